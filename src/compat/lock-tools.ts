@@ -36,6 +36,7 @@ interface FileLockTool extends Omit<LockTool, "translate"> {
   busy: (line: ToolLine) => string;
   /** How long the tool waits for the lock: `0s`, `90s`, or `forever`. */
   wait: (line: ToolLine) => string;
+  isShared?: (line: ToolLine) => boolean;
   notes?: (line: ToolLine) => readonly (string | false)[];
   coversChildren?: (line: ToolLine) => boolean;
 }
@@ -74,9 +75,6 @@ const FILE_LOCKS = {
       help: "the line takes no lock",
       version: "the line takes no lock",
       unlock: "-u releases a lock that the shell holds; signalbox cannot do that",
-      shared:
-        "a shared lock (-s) has several holders; use a lease instead: --no-lock --lease NAME=1:READERS, and writers" +
-        " --lease NAME=READERS:READERS",
     },
     missing: ({ file }) =>
       file === undefined
@@ -93,6 +91,7 @@ const FILE_LOCKS = {
       const time = parseSeconds("flock: -w:", getValue(line, "timeout"));
       return has(line, "nonblock") ? "0s" : (time ?? "forever");
     },
+    isShared: (line) => getLast(line, "shared", "exclusive") === "shared",
     notes: (line) => [has(line, "verbose") && "--verbose is left out: -v logs what a run waits for"],
     coversChildren: (line) => !has(line, "close"),
   }),
@@ -109,10 +108,7 @@ const FILE_LOCKS = {
   lckdo: defineFileLock({
     tool: "lckdo",
     options: ["-w", "-W SECONDS", "-e", "-E DESCRIPTOR", "-n", "-q", "-s", "-x", "-t"],
-    refuses: {
-      t: "-t takes no lock; signalbox why lock NAME shows who holds it",
-      s: "a shared lock (-s) has several holders; use a lease instead: --no-lock --lease NAME=1:N",
-    },
+    refuses: { t: "-t takes no lock; signalbox why lock NAME shows who holds it" },
     missing: WITH_COMMAND,
     busy: () => EX_TEMPFAIL,
     wait: (line) => {
@@ -120,6 +116,7 @@ const FILE_LOCKS = {
       if (seconds === undefined) return has(line, "w") ? "forever" : "0s";
       return seconds === 0 ? "forever" : `${seconds}s`;
     },
+    isShared: (line) => getLast(line, "s", "x") === "s",
     notes: (line) => [has(line, "n") && NO_FILE_NEEDED],
   }),
   /** @see lockf(1) of FreeBSD */
@@ -248,10 +245,11 @@ function translateFileLock(tool: FileLockTool, line: ToolLine): TranslatedRun {
   }
   const { lock, notes } = buildFileLock(tool.tool, file);
   const busy = tool.busy(line);
+  const isShared = tool.isShared?.(line) === true;
   return {
-    options: ["--lock", lock, ...formatWait(tool.wait(line)), "-E", busy],
+    options: ["--lock", lock, ...(isShared ? ["--shared"] : []), ...formatWait(tool.wait(line)), "-E", busy],
     command,
-    notes: collectTexts([...notes, ...(tool.notes?.(line) ?? [])]),
+    notes: collectTexts([...notes, isShared && formatFairNote(tool.tool), ...(tool.notes?.(line) ?? [])]),
     coversChildren: tool.coversChildren?.(line) ?? false,
   };
 }
@@ -284,6 +282,11 @@ function buildFileLock(tool: string, path: string): { lock: string; notes: reado
 /** Returns the note that a lock on one host becomes a lock on all hosts. */
 function formatOneHostNote(tool: string): string {
   return `${tool} locks on one host, signalbox run on all hosts: while one host has the lock, the others do not run the command (for a lock per host: --lock "$(hostname):NAME")`;
+}
+
+/** Returns the note that a run which shares the lock does not pass one that waits. */
+function formatFairNote(tool: string): string {
+  return `${tool} -s passes a line that waits for the lock alone; signalbox run --shared does not: first come, first served`;
 }
 
 /** Normalizes paths of the same file on Linux: /var/lock leads to /run/lock, and /var/run to /run. */

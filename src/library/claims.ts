@@ -5,7 +5,7 @@ import { mergeSignals, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
 import { QueueSink } from "../observe/queue-sink.ts";
-import { validateName } from "../protocol/names.ts";
+import { validateLocks, validateName } from "../protocol/names.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../run/request.ts";
@@ -30,6 +30,7 @@ import type { ClaimOptions, Held, LockHolder, RateOptions, WatchOptions, Work } 
 /** Options of a call that names what it claims. */
 export const CLAIM_OPTIONS = {
   wait: v.optional(WAIT),
+  shared: v.optional(FLAG),
   signal: SIGNAL,
   group: v.optional(TEXT),
   ...SESSION_OPTIONS,
@@ -38,7 +39,11 @@ export const CLAIM_OPTIONS = {
   history: v.optional(FLAG),
 } satisfies Record<keyof ClaimOptions, v.GenericSchema>;
 /** Options of a call without other arguments. */
-export const ACQUIRE_OPTIONS = { lock: v.optional(TEXT), leases: v.optional(TEXTS, []), ...CLAIM_OPTIONS };
+export const ACQUIRE_OPTIONS = {
+  lock: v.optional(v.lazy((given) => (Array.isArray(given) ? TEXTS : TEXT))),
+  leases: v.optional(TEXTS, []),
+  ...CLAIM_OPTIONS,
+};
 type ParsedOptions = v.InferOutput<v.StrictObjectSchema<typeof ACQUIRE_OPTIONS, undefined>>;
 
 /** Makes a claim and holds it until `release`. @throws the same errors as `Signalbox.acquire` */
@@ -98,7 +103,7 @@ class HeldImpl implements Held {
     this.#terminationTimeout = request.terminationTimeout;
     this.token = claim.token;
     this.run = claim.run;
-    this.lock = request.lock;
+    this.lock = request.locks[0];
     this.signal = claim.signal as HeldImpl["signal"];
   }
 
@@ -170,19 +175,29 @@ class HeldImpl implements Held {
 /** @throws UsageError, ConfigError */
 function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions): ClaimRequest {
   const { settings, facts, macros, user } = connection;
-  const { lock, history = settings.history, maxHold = settings.maxHold, label = settings.label } = options;
+  const {
+    lock,
+    shared,
+    history = settings.history,
+    maxHold = settings.maxHold,
+    label = settings.label,
+  } = options;
   const leases = parseLeases(options.leases, macros);
-  if (lock !== undefined) validateName("lock", lock);
-  else if (leases.length === 0) throw new UsageError("there is nothing to claim; name a lock, or leases");
+  const locks = validateLocks([lock ?? []].flat());
+  if (locks.length === 0 && leases.length === 0)
+    throw new UsageError("there is nothing to claim; name a lock, or leases");
+  if (locks.length === 0 && shared)
+    throw new UsageError("shared has an effect only with a lock; name a lock, or leave it out");
   const command = basename(process.argv[1] ?? process.execPath);
   return {
+    locks,
     leases,
     waitLimits: toWaitLimits(options, settings.leaseTimeout),
     history,
     identity: { host: facts.fqdn, pid: process.pid, user, command, ...pickDefined({ label }) },
     ...resolveSessionTimes(settings, options),
     connectTimeout: settings.connectTimeout,
-    ...pickDefined({ lock, group: options.group ?? settings.group, maxHold }),
+    ...pickDefined({ group: options.group ?? settings.group, maxHold, isShared: shared }),
   };
 }
 

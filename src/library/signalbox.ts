@@ -53,7 +53,7 @@ export class SignalboxImpl implements Signalbox {
     return await acquire(this.#connection, parseOptions("acquire", options, ACQUIRE_OPTIONS));
   }
 
-  withLock<T>(lock: string, ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+  withLock<T>(lock: string | readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
     return this.#runWork("withLock", { lock }, rest);
   }
 
@@ -79,7 +79,7 @@ export class SignalboxImpl implements Signalbox {
 
   async #runWork<T>(
     call: string,
-    what: { lock: string } | { leases: readonly string[] },
+    what: { lock: string | readonly string[] } | { leases: readonly string[] },
     rest: [Work<T>] | [ClaimOptions, Work<T>],
   ): Promise<T> {
     const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;

@@ -320,6 +320,8 @@ export interface ClaimOptions {
    * for a held lock, but wait for leases.
    */
   wait?: boolean | Duration;
+  /** Share the lock: hold it beside others that share it, and never beside one that does not. */
+  shared?: boolean;
   /** Stops waiting: the promise rejects with the reason of the signal, and no ticket remains in a queue. */
   signal?: AbortSignal;
   /** Claim only if the host is a member of this group. The claim is lost when the host leaves the group. */
@@ -346,8 +348,8 @@ export interface RateOptions extends Pick<ClaimOptions, "wait" | "signal"> {
 
 /** What is claimed: a lock, leases, or both at once. At least one of the two is required. */
 export interface AcquireOptions extends ClaimOptions {
-  /** Name of the lock. */
-  lock?: string;
+  /** Name of the lock; or several names: all of the locks are claimed at the same time, or none. */
+  lock?: string | readonly string[];
   /** Leases in the syntax of `signalbox run --lease`, `RESOURCE=COUNT[:TOTAL]`: `["db=2:10"]`. Counts are in units. */
   leases?: readonly string[];
 }
@@ -358,7 +360,7 @@ export interface Held {
   readonly token: string;
   /** Id of the run, as `signalbox ls` shows it. */
   readonly run: string;
-  /** Name of the lock; undefined if only leases are held. */
+  /** Name of the lock, the first of several; undefined if only leases are held. */
   readonly lock: string | undefined;
   /**
    * Aborted with a ClaimLostError when the claim is lost: end what relies on it at once. That is a termination timeout before
@@ -539,13 +541,13 @@ export interface Signalbox {
    */
   acquire(options: AcquireOptions): Promise<Held>;
   /**
-   * Runs `work` while it holds a lock, and frees the lock when `work` has ended.
+   * Runs `work` while it holds a lock, or several, and frees it when `work` has ended.
    * @returns what `work` returns
    * @throws the errors of `acquire` and of `work`; ClaimLostError if the claim was lost meanwhile. This error comes a termination
    *   timeout after the signal was aborted at the latest, even if `work` still runs, because a function cannot be killed
    */
-  withLock<T>(lock: string, work: Work<T>): Promise<T>;
-  withLock<T>(lock: string, options: ClaimOptions, work: Work<T>): Promise<T>;
+  withLock<T>(lock: string | readonly string[], work: Work<T>): Promise<T>;
+  withLock<T>(lock: string | readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
   /**
    * Runs `work` while it holds leases, and frees them when `work` has ended.
    * @param leases  in the syntax of `signalbox run --lease`: `["db=2:10"]`
@@ -555,8 +557,8 @@ export interface Signalbox {
   withLeases<T>(leases: readonly string[], work: Work<T>): Promise<T>;
   withLeases<T>(leases: readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
   /**
-   * Watches who holds a lock, for example who leads: yields the holder at the start, undefined if nobody holds it, and again after each
-   * change. It goes on while etcd is out of reach. Leaving the loop ends the watch. Changes in quick succession may be told as one.
+   * Watches who holds a lock, for example who leads: yields the holder at the start (of those that share the lock, the first), undefined if
+   * nobody holds it, and again after each change. It goes on while etcd is out of reach. Leaving the loop ends the watch. Changes in quick succession may be told as one.
    * @throws UsageError for a name; ConfigError, ClosedError, UnreachableError at the start, PermissionError, the reason of `options.signal`
    */
   watchLock(lock: string, options?: WatchOptions): AsyncGenerator<LockHolder | undefined, never>;

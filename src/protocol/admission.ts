@@ -1,4 +1,4 @@
-import type { Queue, QueueEntry } from "./ticket.ts";
+import type { Queue, QueueEntry, Ticket } from "./ticket.ts";
 
 type Admission =
   | { kind: "admitted"; total: number }
@@ -10,7 +10,8 @@ type Admission =
   | { kind: "gone" };
 
 /**
- * Decides whether a ticket can hold its queue now. First come, first served: a small claim never overtakes a large one.
+ * Decides whether a ticket can hold its queue now. First come, first served: a small claim never overtakes a large one, and
+ * one that shares a lock never overtakes one that does not.
  * @param queue       tickets of one lock or resource at one revision, ordered by `create_revision`
  * @param run         id of the run that owns the ticket
  * @param configured  the total set by operators, in units; undefined if none is set
@@ -26,9 +27,24 @@ export function admit(queue: Queue, run: string, configured?: number): Admission
     return { kind: "impossible", count: ticket.count, total };
   const ahead = queue.slice(0, index);
   const heldBehind = queue.slice(index + 1).filter(isHolding);
-  const missing = ticket.count + sumUnits(ahead, total) + sumUnits(heldBehind, total) - total;
+  const others = [...ahead, ...heldBehind].filter((other) => !canShare(ticket, other.ticket));
+  const missing = ticket.count + sumUnits(others, total) - total;
   if (missing <= 0) return { kind: "admitted", total };
   return { kind: "waiting", ahead: ahead.reverse(), missing, total };
+}
+
+/** Returns whether two tickets of a lock can be held at the same time. An unreadable ticket shares nothing. */
+export function canShare(one: Ticket | undefined, other: Ticket | undefined): boolean {
+  return one?.shared === true && other?.shared === true;
+}
+
+/** Adds up the units that holders use. Those that share a lock use its one unit together. */
+export function sumHeldUnits(holders: Queue): number {
+  const [shared, others] = [
+    holders.filter(({ ticket }) => ticket?.shared),
+    holders.filter(({ ticket }) => !ticket?.shared),
+  ];
+  return (shared.length > 0 ? 1 : 0) + others.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0);
 }
 
 /** Returns whether a queue entry uses its units now, at any position in the queue. */

@@ -23,7 +23,7 @@ export interface Drain extends DrainTarget {
 
 /** Everything that a run uses and a drain can apply to. */
 export interface RunTargets {
-  lock?: string;
+  locks: readonly string[];
   resources: readonly string[];
   host: string;
   /** All groups that contain the host, directly or through other groups. */
@@ -67,7 +67,7 @@ export function isDrainApplicable(drain: DrainTarget, targets: RunTargets): bool
     case "all":
       return true;
     case "lock":
-      return drain.name === targets.lock;
+      return targets.locks.includes(drain.name);
     case "resource":
       return targets.resources.includes(drain.name);
     case "host":
@@ -96,15 +96,14 @@ export function formatAuditTarget({ scope, name }: DrainTarget): string {
 
 /**
  * Returns whether a drain stops every queue that a run is in, so that its queue entries block nobody.
- * Otherwise (the drain covers the host, or one of two resources) the run must leave its queues.
+ * Otherwise (the drain covers the host, or one of two queues) the run must leave its queues.
  */
 export function isEveryQueueStopped(
   drain: DrainTarget,
-  claim: { lock?: string; resources: readonly string[] },
+  { locks, resources }: { locks: readonly string[]; resources: readonly string[] },
 ): boolean {
-  const queues = claim.resources.length + (claim.lock === undefined ? 0 : 1);
   if (drain.scope === "all") return true;
-  if (queues !== 1) return false;
-  if (drain.scope === "lock") return claim.lock === drain.name;
-  return drain.scope === "resource" && claim.resources[0] === drain.name;
+  if (locks.length + resources.length !== 1) return false;
+  if (drain.scope === "lock") return locks[0] === drain.name;
+  return drain.scope === "resource" && resources[0] === drain.name;
 }

@@ -111,14 +111,14 @@ export function rewriteTickets(entries: readonly QueueEntry[], change: Partial<T
 /**
  * Builds the claim transaction. It writes all tickets at once, so that they share one `create_revision` and have the
  * same order in all queues.
- * @param claim.lock   the lock, whose queue must be empty; undefined if no lock is claimed
+ * @param claim.locks  the locks, whose queues must be empty
  * @param claim.marked  the session, if the transaction grants the claim
  * @param claim.reads  reads to perform if the claim succeeds
  */
 export function buildTicketClaimTxn(
   keys: Keys,
   claim: {
-    lock: string | undefined;
+    locks: readonly string[];
     tickets: readonly NewTicket[];
     session: bigint;
     marked: MarkedSession | undefined;
@@ -127,13 +127,13 @@ export function buildTicketClaimTxn(
     failure: Op[];
   },
 ): Txn {
-  const { lock, tickets, session, marked, basis } = claim;
+  const { locks, tickets, session, marked, basis } = claim;
   const marks = marked === undefined ? [] : putMarks(keys, tickets, [], marked);
   const nobody = { target: "create", is: "equal", value: 0n } as const;
   return {
     compare: [
       ...guardAbsent(tickets.map(({ key }) => key)),
-      ...(lock === undefined ? [] : [{ ...keys.getQueueRange("lock", lock), ...nobody }]),
+      ...locks.map((lock) => ({ ...keys.getQueueRange("lock", lock), ...nobody })),
       ...guardBasis(keys, basis),
     ],
     success: [...putTickets(tickets, session), ...marks, ...claim.reads],

@@ -15,6 +15,16 @@ export function validateName(what: string, name: string): string {
   return name;
 }
 
+/** Most locks of a claim: one transaction claims and frees them, and etcd permits 128 operations in it. */
+const MOST_LOCKS = 16;
+
+/** Checks the names of the locks of a claim. A name may be given twice. @throws UsageError */
+export function validateLocks(names: readonly string[]): readonly string[] {
+  const locks = [...new Set(names.map((name) => validateName("lock", name)))];
+  if (locks.length <= MOST_LOCKS) return locks;
+  throw new UsageError(`a claim has at most ${MOST_LOCKS} locks; got ${locks.length}`);
+}
+
 /** Encodes a name as one segment of a key: bytes outside `A-Z a-z 0-9 . _ : @ -` become `%XX`. */
 export function encodeName(name: string): string {
   if (PLAIN.test(name)) return name;

@@ -31,6 +31,8 @@ export interface Ticket {
   total: number;
   /** The run states the total itself. It gives up if a different total is configured. */
   isStated?: true;
+  /** Shares the lock: holds it beside others that share it, and never beside one that does not. */
+  shared?: true;
   state: TicketState;
   /** Base name of the command. The arguments are included only if the user enabled that. */
   command: string;
@@ -170,6 +172,7 @@ export function parseTicket(text: string): Ticket | undefined {
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= 65_536;
 const isUnits = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const isInstant = (value: unknown): boolean => Number.isFinite(value) && Math.abs(value as number) <= 8.64e15;
+const isTrue = (value: unknown): boolean => value === true;
 const isOptional = (value: unknown, check: (value: unknown) => boolean) =>
   value === undefined || check(value);
 
@@ -188,7 +191,8 @@ function hasTicketShape(value: Record<string, unknown>): value is Record<string,
     isOptional(value.group, isText) &&
     isOptional(value.call, isText) &&
     isOptional(value.attempt, isUnits) &&
-    isOptional(value.isStated, (one) => one === true) &&
+    isOptional(value.isStated, isTrue) &&
+    isOptional(value.shared, isTrue) &&
     isOptional(value.args, (args) => Array.isArray(args) && args.every(isText)) &&
     isOptional(value.reset, isResetRequest)
   );

@@ -181,10 +181,12 @@ export class Acquisition implements SessionOwner {
    * @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name)
    */
   async run(isResumed = false): Promise<AcquireResult> {
-    const { leases, group } = this.#attempt.request;
+    const { leases, group, isShared, waitLimits } = this.#attempt.request;
     this.#hasLostAnswer = isResumed;
     this.mayHaveMarks = isResumed;
-    const needsRead = isResumed || leases.length > 0 || group !== undefined;
+    // A run that shares the lock without waiting puts a ticket behind others only if it has read that they share it too.
+    const isBeside = isShared === true && !waitLimits.queues;
+    const needsRead = isResumed || leases.length > 0 || group !== undefined || isBeside;
     let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
     // The other process may have ended this attempt, and recorded its end.
     if (isResumed && view.own.size === 0) return { kind: "refused", refusal: { kind: "lapsed" } };
@@ -194,7 +196,8 @@ export class Acquisition implements SessionOwner {
       this.#updateOwnRevisions(view);
       this.#isUnread = false;
       if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
-      if (step.kind === "granted") return this.#completeGrant({ entries: step.entries, history: undefined });
+      if (step.kind === "granted")
+        return this.#completeGrant({ entries: step.entries, histories: undefined });
       if (this.#silence !== undefined && this.#ports.clock.now() >= this.#getRetryDeadline())
         throw this.#silence;
       const next = await this.#performStep(step, view);
@@ -255,7 +258,8 @@ export class Acquisition implements SessionOwner {
   #mustLookAhead(view: ClaimView): boolean {
     if (this.#ownRevisions.lock !== undefined) return false;
     this.#updateOwnRevisions(view);
-    return this.#ownRevisions.lock !== undefined && !view.isAheadKnown;
+    const isUnknown = [...view.lockQueues.values()].some(({ isAheadKnown }) => !isAheadKnown);
+    return this.#ownRevisions.lock !== undefined && isUnknown;
   }
 
   /** Returns until when calls are retried while etcd does not answer. */
@@ -299,10 +303,10 @@ export class Acquisition implements SessionOwner {
   }
 
   #listPlacedTickets(): OwnTicketRef[] {
-    const { lockKey, resourceKeys } = this.#attempt;
+    const { lockKeys, resourceKeys } = this.#attempt;
     const { lock, resources } = this.#ownRevisions;
     return [
-      ...(lockKey === undefined || lock === undefined ? [] : [{ key: lockKey, createRevision: lock }]),
+      ...(lock === undefined ? [] : lockKeys.map((key) => ({ key, createRevision: lock }))),
       ...(resources === undefined ? [] : resourceKeys.map((key) => ({ key, createRevision: resources }))),
     ];
   }
@@ -314,19 +318,21 @@ export class Acquisition implements SessionOwner {
     this.#tickets = [...view.own.values()].map(({ key, modRevision }) => ({ key, modRevision }));
   }
 
-  #completeGrant({ entries, history }: StepGrant): AcquireResult {
+  #completeGrant({ entries, histories }: StepGrant): AcquireResult {
     const inOrder = listOwnKeys(this.#attempt).flatMap(
       (key) => entries.find((entry) => entry.key === key) ?? [],
     );
     const [first] = inOrder;
     if (first === undefined) throw new SignalboxError(EXIT.internal, "a claim without tickets was granted");
+    const findRevision = (keys: readonly string[]) =>
+      inOrder.find(({ key }) => keys.includes(key))?.createRevision;
     this.#ownRevisions = {
-      lock: inOrder.find(({ key }) => key === this.#attempt.lockKey)?.createRevision,
-      resources: inOrder.find(({ key }) => key !== this.#attempt.lockKey)?.createRevision,
+      lock: findRevision(this.#attempt.lockKeys),
+      resources: findRevision(this.#attempt.resourceKeys),
     };
     this.isGranted = true;
     const grantedAt = first.ticket?.grantedAt ?? this.#getWallTime();
-    return { kind: "granted", grant: { attempt: this.#attempt, entries: inOrder, grantedAt, history } };
+    return { kind: "granted", grant: { attempt: this.#attempt, entries: inOrder, grantedAt, histories } };
   }
 
   #getWallTime(): number {

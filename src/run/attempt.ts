@@ -17,7 +17,7 @@ export interface ClaimAttempt {
   number: number | undefined;
   /** Wall clock, ms since the epoch. */
   enqueuedAt: number;
-  lockKey: string | undefined;
+  lockKeys: readonly string[];
   resourceKeys: readonly string[];
   /** Nothing may be claimed before this resolves: another process must know this attempt first. */
   announced?: Promise<void> | undefined;
@@ -43,7 +43,7 @@ export function createClaimAttempt(
     session,
     number,
     enqueuedAt,
-    lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
+    lockKeys: request.locks.map((lock) => keys.lock(lock, run)),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
   };
   attempt.announced = ports.onAttempt?.({ run, session: session.id, ttl: request.ttl, number, enqueuedAt });
@@ -51,14 +51,14 @@ export function createClaimAttempt(
 }
 
 export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
-  return attempt.lockKey === undefined ? attempt.resourceKeys : [attempt.lockKey, ...attempt.resourceKeys];
+  return [...attempt.lockKeys, ...attempt.resourceKeys];
 }
 
-/** Builds the ticket for the lock's queue; empty when the request has no lock. */
-export function buildLockTicket(attempt: ClaimAttempt, state: Ticket["state"], wall?: number): NewTicket[] {
-  if (attempt.lockKey === undefined) return [];
-  const ticket = buildTicket(attempt, { count: 1, total: 1 }, state, wall);
-  return [{ key: attempt.lockKey, ticket }];
+/** Builds the tickets for the queues of the locks. */
+export function buildLockTickets(attempt: ClaimAttempt, state: Ticket["state"], wall?: number): NewTicket[] {
+  const { isShared } = attempt.request;
+  const ticket = buildTicket(attempt, { count: 1, total: 1, ...(isShared && { shared: true }) }, state, wall);
+  return attempt.lockKeys.map((key) => ({ key, ticket }));
 }
 
 /** Builds the tickets for the queues of the resources. */
@@ -77,7 +77,7 @@ function buildUnits({ count, total: stated }: LeaseSpec, total: number): TicketU
   return { count, total, ...(stated !== undefined && { isStated: true }) };
 }
 
-type TicketUnits = Pick<Ticket, "count" | "total" | "isStated">;
+type TicketUnits = Pick<Ticket, "count" | "total" | "isStated" | "shared">;
 
 function buildTicket(
   { ports, request, run, number, enqueuedAt }: ClaimAttempt,

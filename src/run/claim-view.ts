@@ -11,13 +11,8 @@ export interface ClaimView {
   /** Own tickets that exist. */
   own: ReadonlyMap<string, QueueEntry>;
   inputs: ClaimInputs;
-  /**
-   * The entry directly ahead and the own entry; the first few entries while the run is not in the queue. Includes vanished
-   * tickets, as far as it is certain that they have vanished.
-   */
-  lockQueue: Queue;
-  /** Whether the entry of the lock directly ahead of the own one was read. Otherwise others may be between. */
-  isAheadKnown: boolean;
+  /** By the own keys in them. */
+  lockQueues: ReadonlyMap<string, LockQueueView>;
   resourceQueues: ReadonlyMap<string, ResourceQueueView>;
   /** When the marks of vanished tickets may be removed, by their keys. */
   removals: RemovalTimes;
@@ -25,7 +20,20 @@ export interface ClaimView {
   host: { text: string | undefined } | undefined;
 }
 
-/** The `create_revision` of the own tickets, as far as they were read. */
+/** The part of a lock's queue that was read. */
+export interface LockQueueView {
+  /**
+   * The entry directly ahead, or several for a run that shares the lock, and the own entry; the first few entries while the
+   * run is not in the queue. Includes vanished tickets, as far as it is certain that they have vanished.
+   */
+  queue: Queue;
+  /** Whether the queue has tickets ahead of the own one that were not read. */
+  hasMoreAhead: boolean;
+  /** Whether the entry directly ahead of the own one was read. Otherwise others may be between. */
+  isAheadKnown: boolean;
+}
+
+/** The `create_revision` of the own tickets, as far as they were read. Those for the locks have one in common. */
 export interface OwnTicketRevisions {
   lock: bigint | undefined;
   resources: bigint | undefined;
@@ -36,8 +44,7 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
   revision: 0n,
   own: new Map(),
   inputs: EMPTY_INPUTS,
-  lockQueue: [],
-  isAheadKnown: false,
+  lockQueues: new Map(),
   resourceQueues: new Map(),
   removals: new Map(),
   host: undefined,
@@ -47,7 +54,7 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
  * Reads a view in one linearizable transaction that writes nothing.
  * @param how.revisions  revisions of the own tickets, from the last read
  * @param how.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of the
- * own entry; Infinity for whole queues
+ * own entry; Infinity for whole queues, also for the lock's if it is shared
  * @param how.host  the key of this host's record; undefined when the record is not needed
  * @param how.vanished  the vanished tickets that were read before
  */
@@ -61,14 +68,16 @@ export async function readClaimView(
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const situationReads = buildInputReads(keys, request);
-  const lock = request.lock === undefined ? [] : buildLockReads(keys, request.lock, revisions.lock);
+  const locks = request.locks.map((name) =>
+    buildLockReads(keys, { name, isShared: request.isShared }, revisions.lock, depth),
+  );
   const queues = request.leases.map(({ resource }) =>
     buildResourceReads(keys, resource, revisions.resources, depth),
   );
   const success: Op[] = [
     ...own,
     ...situationReads,
-    ...lock,
+    ...locks.flat(),
     ...queues.flat(),
     ...(how.host === undefined ? [] : [{ op: "range", key: how.host } as const]),
   ];
@@ -82,20 +91,20 @@ export async function readClaimView(
       .map((entry) => [entry.key, entry]),
   );
   const facts = parseClaimInputs(keys, answer.revision, take(situationReads));
-  const lockResults = take(lock);
-  const mine = ownEntries.get(attempt.lockKey ?? "");
+  const lockViews = attempt.lockKeys.map((key, index): [string, LockQueueView] => [
+    key,
+    parseLockQueue(take(locks[index] ?? []), ownEntries.get(key), revisions.lock),
+  ]);
   const views = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
     const own = ownEntries.get(attempt.resourceKeys[index] ?? "");
     return [resource, parseResourceQueue(take(queues[index] ?? []), own, depth)];
   });
-  const lockQueue = parseLockQueue(lockResults, mine, revisions.lock);
-  const entries = [...lockQueue, ...views.flatMap(([, { queue }]) => queue)];
+  const entries = [...lockViews, ...views].flatMap(([, { queue }]) => queue);
   return {
     revision: answer.revision,
     own: ownEntries,
     inputs: facts,
-    lockQueue,
-    isAheadKnown: mine !== undefined && isAheadRead(lockResults[0], revisions.lock, mine),
+    lockQueues: new Map(lockViews),
     resourceQueues: new Map(views),
     removals: how.vanished.update(entries, answer.raftTerm),
     host: how.host === undefined ? undefined : { text: results.flatMap(getKeyValues)[0]?.value },
@@ -115,6 +124,11 @@ export interface ResourceQueueView {
 
 /** How many entries of a lock's queue a run reads while it is not in the queue: enough to report the holder. */
 const GLANCE = 8;
+/**
+ * How many tickets ahead of its own a run reads that shares the lock. Those ahead usually share it too, and all of them are
+ * granted at one instant: none of them reads them all.
+ */
+const SHARED = 64;
 /** Largest number of entries to read from the head of a queue. If they do not decide, the whole queue is read. */
 const HEAD = 1_000;
 
@@ -127,12 +141,23 @@ export function computeHeadSize({ count, total }: { count: number; total: number
 }
 
 /**
- * Reads the ticket directly ahead of the own ticket in a lock's queue, or the first few, and the marks.
+ * Reads the ticket directly ahead of the own ticket in a lock's queue, several of them if the lock is shared, or the first few
+ * of the queue; and the marks.
  * @param before  own `create_revision`
+ * @param depth  Infinity for all tickets ahead, if the lock is shared
  */
-function buildLockReads(keys: Keys, name: string, before: bigint | undefined): Op[] {
+function buildLockReads(
+  keys: Keys,
+  { name, isShared }: { name: string; isShared: boolean | undefined },
+  before: bigint | undefined,
+  depth: number,
+): Op[] {
   const { tickets, marks } = keys.getTicketAndMarkRanges("lock", name);
-  const read = before === undefined ? buildOrderedRead(tickets, GLANCE) : buildReadBefore(tickets, before);
+  const limit = !isShared ? 1 : depth === Number.POSITIVE_INFINITY ? undefined : SHARED;
+  const read =
+    before === undefined
+      ? buildOrderedRead(tickets, isShared ? SHARED : GLANCE)
+      : buildReadBefore(tickets, before, limit);
   return [read, { op: "range", ...marks }];
 }
 
@@ -150,7 +175,7 @@ export function buildResourceReads(
   const { tickets, marks } = keys.getTicketAndMarkRanges("resource", name);
   if (depth === Number.POSITIVE_INFINITY) return [buildOrderedRead(keys.getQueueRange("resource", name))];
   if (before === undefined) return [buildOrderedRead(tickets, 1)];
-  const ahead = buildReadBefore(tickets, before);
+  const ahead = buildReadBefore(tickets, before, 1);
   if (depth <= 0) return [ahead];
   const head: Op = { ...buildOrderedRead(tickets, depth), maxCreateRevision: before };
   return [ahead, head, { op: "range", ...marks }];
@@ -163,9 +188,11 @@ function buildOrderedRead(queue: KeyRange, limit?: number): RangeOperation {
   return { op: "range", ...queue, sort, ...(limit !== undefined && { limit }) };
 }
 
-function buildReadBefore(queue: KeyRange, before: bigint): RangeOperation {
+/** @param limit  how many of the entries directly ahead; undefined for all */
+function buildReadBefore(queue: KeyRange, before: bigint, limit: number | undefined): RangeOperation {
   const sort = { by: "create", order: "descend" } as const;
-  return { op: "range", ...queue, sort, limit: 1, maxCreateRevision: before - 1n };
+  const maxCreateRevision = before - 1n;
+  return { op: "range", ...queue, sort, maxCreateRevision, ...(limit !== undefined && { limit }) };
 }
 
 /**
@@ -176,14 +203,19 @@ function parseLockQueue(
   [tickets, marks]: readonly OpResult[],
   mine: QueueEntry | undefined,
   before: bigint | undefined,
-): Queue {
+): LockQueueView {
   const read = parseQueue(tickets);
   const first = read[0]?.createRevision ?? 0n;
+  const isCut = hasMoreAhead(tickets, mine);
   const covered =
     before === undefined
       ? { from: 0n, to: findLastRead(tickets, read, MAX_REVISION) }
-      : { from: first, to: before };
-  return addVanished(appendOwnEntry(read, mine), marks, covered);
+      : { from: isCut ? first : 0n, to: before };
+  return {
+    queue: addVanished(appendOwnEntry(read, mine), marks, covered),
+    hasMoreAhead: isCut,
+    isAheadKnown: mine !== undefined && isAheadRead(tickets, before, mine),
+  };
 }
 
 const MAX_REVISION = 1n << 63n;
@@ -207,6 +239,12 @@ function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: 
     .map(toQueueEntry)
     .filter(({ run, createRevision: at }) => !runs.has(run) && at >= covered.from && at <= covered.to);
   return vanished.length === 0 ? read : [...read, ...vanished].sort(compareByClaim);
+}
+
+/** Whether the first result of `buildLockReads` leaves out tickets ahead of the own one. */
+function hasMoreAhead(result: OpResult | undefined, mine: QueueEntry | undefined): boolean {
+  if (result?.op !== "range") return false;
+  return result.more && !result.kvs.some(({ key }) => key === mine?.key);
 }
 
 /**

@@ -204,17 +204,19 @@ export async function resumeGrant(
       .catch((error) => ports.log.info("a ticket is left to expire", { error: String(error) }));
     await leaveUnclaimed(ports, request, resumed);
   };
-  return { grant: isWhole ? { attempt, entries, grantedAt, history: undefined } : undefined, leave };
+  return { grant: isWhole ? { attempt, entries, grantedAt, histories: undefined } : undefined, leave };
 }
 
 /** Removes the marks: the tickets are gone, and so is the command. Never rejects. */
 async function leaveUnclaimed(
   ports: ClaimPorts,
-  { lock, leases }: ClaimRequest,
+  { locks, leases }: ClaimRequest,
   { run }: ResumedAttempt,
 ): Promise<void> {
-  const tickets = leases.map(({ resource }) => ports.keys.resource(resource, run));
-  if (lock !== undefined) tickets.push(ports.keys.lock(lock, run));
+  const tickets = [
+    ...locks.map((lock) => ports.keys.lock(lock, run)),
+    ...leases.map(({ resource }) => ports.keys.resource(resource, run)),
+  ];
   await removeMarks(ports, tickets, ports.clock.now() + LEAVE_WITHIN).catch((error) =>
     ports.log.info("a mark is left until its time has passed", { error: String(error) }),
   );
@@ -226,7 +228,7 @@ function reportSilence({ log }: ClaimPorts, error: unknown): undefined {
   log.warn("the claim cannot be resumed", { error: String(error) });
 }
 
-/** Reads the own tickets: that of the lock first. */
+/** Reads the own tickets: those of the locks first. */
 async function readOwnTickets(attempt: ClaimAttempt, until: number): Promise<QueueEntry[]> {
   const success = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const txn = { compare: [], success, failure: [] };
@@ -309,7 +311,7 @@ export function reportRefusal({ log }: ClaimPorts, request: RunRequest, refusal:
 export function describeRefusal(request: ClaimRequest, refusal: ClaimRefusal): string {
   switch (refusal.kind) {
     case "busy":
-      return `lock ${quoteText(request.lock ?? "")} is ${refusal.holder ? describeQueueEntry(refusal.holder) : "taken"}`;
+      return `lock ${quoteText(refusal.lock ?? "")} is ${refusal.holder ? describeQueueEntry(refusal.holder) : "taken"}`;
     case "drained":
       return refusal.drains.map(describeDrain).join("; ");
     case "outside":

@@ -1,10 +1,11 @@
-import { admit, isHolding } from "../protocol/admission.ts";
+import { admit, canShare, isHolding } from "../protocol/admission.ts";
 import { hasEnded, isEveryQueueStopped } from "../protocol/drain.ts";
+import type { ReadBasis } from "../protocol/guards.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
-import type { ClaimView, OwnTicketRevisions, ResourceQueueView } from "./claim-view.ts";
+import type { ClaimView, LockQueueView, OwnTicketRevisions, ResourceQueueView } from "./claim-view.ts";
 import { type ClaimEligibility, computeEligibility, type ResourceTotal } from "./eligibility.ts";
-import type { ClaimStep, ResourcePosition } from "./step.ts";
+import { type ClaimRefusal, type ClaimStep, canJoinQueue, type ResourcePosition } from "./step.ts";
 import { buildWaitStep } from "./wait-step.ts";
 
 /** Entries that one transaction deletes: with marks and guards, fewer than etcd's 128 operations. */
@@ -38,6 +39,7 @@ export function decideStep(
     : decideAdvance(attempt, view, eligibility, wall);
 }
 
+const NO_LOCK_READ_YET: LockQueueView = { queue: [], hasMoreAhead: false, isAheadKnown: false };
 const NOTHING_READ_YET: ResourceQueueView = { reach: "whole", queue: [], ahead: undefined };
 
 type OpenEligibility = Extract<ClaimEligibility, { kind: "open" }>;
@@ -50,12 +52,13 @@ function decideUnderDrain(
   { drains, basis }: DrainedEligibility,
 ): ClaimStep {
   const { request } = attempt;
-  const lock = attempt.lockKey !== undefined && view.own.has(attempt.lockKey) ? request.lock : undefined;
+  const isIn = (key: string | undefined) => key !== undefined && view.own.has(key);
+  const locks = request.locks.filter((_, index) => isIn(attempt.lockKeys[index]));
   const resources = request.leases
     .map(({ resource }) => resource)
-    .filter((_, index) => view.own.has(attempt.resourceKeys[index] ?? ""));
-  const stands = { resources, ...(lock !== undefined && { lock }) };
-  const mayStay = view.own.size > 0 && drains.every((drain) => isEveryQueueStopped(drain, stands));
+    .filter((_, index) => isIn(attempt.resourceKeys[index]));
+  const mayStay =
+    view.own.size > 0 && drains.every((drain) => isEveryQueueStopped(drain, { locks, resources }));
   if (!request.waitLimits.queues || !mayStay) return { kind: "leave", refusal: { kind: "drained", drains } };
   return buildWaitStep(attempt, view, basis, { drains });
 }
@@ -66,20 +69,25 @@ function decideClaim(
   { basis, totals }: OpenEligibility,
   wall: number,
 ): ClaimStep {
-  const { request } = attempt;
-  const { lockQueue } = view;
-  if (lockQueue.length > 0 && lockQueue.every((entry) => isObsolete(attempt, view, entry, wall))) {
-    return { kind: "sweep", entries: lockQueue };
+  const { waitLimits, isShared } = attempt.request;
+  const places = [...view.lockQueues.values()].flatMap(({ queue }) => queue);
+  const stops = places.filter(({ ticket }) => !(isShared && ticket?.shared));
+  if (stops.length > 0 && stops.every((entry) => isObsolete(attempt, view, entry, wall))) {
+    return { kind: "sweep", entries: stops.slice(0, MOST_SWEPT) };
   }
-  if (lockQueue.length > 0 && !request.waitLimits.queues) {
-    const holder = lockQueue.find(
+  if (stops.length > 0 && !waitLimits.queues) {
+    const holder = stops.find(
       (entry) => entry.vanished === undefined && !isObsolete(attempt, view, entry, wall),
     );
-    if (holder !== undefined) return { kind: "leave", refusal: { kind: "busy", holder } };
+    if (holder !== undefined) return { kind: "leave", refusal: buildBusyRefusal(attempt, holder) };
     // Nobody else may ever come to remove the marks.
-    return buildWaitStep(attempt, view, basis, { lockAhead: lockQueue.find(({ vanished }) => vanished) });
+    return buildWaitStep(attempt, view, basis, { locksAhead: stops.filter(({ vanished }) => vanished) });
   }
   return { kind: "claim", basis, totals };
+}
+
+function buildBusyRefusal({ ports: { keys } }: ClaimAttempt, holder: QueueEntry): ClaimRefusal {
+  return { kind: "busy", lock: keys.parseQueueKey(holder.key)?.name, holder };
 }
 
 /** Decides how to proceed when some or all of the own tickets exist. */
@@ -89,17 +97,61 @@ function decideAdvance(
   { basis, totals }: OpenEligibility,
   wall: number,
 ): ClaimStep {
-  const lock = view.own.get(attempt.lockKey ?? "");
-  const lockAdmission = lock === undefined ? undefined : admit(view.lockQueue, attempt.run, 1);
-  if (lockAdmission?.kind === "waiting") {
-    const ahead = lockAdmission.ahead[0];
-    if (ahead !== undefined && isObsolete(attempt, view, ahead, wall))
-      return { kind: "sweep", entries: [ahead] };
-    return buildWaitStep(attempt, view, basis, { lockAhead: ahead });
-  }
+  const locks = attempt.lockKeys.flatMap((key) => view.own.get(key) ?? []);
+  const waiting = locks.flatMap((own) => {
+    const ahead = findLockObstacle(view, own);
+    return ahead === undefined ? [] : [{ own, ahead }];
+  });
+  if (waiting.length > 0) return decideOnLocks(attempt, view, { basis, locks, waiting }, wall);
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
-  if (lock !== undefined && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, lock };
+  if (locks.length > 0 && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, locks };
   return decideOnResources(attempt, view, { basis, totals }, wall);
+}
+
+/** The own tickets for locks, and those of them that wait for another ticket. */
+interface LockPositions {
+  basis: ReadBasis;
+  locks: readonly QueueEntry[];
+  waiting: readonly { own: QueueEntry; ahead: QueueEntry }[];
+}
+
+/** Decides how to proceed while tickets of some locks wait for those ahead. */
+function decideOnLocks(
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, locks, waiting }: LockPositions,
+  wall: number,
+): ClaimStep {
+  const locksAhead = waiting.map(({ ahead }) => ahead);
+  const obsolete = locksAhead.filter((entry) => isObsolete(attempt, view, entry, wall));
+  if (obsolete.length > 0) return { kind: "sweep", entries: obsolete };
+  if (!attempt.request.waitLimits.queues) {
+    const stops = locksAhead.filter(({ vanished }) => vanished === undefined);
+    const holder = stops.find(({ ticket }) => !ticket?.shared);
+    if (holder !== undefined) return { kind: "leave", refusal: buildBusyRefusal(attempt, holder) };
+    if (stops.length > 0) return { kind: "closer" };
+  }
+  const unannounced = locks.filter(
+    (own) => own.ticket?.state === "waiting" && waiting.every((one) => one.own !== own),
+  );
+  if (unannounced.length > 0) return { kind: "announce", entries: unannounced };
+  return buildWaitStep(attempt, view, basis, { locksAhead });
+}
+
+/**
+ * Finds what keeps an own ticket from its lock: the nearest ticket ahead that it does not share with. If only others that share
+ * were read, and there are more ahead: a holder among them proves that all before it share too. Without one, it is the first of
+ * them, until that holds the lock or is gone.
+ */
+function findLockObstacle(
+  { lockQueues }: ClaimView,
+  { key, run, ticket }: QueueEntry,
+): QueueEntry | undefined {
+  const { queue, hasMoreAhead } = lockQueues.get(key) ?? NO_LOCK_READ_YET;
+  const admission = admit(queue, run, 1);
+  if (admission.kind === "waiting") return admission.ahead.find((entry) => !canShare(ticket, entry.ticket));
+  const isProven = !hasMoreAhead || queue.some(isHolding);
+  return isProven ? undefined : queue[0];
 }
 
 function decideOnResources(
@@ -164,8 +216,8 @@ function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
 
 /**
  * Classifies the own tickets in a view: none, some or all of them exist, or the claim is `broken`: a ticket has gone or
- * was replaced since the last read, the resource tickets do not share one revision, or a ticket cannot be parsed. A claim
- * exists completely or not at all, except that a queueing run puts the lock's ticket first.
+ * was replaced since the last read, the tickets of the locks or of the resources do not share one revision, or a ticket cannot
+ * be parsed. A claim exists completely or not at all, except that a queueing run puts the tickets of the locks first.
  */
 function judgeOwnTickets(
   attempt: ClaimAttempt,
@@ -177,11 +229,11 @@ function judgeOwnTickets(
   if (before.lock !== undefined && before.lock !== now.lock) return "broken";
   if (before.resources !== undefined && before.resources !== now.resources) return "broken";
   const wantsResources = attempt.resourceKeys.length > 0;
-  const hasLock = attempt.lockKey === undefined || now.lock !== undefined;
+  const hasLock = attempt.lockKeys.length === 0 || now.lock !== undefined;
   const hasResources = !wantsResources || now.resources !== undefined;
   if (view.own.size === 0) return "none";
   if (!hasLock || (!hasResources && isGranted(view))) return "broken";
-  if (attempt.request.waitLimits.queues) return hasResources ? "complete" : "partial";
+  if (canJoinQueue(attempt.request)) return hasResources ? "complete" : "partial";
   const isOneClaim = !wantsResources || now.lock === undefined || now.lock === now.resources;
   return hasResources && isOneClaim ? "complete" : "broken";
 }
@@ -194,9 +246,12 @@ function isGranted({ own }: ClaimView): boolean {
 /** Returns the revisions at which the own tickets were created. */
 export function getOwnRevisions(attempt: ClaimAttempt, view: ClaimView): OwnTicketRevisions | "broken" {
   if (listOwnKeys(attempt).some((key) => isUnreadable(view.own.get(key)))) return "broken";
-  const resources = attempt.resourceKeys.map((key) => view.own.get(key)?.createRevision);
-  if (new Set(resources).size > 1) return "broken";
-  return { lock: view.own.get(attempt.lockKey ?? "")?.createRevision, resources: resources[0] };
+  const findRevisions = (keys: readonly string[]) => [
+    ...new Set(keys.map((key) => view.own.get(key)?.createRevision)),
+  ];
+  const [locks, resources] = [findRevisions(attempt.lockKeys), findRevisions(attempt.resourceKeys)];
+  if (locks.length > 1 || resources.length > 1) return "broken";
+  return { lock: locks[0], resources: resources[0] };
 }
 
 function isUnreadable(entry: QueueEntry | undefined): boolean {

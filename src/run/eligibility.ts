@@ -121,7 +121,7 @@ export function computeEligibility(
 /** Lists everything in a run that a drain can name. */
 function buildDrainReach(request: ClaimRequest, groups: readonly string[]): RunTargets {
   return {
-    ...(request.lock !== undefined && { lock: request.lock }),
+    locks: request.locks,
     resources: request.leases.map(({ resource }) => resource),
     host: request.identity.host,
     groups,

@@ -45,8 +45,8 @@ interface ClaimEnd {
 /** A claim that is being freed. */
 interface Release {
   grant: Grant;
-  /** The entry for the history; undefined when no history is kept. */
-  update: HistoryUpdate | undefined;
+  /** The entries for the histories of the locks; empty when no history is kept. */
+  updates: readonly HistoryUpdate[];
   /** Reading of the clock, ms, until which calls are retried while etcd does not answer. */
   until: number;
 }
@@ -59,7 +59,7 @@ interface Release {
 export async function finishClaim(grant: Grant, end: ClaimEnd): Promise<void> {
   const { ports, session } = grant.attempt;
   const until = ports.clock.now() + (session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN);
-  const release = { grant, update: buildHistoryUpdate(grant, end), until };
+  const release = { grant, updates: buildHistoryUpdates(grant, end), until };
   try {
     if (isMoved(session.signal.reason)) return;
     const isKept =
@@ -92,7 +92,7 @@ async function endSession(
 async function freeClaim(release: Release): Promise<readonly string[]> {
   const { attempt, entries } = release.grant;
   const { keys } = attempt.ports;
-  const history = buildHistoryOps(release.update);
+  const history = buildHistoryOps(release.updates);
   const offer = offerToSuccessor(release.grant);
   const txn = {
     compare: guardOwned(entries),
@@ -105,10 +105,14 @@ async function freeClaim(release: Release): Promise<readonly string[]> {
   return succeeded ? [] : entries.map(({ key }) => key);
 }
 
-/** The transaction that frees a lock can grant it to the next run, if that is one of this process. */
-function offerToSuccessor({ attempt, entries: [lock] }: Grant) {
-  if (lock === undefined || lock.key !== attempt.lockKey) return undefined;
-  return attempt.ports.successors?.offer(lock, attempt.session.id);
+/** The transaction that frees a lock can grant it to the next run, if that is one of this process: only one such run. */
+function offerToSuccessor({ attempt, entries }: Grant) {
+  const { ports, session, lockKeys } = attempt;
+  for (const lock of entries.slice(0, lockKeys.length)) {
+    const offer = ports.successors?.offer(lock, session.id);
+    if (offer !== undefined) return offer;
+  }
+  return undefined;
 }
 
 /** Whether the runs of a session are those of another process now. It writes their ends too. */
@@ -128,11 +132,11 @@ async function handleUnfreed(
   if (isMoved(error)) return [];
   if (!(error instanceof SessionLost)) {
     reportUnfreed(release, error);
-    return await freeClaim({ ...release, update: undefined });
+    return await freeClaim({ ...release, updates: [] });
   }
   if (mayBeContinued) return []; // the marks keep the claim until their time has passed
   const { attempt, entries } = release.grant;
-  const success = [...buildHistoryOps(release.update), ...deleteMarks(attempt.ports.keys, entries)];
+  const success = [...buildHistoryOps(release.updates), ...deleteMarks(attempt.ports.keys, entries)];
   await commitRelease(release, { compare: [], success, failure: [] });
   return [];
 }
@@ -145,51 +149,53 @@ function reportUnfreed({ grant }: Release, error: unknown): false {
 }
 
 /**
- * Leaves the lock's ticket in state `grace`, on a separate session that is never renewed, until the grace of the request is
- * over. Runs that wait see then that it is obsolete (decide.ts). The write is guarded by the ticket's `mod_revision`: if a
- * reset request was written in the meantime, the reset wins and frees the lock.
- * @returns whether the lock is kept
+ * Leaves the tickets of the locks in state `grace`, on a separate session that is never renewed, until the grace of the request
+ * is over. Runs that wait see then that they are obsolete (decide.ts). The write is guarded by their `mod_revision`: if a
+ * reset request was written in the meantime, the reset wins and frees the locks.
+ * @returns whether the locks are kept
  */
 async function keepGrace(release: Release): Promise<boolean> {
   const { attempt, entries, grantedAt } = release.grant;
   const { store, keys, clock, random } = attempt.ports;
   const { grace, graceFrom = grantedAt } = attempt.request;
   if (grace === undefined) return false;
-  const [lock, ...resources] = entries;
+  const count = attempt.lockKeys.length;
+  const [locks, resources] = [entries.slice(0, count), entries.slice(count)];
+  const [first] = locks;
   const end = graceFrom + grace;
   const left = end - clock.getWallTime();
-  if (lock === undefined || lock.key !== attempt.lockKey || left <= 0) return false;
+  if (first === undefined || left <= 0) return false;
   const id = generateSessionId(random);
   await retryUnavailable(attempt.ports, release.until, (call) =>
     grantOnce(store, id, Math.ceil(left / 1000), call),
   );
   const txn: Txn = {
-    compare: [...guardUnchanged([lock]), ...guardOwned(resources)],
+    compare: [...guardUnchanged(locks), ...guardOwned(resources)],
     success: [
-      ...putTickets(rewriteTickets([lock], { state: "grace", until: end }), id),
-      ...deleteMarks(keys, [lock]),
+      ...putTickets(rewriteTickets(locks, { state: "grace", until: end }), id),
+      ...deleteMarks(keys, locks),
       ...deleteEntries(keys, resources),
-      ...buildHistoryOps(release.update),
+      ...buildHistoryOps(release.updates),
     ],
-    failure: [{ op: "range", key: lock.key }],
+    failure: [{ op: "range", key: first.key }],
   };
   const answer = await commitRelease(release, txn);
   // A repeated call may find the grace ticket it has already written: that counts as success.
   return answer.succeeded || findFirstKey(answer.results[0])?.session === id;
 }
 
-/** Retries a freeing transaction until it is answered, then appends the history if the transaction could not. */
+/** Retries a freeing transaction until it is answered, then appends the histories to which the transaction could not. */
 async function commitRelease(
-  { grant, update, until }: Release,
+  { grant, updates, until }: Release,
   txn: Txn,
   onAnswer?: (answer: TxnResponse) => void,
 ): Promise<TxnResponse> {
   const { ports } = grant.attempt;
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
   onAnswer?.(answer);
-  const nested = update && findAppendResult(update, txn, answer);
-  if (update !== undefined && nested?.op === "txn" && !nested.succeeded) {
-    await appendToHistory(ports, update, nested, until);
+  for (const update of updates) {
+    const nested = findAppendResult(update, txn, answer);
+    if (nested?.op === "txn" && !nested.succeeded) await appendToHistory(ports, update, nested, until);
   }
   return answer;
 }
@@ -200,10 +206,10 @@ function findAppendResult({ key }: HistoryUpdate, txn: Txn, { succeeded, results
   return results[ops.findIndex((op) => op.op === "txn" && op.txn.compare.some((one) => one.key === key))];
 }
 
-/** Builds the history entry of a claim that ends now; undefined when no history is kept. */
-function buildHistoryUpdate(grant: Grant, { exit, reason, tail }: ClaimEnd): HistoryUpdate | undefined {
+/** Builds the history entries of a claim that ends now; empty when no history is kept. */
+function buildHistoryUpdates(grant: Grant, { exit, reason, tail }: ClaimEnd): HistoryUpdate[] {
   const { ports, request } = grant.attempt;
-  if (!request.history || request.lock === undefined) return undefined;
+  if (!request.history) return [];
   const { attempt, grantedAt, entries } = grant;
   const { host, pid, command, label } = request.identity;
   const endedAt = ports.clock.getWallTime();
@@ -223,7 +229,12 @@ function buildHistoryUpdate(grant: Grant, { exit, reason, tail }: ClaimEnd): His
     waited: grantedAt - attempt.enqueuedAt,
     held: endedAt - grantedAt,
   };
-  return { key: ports.keys.history(request.lock), past, known: grant.history };
+  const { histories } = grant;
+  return request.locks.map((lock, index) => ({
+    key: ports.keys.history(lock),
+    past,
+    known: histories && { kv: histories[index] },
+  }));
 }
 
 /** How often to retry an append when others append to the same history at the same time. */
@@ -239,14 +250,14 @@ interface HistoryUpdate {
 }
 
 /**
- * Builds a nested transaction that appends inside the transaction that frees the lock. If the nested one fails, the
+ * Builds nested transactions that append inside the transaction that frees the locks. If a nested one fails, the
  * release still succeeds. A history that was not read has no revision to compare, so its append fails and reads it.
  */
-function buildHistoryOps(update: HistoryUpdate | undefined): Op[] {
-  if (update === undefined) return [];
-  const { key, past, known } = update;
-  const revision = known === undefined ? -1n : (known.kv?.modRevision ?? 0n);
-  return [{ op: "txn", txn: buildAppendTxn(key, known?.kv, past, revision) }];
+function buildHistoryOps(updates: readonly HistoryUpdate[]): Op[] {
+  return updates.map(({ key, past, known }) => {
+    const revision = known === undefined ? -1n : (known.kv?.modRevision ?? 0n);
+    return { op: "txn", txn: buildAppendTxn(key, known?.kv, past, revision) };
+  });
 }
 
 /**

@@ -66,7 +66,7 @@ export class HeldClaim {
     );
     this.token = String(grant.entries[0]?.createRevision);
     this.run = grant.attempt.run;
-    this.lockKey = grant.attempt.lockKey;
+    this.lockKey = grant.attempt.lockKeys[0];
     this.signal = this.#lost.signal;
   }
 

@@ -24,7 +24,7 @@ export interface ClaimPreview {
 export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Promise<ClaimPreview> {
   const situationReads = buildInputReads(ports.keys, request);
   const names = [
-    ...(request.lock === undefined ? [] : [{ kind: "lock" as const, name: request.lock }]),
+    ...request.locks.map((name) => ({ kind: "lock" as const, name })),
     ...request.leases.map(({ resource }) => ({ kind: "resource" as const, name: resource })),
   ];
   const queues = names.map(
@@ -36,29 +36,32 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   const read = answer.results
     .slice(situationReads.length)
     .map((one) => toQueue(one.op === "range" ? one.kvs : []));
-  const lockQueue = request.lock === undefined ? [] : (read.shift() ?? []);
+  const lockQueues = read.splice(0, request.locks.length);
   const facts = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, situationReads.length));
   const eligibility = computeEligibility(ports, request, facts, ports.clock.getWallTime());
-  return { revision: answer.revision, ...buildPreview(request, eligibility, lockQueue, read) };
+  return { revision: answer.revision, ...buildPreview(request, eligibility, lockQueues, read) };
 }
 
 function buildPreview(
   request: ClaimRequest,
   eligibility: ClaimEligibility,
-  lockQueue: Queue,
+  lockQueues: readonly Queue[],
   queues: readonly Queue[],
 ): Omit<ClaimPreview, "revision"> {
   if (eligibility.kind === "outside") {
     const why = `host ${quoteText(request.identity.host)} is not in group ${quoteText(eligibility.group)}`;
     return { leases: [], verdict: "refused", obstacles: [why] };
   }
-  const [head] = lockQueue;
   const drains = eligibility.kind === "drained" ? eligibility.drains.map(describeDrain) : [];
-  const lock =
-    head === undefined ? [] : [`lock ${quoteText(request.lock ?? "")} is ${describeQueueEntry(head)}`];
+  const locks = lockQueues.flatMap((queue, index) => {
+    const head = queue.find(({ ticket }) => !(request.isShared && ticket?.shared));
+    return head === undefined
+      ? []
+      : [`lock ${quoteText(request.locks[index] ?? "")} is ${describeQueueEntry(head)}`];
+  });
   const leases = computeLeases(eligibility, queues);
   const short = leases.filter(({ count, free }) => count > free).map(describeShortage);
-  const stops = [...drains, ...lock];
+  const stops = [...drains, ...locks];
   const verdict = stops.length === 0 ? (short.length === 0 ? "granted" : "waits") : "refused";
   return {
     leases,

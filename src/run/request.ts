@@ -23,7 +23,7 @@ export interface ClaimIdentity {
 export interface WaitLimits {
   /** Whether to queue for a lock that is held, and to wait for an undrain. */
   queues: boolean;
-  /** From the start of the run until its lock (and, without `leases`, everything) must be granted. */
+  /** From the start of the run until its locks (and, without `leases`, everything) must be granted. */
   lock?: number;
   /** From the moment the resource tickets are in their queues. */
   leases?: number;
@@ -31,7 +31,10 @@ export interface WaitLimits {
 
 /** What to claim, for which owner, and how long to wait. Durations in ms. */
 export interface ClaimRequest {
-  lock?: string;
+  /** The locks, each once. All are claimed at the same time. */
+  locks: readonly string[];
+  /** Shares the locks with others that share them. */
+  isShared?: boolean;
   leases: readonly LeaseSpec[];
   group?: string;
   waitLimits: WaitLimits;
@@ -42,7 +45,7 @@ export interface ClaimRequest {
   /** How long etcd may be unavailable at the start. */
   connectTimeout: number;
   maxHold?: number;
-  /** The lock remains taken until this long after the grant. */
+  /** The locks remain taken until this long after the grant. */
   grace?: number;
   /** Wall clock, ms since the epoch, from which `grace` counts instead of from the grant. */
   graceFrom?: number;

@@ -145,7 +145,7 @@ function buildCommandEnv(request: RunRequest, { attempt, entries }: Grant): Reco
   const leases = request.leases.map(({ resource, count }) => [resource, count]);
   return {
     SIGNALBOX_TOKEN: String(entries[0]?.createRevision),
-    ...(attempt.lockKey !== undefined && { SIGNALBOX_LOCK_KEY: attempt.lockKey }),
+    ...(attempt.lockKeys[0] !== undefined && { SIGNALBOX_LOCK_KEY: attempt.lockKeys[0] }),
     SIGNALBOX_RUN: attempt.run,
     SIGNALBOX_HOST: request.identity.host,
     SIGNALBOX_LEASES: JSON.stringify(Object.fromEntries(leases)),

@@ -12,15 +12,16 @@ import {
 } from "../protocol/guards.ts";
 import type { MarkedSession, QueueEntry } from "../protocol/ticket.ts";
 import type { KeyValue, Op, Txn, TxnResponse, WatchRequest } from "../protocol/txn.ts";
-import { buildLockTicket, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
+import { buildLockTickets, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
 import type { ResourceTotal } from "./eligibility.ts";
+import type { ClaimRequest } from "./request.ts";
 
 /** The next step of an attempt. */
 export type ClaimStep =
-  /** No own ticket exists: put the whole claim, or, when queueing, at least the lock's ticket. */
+  /** No own ticket exists: put the whole claim, or, when queueing, at least the tickets of the locks. */
   | { kind: "claim"; basis: ReadBasis; totals: readonly ResourceTotal[] }
-  /** The lock is available to this run: put the resource tickets. */
-  | { kind: "join"; basis: ReadBasis; totals: readonly ResourceTotal[]; lock: QueueEntry }
+  /** The locks are available to this run: put the resource tickets. */
+  | { kind: "join"; basis: ReadBasis; totals: readonly ResourceTotal[]; locks: readonly QueueEntry[] }
   | { kind: "grant"; basis: ReadBasis; entries: readonly QueueEntry[] }
   /** The claim is already granted; the answer was lost. */
   | { kind: "granted"; entries: readonly QueueEntry[] }
@@ -53,7 +54,7 @@ export interface NextGrant {
 
 /** Why an attempt ended without a grant. */
 export type ClaimRefusal =
-  | { kind: "busy"; holder: QueueEntry | undefined }
+  | { kind: "busy"; lock?: string | undefined; holder: QueueEntry | undefined }
   | { kind: "drained"; drains: readonly Drain[] }
   | { kind: "outside"; group: string }
   | { kind: "timeout"; why: string }
@@ -85,18 +86,18 @@ export interface StepTransaction {
   newTickets: readonly NewTicket[];
   found: readonly QueueEntry[];
   session: bigint;
-  /** The last read on success is the lock's history. */
-  readsHistory: boolean;
+  /** So many reads, the last ones on success, are the histories of the locks. */
+  histories: number;
 }
 
 /** What is known of a claim from the transaction that granted it. */
 export interface StepGrant {
   entries: readonly QueueEntry[];
-  /** The lock's history at the time of the grant; undefined when it was not read. */
-  history: { kv: KeyValue | undefined } | undefined;
+  /** The history of each lock at the time of the grant; undefined when they were not read. */
+  histories: readonly (KeyValue | undefined)[] | undefined;
 }
 
-/** A claim that is held. The queue entry of the lock is its first entry. */
+/** A claim that is held. The queue entries of the locks are its first entries. */
 export interface Grant extends StepGrant {
   attempt: ClaimAttempt;
   /** Wall clock, ms since the epoch. */
@@ -127,37 +128,45 @@ export function buildStepTransaction(
 
 type StepOf<K extends ClaimStep["kind"]> = Extract<ClaimStep, { kind: K }>;
 
-/** Puts all tickets if the lock's queue is empty. Without leases, this is already the grant. */
+/**
+ * Whether the claim may put the tickets of its locks behind others. A run that does not wait does so beside those that share
+ * the lock, and leaves if one that does not share it was faster.
+ */
+export function canJoinQueue({ waitLimits, isShared }: ClaimRequest): boolean {
+  return waitLimits.queues || isShared === true;
+}
+
+/** Puts all tickets if the queues of the locks are empty. Without leases, this is already the grant. */
 function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number): StepTransaction {
   const { basis, totals } = step;
   const { request } = attempt;
   const session = attempt.session.id;
   const grants = totals.length === 0;
-  const lock = grants ? buildLockTicket(attempt, "held", wall) : buildLockTicket(attempt, "admitted");
-  const newTickets = [...lock, ...buildResourceTickets(attempt, totals, "waiting")];
-  const queues = request.waitLimits.queues && lock.length > 0;
+  const locks = grants ? buildLockTickets(attempt, "held", wall) : buildLockTickets(attempt, "admitted");
+  const newTickets = [...locks, ...buildResourceTickets(attempt, totals, "waiting")];
+  const queues = canJoinQueue(request) && locks.length > 0;
   const failure: Op[] = queues ? [{ op: "txn", txn: buildQueueUp(attempt, basis) }] : [];
   const reads = grants ? buildHistoryReads(attempt) : [];
   const marked = grants ? getMarkedSession(attempt) : undefined;
-  const claim = { lock: request.lock, tickets: newTickets, session, marked, basis, reads, failure };
+  const claim = { locks: request.locks, tickets: newTickets, session, marked, basis, reads, failure };
   const txn = buildTicketClaimTxn(attempt.ports.keys, claim);
-  return { txn, grants, newTickets, found: [], session, readsHistory: reads.length > 0 };
+  return { txn, grants, newTickets, found: [], session, histories: reads.length };
 }
 
 /**
- * Puts only the lock's ticket, behind the entries in the queue: a run must not reserve units while it waits for a lock.
+ * Puts only the tickets of the locks, behind the entries in their queues: a run must not reserve units while it waits for a lock.
  */
 function buildQueueUp(attempt: ClaimAttempt, basis: ReadBasis): Txn {
-  const tickets = buildLockTicket(attempt, "waiting");
+  const tickets = buildLockTickets(attempt, "waiting");
   const session = attempt.session.id;
   return buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [], changed: [] });
 }
 
-function buildJoin(attempt: ClaimAttempt, { basis, totals, lock }: StepOf<"join">): StepTransaction {
+function buildJoin(attempt: ClaimAttempt, { basis, totals, locks }: StepOf<"join">): StepTransaction {
   const tickets = buildResourceTickets(attempt, totals, "waiting");
-  const changed = rewriteTickets([lock], { state: "admitted" });
+  const changed = rewriteTickets(locks, { state: "admitted" });
   const session = attempt.session.id;
-  return buildWrite(buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [lock], changed }));
+  return buildWrite(buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: locks, changed }));
 }
 
 function buildGrant(
@@ -171,7 +180,7 @@ function buildGrant(
   const marked = getMarkedSession(attempt);
   const grant = { entries, tickets: newTickets, session, marked, basis, reads };
   const txn = buildGrantTxn(attempt.ports.keys, grant);
-  return { txn, grants: true, newTickets, found: entries, session, readsHistory: reads.length > 0 };
+  return { txn, grants: true, newTickets, found: entries, session, histories: reads.length };
 }
 
 /** A hint for the entries behind. If it is lost, they find out at their next read. */
@@ -191,18 +200,18 @@ function getMarkedSession({ session: { ttl, grantTerm } }: ClaimAttempt): Marked
 
 /** Builds a transaction that grants nothing; the next read shows its effect. */
 function buildWrite(txn: Txn): StepTransaction {
-  return { txn, grants: false, newTickets: [], found: [], session: 0n, readsHistory: false };
+  return { txn, grants: false, newTickets: [], found: [], session: 0n, histories: 0 };
 }
 
-/** Reads the history with the grant, so that the transaction that frees the lock can append to it. */
+/** Reads the histories with the grant, so that the transaction that frees the locks can append to them. */
 function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
-  if (!request.history || request.lock === undefined) return [];
-  return [{ op: "range", key: ports.keys.history(request.lock) }];
+  if (!request.history) return [];
+  return request.locks.map((lock) => ({ op: "range", key: ports.keys.history(lock) }));
 }
 
 /** Reads what a granting transaction has put and read. @param answer  its success */
 export function readGrant(act: StepTransaction, answer: TxnResponse): StepGrant {
-  return { entries: buildGrantedEntries(act, answer), history: findHistory(act, answer) };
+  return { entries: buildGrantedEntries(act, answer), histories: findHistories(act, answer) };
 }
 
 /**
@@ -219,7 +228,7 @@ function buildGrantedEntries(act: StepTransaction, answer: TxnResponse): QueueEn
   }));
 }
 
-function findHistory(act: StepTransaction, answer: TxnResponse): StepGrant["history"] {
-  const last = answer.results.findLast(({ op }) => op === "range");
-  return act.readsHistory && last?.op === "range" ? { kv: last.kvs[0] } : undefined;
+function findHistories(act: StepTransaction, answer: TxnResponse): StepGrant["histories"] {
+  const reads = answer.results.flatMap((result) => (result.op === "range" ? [result.kvs[0]] : []));
+  return act.histories === 0 ? undefined : reads.slice(-act.histories);
 }

@@ -7,6 +7,7 @@ import type { WatchRequest } from "../protocol/txn.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { ClaimView } from "./claim-view.ts";
 import { computeHeadSize } from "./claim-view.ts";
+import type { ClaimRequest } from "./request.ts";
 import type { ClaimStep, ResourcePosition } from "./step.ts";
 
 type Ranges = WatchRequest["ranges"];
@@ -14,13 +15,14 @@ type Ranges = WatchRequest["ranges"];
 /** What blocks a claim whose tickets are in the queues. */
 export interface WaitObstacle {
   drains?: readonly Drain[];
-  lockAhead?: QueueEntry | undefined;
+  /** The nearest ticket ahead of each lock that is not admitted. */
+  locksAhead?: readonly QueueEntry[];
   resources?: readonly ResourcePosition[];
 }
 
 /**
  * Waits only for changes that can affect the decision, so that a release wakes few runs: the own tickets, the
- * configuration it depends on, and the obstacle. For a lock, the obstacle is the ticket directly ahead. For a resource,
+ * configuration it depends on, and the obstacle. For a lock, the obstacle is one ticket ahead. For a resource,
  * it is also the ticket ahead while that ticket is waiting; only the first waiter watches every release.
  */
 export function buildWaitStep(
@@ -32,27 +34,38 @@ export function buildWaitStep(
   const own = [...view.own.keys()].map((key) => ({ key }));
   const config = basis.config.map(({ key }) => ({ key }));
   const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
-  const { lockAhead: ahead } = obstacle;
-  const isOnlyAhead = ahead?.vanished === undefined && view.isAheadKnown && request.leases.length === 0;
+  const [ahead, ...others] = obstacle.locksAhead ?? [];
+  // The holder of a shared lock may not be the only one.
+  const isSole = ahead?.vanished === undefined && ahead?.ticket?.shared !== true;
+  const isAheadKnown = [...view.lockQueues.values()].every((lock) => lock.isAheadKnown);
+  const isOnlyAhead = isSole && others.length === 0 && isAheadKnown && request.leases.length === 0;
   const next = ahead && isOnlyAhead ? { ahead, basis, entries: [...view.own.values()] } : undefined;
   return {
     kind: "wait",
     next,
-    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle)],
+    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle, request)],
     until: computeObstacleEnd(view, obstacle),
     depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),
     why: describeObstacle(obstacle),
   };
 }
 
-function buildObstacleRanges(keys: Keys, { drains, lockAhead, resources = [] }: WaitObstacle): Ranges {
+function buildObstacleRanges(
+  keys: Keys,
+  { drains, locksAhead = [], resources = [] }: WaitObstacle,
+  { isShared }: Pick<ClaimRequest, "isShared">,
+): Ranges {
   const ranges: Ranges = resources.map(({ resource, ahead }) =>
     ahead?.ticket?.state === "waiting"
       ? { key: ahead.key }
       : { ...keys.getQueueRange("resource", resource), only: "deletes" },
   );
   if (drains !== undefined) ranges.push(keys.drains());
-  if (lockAhead !== undefined) ranges.push({ key: lockAhead.key, only: "deletes" });
+  for (const { key, ticket } of locksAhead) {
+    // Of one that shares the lock too, the grant counts: see `findLockObstacle`.
+    const awaitsGrant = isShared && ticket?.shared;
+    ranges.push({ key, ...(!awaitsGrant && { only: "deletes" as const }) });
+  }
   return ranges;
 }
 
@@ -62,22 +75,22 @@ function buildObstacleRanges(keys: Keys, { drains, lockAhead, resources = [] }: 
  */
 function computeObstacleEnd(
   { removals }: ClaimView,
-  { drains = [], lockAhead, resources = [] }: WaitObstacle,
+  { drains = [], locksAhead = [], resources = [] }: WaitObstacle,
 ): number | undefined {
-  const vanished = [lockAhead, ...resources.flatMap((one) => [one.ahead, ...one.vanished])];
+  const vanished = [...locksAhead, ...resources.flatMap((one) => [one.ahead, ...one.vanished])];
   const ends = [
     ...drains.map(({ until }) => until),
-    lockAhead?.ticket?.until,
+    ...locksAhead.map(({ ticket }) => ticket?.until),
     ...vanished.map((entry) => removals.get(entry?.key ?? "")),
   ].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-function describeObstacle({ drains, lockAhead, resources = [] }: WaitObstacle): string {
+function describeObstacle({ drains, locksAhead = [], resources = [] }: WaitObstacle): string {
+  const [ahead] = locksAhead;
   const [drain] = drains ?? [];
   if (drain !== undefined) return describeDrain(drain);
-  if (lockAhead !== undefined)
-    return `the lock is taken; the ticket ahead is ${describeQueueEntry(lockAhead)}`;
+  if (ahead !== undefined) return `the lock is taken; the ticket ahead is ${describeQueueEntry(ahead)}`;
   const names = resources.map(
     ({ resource, count, total }) => `${quoteText(resource)} (${count} of ${total} asked for)`,
   );

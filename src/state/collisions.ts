@@ -164,13 +164,14 @@ function sweepUnits(
 function findOverlapCollisions(forecasts: readonly ScheduleForecast[]): OverlapCollision[] {
   const own = forecasts.filter(hasExclusiveRuns).flatMap((one) => findOverlaps([one]));
   const locks = [...new Set(forecasts.flatMap((one) => one.locks))].sort();
-  const shared = locks.flatMap((lock) =>
+  const sharing = new Set(forecasts.filter(({ isShared }) => isShared).map(({ id }) => id));
+  const excluding = locks.flatMap((lock) =>
     findOverlaps(
       forecasts.filter((one) => one.locks.includes(lock)),
       lock,
-    ).filter(({ earlier, later }) => earlier !== later),
+    ).filter(({ earlier, later }) => earlier !== later && !(sharing.has(earlier) && sharing.has(later))),
   );
-  return [...own, ...shared];
+  return [...own, ...excluding];
 }
 
 /** Finds the starts within the usual duration of the run before, among schedules that exclude each other. */

@@ -71,9 +71,9 @@ export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, w
   const groups = buildGroupMembers(snapshot);
   const hosts = listHostsInScope(snapshot, target);
   const reaches = [
-    ...hosts.map((host) => ({ resources: [], host, groups: listHostGroups(groups, host) })),
-    ...(target.scope === "lock" ? [{ lock: target.name, resources: [], host: "", groups: [] }] : []),
-    ...(target.scope === "resource" ? [{ resources: [target.name], host: "", groups: [] }] : []),
+    ...hosts.map((host) => ({ locks: [], resources: [], host, groups: listHostGroups(groups, host) })),
+    ...(target.scope === "lock" ? [{ locks: [target.name], resources: [], host: "", groups: [] }] : []),
+    ...(target.scope === "resource" ? [{ locks: [], resources: [target.name], host: "", groups: [] }] : []),
   ];
   return [...snapshot.drains.values()].filter(
     (drain) =>
@@ -110,10 +110,10 @@ function isQueuedIn({ entries }: Claim, { scope, name }: DrainTarget): boolean {
 /** Collects the drainable targets that the tickets of a claim show. The run may still add tickets. */
 function buildReach(claim: Claim, groupsOfHost: (host: string) => readonly string[]): RunTargets {
   const { entries } = claim;
-  const lock = entries.find(({ queue }) => queue.kind === "lock")?.queue.name;
+  const locks = entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : []));
   const resources = entries.flatMap(({ queue }) => (queue.kind === "resource" ? [queue.name] : []));
   const host = findClaimTicket(claim)?.host ?? "";
-  return { ...(lock !== undefined && { lock }), resources, host, groups: groupsOfHost(host) };
+  return { locks, resources, host, groups: groupsOfHost(host) };
 }
 
 /** Caches the groups of each host, because many runs share a host. */

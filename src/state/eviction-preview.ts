@@ -159,8 +159,12 @@ export function formatClaimLine(claim: Claim, wall: number | undefined): string 
 
 function formatClaimEntry({ queue, entry }: ClaimEntry): string {
   const units = queue.kind === "resource" ? `${entry.ticket?.count ?? "?"} of ` : "lock ";
-  const state = entry.ticket?.state;
-  return `${units}${queue.name}${state === "admitted" || state === "grace" ? ` (${state})` : ""}`;
+  const { state, shared } = entry.ticket ?? {};
+  const words = [
+    ...(shared ? ["shared"] : []),
+    ...(state === "admitted" || state === "grace" ? [state] : []),
+  ];
+  return `${units}${queue.name}${words.length > 0 ? ` (${words.join(", ")})` : ""}`;
 }
 
 function formatSince({ ticket }: QueueEntry, wall: number | undefined): string {

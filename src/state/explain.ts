@@ -1,5 +1,5 @@
 import { formatBriefDuration, formatDuration } from "../base/duration.ts";
-import { admit, isHolding } from "../protocol/admission.ts";
+import { admit, isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
@@ -58,9 +58,9 @@ export interface Explanation {
   obstacles: readonly ClaimObstacle[];
   drains: readonly Drain[];
   reset: ResetRequest | undefined;
-  /** If nobody holds the lock: the explanation of the first run in its queue, because it blocks all runs behind it. */
+  /** If nobody holds a lock: the explanation of the first run in its queue, because it blocks all runs behind it. */
   first: Explanation | undefined;
-  /** How long the wait for the lock may still take; undefined if too little is known. */
+  /** How long the wait for the lock may still take; undefined if too little is known, or if it waits for several. */
   estimate: WaitEstimate | undefined;
 }
 
@@ -88,11 +88,12 @@ function explainOne(snapshot: Snapshot, { run, entries }: Claim, wall: number): 
   const obstacles = claim.entries.flatMap((claimEntry) => findObstacle(snapshot, claimEntry) ?? []);
   const drains = listDrainsOnClaim(claim, buildViewContext(snapshot, wall));
   const state = computeState(obstacles, drains);
-  const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
-  if (lock === undefined || state !== "waits" || drains.length > 0)
+  const [lock, ...others] = listLockObstacles(obstacles);
+  if (lock === undefined || others.length > 0 || state !== "waits" || drains.length > 0)
     return { ...known, state, obstacles, drains };
   const history = snapshot.histories.get(lock.name) ?? [];
-  return { ...known, state, obstacles, drains, estimate: estimateWait(lock.ahead, history, wall) };
+  const estimate = estimateWait(lock.ahead, history, wall, lock.entry.ticket?.shared);
+  return { ...known, state, obstacles, drains, estimate };
 }
 
 function computeState(obstacles: readonly ClaimObstacle[], drains: readonly Drain[]): ExplanationState {
@@ -118,7 +119,7 @@ function findObstacle(snapshot: Snapshot, { queue, entry }: ClaimEntry): ClaimOb
     position: index + 1,
     count: ticket.count,
     total: admission.total,
-    used: others.reduce((sum, other) => sum + (other.ticket?.count ?? 0), 0),
+    used: sumHeldUnits(others),
     missing: isWaiting ? admission.missing : 0,
     isImpossible: admission.kind === "impossible",
     ahead: isWaiting ? admission.ahead : [],
@@ -139,12 +140,16 @@ function findConfiguredTotal(snapshot: Snapshot, { queue: { kind, name }, entry:
   return isExpression || isByMacro ? ticket.total : undefined;
 }
 
-/** Returns the first run in the queue of the lock that a run waits for; undefined if the lock is held. */
+/** Returns the first run in the queue of a lock that a run waits for and nobody holds; undefined if all are held. */
 function findFirstInQueue(snapshot: Snapshot, { obstacles }: Explanation): Claim | undefined {
-  const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
-  const first = lock?.ahead.at(-1);
-  if (first === undefined || lock?.ahead.some(isHolding)) return undefined;
-  return findClaim(snapshot, first.run);
+  const free = listLockObstacles(obstacles).find(({ ahead }) => !ahead.some(isHolding));
+  const first = free?.ahead.at(-1);
+  return first === undefined ? undefined : findClaim(snapshot, first.run);
+}
+
+/** Lists the locks that a run waits for. */
+function listLockObstacles(obstacles: readonly ClaimObstacle[]): readonly ClaimObstacle[] {
+  return obstacles.filter(({ kind, missing }) => kind === "lock" && missing > 0);
 }
 
 /**
@@ -160,23 +165,27 @@ const ENOUGH = 3;
 
 /**
  * Estimates the wait: the remaining time of the holder, from past runs that held longer, plus the usual time of each
- * waiter ahead. Undefined if the history is too short, or if the wait does not depend on the holder: the first ticket
- * cannot be read, or it is admitted to the lock and waits for a lease.
+ * waiter ahead; those that share the lock count together. Undefined if the history is too short, or if the wait does not
+ * depend on the holder: the first ticket cannot be read, or it is admitted to the lock and waits elsewhere.
  * @param ahead    entries ahead in the queue of the lock, nearest first
  * @param wall     wall clock, ms since the epoch
+ * @param isShared  whether the waiting run shares the lock
  */
 export function estimateWait(
   ahead: readonly QueueEntry[],
   history: readonly PastRun[],
   wall: number,
+  isShared = false,
 ): WaitEstimate | undefined {
   const usual = computeTypicalHeld(history);
   const first = ahead.at(-1);
   const runs = history.length;
   if (usual === undefined || runs < ENOUGH || first === undefined) return undefined;
   if (first.ticket === undefined || first.ticket.state === "admitted") return undefined;
-  const others = isHolding(first) ? ahead.length - 1 : ahead.length;
-  const rest = estimateRemaining(first, history, wall);
+  const holders = ahead.filter(isHolding);
+  const others = countTurns(ahead, isShared);
+  const rests = holders.map((holder) => estimateRemaining(holder, history, wall));
+  const rest = rests.reduce((most, one) => most && one && pickLonger(most, one), { p50: 0, p95: 0 });
   if (rest === undefined) {
     const longest = history.reduce((most, { held }) => Math.max(most, held), 0);
     return { kind: "overdue", runs, longest };
@@ -185,10 +194,26 @@ export function estimateWait(
   return { kind: "usual", runs, p50: rest.p50 + others * usual.p50, p95: rest.p95 + others * usual.p95 };
 }
 
+/** Counts how often the lock is held until the turn of a run has come, without the present holders. @param ahead  as above */
+function countTurns(ahead: readonly QueueEntry[], isShared: boolean): number {
+  const follower = (at: number) => (at === 0 ? isShared : ahead[at - 1]?.ticket?.shared);
+  const isLast = ({ ticket }: QueueEntry, at: number) => !(ticket?.shared && follower(at));
+  return ahead.filter((entry, at) => !isHolding(entry) && isLast(entry, at)).length;
+}
+
+type TimeRange = { p50: number; p95: number };
+
+function pickLonger(one: TimeRange, other: TimeRange): TimeRange {
+  return { p50: Math.max(one.p50, other.p50), p95: Math.max(one.p95, other.p95) };
+}
+
 /** Estimates the remaining time of a holder from past runs that held longer. Undefined if no run held longer. */
-function estimateRemaining(entry: QueueEntry, history: readonly PastRun[], wall: number) {
-  const { ticket } = entry;
-  if (ticket === undefined || !isHolding(entry)) return { p50: 0, p95: 0 };
+function estimateRemaining(
+  { ticket }: QueueEntry,
+  history: readonly PastRun[],
+  wall: number,
+): TimeRange | undefined {
+  if (ticket === undefined) return { p50: 0, p95: 0 };
   if (ticket.state === "grace") {
     const left = Math.max(0, (ticket.until ?? wall) - wall);
     return { p50: left, p95: left };
@@ -293,9 +318,12 @@ function formatLockObstacle(
 ): string {
   const chief = ahead.find(isHolding) ?? ahead.at(-1);
   if (chief === undefined) return "a later claim holds it";
-  const others = ahead.length - 1;
+  const own = first?.claim.run === chief.run ? first : undefined;
+  const holders = ahead.filter(isHolding).length;
+  const sharing = holders > 1 ? `, ${holders - 1} ${holders === 2 ? "shares" : "share"} it` : "";
+  const others = ahead.length - Math.max(1, holders);
   const more = others === 0 ? "" : `, ${others} ${others === 1 ? "waits" : "wait"} before it`;
-  return `${formatBlocker(chief, first, wall)}${formatDoubt(chief, sessions)}${more}`;
+  return `${formatBlocker(chief, own, wall)}${formatDoubt(chief, sessions)}${sharing}${more}`;
 }
 
 function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: number): string {
@@ -307,7 +335,8 @@ function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: 
     return `${formatTicketOwner(chief)} has held it for ${formatBriefDuration(wall - (ticket.grantedAt ?? ticket.enqueuedAt))}`;
   if (first?.state === "drained") return `${formatTicketOwner(chief)} is first, but may not start`;
   const lacks = first?.obstacles.filter(({ missing }) => missing > 0) ?? [];
-  if (lacks.length === 0) return `${formatTicketOwner(chief)} is first, and about to be granted`;
+  if (lacks.length === 0)
+    return `${formatTicketOwner(chief)} is first, and ${ticket.state === "admitted" ? "waits elsewhere" : "about to be granted"}`;
   const leases = lacks.map(({ kind, name, count }) => formatRequest(kind, name, count)).join(" and ");
   return `${formatTicketOwner(chief)} is first, and waits for ${leases}`;
 }
@@ -335,7 +364,9 @@ function formatObstacle(obstacle: ClaimObstacle, { first }: Explanation, context
     `  ${kind} ${name}: place ${position}${turn}`,
     ...named.map((entry) => `    ${formatEntry(kind, entry, context)}`),
     ...(unnamed > 0 ? [`    and ${unnamed} more`] : []),
-    ...(kind === "lock" && missing > 0 ? formatFirstInQueue(first, context.wall) : []),
+    ...(kind === "lock" && missing > 0 && ahead.at(-1)?.run === first?.claim.run
+      ? formatFirstInQueue(first, context.wall)
+      : []),
   ];
 }
 
@@ -345,9 +376,10 @@ function formatFirstInQueue(first: Explanation | undefined, wall: number): strin
   return [
     ...first.obstacles
       .filter(({ missing }) => missing > 0)
-      .map(
-        ({ name, ...rest }) => `    the first waits for ${name}: ${formatUnitsObstacle({ name, ...rest })}`,
-      ),
+      .map((obstacle) => {
+        const { kind, name } = obstacle;
+        return `    the first waits for ${kind === "lock" ? `lock ${name}` : `${name}: ${formatUnitsObstacle(obstacle)}`}`;
+      }),
     ...first.drains.map((drain) => `    the first may not start: ${formatDrainCause(drain, wall)}`),
   ];
 }
@@ -357,7 +389,7 @@ function formatEntry(kind: string, entry: QueueEntry, { wall, sessions }: Explai
   const { ticket } = entry;
   if (ticket === undefined) return `${entry.key} cannot be read, and counts as all units`;
   const since = ticket.grantedAt ?? ticket.enqueuedAt;
-  const units = kind === "resource" ? ` ${ticket.count}` : "";
+  const units = kind === "resource" ? ` ${ticket.count}` : ticket.shared ? " (shared)" : "";
   const asked = ticket.reset === undefined ? "" : `; ${formatReset("it", ticket.reset, wall)}`;
   const turn = ticket.state === "admitted" ? ", its turn has come here, it waits elsewhere" : "";
   return `${ticket.state}${units} by ${formatTicketOwner(entry)} (${ticket.command}) for ${formatBriefDuration(wall - since)}${turn}${formatDoubt(entry, sessions)}${asked}`;

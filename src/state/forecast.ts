@@ -45,6 +45,8 @@ export interface ScheduleForecast {
   leases: readonly ForecastLease[];
   /** Locks that its command takes with `signalbox run --lock`. */
   locks: readonly string[];
+  /** Whether it shares them. */
+  isShared: boolean;
 }
 
 /** Largest number of starts of one schedule; later ones are left out. */
@@ -60,6 +62,7 @@ export function forecastSchedule(input: ForecastInput, span: TimeSpan): Schedule
     usual: computeUsualDuration(input),
     leases: listPlainLeases(definition),
     locks: findCommandLocks(definition.command ?? []),
+    isShared: listRunOptions(definition.command ?? []).includes("--shared"),
   };
 }
 
@@ -109,14 +112,19 @@ function parsePlainLease(text: string): ForecastLease | undefined {
 
 /** Finds the values of `--lock` in a command that starts with `signalbox run`. */
 export function findCommandLocks(command: readonly string[]): string[] {
-  const [program = "", verb] = command;
-  if (!/(^|\/)signalbox$/.test(program) || verb !== "run") return [];
-  const end = command.indexOf("--");
-  const words = end < 0 ? command : command.slice(0, end);
+  const words = listRunOptions(command);
   return words.flatMap((word, at) => {
     if (word.startsWith("--lock=")) return [word.slice("--lock=".length)];
     return word === "--lock" || word === "-l" ? (words[at + 1] ?? []) : [];
   });
+}
+
+/** Lists the words before `--` of a command that starts with `signalbox run`. */
+function listRunOptions(command: readonly string[]): readonly string[] {
+  const [program = "", verb] = command;
+  if (!/(^|\/)signalbox$/.test(program) || verb !== "run") return [];
+  const end = command.indexOf("--");
+  return end < 0 ? command : command.slice(0, end);
 }
 
 /** Returns whether a schedule lets its next run wait while one is running, or replaces that. */

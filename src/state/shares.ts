@@ -4,7 +4,7 @@ import { canonicalizeHost } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { createMacros, type MacroFacts, type Macros } from "../fleet/macros.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
-import { isHolding } from "../protocol/admission.ts";
+import { isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import { findPlainTotal } from "./eviction-preview.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "./snapshot.ts";
 import type { Share, Tone } from "./subject.ts";
@@ -141,7 +141,6 @@ export function computeQueueTally(queue: NamedQueue): QueueTally {
     tally.total ??= ticket?.total;
     if (ticket !== undefined && queue.kind === "resource") hosts.add(ticket.host);
     if (isHolding(entry)) {
-      tally.used += ticket?.count ?? 0;
       tally.holders += 1;
     } else {
       tally.waiting += 1;
@@ -149,6 +148,7 @@ export function computeQueueTally(queue: NamedQueue): QueueTally {
         tally.since = ticket.enqueuedAt;
     }
   }
+  tally.used = sumHeldUnits(queue.entries.filter(isHolding));
   tally.hosts = [...new Set([...hosts].map(canonicalizeHost))];
   tallies.set(queue, tally);
   return tally;

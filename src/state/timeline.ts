@@ -75,11 +75,11 @@ function cutTracks(
 export function buildHostTimeline(inputs: TimelineInputs, host: string, span: TimeSpan): TimelineTrack[] {
   const groups = listHostGroups(buildGroupMembers(inputs.snapshot), host);
   const drains = listPastDrains(inputs.snapshot, span.until).filter((drain) =>
-    isDrainApplicable(drain, { resources: [], host, groups }),
+    isDrainApplicable(drain, { locks: [], resources: [], host, groups }),
   );
   const isHere = (one: string | undefined) =>
     one !== undefined &&
-    isDrainApplicable({ scope: "host", name: host }, { resources: [], host: one, groups: [] });
+    isDrainApplicable({ scope: "host", name: host }, { locks: [], resources: [], host: one, groups: [] });
   const tracks = buildTimeline(inputs, span).flatMap(({ subject, intervals }) => {
     const own = intervals.filter((one) => one.kind !== "drain" && isHere(one.host));
     return own.length === 0 ? [] : [{ subject, intervals: own }];

@@ -53,12 +53,12 @@ export function listStoppingDrains(
   viewContext: ViewContext,
 ): readonly Drain[] {
   if (viewContext.drains.length === 0) return viewContext.drains;
-  const lock = queues.find(({ kind }) => kind === "lock")?.name;
+  const locks = queues.filter(({ kind }) => kind === "lock").map(({ name }) => name);
   const resources = queues.filter(({ kind }) => kind === "resource").map(({ name }) => name);
   // There may be many groups: compute membership only for group drains.
   const groups = viewContext.drains.some(({ scope }) => scope === "group")
     ? listHostGroups(viewContext.groups, host)
     : [];
-  const reach = { ...(lock !== undefined && { lock }), resources, host, groups };
+  const reach = { locks, resources, host, groups };
   return viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
 }

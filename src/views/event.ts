@@ -274,21 +274,33 @@ export function buildRunDrafts(before: Snapshot, after: Snapshot): EventDraft[] 
     const draft = buildRunDraft(run, changes);
     if (draft !== undefined) drafts.push(draft);
   }
-  for (const [run, { lock, past }] of ended) drafts.push(buildRunEndDraft(run, lock, past));
+  for (const [run, { locks, past }] of ended) drafts.push(buildRunEndDraft(run, locks, past));
   return drafts;
 }
 
-/** Finds runs that were added to a history, by run id. */
-function findEndedRuns(before: Snapshot, after: Snapshot): Map<string, { lock: string; past: PastRun }> {
-  const found = new Map<string, { lock: string; past: PastRun }>();
+/** A run that has ended, and its locks. */
+interface EndedRun {
+  locks: string[];
+  past: PastRun;
+}
+
+/** Finds runs that were added to histories, by run id. */
+function findEndedRuns(before: Snapshot, after: Snapshot): Map<string, EndedRun> {
+  const found = new Map<string, EndedRun>();
   visitChanges(before.histories, after.histories, (lock, was = [], is = []) => {
     const known = new Set(was.map(({ run }) => run));
-    for (const past of is) if (!known.has(past.run)) found.set(past.run, { lock, past });
+    for (const past of is) {
+      if (known.has(past.run)) continue;
+      const run = found.get(past.run);
+      if (run === undefined) found.set(past.run, { locks: [lock], past });
+      else run.locks.push(lock);
+    }
   });
   return found;
 }
 
-function buildRunEndDraft(run: string, lock: string, past: PastRun): EventDraft {
+function buildRunEndDraft(run: string, locks: readonly string[], past: PastRun): EventDraft {
+  const [lock = "", ...more] = locks;
   const { host, pid, exit, held, endedAt, reason } = past;
   const how = `exit ${exit} after ${formatBriefDuration(held)}${reason === undefined ? "" : `: ${reason}`}`;
   return {
@@ -298,7 +310,7 @@ function buildRunEndDraft(run: string, lock: string, past: PastRun): EventDraft 
     host,
     subject: { kind: "record", name: run, about: { kind: "lock", name: lock }, isEndedRun: true },
     lock,
-    formatWords: () => [`lock ${lock}`, shortenOwner(`${host}:${pid}`), how],
+    formatWords: () => [`lock ${[lock, ...more].join(" ")}`, shortenOwner(`${host}:${pid}`), how],
   };
 }
 

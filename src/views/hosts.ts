@@ -256,7 +256,7 @@ export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): Hos
   ]);
   return [...names].map((fqdn) => {
     const groups = listHostGroups(viewContext.groups, fqdn);
-    const reach = { resources: [], host: fqdn, groups };
+    const reach = { locks: [], resources: [], host: fqdn, groups };
     const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
     return {
       fqdn,
@@ -468,7 +468,7 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   const claims = listClaimsOnHosts(snapshot, new Set([name]));
   const groups = listHostGroups(viewContext.groups, name);
   const drains = viewContext.drains.filter((drain) =>
-    isDrainApplicable(drain, { resources: [], host: name, groups }),
+    isDrainApplicable(drain, { locks: [], resources: [], host: name, groups }),
   );
   const agents = computeHostAgents(snapshot).get(name) ?? [];
   const isKnown =

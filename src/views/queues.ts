@@ -2,7 +2,7 @@ import { formatBriefDuration } from "../base/duration.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { formatShortList } from "../base/text.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
-import { isHolding } from "../protocol/admission.ts";
+import { isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
@@ -72,6 +72,7 @@ import {
   buildTicketFacts,
   createRunnerColumn,
   describeQueueKind,
+  formatUnits,
   TICKET_JSON,
   WAITER_FIELDS,
 } from "./runs.ts";
@@ -187,9 +188,14 @@ function formatHostCount({ sum }: QueueRow): string | undefined {
   return sum.hosts === 1 ? "1 host" : `${sum.hosts} hosts`;
 }
 
-/** Lists the state and `drained`: holders of a drained lock or resource continue, but nobody else is granted. */
-function listStates({ state, drains }: QueueRow): string[] {
-  return drains.length === 0 || state === "drained" ? [state] : [state, "drained"];
+/**
+ * Lists the state; `shared`, if its holders share the lock; and `drained`: holders of a drained lock or resource continue, but
+ * nobody else is granted.
+ */
+function listStates({ state, holders, drains }: QueueRow): string[] {
+  const shared = holders.some(({ ticket }) => ticket?.shared) ? ["shared"] : [];
+  const drained = drains.length === 0 || state === "drained" ? [] : ["drained"];
+  return [state, ...shared, ...drained];
 }
 
 function formatNote({ kind, holders, waiters, drains }: QueueRow): string {
@@ -250,7 +256,10 @@ export const QUEUE_VIEW = {
       "state of the queue. `waiting`: no run holds it, and one is about to be granted; `admitted`: no run holds it, and the first one waits for its leases; `drained`: no run holds it, and none can be granted; `resetting`: a holder was asked to give it up; `grace`: the commands of all holders have ended; `malformed`: the first ticket cannot be read. A queue that is drained while it is held is `held`; see `drains`",
       "state",
     ),
-    used: describeCount("units held; for a name with host macros, the sum of all hosts", "used"),
+    used: describeCount(
+      "units held; 1 for a lock, also if several runs share it; for a name with host macros, the sum of all hosts",
+      "used",
+    ),
     "total?": describeCount(
       "total units: from the configuration, or else from the first readable ticket; 1 for a lock; for a name with host macros, the sum of all hosts",
       "total",
@@ -306,16 +315,11 @@ export const queuesView: QueueView<WaiterRow> = {
     createOwnerColumn("who", 1, ({ entry }) => formatTicketOwner(entry)),
     createStateColumn(2, getStateTone, ({ entry }) => getEntryState(entry)),
     createAgeColumn("waits", "WAITS", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
-    createTextColumn(
-      "units",
-      4,
-      ({ kind, entry }) => (kind === "lock" ? "" : String(entry.ticket?.count ?? "?")),
-      {
-        align: "right",
-        getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
-        getMeasure: ({ entry }) => entry.ticket?.count,
-      },
-    ),
+    createTextColumn("units", 4, ({ kind, entry }) => formatUnits(kind, entry), {
+      align: "right",
+      getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
+      getMeasure: ({ entry }) => entry.ticket?.count,
+    }),
     createNoteColumn(3, ({ kind, drains }) => formatDrainNote(drains, kind)),
     createTextColumn("command", 5, ({ entry }) => formatTicketCommand(entry.ticket)),
     createTextColumn("run", 3, ({ entry }) => entry.run, { isRandom: true }),
@@ -523,7 +527,7 @@ function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: RowContext
     state: computeQueueState(entries, holders, drains),
     holders,
     waiters,
-    used: holders.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
+    used: sumHeldUnits(holders),
     total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
     configured,
     drains,
@@ -689,9 +693,10 @@ export function buildRerunSection(lock: string, snapshot: Pick<Snapshot, "histor
   ];
 }
 
-function formatQueueState({ kind, state, used, total, drains }: QueueRow): string {
-  const also = drains.length > 0 && state !== "drained" ? ", drained" : "";
-  return `${state}${also}${kind === "lock" ? "" : `, ${used} of ${total ?? "?"} units held`}`;
+function formatQueueState(row: QueueRow): string {
+  const { kind, used, total } = row;
+  const units = kind === "lock" ? [] : [`${used} of ${total ?? "?"} units held`];
+  return [...listStates(row), ...units].join(", ");
 }
 
 function buildResourceFacts(
@@ -800,7 +805,7 @@ function buildHolderTable(
 ) {
   const columns: TableColumn<QueueEntry>[] = [
     createOwnerColumn("who", 1, formatTicketOwner),
-    createTextColumn("units", 1, formatUnits, { align: "right" }),
+    createTextColumn("units", 1, (entry) => formatUnits(queue.kind, entry), { align: "right" }),
     createStateColumn(2, getStateTone, getEntryState),
     createTextColumn("for", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
     createRunnerColumn(2, sessions, (entry) => entry),
@@ -819,13 +824,14 @@ function buildWaiterTable(
   viewContext: ViewContext,
 ) {
   const { kind, name } = row;
-  const isLock = kind === "lock";
   const waiters = entries.filter((entry) => !isHolding(entry));
   const findProblem = (entry: QueueEntry) => findWaiterProblem(entry, row, viewContext);
   const columns: TableColumn<QueueEntry>[] = [
     createTextColumn("place", 1, (entry) => String(entries.indexOf(entry) + 1), { align: "right" }),
     createOwnerColumn("who", 1, formatTicketOwner),
-    createTextColumn("units", isLock ? 8 : 1, isLock ? () => "" : formatUnits, { align: "right" }),
+    createTextColumn("units", kind === "lock" ? 8 : 1, (entry) => formatUnits(kind, entry), {
+      align: "right",
+    }),
     createStateColumn(1, getStateTone, getEntryState),
     createTextColumn("waits", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
     createRunnerColumn(2, sessions, (entry) => entry),
@@ -839,10 +845,6 @@ function buildWaiterTable(
     all: `signalbox ls queues --filter ${quoteShellWord(name)}`,
     getTarget: (entry) => buildTicketTarget({ kind, name }, entry),
   });
-}
-
-function formatUnits({ ticket }: QueueEntry): string {
-  return String(ticket?.count ?? "?");
 }
 
 /** Finds what keeps a waiter: it cannot be read, was asked to end, or is drained by host or group. */

@@ -50,6 +50,7 @@ import {
   describeChoice,
   describeCount,
   describeFieldsOf,
+  describeFlag,
   describeInstant,
   describeInteger,
   describeObject,
@@ -126,6 +127,7 @@ const ENTRY_FIELDS = {
     ...OWNER_FIELDS,
     "count?": describeCount("units requested; 1 for a lock", "count"),
     "total?": describeCount("total units, as computed by this run; 1 for a lock", "total"),
+    "shared?": describeFlag("`true`: the run shares the lock with others that share it", "shared"),
     ...TIME_FIELDS,
     "until?": describeInstant("end of the `grace` state", "until"),
     ...RESET_FIELD,
@@ -194,7 +196,7 @@ export const runsView: SnapshotView<RunRow> = {
     createTextColumn("run", 3, ({ run }) => run, { isRandom: true }),
     createOwnerColumn("who", 1, formatRunOwner),
     createStateColumn(1, getStateTone, ({ state }) => state),
-    createTextColumn("lock", 2, ({ claim }) => claim && findLockName(claim)),
+    createTextColumn("lock", 2, ({ claim }) => claim && formatLocks(claim)),
     createTextColumn("schedule", 2, ({ task }) => task?.id),
     createTextColumn("leases", 2, ({ claim }) => (claim ? formatLeases(claim) : "")),
     createAgeColumn("since", "SINCE", 2, findSince),
@@ -263,8 +265,8 @@ function getClaimToken({ entries }: Claim): bigint {
   return claimEntry?.entry.createRevision ?? 0n;
 }
 
-function findLockName({ entries }: Claim): string | undefined {
-  return entries.find(({ queue }) => queue.kind === "lock")?.queue.name;
+function formatLocks({ entries }: Claim): string {
+  return entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : [])).join(" ");
 }
 
 function formatLeases({ entries }: Claim): string {
@@ -319,14 +321,16 @@ export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: 
 const TICKET_COLUMNS: readonly TableColumn<ClaimEntry>[] = [
   createTextColumn("kind", 1, ({ queue }) => queue.kind),
   createTextColumn("name", 1, ({ queue }) => queue.name),
-  createTextColumn("units", 2, formatUnits, { align: "right" }),
+  createTextColumn("units", 2, ({ queue, entry }) => formatUnits(queue.kind, entry), { align: "right" }),
   createStateColumn(1, getStateTone, ({ entry }) => getEntryState(entry)),
   createTextColumn("place", 2, ({ queue: { entries }, entry }) => formatPlace(entries, entry)),
   createTextColumn("key", 5, ({ entry }) => entry.key),
 ];
 
-function formatUnits({ queue: { kind }, entry: { ticket } }: ClaimEntry): string {
-  return kind === "lock" ? "" : String(ticket?.count ?? "?");
+/** Formats the units of a ticket; of a lock, whether it is shared. */
+export function formatUnits(kind: QueueKind, { ticket }: Pick<QueueEntry, "ticket">): string {
+  if (kind === "lock") return ticket?.shared ? "shared" : "";
+  return String(ticket?.count ?? "?");
 }
 
 function formatPlace(entries: Queue, entry: QueueEntry): string {
@@ -373,7 +377,8 @@ function findReadableEntry({ entries }: Claim): QueueEntry | undefined {
 }
 
 function formatClaimEntry({ queue: { kind, name }, entry: { ticket } }: Claim["entries"][number]): string {
-  return kind === "lock" ? name : `${name}=${ticket?.count ?? "?"}`;
+  if (kind === "lock") return ticket?.shared ? `${name} (shared)` : name;
+  return `${name}=${ticket?.count ?? "?"}`;
 }
 
 /** Builds the facts about the run of a ticket. */

@@ -32,8 +32,29 @@ describe("holders of one lock", () => {
   });
 
   test("of different locks may live together", () => {
-    const other = makeClaim("y", 5, 20, 2, { order: makeOrder("y", { lock: "b" }) });
+    const other = makeClaim("y", 5, 20, 2, { order: makeOrder("y", { locks: ["b"] }) });
     expect(find({ claims: [makeClaim("x", 0, 10, 1), other] })).toEqual({});
+  });
+
+  const sharing = (name: string, birth: number, last: number, token: number) =>
+    makeClaim(name, birth, last, token, { order: makeOrder(name, { locks: ["a"], isShared: true }) });
+
+  test("that share it may live together, and get their tokens in any order", () => {
+    const readers = [sharing("x", 0, 30, 3), sharing("y", 5, 20, 2), sharing("z", 25, 28, 4)];
+    expect(find({ claims: [...readers, makeClaim("w", 31, 40, 5)] })).toEqual({});
+  });
+
+  test("that share it are found beside one that does not, whoever is first", () => {
+    const readers = [sharing("x", 0, 30, 1), sharing("y", 5, 20, 2)];
+    expect(find({ claims: [...readers, makeClaim("w", 25, 40, 3)] })["no two holders"]).toHaveLength(1);
+    expect(
+      find({ claims: [makeClaim("w", 0, 10, 1), sharing("x", 9, 30, 2)] })["no two holders"],
+    ).toHaveLength(1);
+  });
+
+  test("that share it, after one that does not, with a smaller token are found", () => {
+    const claims = [makeClaim("w", 0, 10, 5), sharing("x", 11, 20, 4)];
+    expect(find({ claims })["tokens grow"]).toHaveLength(1);
   });
 
   test("with a token that does not grow are found", () => {
@@ -128,6 +149,20 @@ describe("queues", () => {
         expect.stringContaining("runy was granted at revision 3 with 1 ahead of it: 2 of 1"),
       ],
     });
+  });
+
+  test("of a lock that some share: beside them, but not past one that does not", () => {
+    const [reader, writer] = [{ shared: true }, {}];
+    const x = makeChange("x", 1, "held", reader);
+    const y = makeChange("y", 2, "waiting", writer);
+    const grantOf = (name: string, more: object, created: bigint) =>
+      makeChange(name, 9, "held", { ...more, createRevision: created });
+    expect(find({ changes: [x, grantOf("z", reader, 3n)] })).toEqual({});
+    for (const changes of [
+      [x, y, grantOf("z", reader, 3n)],
+      [x, grantOf("y", writer, 2n)],
+    ])
+      expect(find({ changes })).toHaveProperty(["every queue is fair"]);
   });
 
   test("of a resource: a small claim does not overtake a large one", () => {
@@ -238,7 +273,7 @@ describe("the verdict", () => {
   const twice = (tool: "etcdctl" | "etcd3") =>
     ["x", "y"].map((name, at) =>
       makeClaim(`${tool}${name}`, at * 5, 20, 1, {
-        order: makeOrder(name, { tool, lock: tool }),
+        order: makeOrder(name, { tool, locks: [tool] }),
         token: undefined,
       }),
     );

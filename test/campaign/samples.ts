@@ -18,7 +18,7 @@ export function makeClaim(
   more: Partial<Claim> = {},
 ): Claim {
   return {
-    order: makeOrder(name, { lock: "a" }),
+    order: makeOrder(name, { locks: ["a"] }),
     run: `run${name}`,
     token: BigInt(token),
     key: keyOf(name),
@@ -37,9 +37,9 @@ export function makeChange(
   name: string,
   at: number,
   state: string,
-  more: Partial<KeyChange> & { count?: number } = {},
+  more: Partial<KeyChange> & { count?: number; shared?: boolean } = {},
 ): KeyChange {
-  const { count = 1, ...rest } = more;
+  const { count = 1, shared, ...rest } = more;
   const isDeletion = state === "gone";
   return {
     revision: BigInt(at),
@@ -48,7 +48,7 @@ export function makeChange(
     key: keyOf(name),
     createRevision: BigInt(at),
     session: 7n,
-    value: isDeletion ? "" : JSON.stringify({ state, count }),
+    value: isDeletion ? "" : JSON.stringify({ state, count, shared }),
     ...rest,
   };
 }

@@ -19,7 +19,7 @@ describe("parseOptions", () => {
   test.each<[unknown, string]>([
     [null, "withLock: the options must be an object; got null"],
     [{ waitt: 1 }, 'unknown option "waitt" of withLock; did you mean "wait"?'],
-    [{ quick: 1 }, 'unknown option "quick" of withLock; the options are wait, signal, group, ttl, '],
+    [{ quick: 1 }, 'unknown option "quick" of withLock; the options are wait, shared, signal, group, '],
     [{ wait: -1 }, 'wait: -1 is neither whole ms of 0 or more nor a string such as "30s"'],
     [{ wait: "soon" }, 'wait: "soon" is not a duration'],
     [{ ttl: "1500ms" }, 'ttl: "1500ms" is not a number of whole seconds, at least 2 s'],

@@ -15,6 +15,16 @@ function queue(...shorts: Short[]): Queue {
   );
 }
 
+/** Creates the queue of a lock: `r` shares it, `W` does not, `?` is malformed; with the state after a colon. */
+function shared(...words: string[]): Queue {
+  return words.map((word, at) => {
+    const [run = "", state = "waiting"] = word.split(":");
+    const units = { count: 1, total: 1, state: state as Ticket["state"] };
+    if (run === "?") return placeWith(run, at + 1, undefined);
+    return placeWith(run, at + 1, run.startsWith("r") ? { ...units, shared: true } : units);
+  });
+}
+
 describe("first come, first served", () => {
   test.each<[string, Queue, number, string, object]>([
     ["alone", queue(["a", 2]), 2, "a", { kind: "admitted", total: 2 }],
@@ -41,6 +51,30 @@ describe("first come, first served", () => {
     ["not there", queue(["a", 1]), 1, "x", { kind: "gone" }],
   ])("%s", (_, entries, total, run, expected) => {
     expect(admit(entries, run, total)).toMatchObject(expected);
+  });
+
+  test.each<[string, Queue, string, object]>([
+    ["beside one that shares", shared("r:held", "r2"), "r2", { kind: "admitted" }],
+    ["behind one that shares and waits", shared("r", "r2"), "r2", { kind: "admitted" }],
+    ["behind one that does not", shared("W:held", "r"), "r", { kind: "waiting", missing: 1 }],
+    [
+      "behind one that does not, and waits",
+      shared("r:held", "W", "r2"),
+      "r2",
+      { kind: "waiting", missing: 1 },
+    ],
+    ["in grace", shared("r:grace", "r2"), "r2", { kind: "admitted" }],
+    [
+      "alone, behind those that share",
+      shared("r:held", "r2:held", "W"),
+      "W",
+      { kind: "waiting", missing: 2 },
+    ],
+    ["alone, behind one that shares and waits", shared("r", "W"), "W", { kind: "waiting", missing: 1 }],
+    ["alone, when they are gone", shared("W", "r"), "W", { kind: "admitted" }],
+    ["behind a malformed one", shared("?", "r"), "r", { kind: "waiting", missing: 1 }],
+  ])("shared: %s", (_, entries, run, expected) => {
+    expect(admit(entries, run, 1)).toMatchObject(expected);
   });
 
   test("who waits is told who is ahead, the nearest first", () => {
@@ -167,6 +201,42 @@ const event = fc.oneof(
   fc.record({ kind: fc.constant("leave" as const), at: fc.nat(5) }),
   fc.record({ kind: fc.constant("grant" as const), at: fc.nat(5) }),
 );
+
+/** What can happen to the queue of a lock. */
+const lockEvent = fc.oneof(
+  fc.record({ kind: fc.constant("join" as const), shared: fc.boolean() }),
+  fc.record({ kind: fc.constant("leave" as const), at: fc.nat(7) }),
+  fc.record({ kind: fc.constant("grant" as const), at: fc.nat(7) }),
+);
+
+test("of a lock that some share: who is admitted stays so, and only those that share are granted together, in turn", () => {
+  fc.assert(
+    fc.property(fc.array(lockEvent, { maxLength: 40 }), (events) => {
+      let entries: QueueEntry[] = [];
+      let before = new Set<string>();
+      for (const [number, what] of events.entries()) {
+        const isAdmitted = ({ run }: QueueEntry) => admit(entries, run, 1).kind === "admitted";
+        if (what.kind === "join") {
+          const units = { count: 1, total: 1, ...(what.shared && { shared: true as const }) };
+          entries = [...entries, placeWith(`r${number}`, number + 1, units)];
+        } else if (what.kind === "leave") entries = entries.toSpliced(what.at, 1);
+        else {
+          const entry = entries[what.at];
+          if (entry?.ticket && isAdmitted(entry)) entry.ticket.state = "held";
+        }
+        const isSharing = ({ ticket }: QueueEntry) => ticket?.shared === true;
+        const firstSole = entries.findIndex((entry) => !isSharing(entry));
+        const expected =
+          firstSole === 0 ? entries.slice(0, 1) : entries.slice(0, firstSole < 0 ? 99 : firstSole);
+        const inside = entries.filter(isAdmitted);
+        expect(inside).toEqual(expected);
+        for (const entry of entries) if (before.has(entry.run)) expect(inside).toContain(entry);
+        before = new Set(inside.map(({ run }) => run));
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
 
 test("a run that is admitted stays so, whoever joins, is granted or leaves, and never too many are", () => {
   fc.assert(

@@ -25,7 +25,7 @@ const kv = (key: string, value: string) => ({ key, value, createRevision: 3n, mo
 
 describe("a run with a lock and two resources, on a host in two groups", () => {
   const reach: RunTargets = {
-    lock: "invoices",
+    locks: ["invoices"],
     resources: ["db", "mem"],
     host: "Web1.example.com",
     groups: ["web", "all"],
@@ -60,7 +60,9 @@ test.each<[DrainScope, string, boolean]>([
   ["group", "web", false],
   ["host", "h.x", true],
 ])("a run with nothing but its host is stopped by a drain of %s %s: %s", (scope, name, expected) => {
-  expect(isDrainApplicable(drain(scope, name), { resources: [], host: "h.x", groups: [] })).toBe(expected);
+  expect(isDrainApplicable(drain(scope, name), { locks: [], resources: [], host: "h.x", groups: [] })).toBe(
+    expected,
+  );
 });
 
 test.each<[one: [DrainScope, string], other: [DrainScope, string], expected: boolean]>([
@@ -76,12 +78,12 @@ test.each<[one: [DrainScope, string], other: [DrainScope, string], expected: boo
 });
 
 describe("whether a drain stops every queue that a run stands in", () => {
-  const places: Record<string, { lock?: string; resources: readonly string[] }> = {
-    "a lock": { lock: "a", resources: [] },
-    "a resource": { resources: ["db"] },
-    "a lock and a resource of one name": { lock: "a", resources: ["a"] },
-    "two resources": { resources: ["db", "mem"] },
-    nothing: { resources: [] },
+  const places: Record<string, { locks: readonly string[]; resources: readonly string[] }> = {
+    "a lock": { locks: ["a"], resources: [] },
+    "a resource": { locks: [], resources: ["db"] },
+    "a lock and a resource of one name": { locks: ["a"], resources: ["a"] },
+    "two resources": { locks: [], resources: ["db", "mem"] },
+    nothing: { locks: [], resources: [] },
   };
   test.each<[DrainScope, string, string, boolean]>([
     ["all", "all", "a lock", true],
@@ -104,7 +106,9 @@ describe("whether a drain stops every queue that a run stands in", () => {
     ["host", "db", "a resource", false],
     ["group", "db", "a resource", false],
   ])("%s %s, standing in %s: %s", (scope, name, where, expected) => {
-    expect(isEveryQueueStopped(drain(scope, name), places[where] ?? { resources: [] })).toBe(expected);
+    expect(isEveryQueueStopped(drain(scope, name), places[where] ?? { locks: [], resources: [] })).toBe(
+      expected,
+    );
   });
 });
 

@@ -40,7 +40,7 @@ const transactions = {
       reads: [],
       failure: [],
     };
-    return etcd.apply(buildTicketClaimTxn(keys, { lock: "a", tickets, ...on })).succeeded;
+    return etcd.apply(buildTicketClaimTxn(keys, { locks: ["a"], tickets, ...on })).succeeded;
   },
   join(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
     const { etcd, basis, entries } = room([lockKey]);

@@ -25,10 +25,10 @@ import {
 import { EMPTY_BASIS, keys, ticketWith } from "./samples.ts";
 
 describe("a claim from which nothing was read", () => {
-  const claim = (etcd: MemoryEtcd, lock?: string) =>
+  const claim = (etcd: MemoryEtcd, ...locks: string[]) =>
     etcd.apply(
       buildTicketClaimTxn(keys, {
-        lock,
+        locks,
         tickets: [stake(lockKey), stake(dbKey)],
         session: SESSION,
         basis: EMPTY_BASIS,

@@ -71,7 +71,7 @@ async function claimOn(delays: Delays, more: Partial<ClaimRequest> = {}) {
   const store = new SlowStore(clock, delays);
   const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
   const request: ClaimRequest = {
-    lock: "x",
+    locks: ["x"],
     leases: [],
     waitLimits: { queues: false },
     history: true,

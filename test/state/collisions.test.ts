@@ -154,6 +154,7 @@ describe("leases beyond the total", () => {
 
 describe("runs that have not ended", () => {
   const lock = (name: string) => ({ command: ["/usr/bin/signalbox", "run", "--lock", name, "--", "make"] });
+  const sharing = { command: ["signalbox", "run", "--lock", "x", "--shared", "--", "make"] };
   it.each([
     { what: "longer than the interval", inputs: [inputOf("a", "0 * * * *", 90 * MINUTE)], pairs: ["a a"] },
     { what: "as long as the interval", inputs: [inputOf("a", "0 * * * *", HOUR)], pairs: [] },
@@ -169,6 +170,16 @@ describe("runs that have not ended", () => {
         inputOf("a", "0 3 * * *", 10 * MINUTE, lock("x")),
         inputOf("b", "5 3 * * *", MINUTE, lock("x")),
       ],
+      pairs: ["a b"],
+    },
+    {
+      what: "one lock that both share",
+      inputs: [inputOf("a", "0 3 * * *", 10 * MINUTE, sharing), inputOf("b", "5 3 * * *", MINUTE, sharing)],
+      pairs: [],
+    },
+    {
+      what: "one lock that one of them shares",
+      inputs: [inputOf("a", "0 3 * * *", 10 * MINUTE, sharing), inputOf("b", "5 3 * * *", MINUTE, lock("x"))],
       pairs: ["a b"],
     },
     {

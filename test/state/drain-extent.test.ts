@@ -191,7 +191,7 @@ it("is the same, however claims and drains are mixed, as what each run asks itse
           const run = (letters[index] ?? "z").repeat(16);
           if (lock === null && resources.length === 0) continue;
           const groups = index === 0 || index === 1 ? ["web", "all"] : index === 3 ? ["all"] : [];
-          const stands = { ...(lock !== null && { lock }), resources };
+          const stands = { locks: lock === null ? [] : [lock], resources };
           const reach = { ...stands, host: `${letters[index]}.example.com`, groups };
           const isIn = isDrainApplicable(drain, reach);
           expect(holders.some((one) => one.run === run)).toBe(isIn && state === "held");

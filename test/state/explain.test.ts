@@ -257,6 +257,48 @@ describe("an explanation in words", () => {
     expect(lines("b", put, stand("lock x", "b", 2, waiting))[0]).toContain("; it has no session");
   });
 
+  it("names each lock that a run waits for, and what its first run waits for", () => {
+    const kvs = [
+      stand("lock x", "a", 1, held),
+      stand("lock x", "b", 2, waiting),
+      stand("lock y", "b", 2, { state: "admitted" }),
+      stand("lock x", "c", 3, waiting),
+      stand("lock y", "c", 3, waiting),
+    ];
+    expect(lines("c", ...kvs)).toEqual([
+      "c.example.com:4711 (invoices.sh) has waited 1m40s for lock x and lock y: a.example.com:4711 has held it for 1m, " +
+        "1 waits before it; and b.example.com:4711 is first, and waits for lock x",
+      "  lock x: place 3",
+      "    waiting by b.example.com:4711 (invoices.sh) for 1m40s",
+      "    held by a.example.com:4711 (invoices.sh) for 1m",
+      "  lock y: place 2",
+      "    admitted by b.example.com:4711 (invoices.sh) for 1m40s, its turn has come here, it waits elsewhere",
+      "    the first waits for lock x",
+    ]);
+  });
+
+  it("counts those that share a lock together", () => {
+    const sharing = { shared: true } as const;
+    const kvs = [
+      stand("lock x", "a", 1, { ...held, ...sharing }),
+      stand("lock x", "b", 2, { ...held, ...sharing, grantedAt: NOW - 20_000 }),
+      stand("lock x", "c", 3, waiting),
+      stand("lock x", "d", 4, { ...waiting, ...sharing }),
+      stand("lock x", "e", 5, { ...waiting, ...sharing }),
+      stand("lock x", "f", 6, waiting),
+    ];
+    const past = history(100_000, 100_000, 100_000);
+    expect(lines("c", ...kvs, past)).toEqual([
+      "c.example.com:4711 (invoices.sh) has waited 1m40s for lock x: b.example.com:4711 has held it for 20s, 1 shares it",
+      "  lock x: place 3",
+      "    held (shared) by b.example.com:4711 (invoices.sh) for 20s",
+      "    held (shared) by a.example.com:4711 (invoices.sh) for 1m",
+      "  judging by the last 3 runs, it should get the lock in about 1m20s, rarely later than in 1m20s",
+    ]);
+    const estimates = ["d", "e", "f"].map((run) => of(run, ...kvs, past).estimate);
+    expect(estimates).toMatchObject([{ p50: 180_000 }, { p50: 180_000 }, { p50: 280_000 }]);
+  });
+
   it("counts units", () => {
     const kvs = [
       stand("resource db", "a", 1, { ...held, count: 2, total: 10 }),

@@ -15,9 +15,11 @@ export const compareToken = createStoreCommand<JsonFlags>(async (call, io, conte
   if (!/^[1-9]\d{0,18}$/.test(token))
     throw new UsageError(`TOKEN must be a number, as in SIGNALBOX_TOKEN; got ${quoteText(token)}`);
   const snapshot = await readSnapshotRanges(context, [], [context.keys.getQueueRange("lock", lock)]);
-  const holder = findNamedQueue(snapshot, "lock", lock)?.entries.find(isHolding);
+  const holders = findNamedQueue(snapshot, "lock", lock)?.entries.filter(isHolding) ?? [];
+  const own = holders.find(({ createRevision }) => String(createRevision) === token);
+  const isCurrent = own !== undefined;
+  const holder = own ?? holders.at(-1);
   const newest = holder && String(holder.createRevision);
-  const isCurrent = newest === token;
   const says = isCurrent
     ? "holds it"
     : `does not hold it: ${newest === undefined ? "nobody does" : `token ${newest} does`}`;

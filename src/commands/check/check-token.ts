@@ -9,6 +9,7 @@ export const checkToken = declareCommand({
   about: [
     "For a command that has done something long, and asks before its next step whether it still holds the lock. Between the answer and the" +
       " step anything can happen, so the store that it writes to should compare tokens itself.",
+    "If several runs share the lock, each of their tokens holds it.",
     "The exit code is 0 if the run with this token holds the lock, 1 if it does not (any more), 69 if etcd could not be read.",
   ],
   args: {

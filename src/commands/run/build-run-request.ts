@@ -7,7 +7,7 @@ import type { Settings } from "../../config/settings.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
 import type { Macros } from "../../fleet/macros.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../process/guarded-command/inherited.ts";
-import { validateName } from "../../protocol/names.ts";
+import { validateLocks } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../run/request.ts";
 import type { Call, CommandIo } from "../command.ts";
 import type { RunFlags } from "./run.ts";
@@ -30,16 +30,17 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
   const { settings } = host;
   const [file = "", ...args] = call.command;
   if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
-  const lock = getLockName(call, file);
+  const locks = listLockNames(call, file);
   const leases = parseLeases(call.flags.lease ?? [], host.macros);
-  if (lock === undefined && leases.length === 0) {
+  if (locks.length === 0 && leases.length === 0) {
     throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   }
   if (call.flags.mask !== undefined && call.flags.capture === undefined)
     throw new UsageError("--mask has an effect only with --capture; add --capture, or leave --mask out");
   const { wait } = call.flags;
   return {
-    ...dropUndefined({ lock }),
+    locks,
+    ...(call.flags.shared === true && { isShared: true }),
     leases,
     waitLimits: {
       queues: wait !== undefined,
@@ -72,12 +73,13 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
   };
 }
 
-function getLockName({ flags }: Call<RunFlags>, file: string): string | undefined {
+function listLockNames({ flags }: Call<RunFlags>, file: string): readonly string[] {
   const named = flags.lock;
   if (flags["no-lock"] && named !== undefined)
     throw new UsageError("--lock and --no-lock exclude each other");
-  if (flags["no-lock"]) return undefined;
-  return validateName("lock", typeof named === "string" ? named : basename(file));
+  if (flags["no-lock"] && flags.shared)
+    throw new UsageError("--shared has an effect only with a lock; leave out --shared or --no-lock");
+  return flags["no-lock"] ? [] : validateLocks(named ?? [basename(file)]);
 }
 
 function buildIdentity(

@@ -32,9 +32,12 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
 }
 
 /** Adds the job to the message, because cron mails the message alone. */
-function toNotStarted(cause: StoreError, { lock, identity }: RunRequest): SignalboxError {
+function toNotStarted(cause: StoreError, { locks, identity }: RunRequest): SignalboxError {
   const { exitCode, message } = explainError(cause);
-  const job = lock === undefined ? `command ${quoteText(identity.command)}` : `lock ${quoteText(lock)}`;
+  const job =
+    locks.length === 0
+      ? `command ${quoteText(identity.command)}`
+      : locks.map((lock) => `lock ${quoteText(lock)}`).join(", ");
   return new SignalboxError(exitCode, `${job}: the command was not started: ${message}`, { cause });
 }
 
@@ -54,7 +57,7 @@ export async function withOpenRun<T>(
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
   const capture = call.flags.capture === undefined ? undefined : await openCapture(call, io, connection);
   if (capture !== undefined) capture.connect(ports, request);
-  logContext.lock = request.lock;
+  logContext.lock = request.locks.length === 0 ? undefined : request.locks.join(",");
   const { [FALLBACK_VARIABLE]: why = "" } = io.env;
   if (why !== "") log.info("no agent serves this run", { why });
   const stop = io.onSignal((name) => {

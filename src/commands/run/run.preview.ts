@@ -17,20 +17,20 @@ export async function printRunPreview(
   io: CommandIo,
 ): Promise<number> {
   const found = await previewClaim(ports, request);
-  const { lock, group, identity } = request;
-  const document = { host: identity.host, lock, group, ...found };
+  const { locks, group, identity } = request;
+  const document = { host: identity.host, lock: locks[0], locks, group, ...found };
   io.writeOutput(call.flags.json ? formatJsonDocument(document) : renderText(request, found));
   return found.verdict === "refused" ? request.busyExitCode : EXIT.ok;
 }
 
 function renderText(
-  { lock, group, identity }: RunRequest,
+  { locks, group, identity }: RunRequest,
   { leases, verdict, obstacles }: ClaimPreview,
 ): string {
   const now = { granted: "would be granted at once", waits: "would wait", refused: "would give up" };
   const lines = [
     ["host", identity.host],
-    ["lock", lock ?? "(none)"],
+    ...(locks.length === 0 ? ["(none)"] : locks).map((lock) => ["lock", lock]),
     ...(group === undefined ? [] : [["group", group]]),
     ...leases.map(({ resource, count, total, free }) => [
       "lease",

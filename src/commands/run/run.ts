@@ -23,8 +23,11 @@ const RUN_FLAGS = declareFlags({
   "--lock NAME": {
     aliases: ["lockname"],
     names: "lock",
-    help: "the lock (default: the command's base name)",
+    isRepeatable: true,
+    help: "the lock (default: the command's base name); of several, the run takes all or none",
   },
+  "--shared":
+    "share the locks: with others that share it, but not beside a run without --shared, nor past one that waits",
   "--no-lock": "take no lock, only leases",
   "--wait[=DURATION]": "wait in the queue if the lock is held or drained, without limit or --wait=DURATION",
   "--lease RES=COUNT[:TOTAL]": {
@@ -88,6 +91,9 @@ export const runCommand = declareCommand({
     "signalbox run --lock invoices -- ./invoices.sh":
       "one host at a time; the others give up and print nothing",
     "signalbox run --wait=10m --lock backup -- ./backup.sh": "wait in the queue for up to ten minutes",
+    "signalbox run --lock orders --lock stock -- ./merge.sh": "both locks at the same time, or neither",
+    "signalbox run --shared --wait=10m --lock data -- ./read.sh":
+      "many readers, or one writer: signalbox run --wait --lock data",
     "signalbox run --lease db=2:10 -- ./report.sh": "2 of the database's 10 units, on any number of hosts",
     "signalbox run --lease FQDN_mem='4:int(MEMMB/1024)' -- ./crunch": "4 of this host's own GiB",
     "signalbox run -g web -E 0 --grace 50s -- ./rotate.sh":

@@ -126,7 +126,7 @@ function buildRunRequest(
   // Apart from their own variables, the tools have no time limit.
   const never = { value: "0", source: "default of CRONLOCK_TIMEOUT" };
   return {
-    call: createCall({ lock: parsed.lock }, parsed.command),
+    call: createCall({ lock: [parsed.lock] }, parsed.command),
     options: createValueLayer({ ...requested, timeout: requested.timeout ?? never }),
     openLog: (settings, wall) => openToolLog(settings, wall),
     overrides: {

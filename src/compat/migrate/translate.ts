@@ -225,8 +225,9 @@ function findFault(words: readonly string[]): string | undefined {
       ([key, value]) => getSetting(key as SettingKey).credential !== true && !hasMark(String(value)),
     );
     resolveConfig({ flags: Object.fromEntries(known), readFile: () => undefined });
-    const fault = typeof flags.lock === "string" ? findNameFault(flags.lock) : undefined;
-    return fault === undefined ? undefined : `lock name ${quoteText(String(flags.lock))}: ${fault}`;
+    const names = Array.isArray(flags.lock) ? flags.lock.map(String) : [];
+    const wrong = names.find((name) => findNameFault(name) !== undefined);
+    return wrong === undefined ? undefined : `lock name ${quoteText(wrong)}: ${findNameFault(wrong)}`;
   } catch (error) {
     if (error instanceof SignalboxError) return error.message;
     throw error;

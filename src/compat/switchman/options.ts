@@ -15,7 +15,7 @@ export interface SwitchmanSetting {
 /** A switchman line in terms of signalbox, for the front end and for `migrate crontab`. */
 export interface SwitchmanOptions {
   /** Flags of `signalbox run`. */
-  flags: { lock?: string; "no-lock"?: true; lease: readonly string[] };
+  flags: { lock?: readonly string[]; "no-lock"?: true; lease: readonly string[] };
   settings: Partial<Record<SettingKey, SwitchmanSetting | undefined>>;
   /** Neither the line nor its file names endpoints, so the signalbox configuration must. */
   needsEndpoints: boolean;
@@ -28,7 +28,10 @@ export interface SwitchmanOptions {
 export function buildSwitchmanOptions(call: SwitchmanCall, config: SwitchmanConfig): SwitchmanOptions {
   const { lock, name } = call;
   return {
-    flags: { ...(lock === undefined ? { "no-lock": true } : { lock }), lease: listLeasesToHold(call) },
+    flags: {
+      ...(lock === undefined ? { "no-lock": true } : { lock: [lock] }),
+      lease: listLeasesToHold(call),
+    },
     settings: {
       endpoints:
         call.endpoints === undefined

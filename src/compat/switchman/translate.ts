@@ -49,7 +49,7 @@ function buildRunFlags(
   { flags, settings, command }: SwitchmanOptions,
   config: SwitchmanConfig | undefined,
 ): string[] {
-  const { lock, lease } = flags;
+  const { lock: [lock] = [], lease } = flags;
   const [file = ""] = command;
   const isUsual = lock === file.slice(file.lastIndexOf("/") + 1);
   const log = config?.logfile;

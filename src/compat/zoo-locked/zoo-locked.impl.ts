@@ -57,7 +57,7 @@ function buildWarnings(parsed: ZooLockedOptions): string[] {
 
 function buildRunRequest({ endpoints, lock, command }: ZooLockedOptions) {
   return {
-    call: createCall({ lock }, command),
+    call: createCall({ lock: [lock] }, command),
     options: createValueLayer(
       endpoints === undefined ? {} : { endpoints: { value: endpoints, source: "HOSTS" } },
     ),

@@ -68,8 +68,9 @@ function findGroupHosts(
 
 /** Finds locks that different commands use, and locks used with different options. */
 function judgeLocks(jobs: readonly CrontabJob[], shared: ReadonlySet<string>): Finding[] {
-  return [...Map.groupBy(jobs, ({ lock }) => lock?.name)].flatMap(([name, users]) => {
-    if (name === undefined) return [];
+  const names = new Set(jobs.flatMap(({ locks }) => locks.map(({ name }) => name)));
+  return [...names].flatMap((name) => {
+    const users = jobs.filter(({ locks }) => locks.some((lock) => lock.name === name));
     return [...(shared.has(name) ? [] : findSharedLocks(name, users)), ...findDisagreements(name, users)];
   });
 }
@@ -78,10 +79,9 @@ function findSharedLocks(name: string, [first, ...others]: readonly CrontabJob[]
   if (first === undefined) return [];
   const seen = new Set([joinCommand(first)]);
   return others.flatMap((job): Finding[] => {
-    if (seen.has(joinCommand(job))) return [];
+    if (seen.has(joinCommand(job)) || (job.isShared && first.isShared)) return [];
     seen.add(joinCommand(job));
-    const isNamed = job.lock?.isNamed === true;
-    const why = isNamed ? "" : ", its command's base name,";
+    const why = job.locks.some((lock) => lock.isNamed) ? "" : ", its command's base name,";
     return [
       createFindingBuilder("shared-lock", job.where).warning(
         `lock ${quoteText(name)}${why} is also used by another command (${first.where}): while one runs, the other does not`,
@@ -209,7 +209,9 @@ export interface CrontabJob {
   where: string;
   tool: "signalbox" | "switchman";
   /** Undefined: the job takes no lock, or the shell computes its name. */
-  lock: { name: string; isNamed: boolean } | undefined;
+  locks: readonly { name: string; isNamed: boolean }[];
+  /** Whether it shares them. */
+  isShared: boolean;
   group: string | undefined;
   /** As in `--lease`. */
   leases: readonly string[];

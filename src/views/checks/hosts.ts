@@ -126,7 +126,7 @@ function formatLastSeen(host: string, inputs: HostCheckInputs): string {
 }
 
 function isDrained(host: string, { snapshot, wall }: HostCheckInputs): boolean {
-  const reach = { resources: [], host, groups: listHostGroups(buildGroupMembers(snapshot), host) };
+  const reach = { locks: [], resources: [], host, groups: listHostGroups(buildGroupMembers(snapshot), host) };
   return [...snapshot.drains.values()].some(
     (drain) => !hasEnded(drain, wall) && isDrainApplicable(drain, reach),
   );

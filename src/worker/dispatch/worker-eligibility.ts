@@ -38,7 +38,7 @@ export class WorkerEligibility {
     if (drains.size === 0) return undefined;
     const own = this.#groups.get(host) ?? listHostGroups(groups, host);
     this.#groups.set(host, own);
-    const reach = { resources: [], host, groups: own };
+    const reach = { locks: [], resources: [], host, groups: own };
     const stops = [...drains.values()].find(
       (drain) => !hasEnded(drain, wall) && isDrainApplicable(drain, reach),
     );

@@ -122,6 +122,7 @@ export function createLeaseAcquirer(
       acquireClaim(
         { ...ports, evaluateTotal, describeHost },
         {
+          locks: [],
           leases,
           waitLimits: { queues: true, leases: PATIENCE },
           identity: { host: facts.fqdn, pid: process.pid, user, command: "signalbox worker", label },

@@ -22,7 +22,12 @@ function read(env: Record<string, string>, { asRun = translateCronlock, files = 
   const found = asRun(WORDS, toolContext(env, files));
   const { flags, settings, command } = parseCall(runCommand, [...found.options, "--", ...found.command]);
   expect(command).toEqual(WORDS);
-  return { asked: { lock: flags.lock, ...settings }, env: found.env, notes: found.notes, settings };
+  return {
+    asked: { lock: [flags.lock].flat()[0], ...settings },
+    env: found.env,
+    notes: found.notes,
+    settings,
+  };
 }
 
 test("defaults", () => {

@@ -70,10 +70,10 @@ test("reads standard input", async () => {
 });
 
 test("a line that cannot be translated stays, with its reason, and exit code 0", async () => {
-  const text = "* * * * * flock -s /x job\n";
+  const text = "* * * * * flock -u /x job\n";
   const { code, stdout, stderr } = await migrate([file("tab", text)]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: text });
-  expect(stderr).toMatch("tab:1: unchanged: flock: a shared lock");
+  expect(stderr).toMatch("tab:1: unchanged: flock: -u releases a lock");
 });
 
 test("says once what holds for several lines", async () => {
@@ -91,7 +91,7 @@ describe("--check", () => {
       /tab:2: would become: .*signalbox run[^\n]*\n.*tab:2: flock locks[^\n]*\n1 line would change, 0 lines cannot/,
     ],
     [
-      "* * * * * flock -s /x job\n",
+      "* * * * * flock -u /x job\n",
       1,
       /tab:1: unchanged[^\n]*\n0 lines would change, 1 line cannot be translated\n$/,
     ],
@@ -150,7 +150,7 @@ describe("--in-place", () => {
 });
 
 test("--json tells of each line, and holds the text", async () => {
-  const path = file("tab", `${OLD}* * * * * flock -s /x job\n* * * * * signalbox run -- flock -n /x y\n`);
+  const path = file("tab", `${OLD}* * * * * flock -u /x job\n* * * * * signalbox run -- flock -n /x y\n`);
   const { code, stdout } = await migrate(["--json", "-q", path]);
   const document = JSON.parse(stdout);
   expect(code).toBe(0);
@@ -167,11 +167,11 @@ test("--json tells of each line, and holds the text", async () => {
         after: NEW.split("\n")[1],
         reason: null,
       },
-      { line: 3, state: "kept", reason: expect.stringContaining("shared"), tools: [], notes: [] },
+      { line: 3, state: "kept", reason: expect.stringContaining("-u releases"), tools: [], notes: [] },
       { line: 4, state: "unchanged", reason: null, notes: [expect.stringContaining("flock")] },
     ],
   });
-  expect(document.text).toBe(`${NEW}* * * * * flock -s /x job\n* * * * * signalbox run -- flock -n /x y\n`);
+  expect(document.text).toBe(`${NEW}* * * * * flock -u /x job\n* * * * * signalbox run -- flock -n /x y\n`);
   expect((await migrate(["--json", "--check", path])).code).toBe(1);
 });
 

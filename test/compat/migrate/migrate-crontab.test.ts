@@ -222,7 +222,7 @@ describe("lines of the front ends' tools", () => {
 
 test.each<[line: string, reason: RegExp]>([
   ["( flock -n 9 || exit 1; job ) 9>/x", /9 is a file that the shell has opened/],
-  ["flock -s /x job", /shared/],
+  ["flock -u /x job", /-u releases/],
   ["flock -n 2>/dev/null /x job", /2>\/dev\/null is between the words of flock/],
   ["flock -n >/dev/null /x job", />\/dev\/null is between/],
   ["wrapper flock -n /x job", /whether wrapper starts flock is not known/],

@@ -87,6 +87,106 @@ describe("with tickets of its own", () => {
   });
 });
 
+describe("a lock that others may share", () => {
+  test.each<[string, RequestName, Situation, string]>([
+    ["is free", "shared", {}, "claim"],
+    ["others share it", "shared", { ahead: "+held +held" }, "claim"],
+    ["others wait to share it", "shared", { ahead: "+held +waiting" }, "claim"],
+    ["one holds it alone", "shared", { ahead: "held" }, "leave busy"],
+    ["one waits for it alone", "shared", { ahead: "+held waiting" }, "leave busy"],
+    ["one waits for it alone, to queue for", "shared, queue", { ahead: "+held waiting" }, "claim"],
+    ["others share it, this run does not", "lock", { ahead: "+held" }, "leave busy"],
+    ["a grace that has passed, before others", "shared", { ahead: "over +waiting" }, "sweep a"],
+    ["first in its queue", "shared, queue", { own: "a:+waiting" }, "grant a"],
+    ["behind holders that share it", "shared, queue", { own: "a:+waiting", ahead: "+held" }, "grant a"],
+    ["behind waiters that share it", "shared, queue", { own: "a:+waiting", ahead: "+waiting" }, "grant a"],
+    [
+      "behind one that waits",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+held waiting +waiting" },
+      "wait",
+    ],
+    [
+      "behind a grace that has passed",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "over +held" },
+      "sweep a",
+    ],
+    [
+      "behind many holders",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+held", hasMoreAhead: true },
+      "grant a",
+    ],
+    [
+      "behind many waiters",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+waiting", hasMoreAhead: true },
+      "wait",
+    ],
+    [
+      "behind many waiters, at once",
+      "shared",
+      { own: "a:+waiting", ahead: "+waiting", hasMoreAhead: true },
+      "closer",
+    ],
+    ["one was faster", "shared", { own: "a:+waiting", ahead: "+held waiting" }, "leave busy"],
+    ["none was faster", "shared", { own: "a:+waiting", ahead: "+held" }, "grant a"],
+    [
+      "none was faster, the lease not asked for",
+      "shared, both",
+      { own: "a:+waiting", ahead: "+held" },
+      "join",
+    ],
+    [
+      "the lock before the lease",
+      "shared, both",
+      { own: "a:+admitted db:waiting@6", ahead: "+held", queue: "whole *" },
+      "grant a db",
+    ],
+    ["this run does not share it", "lock, queue", { own: "a:waiting", ahead: "+held" }, "wait"],
+  ])("%s: %s", async (_, request, situation, expected) => {
+    expect(await decide(request, situation)).toBe(expected);
+  });
+});
+
+describe("two locks", () => {
+  test.each<[string, RequestName, Situation, string]>([
+    ["are free", "locks", { aheadOfB: "" }, "claim"],
+    ["one is held", "locks", { aheadOfB: "held" }, "leave busy"],
+    ["one is held, to queue for", "locks, queue", { aheadOfB: "held" }, "claim"],
+    ["the graces of both have passed", "locks", { ahead: "over", aheadOfB: "over" }, "sweep a b"],
+    ["first in both queues", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "" }, "grant a b"],
+    ["one is taken", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "held" }, "announce a"],
+    [
+      "one is taken, the other announced",
+      "locks, queue",
+      { own: "a:admitted b:waiting", aheadOfB: "held" },
+      "wait",
+    ],
+    [
+      "both are taken",
+      "locks, queue",
+      { own: "a:waiting b:waiting", ahead: "held", aheadOfB: "held" },
+      "wait",
+    ],
+    ["a grace has passed", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "over" }, "sweep b"],
+    ["one ticket is missing", "locks, queue", { own: "a:waiting", aheadOfB: "" }, "leave gone"],
+    ["not of one claim", "locks, queue", { own: "a:waiting@5 b:waiting@6", aheadOfB: "" }, "leave gone"],
+    [
+      "one is drained",
+      "locks, queue",
+      { own: "a:waiting b:waiting", aheadOfB: "", drains: "lock:b" },
+      "leave drained",
+    ],
+    ["all is drained", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "", drains: "all" }, "wait"],
+    ["then the lease", "locks, lease", { own: "a:waiting b:waiting", aheadOfB: "" }, "join"],
+    ["the answer of the grant was lost", "locks", { own: "a:held b:held", aheadOfB: "" }, "granted"],
+  ])("%s: %s", async (_, request, situation, expected) => {
+    expect(await decide(request, situation)).toBe(expected);
+  });
+});
+
 // The own ticket asks for 2 of 4 units.
 describe("in the queue of a resource, as much of it as was read", () => {
   test.each<[string, string]>([

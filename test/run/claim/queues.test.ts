@@ -1,16 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
+import { VanishedTickets } from "../../../src/observe/vanished-tickets.ts";
 import { admit } from "../../../src/protocol/admission.ts";
 import { type QueueEntry, serializeTicket, type Ticket, toQueueEntry } from "../../../src/protocol/ticket.ts";
-import type { Op, OpResult } from "../../../src/protocol/txn.ts";
+import type { Op, OpResult, Txn } from "../../../src/protocol/txn.ts";
 import {
   buildResourceReads,
   computeHeadSize,
   parseResourceQueue,
   type ResourceQueueView,
+  readClaimView,
 } from "../../../src/run/claim-view.ts";
+import { decideStep } from "../../../src/run/decide.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
+import { createAttempt, createPorts, LOCK_KEY, REQUESTS, WALL } from "./situations.ts";
 
 const ALL = Number.POSITIVE_INFINITY;
 
@@ -154,5 +158,65 @@ describe("the place just ahead", () => {
     expect(fixture.look(1, ALL)).toMatchObject({ reach: "whole", ahead: { key: fixture.key(0) } });
     expect(fixture.look(0, ALL).ahead).toBeUndefined();
     expect(fixture.look(1, ALL).queue).toHaveLength(3);
+  });
+});
+
+/** Places in the queue of a lock, ahead of the own one. Only some of the first ones may hold it. */
+const place = fc.record({ sole: fc.nat(150).map((roll) => roll === 77), held: fc.boolean() });
+const places = fc
+  .tuple(fc.array(place, { maxLength: 150, size: "max" }), fc.nat(150))
+  .map(([all, first]) => all.map(({ sole, held }, at) => ({ sole, held: held && at < first })));
+
+describe("the places ahead in the queue of a lock that the run shares", () => {
+  test("decide as all of them do, or the run waits until one of them holds it", async () => {
+    const ports = createPorts();
+    const attempt = await createAttempt(ports, REQUESTS["shared, queue"]);
+    let [grants, cuts] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(places, async (places) => {
+        const etcd = new MemoryEtcd({ now: () => 0 });
+        const put = (key: string, ticket: Ticket) =>
+          etcd.apply({
+            compare: [],
+            success: [{ op: "put", key, value: serializeTicket(ticket) }],
+            failure: [],
+          });
+        const firstSole = places.findIndex(({ sole }) => sole);
+        const others = places.map(({ sole, held }, at) => {
+          // Only those before the first that does not share, or that one if it is the first, can hold the lock.
+          const canHold = firstSole < 0 || at < firstSole || at === 0;
+          const state = held && canHold ? "held" : "waiting";
+          const run = `${at}`.padStart(16, "0");
+          put(keys.lock("a", run), ticketWith({ run, state, ...(!sole && { shared: true as const }) }));
+          return { key: keys.lock("a", run), sole, state };
+        });
+        const { revision } = put(LOCK_KEY, ticketWith({ run: attempt.run, shared: true }));
+        const store = {
+          ...ports.store,
+          commitTxn: async (txn: Txn) => etcd.apply(txn),
+        } as typeof ports.store;
+        const revisions = { lock: revision, resources: undefined };
+        const how = { revisions, depth: 0, host: undefined, vanished: new VanishedTickets(ports.clock) };
+        const here = { ...attempt, ports: { ...ports, store } };
+        const view = await readClaimView(here, how, new AbortController().signal);
+        const step = decideStep(here, revisions, view, WALL);
+        expect(step.kind).toBeOneOf(["grant", "wait"]);
+        if (step.kind !== "wait") {
+          grants += 1;
+          expect(firstSole).toBe(-1);
+          return;
+        }
+        const obstacle = others.find(({ key }) => step.ranges.some((range) => range.key === key));
+        expect(step.ranges).toHaveLength(2);
+        const near = others.slice(-64);
+        expect(obstacle).toBe(near.findLast(({ sole }) => sole) ?? near[0]);
+        if (obstacle?.sole) return;
+        cuts += 1;
+        expect(near.every(({ sole, state }) => !sole && state === "waiting")).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+    expect(grants).toBeGreaterThan(50);
+    expect(cuts).toBeGreaterThan(5);
   });
 });

@@ -3,16 +3,16 @@ import type { LogLevel } from "../../../src/base/log.ts";
 import { describeRefusal, reportRefusal } from "../../../src/run/claim.ts";
 import type { RunRequest } from "../../../src/run/request.ts";
 import type { ClaimRefusal } from "../../../src/run/step.ts";
-import { createPorts, createView, HOST, REQUESTS } from "./situations.ts";
+import { createPorts, createView, HOST, LOCK_KEY, REQUESTS } from "./situations.ts";
 
-const [holder, unreadable] = createView({ ahead: "held broken" }).lockQueue;
+const [holder, unreadable] = createView({ ahead: "held broken" }).lockQueues.get(LOCK_KEY)?.queue ?? [];
 const { drains } = createView({ drains: "lock:a host:web1" }).inputs;
 
 describe("a refusal names what stands in the way", () => {
   test.each<[string, ClaimRefusal, string[]]>([
-    ["a holder", { kind: "busy", holder }, ['"a"', "held", holder?.run ?? ""]],
-    ["an unreadable ticket", { kind: "busy", holder: unreadable }, ['"a"', unreadable?.run ?? ""]],
-    ["an unknown holder", { kind: "busy", holder: undefined }, ['"a"']],
+    ["a holder", { kind: "busy", lock: "a", holder }, ['"a"', "held", holder?.run ?? ""]],
+    ["an unreadable ticket", { kind: "busy", lock: "a", holder: unreadable }, ['"a"', unreadable?.run ?? ""]],
+    ["an unknown holder", { kind: "busy", lock: "a", holder: undefined }, ['"a"']],
     ["drains", { kind: "drained", drains }, ['lock "a"', 'host "web1"', '"op"', ";"]],
     ["a group", { kind: "outside", group: "web" }, [`"${HOST}"`, '"web"']],
     ["a wait that timed out", { kind: "timeout", why: "the lock is taken" }, ["the lock is taken"]],

@@ -55,7 +55,7 @@ describe("attempts of one call", () => {
     const value = serializeTicket(ticketWith({ run: FORMER, state: "held", ...ticket }));
     const former = keys.lock("a", FORMER);
     ports.store.etcd.apply({ compare: [], success: [{ op: "put", key: former, value }], failure: [] });
-    const request = createRequest({ lock: "a", waitLimits: queues ? { queues, lock: 0 } : { queues } });
+    const request = createRequest({ locks: ["a"], waitLimits: queues ? { queues, lock: 0 } : { queues } });
     const acquired = await claimWithRetries(ports, request, NEVER);
     const isLeft = ports.store.etcd.range({ key: former }).kvs.length > 0;
     return [acquired.kind, isLeft];

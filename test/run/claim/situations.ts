@@ -17,6 +17,7 @@ export const HOST = "web1.example.com";
 /** Wall clock of all cases, ms. A ticket in grace ends at 900 (`over`) or 1100 (`grace`). */
 export const WALL = 1_000;
 export const LOCK_KEY = keys.lock("a", RUN);
+const OTHER_LOCK_KEY = keys.lock("b", RUN);
 export const DB_KEY = keys.resource("db", RUN);
 
 /** Ports over an etcd of their own. A stored total is a number. */
@@ -33,17 +34,24 @@ const queueing = { queues: true };
 
 /** What is asked for: lock a, two of four units of db, or both; at once, or in a queue. */
 export const REQUESTS = {
-  lock: createRequest({ lock: "a", waitLimits: now }),
-  "lock, queue": createRequest({ lock: "a", waitLimits: queueing }),
-  "lock, group": createRequest({ lock: "a", waitLimits: now, group: "web" }),
+  lock: createRequest({ locks: ["a"], waitLimits: now }),
+  "lock, queue": createRequest({ locks: ["a"], waitLimits: queueing }),
+  "lock, group": createRequest({ locks: ["a"], waitLimits: now, group: "web" }),
+  shared: createRequest({ locks: ["a"], isShared: true, waitLimits: now }),
+  "shared, queue": createRequest({ locks: ["a"], isShared: true, waitLimits: queueing }),
+  locks: createRequest({ locks: ["a", "b"], waitLimits: now }),
+  "locks, queue": createRequest({ locks: ["a", "b"], waitLimits: queueing }),
+  "locks, lease": createRequest({ locks: ["a", "b"], leases: [db], waitLimits: queueing }),
+  "shared, both": createRequest({ locks: ["a"], isShared: true, leases: [db], waitLimits: now }),
   lease: createRequest({ leases: [db], waitLimits: queueing }),
-  both: createRequest({ lock: "a", leases: [db], waitLimits: now }),
-  "both, queue": createRequest({ lock: "a", leases: [db], waitLimits: queueing }),
+  both: createRequest({ locks: ["a"], leases: [db], waitLimits: now }),
+  "both, queue": createRequest({ locks: ["a"], leases: [db], waitLimits: queueing }),
 } as const;
 export type RequestName = keyof typeof REQUESTS;
 
 export function createRequest(more: Partial<ClaimRequest>): ClaimRequest {
   return {
+    locks: [],
     leases: [],
     waitLimits: now,
     history: true,
@@ -66,7 +74,7 @@ export async function createAttempt(ports: ClaimPorts, request: ClaimRequest): P
     session,
     number: undefined,
     enqueuedAt: 0,
-    lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, RUN),
+    lockKeys: request.locks.map((lock) => keys.lock(lock, RUN)),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, RUN)),
   };
 }
@@ -75,8 +83,12 @@ export async function createAttempt(ports: ClaimPorts, request: ClaimRequest): P
 export interface Situation {
   /** Own tickets: `a:waiting@5 db:held@6`. State `broken` cannot be parsed, `reset` waits and was reset. */
   own?: string;
-  /** Others in the lock's queue: `held`, `over` (a grace that has passed), `grace`, `waiting`. */
+  /** Others in the lock's queue: `held`, `over` (a grace that has passed), `grace`, `waiting`; `+held` shares the lock. */
   ahead?: string;
+  /** The same of the queue of lock b, for requests of both locks. */
+  aheadOfB?: string;
+  /** Whether there are others before these. */
+  hasMoreAhead?: boolean;
   /** How much of db's queue was read, and its entries: `head held:3 *`; `*` is the own one. */
   queue?: string;
   /** `lock:a host:web1.example.com all ended`; `ended` is a drain of all that is over. */
@@ -94,7 +106,14 @@ export function createView(situation: Situation): ClaimView {
   const others = splitWords(situation.ahead).map((state, at) =>
     createOther(keys.lock("a", nameRun(at)), state, at),
   );
-  const mine = own.get(LOCK_KEY);
+  const inQueue = (others: readonly QueueEntry[], key: string) => {
+    const mine = own.get(key);
+    const queue = mine === undefined ? others : [...others, mine];
+    return [key, { queue, hasMoreAhead: situation.hasMoreAhead ?? false, isAheadKnown: true }] as const;
+  };
+  const othersOfB = splitWords(situation.aheadOfB).map((state, at) =>
+    createOther(keys.lock("b", nameRun(at)), state, at),
+  );
   return {
     revision: 50n,
     own,
@@ -107,16 +126,19 @@ export function createView(situation: Situation): ClaimView {
       drains: splitWords(situation.drains).map(createDrain),
       groups: new Map(situation.members === undefined ? [] : [["web", splitWords(situation.members)]]),
     },
-    isAheadKnown: true,
-    lockQueue: mine === undefined ? others : [...others, mine],
+    lockQueues: new Map([
+      inQueue(others, LOCK_KEY),
+      ...(situation.aheadOfB === undefined ? [] : [inQueue(othersOfB, OTHER_LOCK_KEY)]),
+    ]),
     resourceQueues: new Map(situation.queue === undefined ? [] : [["db", createQueue(situation.queue, own)]]),
   };
 }
 
 function createOwnEntry(word: string): QueueEntry {
-  const [, name = "", state = "", at = "5"] = /^(\w+):(\w+)(?:@(\d+))?$/.exec(word) ?? [];
-  const key = name === "a" ? LOCK_KEY : keys.resource(name, RUN);
-  const units = name === "a" ? { count: 1, total: 1 } : { count: 2, total: 4 };
+  const [, name = "", state = "", at = "5"] = /^(\w+):(\+?\w+)(?:@(\d+))?$/.exec(word) ?? [];
+  const isLock = name.length === 1;
+  const key = isLock ? keys.lock(name, RUN) : keys.resource(name, RUN);
+  const units = isLock ? { count: 1, total: 1 } : { count: 2, total: 4 };
   return createEntry(key, RUN, BigInt(at), state, units);
 }
 
@@ -139,6 +161,7 @@ function createEntry(
 }
 
 function toTicketState(state: string): Partial<Ticket> {
+  if (state.startsWith("+")) return { shared: true, ...toTicketState(state.slice(1)) };
   if (state === "over") return { state: "grace", until: 900 };
   if (state === "grace") return { state: "grace", until: 1_100 };
   if (state === "reset") return { state: "waiting", reset: { by: "op", at: 1 } };

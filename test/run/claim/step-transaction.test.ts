@@ -106,7 +106,7 @@ describe("claim", () => {
       step,
       WALL,
     );
-    expect(built).toMatchObject({ readsHistory });
+    expect(built).toMatchObject({ histories: readsHistory ? 1 : 0 });
     expect(built.txn.success.some((op) => op.op === "range" && op.key === keys.history("a"))).toBe(
       readsHistory,
     );
@@ -136,9 +136,9 @@ describe("join", () => {
   ])("after %j: %s, %s", async (event, succeeded, expected) => {
     const { build, basis, happen, etcd, show, findEntries } = await setUp("both, queue", { lock: "waiting" });
     const [lock] = findEntries(LOCK_KEY) as [QueueEntry];
-    const built = build({ kind: "join", basis, totals, lock });
+    const built = build({ kind: "join", basis, totals, locks: [lock] });
     happen(event);
-    expect(built).toMatchObject({ grants: false, readsHistory: false });
+    expect(built).toMatchObject({ grants: false, histories: 0 });
     expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
   });
 });
@@ -158,7 +158,7 @@ describe("grant", () => {
     const entries = findEntries(LOCK_KEY, DB_KEY);
     const built = build({ kind: "grant", basis, entries });
     happen(event);
-    expect(built).toMatchObject({ grants: true, readsHistory: true, found: entries });
+    expect(built).toMatchObject({ grants: true, histories: 1, found: entries });
     expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
   });
 });

@@ -44,7 +44,7 @@ describe("runs of one process that wait for one lock", () => {
     await expect(second.acquired).rejects.toThrow("left");
     await store.commitTxn({
       compare: [],
-      success: [{ op: "delete", key: second.attempt.lockKey ?? "" }],
+      success: [{ op: "delete", key: second.attempt.lockKeys[0] ?? "" }],
       failure: [],
     });
     await free(first);
@@ -55,7 +55,7 @@ describe("runs of one process that wait for one lock", () => {
   test("a reset request of the successor wins over the grant", async () => {
     const { runs, store } = await startQueue(2);
     const [first, second] = runs as [QueuedRun, QueuedRun];
-    const key = second.attempt.lockKey ?? "";
+    const key = second.attempt.lockKeys[0] ?? "";
     const [ticket] = toQueue((await store.readRange({ key })).kvs).map((one) => one.ticket);
     if (ticket === undefined) throw new Error("no ticket");
     const value = serializeTicket({ ...ticket, reset: { by: "op", at: 0 } });

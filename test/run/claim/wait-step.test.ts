@@ -4,8 +4,11 @@ import { buildWaitStep, type WaitObstacle } from "../../../src/run/wait-step.ts"
 import { EMPTY_BASIS, keys } from "../../protocol/samples.ts";
 import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName } from "./situations.ts";
 
+const listAhead = (ahead: string) => createView({ ahead }).lockQueues.get(LOCK_KEY)?.queue ?? [];
+const listOf = <T>(item: T | undefined) => (item === undefined ? [] : [item]);
 const [drain] = createView({ drains: "lock:a" }).inputs.drains;
-const [holder, waiter, grace] = createView({ ahead: "held waiting grace" }).lockQueue;
+const [holder, waiter, grace] = listAhead("held waiting grace");
+const [sharing] = listAhead("+waiting");
 const resource = { resource: "db", count: 2, total: 4, admission: "waiting", vanished: [] as [] } as const;
 const config: ReadBasis = { ...EMPTY_BASIS, config: [{ key: keys.resourceConfig("db"), modRevision: 0n }] };
 const grouped: ReadBasis = { ...EMPTY_BASIS, groupsMatter: true };
@@ -21,10 +24,30 @@ describe("what a waiter watches besides its own tickets", () => {
       "the holder of the lock",
       "lock",
       EMPTY_BASIS,
-      { lockAhead: holder },
+      { locksAhead: listOf(holder) },
       [{ key: holder?.key, only: deletes }],
     ],
-    ["the waiter ahead", "lock", EMPTY_BASIS, { lockAhead: waiter }, [{ key: waiter?.key, only: deletes }]],
+    [
+      "the waiter ahead",
+      "lock",
+      EMPTY_BASIS,
+      { locksAhead: listOf(waiter) },
+      [{ key: waiter?.key, only: deletes }],
+    ],
+    [
+      "one ahead that shares",
+      "shared",
+      EMPTY_BASIS,
+      { locksAhead: listOf(sharing) },
+      [{ key: sharing?.key }],
+    ],
+    [
+      "one ahead that shares, without sharing",
+      "lock",
+      EMPTY_BASIS,
+      { locksAhead: listOf(sharing) },
+      [{ key: sharing?.key, only: deletes }],
+    ],
     ["drains", "lock", EMPTY_BASIS, { drains: drain ? [drain] : [] }, [keys.drains()]],
     [
       "groups that drains name",
@@ -37,7 +60,7 @@ describe("what a waiter watches besides its own tickets", () => {
       "groups that the request names",
       "lock, group",
       EMPTY_BASIS,
-      { lockAhead: holder },
+      { locksAhead: listOf(holder) },
       [keys.groups(), { key: holder?.key, only: deletes }],
     ],
     [
@@ -73,15 +96,17 @@ describe("what a waiter watches besides its own tickets", () => {
 
   test("both own tickets", () => {
     const view = createView({ own: "a:admitted db:waiting" });
-    const step = buildWaitStep({ ports, request: REQUESTS.both }, view, EMPTY_BASIS, { lockAhead: holder });
+    const step = buildWaitStep({ ports, request: REQUESTS.both }, view, EMPTY_BASIS, {
+      locksAhead: listOf(holder),
+    });
     expect(step).toMatchObject({ ranges: [{ key: LOCK_KEY }, { key: DB_KEY }, { only: deletes }] });
   });
 });
 
 describe("when an obstacle ends by itself, and how much of a queue is read after a wait without events", () => {
   test.each<[string, WaitObstacle, number | undefined, number]>([
-    ["a holder", { lockAhead: holder }, undefined, 0],
-    ["a grace", { lockAhead: grace }, 1_100, 0],
+    ["a holder", { locksAhead: listOf(holder) }, undefined, 0],
+    ["a grace", { locksAhead: listOf(grace) }, 1_100, 0],
     ["a drain without an end", { drains: drain ? [drain] : [] }, undefined, 0],
     [
       "the earliest of two drains",

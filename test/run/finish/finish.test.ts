@@ -72,11 +72,11 @@ async function setUp(name: "lock" | "lease" | "both", event: Event) {
     session: attempt.session.id,
     value: serializeTicket(ticketWith({ run: RUN, state: "held", ...change })),
   });
-  const own = [attempt.lockKey ?? [], ...attempt.resourceKeys].flat();
+  const own = [...attempt.lockKeys, ...attempt.resourceKeys];
   apply(...own.map((key) => put(key)));
   const find = (key: string): QueueEntry | undefined => store.etcd.range({ key }).kvs.map(toQueueEntry)[0];
   const entries = own.flatMap((key) => find(key) ?? []);
-  const grant: Grant = { attempt, entries, grantedAt: 0, history: { kv: undefined } };
+  const grant: Grant = { attempt, entries, grantedAt: 0, histories: [undefined] };
   const putHistory = (run: string): Op => ({
     op: "put",
     key: HISTORY,

@@ -39,7 +39,7 @@ async function setUp(group?: string) {
   const store = new CutStore(MemoryStore.create(clock).etcd);
   const ports = { ...createPorts(clock), store };
   const leases = [{ resource: "db", count: 2, total: 4 }];
-  const request = createRequest({ lock: "a", leases, ...(group !== undefined && { group }) });
+  const request = createRequest({ locks: ["a"], leases, ...(group !== undefined && { group }) });
   const attempt = await createAttempt(ports, request);
   const apply = (...success: Op[]) => store.etcd.apply({ compare: [], success, failure: [] });
   const put = (key: string, value: string, session = attempt.session.id) =>
@@ -48,7 +48,7 @@ async function setUp(group?: string) {
   put(WEB, JSON.stringify([HOST]), 0n);
   for (const key of [LOCK_KEY, DB_KEY]) put(key, ticket());
   const find = (key: string): QueueEntry[] => store.etcd.range({ key }).kvs.map(toQueueEntry);
-  const grant = { attempt, entries: [LOCK_KEY, DB_KEY].flatMap(find), grantedAt: 0, history: undefined };
+  const grant = { attempt, entries: [LOCK_KEY, DB_KEY].flatMap(find), grantedAt: 0, histories: undefined };
   const losses: ClaimLoss[] = [];
   const watch = new ClaimWatch(
     grant,

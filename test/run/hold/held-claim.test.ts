@@ -45,7 +45,7 @@ async function createScene(more: Partial<ClaimRequest> = {}): Promise<Scene> {
   const store = new Line(MemoryStore.create(clock).etcd);
   const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
   const request: ClaimRequest = {
-    lock: "x",
+    locks: ["x"],
     leases: [],
     waitLimits: { queues: false },
     history: true,

@@ -64,6 +64,35 @@ describe.concurrent("a lock of the library", () => {
     expect(await one.withLock("x", { wait: true }, () => "ran")).toBe("ran");
   });
 
+  test("may be shared: by connections and runs that share it, and by no other", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
+    await one.withLock("x", { shared: true }, async () => {
+      expect(await one.withLock("x", { shared: true }, (held) => held.isCurrent())).toBe(true);
+      expect(await namespace.startRun(["--lock", "x", "--shared"], ["true"]).ended).toExit(0);
+      expect(await namespace.startRun(["--lock", "x"], ["true"]).ended).toExit(75);
+      await expect(one.withLock("x", () => "ran")).rejects.toBeInstanceOf(BusyError);
+    });
+    expect(await one.withLock("x", () => "ran")).toBe("ran");
+    await expect(one.withLeases(["db=1:1"], { shared: true }, () => "ran")).rejects.toThrow(
+      /only with a lock/,
+    );
+  });
+
+  test("may be several: all or none", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
+    await one.withLock(["x", "y"], async ({ lock, token }) => {
+      expect(lock).toBe("x");
+      expect(String((await namespace.readQueue("y"))[0]?.createRevision)).toBe(token);
+      await expect(one.withLock("y", () => "ran")).rejects.toMatchObject({
+        kind: "busy",
+        message: expect.stringContaining('"y" is held'),
+      });
+      await expect(one.acquire({ lock: ["z", "y"] })).rejects.toBeInstanceOf(BusyError);
+    });
+    expect(await one.withLock(["y", "z"], () => "ran")).toBe("ran");
+    expect(await namespace.readQueue("z")).toEqual([]);
+  });
+
   test("is in the listing and in the history, with how it went", async ({ namespace }) => {
     const one = await connectLibrary(namespace, { label: "nightly" });
     const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));

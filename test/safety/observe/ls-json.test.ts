@@ -63,7 +63,7 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
         label: "l",
       }),
       buildTicketPut("grace", "c", { state: "grace", grantedAt: 2, until: 3 }),
-      buildTicketPut("turn", "d", { state: "admitted" }),
+      buildTicketPut("turn", "d", { state: "admitted", shared: true }),
       put(keys.lock("broken", "e".repeat(16)), "{"),
       put(keys.group("bad"), "{"),
       put(keys.drain("host", "web1.example.com"), serializeDrain({ by: "ann", at: 1, until: 2 })),

@@ -85,7 +85,7 @@ function runThatStartsLate(namespace: TestNamespace, name: string, over: string)
   };
   const env = { PATH: process.env.PATH, JOURNAL: namespace.jobs.journal.path, NAME: name, UNITS: "1" };
   const request: RunRequest = {
-    lock: "x",
+    locks: ["x"],
     leases: [],
     waitLimits: { queues: false },
     history: true,

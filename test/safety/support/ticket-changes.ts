@@ -10,7 +10,7 @@ export interface TicketChange {
   key: string;
   revision: bigint;
   /** What has no such fields, such as a history, has none here. */
-  ticket: (Pick<Ticket, "state" | "count" | "label"> & { claimedAt: bigint }) | undefined;
+  ticket: (Pick<Ticket, "state" | "count" | "label" | "shared"> & { claimedAt: bigint }) | undefined;
 }
 
 /** Follows keys from now to the end of the test. The list grows. */
@@ -39,15 +39,16 @@ export async function recordChanges(namespace: TestNamespace, range: KeyRange): 
 function toChange(event: WatchEvent): TicketChange {
   if (event.type === "delete") return { key: event.key, revision: event.revision, ticket: undefined };
   const { key, modRevision, createRevision, value } = event.kv;
-  const { state, count, label } = JSON.parse(value);
-  return { key, revision: modRevision, ticket: { state, count, label, claimedAt: createRevision } };
+  const { state, count, label, shared } = JSON.parse(value);
+  return { key, revision: modRevision, ticket: { state, count, label, shared, claimedAt: createRevision } };
 }
 
 type StandingTickets = Map<string, NonNullable<TicketChange["ticket"]>>;
 
 /**
  * Grants that came out of turn. Whoever is granted must fit in beside all who claimed earlier, granted or not: so of two
- * whose turn has come either may be first, but nobody takes units that an earlier one waits for.
+ * whose turn has come either may be first, but nobody takes units that an earlier one waits for. Those that share a lock do not
+ * count for each other.
  */
 export function findOvertakingGrants(changes: readonly TicketChange[], total: number): string[] {
   const standing: StandingTickets = new Map();
@@ -57,7 +58,9 @@ export function findOvertakingGrants(changes: readonly TicketChange[], total: nu
     else standing.set(key, ticket);
     if (ticket === undefined || !isGrant) return [];
     const counted = [...standing.values()].filter(
-      ({ claimedAt, state }) => claimedAt <= ticket.claimedAt || state === "held",
+      (other) =>
+        other === ticket ||
+        ((other.claimedAt <= ticket.claimedAt || other.state === "held") && !(other.shared && ticket.shared)),
     );
     const units = counted.reduce((sum, { count }) => sum + count, 0);
     if (units <= total) return [];

@@ -7,7 +7,8 @@ import { pictureOf, plain } from "../../state/pictures.ts";
 const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   where: "jobs:1",
   tool: "signalbox",
-  lock: { name: "x", isNamed: false },
+  locks: [{ name: "x", isNamed: false }],
+  isShared: false,
   group: undefined,
   leases: [],
   ttl: 30_000,
@@ -131,7 +132,16 @@ describe("leases", () => {
 
 describe("locks", () => {
   const line = (where: string, lock: string, command: string[], change: Partial<CrontabJob> = {}) =>
-    job({ where, lock: { name: lock, isNamed: true }, command, ...change });
+    job({ where, locks: [{ name: lock, isNamed: true }], command, ...change });
+
+  test("of a lock that both commands share, nothing is reported", () => {
+    const lines = (isShared: boolean) => [
+      line("c:1", "a", ["/opt/x"], { isShared: true }),
+      line("c:2", "a", ["/opt/y"], { isShared }),
+    ];
+    expect(judgeJobs(lines(true), undefined, new Set())).toEqual([]);
+    expect(judgeJobs(lines(false), undefined, new Set())).toMatchObject([{ kind: "shared-lock" }]);
+  });
 
   test("of different commands are told once each, those of the same are not", () => {
     const jobs = [
@@ -140,8 +150,8 @@ describe("locks", () => {
       line("b:1", "x", ["backup", "files"]),
       line("b:2", "x", ["backup", "files"]),
       line("b:3", "y", ["backup", "db"]),
-      job({ where: "c:1", lock: { name: "x", isNamed: false }, command: ["/opt/x"] }),
-      job({ where: "c:2", lock: undefined }),
+      job({ where: "c:1", locks: [{ name: "x", isNamed: false }], command: ["/opt/x"] }),
+      job({ where: "c:2", locks: [] }),
     ];
     expect(told(jobs)).toEqual([
       'b:1 warning: lock "x" is also used by another command (a:1): while one runs, the other does not',

@@ -244,7 +244,8 @@ function readSwitchman({ words }: Invocation, { where, settings }: CheckedLine):
     const job: CrontabJob = {
       where,
       tool: "switchman",
-      lock: lock === undefined || !isPlain(lock) ? undefined : { name: lock, isNamed },
+      locks: lock === undefined || !isPlain(lock) ? [] : [{ name: lock, isNamed }],
+      isShared: false,
       group: isPlain(group) ? group : undefined,
       leases: leases.filter(isPlain),
       ttl: settings.ttl,

@@ -146,7 +146,7 @@ function readConfigFile(
 function buildJob(call: Call<RunFlags>, { values, sources }: Config, line: CheckedLine): CrontabJob {
   const [file = ""] = call.command;
   if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
-  const lock = parseLock(call, file);
+  const locks = parseLocks(call, file);
   const leases = call.flags.lease ?? [];
   if (call.flags["no-lock"] && leases.length === 0)
     throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
@@ -156,7 +156,8 @@ function buildJob(call: Call<RunFlags>, { values, sources }: Config, line: Check
   return {
     where: line.where,
     tool: "signalbox",
-    lock,
+    locks,
+    isShared: call.flags.shared === true,
     group: values.group,
     leases: leases.filter((lease) => !lease.includes(UNKNOWN)),
     ttl: values.ttl,
@@ -172,11 +173,13 @@ function sortAddresses(value: string | readonly string[]): string {
   return [value].flat().sort().join(",");
 }
 
-function parseLock(call: Call<RunFlags>, file: string): CrontabJob["lock"] {
+function parseLocks(call: Call<RunFlags>, file: string): CrontabJob["locks"] {
   const named = call.flags.lock;
   if (call.flags["no-lock"] && named !== undefined)
     throw new UsageError("--lock and --no-lock exclude each other");
-  const name = named ?? file.slice(file.lastIndexOf("/") + 1);
-  if (call.flags["no-lock"] || name.includes(UNKNOWN)) return undefined;
-  return { name: validateName("lock", name), isNamed: named !== undefined };
+  if (call.flags["no-lock"]) return [];
+  const names = named ?? [file.slice(file.lastIndexOf("/") + 1)];
+  return names
+    .filter((name) => !name.includes(UNKNOWN))
+    .map((name) => ({ name: validateName("lock", name), isNamed: named !== undefined }));
 }

@@ -175,7 +175,7 @@ describe("faults and hints", () => {
     expect(found).toEqual([]);
     expect(judgeJobs(jobs, undefined, new Set())).toEqual([]);
     expect(jobs).toMatchObject([
-      { ttl: 50_000, grace: 120_000, group: "web", lock: { name: "x", isNamed: false } },
+      { ttl: 50_000, grace: 120_000, group: "web", locks: [{ name: "x", isNamed: false }] },
     ]);
   });
 

@@ -1,0 +1,114 @@
+/** Runs with several locks: all or none, in turn, without a deadlock whatever the order of their names. */
+
+import { writeFileSync } from "node:fs";
+import { describe, expect, test as testWithout } from "vitest";
+import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
+import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
+import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
+
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
+const random = createTestRandom("several");
+
+const listFlags = (...locks: string[]) => locks.flatMap((lock) => ["--lock", lock]);
+const PAIRS = [listFlags("a", "b"), listFlags("b", "a"), listFlags("b", "c"), listFlags("c", "a", "b")];
+
+testWithout.each(["http", "grpc"] as const)(
+  "over %s, runs that race for two or three of three locks never hold one together, nor deadlock",
+  async (transport) => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const changes = await Promise.all(
+      ["a", "b", "c"].map((lock) => recordChanges(namespace, namespace.keys.getQueueRange("lock", lock))),
+    );
+    const members = Array.from({ length: 20 }, (_, index): ParallelRun => {
+      return {
+        name: `r${index}`,
+        options: [...(PAIRS[index % 4] ?? []), ...(index % 5 === 4 ? [] : ["--wait"])],
+        hold: [1 + (index % 3)],
+        killAt: index % 6 === 1 ? { after: "start", ms: random.drawBetween([0, 30]) } : undefined,
+      };
+    });
+    const ends = await runInParallel(namespace, members, 6);
+    const { journal } = namespace.jobs;
+    // All of them want lock b.
+    expect(findOveruse(journal.readLines(), 1), journal.formatTimeline()).toEqual([]);
+    for (const one of changes) expect(findOvertakingGrants(one, 1), journal.formatTimeline()).toEqual([]);
+    const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
+    expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);
+  },
+);
+
+describe.concurrent("a run with two locks", () => {
+  const BOTH = listFlags("a", "b");
+
+  test("holds both, with one token, as every command shows; or none", async ({ namespace }) => {
+    const { jobs } = namespace;
+    const gate = `${jobs.journal.folder}/gate`;
+    await jobs.startAndWait({ name: "both", options: [...BOTH, "--lease", "db=1:1"], hold: ["until", gate] });
+    const [[a], [b]] = [await namespace.readQueue("a"), await namespace.readQueue("b")];
+    expect([a?.ticket?.state, b?.ticket?.state]).toEqual(["held", "held"]);
+    expect(a?.createRevision).toBe(b?.createRevision);
+    for (const lock of ["a", "b"]) {
+      expect(await namespace.execute(`check token ${lock} ${a?.createRevision}`)).toExit(0);
+      expect(await namespace.startRun(["--lock", lock], "true").ended).toExit(75);
+    }
+    const waiter = jobs.start({ name: "waiter", options: [...listFlags("c", "b"), "--wait"] });
+    await namespace.waitForTicket(waiter, "waiting", "b");
+    await namespace.waitForTicket(waiter, "admitted", "c");
+    const why = (await namespace.execute("why b")).stdout;
+    expect(why).toContain("for lock b: ");
+    expect((await namespace.execute("ls runs")).stdout).toMatch(/ a b .*db=1/);
+    const preview = await namespace.execute([
+      "run",
+      "--dry-run",
+      "--json",
+      ...listFlags("b", "d"),
+      "--",
+      "true",
+    ]);
+    expect(preview).toMatchObject({ code: 75 });
+    expect(JSON.parse(preview.stdout)).toMatchObject({ lock: "b", locks: ["b", "d"], verdict: "refused" });
+    expect(await namespace.startRun(listFlags("d", "b"), "true").ended).toExit(75);
+    expect(await namespace.readQueue("d")).toEqual([]);
+    writeFileSync(gate, "");
+    expect(await waiter.ended).toExit(0);
+    for (const lock of ["a", "b"]) {
+      const { stdout } = await namespace.execute(`ls history ${lock} --json`);
+      expect(JSON.parse(stdout).rows.at(-1)).toMatchObject({
+        label: "both",
+        token: String(a?.createRevision),
+      });
+    }
+  });
+
+  test("keeps both for its grace, and loses both by a reset of one", async ({ namespace }) => {
+    expect(await namespace.startRun([...BOTH, "--grace", "60s"], "true").ended).toExit(0);
+    for (const lock of ["a", "b"])
+      expect(await namespace.startRun(["--lock", lock], "true").ended).toExit(75);
+    expect(await namespace.execute("reset lock a --yes")).toExit(0);
+    expect(await namespace.execute("reset lock b --yes")).toExit(0);
+    const { jobs } = namespace;
+    const run = await jobs.startAndWait({ name: "both", options: BOTH, hold: [100_000] });
+    expect(await namespace.execute("reset lock b --yes")).toExit(0);
+    expect((await run.ended).code).toBe(125);
+    expect(await namespace.startRun(BOTH, "true").ended).toExit(0);
+  });
+
+  test("starts not while one of them is drained", async ({ namespace }) => {
+    expect(await namespace.execute("drain lock b --yes")).toExit(0);
+    expect(await namespace.startRun(BOTH, "true").ended).toExit(75);
+    const waiting = namespace.startRun([...BOTH, "--wait"], "true");
+    expect(await namespace.startRun(["--lock", "a"], "true").ended).toExit(0);
+    expect(await namespace.execute("undrain lock b --yes")).toExit(0);
+    expect(await waiting.ended).toExit(0);
+  });
+
+  test("names each lock once, and at most 16", async ({ namespace }) => {
+    expect(await namespace.startRun(listFlags("a", "b", "a"), "true").ended).toExit(0);
+    const many = Array.from({ length: 17 }, (_, at) => `l${at}`);
+    expect(await namespace.startRun(listFlags(...many.slice(1)), "true").ended).toExit(0);
+    expect((await namespace.startRun(listFlags(...many), "true").ended).code).toBe(64);
+  });
+});

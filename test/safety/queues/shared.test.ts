@@ -1,0 +1,161 @@
+/** Locks that runs share: readers together, a writer alone, first come, first served. */
+
+import { writeFileSync } from "node:fs";
+import { describe, expect } from "vitest";
+import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
+import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
+
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
+const random = createTestRandom("shared");
+
+const LOCK = ["--lock", "data"];
+const READ = [...LOCK, "--shared"];
+
+/** In the journal, a writer uses all of these, a reader one: readers fit beside readers only. */
+const ALL = 1_000;
+
+describe.each(["http", "grpc"] as const)("over %s", (transport) => {
+  test("readers and writers that race, some of which are killed, never overlap, and are granted in turn", async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const changes = await recordChanges(namespace, namespace.keys.getQueueRange("lock", "data"));
+    const members = Array.from({ length: 24 }, (_, index) => buildMember(index));
+    const ends = await runInParallel(namespace, members, 8);
+    const { journal } = namespace.jobs;
+    expect(findOveruse(journal.readLines(), ALL), journal.formatTimeline()).toEqual([]);
+    expect(findOvertakingGrants(changes, 1), journal.formatTimeline()).toEqual([]);
+    const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
+    expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);
+  });
+
+  test("a reader joins readers, and a writer that waits stops later ones", async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const { jobs } = namespace;
+    const gate = await holdReader(namespace);
+    expect(await namespace.startRun(READ, "true").ended).toExit(0);
+    expect(await namespace.startRun([...READ, "--wait"], "true").ended).toExit(0);
+    expect(await namespace.startRun(LOCK, "true").ended).toExit(75);
+    const writer = jobs.start({ name: "writer", options: [...LOCK, "--wait"], hold: [300] });
+    await jobs.waitForTickets("writer", "waiting");
+    expect(await namespace.startRun(READ, "true").ended).toExit(75);
+    const later = jobs.start({ name: "later", options: [...READ, "--wait"] });
+    await jobs.waitForTickets("later", "waiting");
+    expect(jobs.journal.listStarts().map(({ name }) => name)).toEqual(["reader"]);
+    writeFileSync(gate, "");
+    expect(await later.ended).toExit(0);
+    expect(await writer.ended).toExit(0);
+    const order = jobs.journal.readLines().map(({ name, what }) => `${name} ${what}`);
+    const happened = order.filter((line) => !line.endsWith("beat"));
+    expect(happened.slice(1)).toEqual([
+      "reader end",
+      "writer start",
+      "writer end",
+      "later start",
+      "later end",
+    ]);
+    expect(await namespace.readQueue("data")).toEqual([]);
+  });
+});
+
+/** Every third is a writer, every fourth gives up when it cannot get the lock, every sixth is killed while its command runs. */
+function buildMember(index: number): ParallelRun {
+  const isReader = index % 3 !== 2;
+  return {
+    name: `${isReader ? "reader" : "writer"}${index}`,
+    options: [...(isReader ? READ : LOCK), ...(index % 4 === 3 ? [] : ["--wait"])],
+    hold: [1 + (index % 3)],
+    units: isReader ? 1 : ALL,
+    killAt: index % 6 === 1 ? { after: "start", ms: random.drawBetween([0, 30]) } : undefined,
+  };
+}
+
+/** Starts a reader whose command ends when the file exists that is returned. */
+async function holdReader({ jobs }: TestNamespace, name = "reader", more: string[] = []): Promise<string> {
+  const gate = `${jobs.journal.folder}/${name}-gate`;
+  await jobs.startAndWait({ name, options: [...READ, ...more], hold: ["until", gate] });
+  return gate;
+}
+
+describe.concurrent("a lock that runs share", () => {
+  test("is held by all of them, as every command shows", async ({ namespace }) => {
+    const { jobs } = namespace;
+    await holdReader(namespace, "one");
+    await holdReader(namespace, "two", ["--no-history"]);
+    const [one, two] = await namespace.readQueue("data");
+    const ls = await namespace.execute("ls locks --json");
+    expect(JSON.parse(ls.stdout).rows[0]).toMatchObject({
+      state: "held",
+      used: 1,
+      holders: [
+        { label: "one", shared: true },
+        { label: "two", shared: true },
+      ],
+    });
+    expect((await namespace.execute("ls locks")).stdout).toContain("held, shared");
+    for (const { createRevision = 0n } of [one ?? {}, two ?? {}])
+      expect(await namespace.execute(`check token data ${createRevision}`)).toExit(0);
+    expect((await namespace.execute("check token data 1")).code).toBe(1);
+    const preview = await namespace.execute(["run", "--dry-run", ...READ, "--", "true"]);
+    expect(preview.stdout).toContain("would be granted at once");
+    const writer = jobs.start({ name: "writer", options: [...LOCK, "--wait"] });
+    await jobs.waitForTickets("writer", "waiting");
+    expect((await namespace.execute("why data")).stdout).toMatch(/has held it for .*, 1 shares it/);
+    expect(await namespace.execute("ls problems")).toExit(0);
+    expect((await namespace.execute(["run", "--dry-run", ...READ, "--", "true"])).code).toBe(75);
+    await namespace.execute("reset lock data --yes --no-wait");
+    expect(await writer.ended).toExit(0);
+  });
+
+  test("keeps writers out until its grace ends, but not readers", async ({ namespace }) => {
+    expect(await namespace.startRun([...READ, "--grace", "60s"], "true").ended).toExit(0);
+    expect((await namespace.readQueue("data"))[0]?.ticket).toMatchObject({ state: "grace", shared: true });
+    expect(await namespace.startRun(READ, "true").ended).toExit(0);
+    expect(await namespace.startRun(LOCK, "true").ended).toExit(75);
+    expect(await namespace.execute("reset lock data --yes")).toExit(0);
+    expect(await namespace.startRun(LOCK, "true").ended).toExit(0);
+  });
+
+  test("is reset as a whole, or for one run", async ({ namespace }) => {
+    const { jobs } = namespace;
+    await holdReader(namespace, "one");
+    await holdReader(namespace, "two");
+    const [one] = await namespace.readQueue("data");
+    expect(await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"])).toExit(0);
+    expect((await namespace.readQueue("data")).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
+    await holdReader(namespace, "three");
+    expect(await namespace.execute("reset lock data --yes")).toExit(0);
+    expect(await namespace.readQueue("data")).toEqual([]);
+    expect(jobs.journal.listStarts()).toHaveLength(3);
+  });
+
+  test("gets no new reader while it is drained", async ({ namespace }) => {
+    const gate = await holdReader(namespace);
+    expect(await namespace.execute("drain lock data --yes")).toExit(0);
+    expect(await namespace.startRun(READ, "true").ended).toExit(75);
+    const emptied = namespace.start("drain lock data --wait --yes");
+    writeFileSync(gate, "");
+    expect(await emptied.ended).toExit(0);
+  });
+
+  test("keeps its readers' units: each of them has leases of its own", async ({ namespace }) => {
+    const { jobs } = namespace;
+    const lease = ["--lease", "db=2:3"];
+    const gate = await holdReader(namespace, "one", lease);
+    const second = jobs.start({ name: "two", options: [...READ, ...lease] });
+    await waitUntil("the second has the lock, and waits for its lease", async () => {
+      const [ticket] = await namespace.readQueue("db", "resource").then((queue) => queue.slice(1));
+      return ticket?.ticket?.state === "waiting";
+    });
+    expect((await namespace.readQueue("data")).map(({ ticket }) => ticket?.state)).toEqual([
+      "held",
+      "admitted",
+    ]);
+    writeFileSync(gate, "");
+    expect(await second.ended).toExit(0);
+  });
+});
