@@ -11,6 +11,7 @@ import {
   findFirstKey,
   type KeyValue,
   type Op,
+  type OpResult,
   type Txn,
   type TxnResponse,
 } from "../../protocol/txn.ts";
@@ -27,7 +28,7 @@ import {
   type OutcomeHistory,
   parseOutcomes,
 } from "../../schedule/state/outcome.ts";
-import { formatRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
+import { formatRunning, parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
 import { type OccurrenceStart, startOccurrence } from "../../schedule/state/start-occurrence.ts";
 import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -111,7 +112,8 @@ export async function claimOccurrence(
 
 /**
  * Returns until when a start of the schedule may still run whose running key is missing. Its worker's session has ended, and
- * etcd may have revoked it before its time: see `VanishedTickets`.
+ * etcd may have revoked it before its time: see `VanishedTickets`. The cache can have the state of a start without its running
+ * key, so etcd is asked which are missing.
  * @returns wall clock, ms since the epoch; undefined if there is none
  */
 async function readVanishedEnd(
@@ -127,12 +129,21 @@ async function readVanishedEnd(
       : [{ key: session.run, vanished: { ttl: session.ttl, term: parseRevision(session.term) } }],
   );
   if (missing.length === 0) return undefined;
-  const txn: Txn = { compare: [], success: [{ op: "range", key: ports.keys.running(id) }], failure: [] };
+  const ranges = [{ key: ports.keys.running(id) }, ports.keys.getOccurrenceRange(id)];
+  const txn: Txn = { compare: [], success: ranges.map((range) => ({ op: "range", ...range })), failure: [] };
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const { signal } = registration.session;
-  const { raftTerm } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
-  const ends = [...vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
+  const { raftTerm, results } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  const present = new Set(results.flatMap(listRuns));
+  const alone = missing.filter(({ key }) => !present.has(key));
+  const ends = [...vanished.update(alone, raftTerm).values()].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+/** Lists the runs of running keys. */
+function listRuns(result: OpResult): string[] {
+  const running = result.op === "range" ? result.kvs.map(({ value }) => parseRunning(value)) : [];
+  return running.flatMap((one) => ("value" in one ? [one.value.run] : []));
 }
 
 /** A decided claim. */

@@ -8,15 +8,12 @@ import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
 import { findClaimCandidate } from "../../../src/worker/claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../../../src/worker/claims/claim-occurrence.ts";
 import { WorkerRegistration } from "../../../src/worker/registration/worker-registration.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
 import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
-/** A worker that is about to claim a schedule which has missed three occurrences, so that it reads the outcomes first. */
-async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<void>) {
-  const clock = new SettableClock(START);
-  const store = MemoryStore.create(clock);
-  const fixture = new WorkerFixture(store, clock);
-  const { keys } = fixture;
-  await fixture.add("a", { catchup: "latest" });
+/** A worker that has read all schedules. */
+async function joinWorker(store: MemoryStore, fixture: WorkerFixture) {
+  const { clock, keys } = fixture;
   const ports = { ...fixture.createPorts(), random: realRandom };
   const ignore = () => {};
   const listener = {
@@ -41,6 +38,19 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
     clock: "ok" as const,
   };
   const registration = await WorkerRegistration.join(ports, 30, () => record, new AbortController().signal);
+  const vanished = new VanishedTickets(clock);
+  const context: ClaimContext = { ports, registration, cache, vanished, host: "h", pid: 1 };
+  return { cache, context, registration };
+}
+
+/** A worker that is about to claim a schedule which has missed three occurrences, so that it reads the outcomes first. */
+async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<void>) {
+  const clock = new SettableClock(START);
+  const store = MemoryStore.create(clock);
+  const fixture = new WorkerFixture(store, clock);
+  const { keys } = fixture;
+  await fixture.add("a", { catchup: "latest" });
+  const { cache, context, registration } = await joinWorker(store, fixture);
   clock.advance(3 * MINUTE);
   const entry = cache.entries.get("a");
   const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
@@ -50,8 +60,6 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
     if (range.key === keys.outcomes("a")) await whileOutcomesAreRead(cache, fixture);
     return await read(range, signal);
   };
-  const vanished = new VanishedTickets(clock);
-  const context: ClaimContext = { ports, registration, cache, vanished, host: "h", pid: 1 };
   const result = await claimOccurrence(context, entry, candidate);
   await registration.leave();
   return { fixture, result };
@@ -89,4 +97,35 @@ test("does not claim under a drain that arrives while the outcomes are read", as
   });
   expect(result).toEqual({ kind: "missed" });
   expect(await fixture.listRunning()).toEqual([]);
+});
+
+test("counts the time of a lost start only from a read that shows that its running key is missing", async () => {
+  const clock = new SettableClock(START);
+  const store = MemoryStore.create(clock);
+  const fixture = new WorkerFixture(store, clock);
+  const { keys } = fixture;
+  await fixture.add("a");
+  const first = await joinWorker(store, fixture);
+  const second = await joinWorker(store, fixture);
+  const monotonic = new ManualClock();
+  const context = { ...second.context, vanished: new VanishedTickets(monotonic) };
+  const claim = async ({ cache }: typeof first, by: ClaimContext) => {
+    const entry = cache.entries.get("a");
+    const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
+    if (entry === undefined || candidate === undefined) throw new Error("nothing is due");
+    return await claimOccurrence(by, entry, candidate);
+  };
+  store.etcd.electLeader(); // a former leader may revoke the sessions of both
+  clock.advance(MINUTE);
+  expect(await claim(first, first.context)).toMatchObject({ kind: "claimed" });
+
+  // A watch keeps the order within one range only: the state arrives before the running key.
+  for (const kv of (await store.readRange({ key: keys.due("a") })).kvs) second.cache.applyPut(kv);
+  expect(await claim(second, context)).toMatchObject({ kind: "missed" });
+
+  await monotonic.advance(MINUTE); // the first worker renews its session, and its task goes on
+  const revoked = { op: "delete", key: keys.running("a") } as const;
+  await store.commitTxn({ compare: [], success: [revoked], failure: [] });
+  expect(await claim(second, context)).toEqual({ kind: "missed", until: expect.any(Number) });
+  await Promise.all([first.registration.leave(), second.registration.leave()]);
 });
