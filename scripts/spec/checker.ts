@@ -45,7 +45,8 @@ export async function exploreModel(
     const { stdout } = await runTool({ cwd: folder, nothrow: true })`./pan -m${LONGEST_PATH}`;
     const seconds = (performance.now() - startedAt) / 1000;
     const found = parseReport(stdout, [name, ...how.defines].join(" "));
-    const counterExample = found.errors === 0 ? undefined : await replayTrail(spin, name, folder, how.defines);
+    const counterExample =
+      found.errors === 0 ? undefined : await replayTrail(spin, name, folder, how.defines);
     return { ...found, seconds, counterExample };
   } finally {
     await rm(folder, { recursive: true, force: true });

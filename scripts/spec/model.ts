@@ -42,7 +42,9 @@ export function parseModel(name: string, file: string, text: string): Model {
     .split("\n")
     .map((line) => line.replace(/^ \* ?/, ""));
   const listWorlds = (size: string) =>
-    lines.filter((line) => line.startsWith(`${size}:`)).map((line) => splitWords(line.slice(size.length + 1)));
+    lines
+      .filter((line) => line.startsWith(`${size}:`))
+      .map((line) => splitWords(line.slice(size.length + 1)));
   return {
     name,
     file,
