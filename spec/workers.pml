@@ -1,9 +1,9 @@
 /*
  * Occurrences of a schedule: two workers claim, run and end them, and each end adds a run to the schedule that follows.
  *
- * small: -DOCCURRENCES=1
- * small: -DOCCURRENCES=2 -DFAILURES=0
- * large: -DOCCURRENCES=3
+ * small: -DFAILURES=0
+ * small: -DWRITES=0
+ * large: -DOCCURRENCES=2
  *
  * Occurrences do not overlap. A worker that loses its session, or dies, does not come back here; only one does.
  *
@@ -26,6 +26,9 @@
 #ifndef OCCURRENCES
 #define OCCURRENCES 1
 #endif
+#ifndef WRITES
+#define WRITES 1
+#endif
 #ifndef FAILURES
 #define FAILURES 1
 #endif
@@ -39,7 +42,7 @@ byte version;
 byte running;
 byte starts;
 /* The state of the schedule that follows: runs that wait. How often it was written, and how many it has started. */
-byte follower;
+byte follower = 1;
 byte follower_version;
 byte follower_started;
 
@@ -49,6 +52,7 @@ byte ends;
 bool task[3];
 byte start_of[3];
 bool is_lost[3];
+bool is_dead[3];
 
 /* The start whose running key a worker has found missing, whether it was, and whether the time to live has passed since. */
 byte found_missing[3];
@@ -56,7 +60,7 @@ bool was_missing[3];
 bool is_time_over[3];
 
 byte losses = 1;
-byte writes = 1;
+byte writes = WRITES;
 byte failures = FAILURES;
 bool had_election;
 
@@ -191,8 +195,8 @@ complete:
   atomic { seen_follower = follower; seen_follower_version = follower_version }
   atomic {
     if
-    :: is_lost[own] -> goto over
-    :: !is_lost[own] && is_own_end && version == seen_version && (is_follower_as_read || !has_succeeded) ->
+    :: is_dead[own] -> goto over
+    :: !is_dead[own] && is_own_end && version == seen_version && (is_follower_as_read || !has_succeeded) ->
       running = 0; open_start = 0; version++; start_of[own] = 0;
       open = (has_succeeded -> 0 : taken);
       if
@@ -208,9 +212,9 @@ complete:
 #endif
       :: !has_succeeded -> printf("> worker %d writes that occurrence %d has failed\n", own, taken)
       fi
-    :: !is_lost[own] && is_own_end && !(version == seen_version && (is_follower_as_read || !has_succeeded)) ->
+    :: !is_dead[own] && is_own_end && !(version == seen_version && (is_follower_as_read || !has_succeeded)) ->
       seen_version = version; goto complete
-    :: !is_lost[own] && !is_own_end ->
+    :: !is_dead[own] && !is_own_end ->
       /* Its running key has vanished: it lets others start the occurrence again. */
       if
       :: running == 0 && open_start == start_of[own] -> open_start = 0; version++
@@ -222,8 +226,8 @@ complete:
 #ifdef WITHOUT_W7
   atomic {
     if
-    :: is_lost[own] || !has_succeeded
-    :: !is_lost[own] && has_succeeded -> seen_follower = follower; add_follower()
+    :: is_dead[own] || !has_succeeded
+    :: !is_dead[own] && has_succeeded -> seen_follower = follower; add_follower()
     fi
   }
 #endif
@@ -254,7 +258,7 @@ end:
   do
   :: atomic {
       losses > 0 && !is_lost[own] ->
-      losses--; is_lost[own] = true; task[own] = false; printf("> worker %d dies\n", own)
+      losses--; is_lost[own] = true; is_dead[own] = true; task[own] = false; printf("> worker %d dies\n", own)
     }
   :: atomic {
       losses > 0 && had_election && running > 0 && running == start_of[own] ->
@@ -290,7 +294,7 @@ end:
   timeout ->
   if
   :: ends < OCCURRENCES -> broken("> an occurrence is lost\n")
-  :: ends == OCCURRENCES && follower_started != ends -> broken("> a run in the chain is lost, or added twice\n")
+  :: ends == OCCURRENCES && follower_started != ends + 1 -> broken("> a run in the chain is lost, or added twice\n")
   :: else
   fi
 }

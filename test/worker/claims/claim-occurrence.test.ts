@@ -12,7 +12,7 @@ import { ManualClock } from "../../etcd/manual-clock.ts";
 import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 /** A worker that has read all schedules. */
-async function joinWorker(store: MemoryStore, fixture: WorkerFixture) {
+async function joinWorker(fixture: WorkerFixture) {
   const { clock, keys } = fixture;
   const ports = { ...fixture.createPorts(), random: realRandom };
   const ignore = () => {};
@@ -50,7 +50,7 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
   const fixture = new WorkerFixture(store, clock);
   const { keys } = fixture;
   await fixture.add("a", { catchup: "latest" });
-  const { cache, context, registration } = await joinWorker(store, fixture);
+  const { cache, context, registration } = await joinWorker(fixture);
   clock.advance(3 * MINUTE);
   const entry = cache.entries.get("a");
   const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
@@ -105,8 +105,8 @@ test("counts the time of a lost start only from a read that shows that its runni
   const fixture = new WorkerFixture(store, clock);
   const { keys } = fixture;
   await fixture.add("a");
-  const first = await joinWorker(store, fixture);
-  const second = await joinWorker(store, fixture);
+  const first = await joinWorker(fixture);
+  const second = await joinWorker(fixture);
   const monotonic = new ManualClock();
   const context = { ...second.context, vanished: new VanishedTickets(monotonic) };
   const claim = async ({ cache }: typeof first, by: ClaimContext) => {
@@ -121,7 +121,7 @@ test("counts the time of a lost start only from a read that shows that its runni
 
   // A watch keeps the order within one range only: the state arrives before the running key.
   for (const kv of (await store.readRange({ key: keys.due("a") })).kvs) second.cache.applyPut(kv);
-  expect(await claim(second, context)).toMatchObject({ kind: "missed" });
+  expect(await claim(second, context)).toEqual({ kind: "missed" });
 
   await monotonic.advance(MINUTE); // the first worker renews its session, and its task goes on
   const revoked = { op: "delete", key: keys.running("a") } as const;
