@@ -13,6 +13,7 @@
  * R4: Grace compares that the ticket is as it was read. [grace-reset]
  * R5: A holder heeds a request: it kills its command, then frees its claim. [reset-unheeded]
  * R6: `reset` returns when neither the ticket nor a mark that counts is left. [test/safety/operate/reset]
+ * R6a: The time of a mark counts from the first read that shows it without its ticket. [test/operate/departures]
  * R7: An operator's write compares that the ticket is as it was shown. [test/safety/operate/reset]
  */
 #include "common.pml"
@@ -25,8 +26,10 @@
 mtype:ticket ticket = NONE;
 bool has_request;
 byte version;
-/* The mark, and whether the time to live has passed since it was first read alone. */
+/* The mark; whether `reset` counts its time, whether it was alone when that began, and whether the time to live has passed. */
 bool mark;
+bool is_counted;
+bool was_alone;
 bool is_mark_over;
 
 bool command;
@@ -66,6 +69,12 @@ byte revokes = 1;
 #define is_as_shown (ticket != NONE)
 #else
 #define is_as_shown (ticket != NONE && version == seen)
+#endif
+
+#ifdef WITHOUT_R6a
+#define may_count mark
+#else
+#define may_count (mark && ticket == NONE)
 #endif
 
 inline check() {
@@ -212,7 +221,16 @@ end:
       ticket == NONE && mark && !is_late -> is_late = true; command = false;
       printf("> the guardian kills the command at the horizon\n")
     }
-  :: atomic { is_late && mark && !is_mark_over -> is_mark_over = true; printf("> the time of the mark is over\n") }
+  /* `reset` reads the ticket and the mark while it waits. */
+  :: atomic {
+      is_asked && may_count && !is_counted ->
+      is_counted = true; was_alone = (ticket == NONE); printf("> reset counts the time of the mark\n")
+    }
+  /* Where the mark is alone, nothing renews the session, so the horizon passes first. */
+  :: atomic {
+      is_counted && !is_mark_over && (is_late || !was_alone || !mark) ->
+      is_mark_over = true; printf("> the time to live has passed\n")
+    }
   od
 }
 

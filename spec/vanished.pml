@@ -20,7 +20,7 @@
  * V5b (-DELECTIONS=1 -DCRASHES=0): It waits for the whole time to live. [vanished-whole-time]
  * V5c (-DELECTIONS=1 -DCRASHES=0): It counts from the receipt of the first read that shows the mark alone. [vanished-whole-time]
  * V7: The term in a mark is that in which the session was granted; none if that is not certain. [test/etcd/session-renewal]
- * V9: A run without --wait that finds only such marks waits for their removal. [vanished-alone]
+ * V9 (-DELECTIONS=1): A run without --wait that finds only such marks waits for their removal. [vanished-alone]
  */
 #include "common.pml"
 
