@@ -7,6 +7,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { glob } from "zx";
+import { MUTANTS } from "../fixtures/mutants.ts";
 import { type Exploration, exploreModel } from "./spec/checker.ts";
 import { findSpin } from "./spec/find-spin.ts";
 import { type Model, readModel } from "./spec/model.ts";
@@ -16,7 +17,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { large: { type: "boolean" }, write: { type: "boolean" }, jobs: { type: "string" } },
 });
-const FOLDER = path.resolve(import.meta.dirname, "../spec");
+const ROOT = path.resolve(import.meta.dirname, "..");
+const FOLDER = path.join(ROOT, "spec");
 const PAGE = path.join(FOLDER, "README.md");
 
 /** Work of a checker, which prints what it has found. */
@@ -39,7 +41,17 @@ async function readModels(): Promise<Model[]> {
     throw new Error(
       `there is no model ${unknown} in spec/; there are ${all.map(({ name }) => name).join(", ")}`,
     );
+  for (const model of all) await checkEvidence(model);
   return all.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+}
+
+/** Checks that what a model names as evidence for its rules exists: mutants and tests. */
+async function checkEvidence({ name, rules }: Model): Promise<void> {
+  for (const { id, shownBy } of rules)
+    for (const evidence of shownBy) {
+      const exists = evidence in MUTANTS || (await glob(`${evidence}.*`, { cwd: ROOT })).length > 0;
+      if (!exists) throw new Error(`${name}, rule ${id}: there is no mutant or test ${evidence}`);
+    }
 }
 
 /** Explores the large worlds of the whole models. */

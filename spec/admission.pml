@@ -8,11 +8,11 @@
  * has that).
  *
  * Rules
- * A1: All tickets before the own one count, also those that wait. [own-total]
+ * A1: All tickets before the own one count, also those that wait. [test/protocol/admission]
  * A2: Tickets behind the own one count if they hold. [held-behind, head-admits]
  * A3: A grant compares that the configuration is as it was read. [grant-config]
  * A4: Without a configured total, the smallest total up to the own ticket applies. [own-total]
- * A5: One transaction puts the tickets of a claim into all queues, so that they have the same order everywhere. [test/run]
+ * A5: One transaction puts the tickets of a claim into all queues, so that they have the same order everywhere. [test/safety/queues/races]
  * A6: A claim compares that its own tickets are absent. [claim-absent]
  * A7: A run that asks for more units than the configured total leaves the queue. [lowered-total]
  */

@@ -12,7 +12,7 @@
  * D2: If a drain of a group exists, they compare that no group is newer either. [groups-guard]
  * D3: A run keeps its place in the queues only under a drain that stops all of them. [drained-leaves]
  * D4: `drain --wait` counts the marks of vanished tickets as held. [test/safety/operate/drain]
- * D5: `drain --wait` counts a run that was granted and has not started yet. [test/safety/operate/drain]
+ * D5: `drain --wait` counts a run that was granted and has not started yet. [test/safety/operate/drain-race]
  */
 #include "common.pml"
 

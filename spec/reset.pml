@@ -7,12 +7,12 @@
  * One run and one operator. The ticket may vanish with its session (vanished.pml), and then its mark is left.
  *
  * Rules
- * R1: A reset writes a request into the ticket, and leaves the ticket. [reset-unheeded]
+ * R1: A reset writes a request into the ticket, and leaves the ticket. [test/safety/operate/reset]
  * R2: A grant compares that the ticket is as it was read. [grant-reset]
  * R3: An announcement compares that the ticket is as it was read. [announce-reset]
  * R4: Grace compares that the ticket is as it was read. [grace-reset]
  * R5: A holder heeds a request: it kills its command, then frees its claim. [reset-unheeded]
- * R6: `reset` returns when neither the ticket nor a mark that counts is left. [test/safety/operate/reset]
+ * R6: `reset` returns when neither the ticket nor a mark that counts is left. [test/operate/departures]
  * R6a: The time of a mark counts from the first read that shows it without its ticket. [test/operate/departures]
  * R7: An operator's write compares that the ticket is as it was shown. [test/safety/operate/reset]
  */

@@ -15,14 +15,14 @@
  *
  * Rules
  * W1: A claim compares the state of the schedule. [worker-claim-due]
- * W2 (-DOLDER): A claim compares that nothing runs. [test/worker/claims]
+ * W2 (-DOLDER): A claim compares that nothing runs. [test/worker/claims/claim-occurrence]
  * W3: A claim that was refused because an earlier copy of it was applied is a claim. [worker-claim-own]
- * W4: A claim moves the occurrence to the open ones. A start that is lost with its worker is made again. [test/schedule/state]
- * W5 (-DFAILURES=0 -DWRITES=0): An end compares that the running key is that of its start. [test/worker/tasks]
+ * W4: A claim moves the occurrence to the open ones. A start that is lost with its worker is made again. [test/schedule/state/start-occurrence, test/safety/schedules/worker-ends]
+ * W5 (-DFAILURES=0 -DWRITES=0): An end compares that the running key is that of its start. [test/worker/engine/interruptions]
  * W6: An end compares the states of the schedules that follow. [worker-chain-state]
- * W7: An end and the runs that follow are written in one transaction. [test/worker/claims]
+ * W7: An end and the runs that follow are written in one transaction. [test/safety/schedules/chains]
  * V11: An open occurrence whose running key has vanished is not started again before the time to live has passed. [vanished-occurrence]
- * V11a: The time counts from a read of etcd that shows that the running key is missing. [test/worker/claims]
+ * V11a: The time counts from a read of etcd that shows that the running key is missing. [test/worker/claims/claim-occurrence]
  */
 #include "common.pml"
 
