@@ -10,7 +10,7 @@
  *
  * Rules
  * C1: A claim that is granted at once compares that nobody is in the queue of the lock. [claim-lock-free]
- * C2 (-DRUNS=3 -DCOPIES=0 -DEXPIRIES=0 -DRELEASES=0): A run that waits is granted only when no ticket is before its own, in the order in which they were created. [own-total, test/safety/queues/races]
+ * C2 (-DRUNS=3 -DCOPIES=0 -DEXPIRIES=0 -DRELEASES=0): A run that waits is granted only when no ticket is before its own, in the order in which they were created. [test/safety/queues/races]
  * C3: A grant compares that the own tickets are as they were read. [grant-reset]
  * C4: A call without an answer counts neither as applied nor as refused: a read decides. [granted-unseen]
  * C5: A run that leaves without its claim ends its session first, so that a late copy of a call finds none. [refused-session]

@@ -96,7 +96,9 @@ describe("the specification", () => {
     const page = replaceRules("# Head\n<!-- The rest is made by: npm run spec -- --write -->\nold", [
       { model, whole: [], without },
     ]);
-    expect(page).toContain("| T1 | A process reads and writes in one step. | **it breaks**: a tick (2 times) |");
+    expect(page).toContain(
+      "| T1 | A process reads and writes in one step. | **it breaks**: a tick (2 times) |",
+    );
     expect(page).toMatch(/^# Head\n/);
     expect(page).not.toContain("old");
   });
