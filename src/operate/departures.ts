@@ -129,8 +129,9 @@ async function recount(
     for (const [index, key] of chunk.entries()) {
       const createRevision = findFirstKey(results[index])?.createRevision;
       const mark = findFirstKey(results[chunk.length + index]);
-      const times = vanished.update(mark === undefined ? [] : [toQueueEntry(mark)], answer.raftTerm);
-      const heldUntil = createRevision === undefined ? times.get(mark?.key ?? "") : undefined;
+      // The time of a mark counts from the first read that shows it without its ticket.
+      const alone = mark === undefined || createRevision !== undefined ? [] : [toQueueEntry(mark)];
+      const heldUntil = vanished.update(alone, answer.raftTerm).get(mark?.key ?? "");
       if (heldUntil === undefined) remaining.update(key, createRevision);
       else freeAt = Math.min(freeAt, heldUntil);
     }

@@ -1,7 +1,9 @@
 /** Waiting until tickets are gone, also during faults of etcd. */
 import { describe, expect, it } from "vitest";
 import { type DepartureEvent, type DepartureWait, waitUntilGone } from "../../src/operate/departures.ts";
-import { keys } from "../protocol/samples.ts";
+import { type Mark, serializeTicket } from "../../src/protocol/ticket.ts";
+import type { Op } from "../../src/protocol/txn.ts";
+import { keys, ticketWith } from "../protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const buildKeys = (count: number) =>
@@ -53,6 +55,25 @@ describe("waiting until tickets are gone", () => {
     expect(
       await operator.advanceUntilSettled(waitUntilGone(operator.ports, anchors, startWait(operator).watch)),
     ).toEqual([]);
+  });
+
+  it("waits for the time to live of a ticket that vanishes after it was read beside its mark", async () => {
+    const operator = new OperatorFixture();
+    const ticket = ticketWith({ state: "held" });
+    const key = keys.lock("a", ticket.run);
+    const mark: Mark = { ...ticket, ttl: 30 };
+    const puts: Op[] = [
+      { op: "put", key, value: serializeTicket(ticket) },
+      { op: "put", key: keys.mark(key), value: serializeTicket(mark) },
+    ];
+    const { revision } = await operator.store.commitTxn({ compare: [], success: puts, failure: [] });
+    const { watch } = startWait(operator);
+    const waiting = waitUntilGone(operator.ports, [{ key, createRevision: revision }], watch);
+    await operator.clock.advance(60_000);
+    const vanishedAt = operator.clock.now();
+    await remove(operator, key); // as if etcd had revoked its session, which was renewed until now
+    expect(await operator.advanceUntilSettled(waiting)).toEqual([]);
+    expect(operator.clock.now() - vanishedAt).toBeGreaterThanOrEqual(30_000);
   });
 
   it("tells who is left at the deadline, and not before", async () => {

@@ -11,6 +11,7 @@ import {
   findFirstKey,
   type KeyValue,
   type Op,
+  type OpResult,
   type Txn,
   type TxnResponse,
 } from "../../protocol/txn.ts";
@@ -27,7 +28,7 @@ import {
   type OutcomeHistory,
   parseOutcomes,
 } from "../../schedule/state/outcome.ts";
-import { formatRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
+import { formatRunning, parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
 import { type OccurrenceStart, startOccurrence } from "../../schedule/state/start-occurrence.ts";
 import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -61,14 +62,19 @@ interface UnstartedOutcomes {
   wasFailing: boolean;
 }
 
-/**
- * Result of a claim attempt. `missed`: another worker was faster, or a key changed; with `until`, an earlier start may still
- * run until this instant, wall clock, ms.
- */
+/** Result of a claim attempt. */
 export type OccurrenceClaimResult =
   | ({ kind: "claimed"; claimed: ClaimedOccurrence } & UnstartedOutcomes)
   | ({ kind: "skipped"; isDead: boolean } & UnstartedOutcomes)
-  | { kind: "missed"; until?: number };
+  | MissedClaim;
+
+/**
+ * Another worker was faster, or a key changed. `until`: an earlier start may still run until this instant, wall clock, ms.
+ */
+interface MissedClaim {
+  kind: "missed";
+  until?: number;
+}
 
 export interface ClaimContext {
   ports: SchedulePorts;
@@ -94,8 +100,8 @@ export async function claimOccurrence(
   const { ports, registration, cache } = context;
   const claim = prepareClaim(context, entry, candidate);
   if (claim === undefined) return { kind: "missed" };
-  const until = await readVanishedEnd(context, entry, candidate);
-  if (until !== undefined) return { kind: "missed", until };
+  const missed = await checkEarlierStarts(context, entry, candidate);
+  if (missed !== undefined) return missed;
   const { id, start } = claim;
   const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id);
   const successors = await readSuccessors(context, claim);
@@ -110,15 +116,16 @@ export async function claimOccurrence(
 }
 
 /**
- * Returns until when a start of the schedule may still run whose running key is missing. Its worker's session has ended, and
- * etcd may have revoked it before its time: see `VanishedTickets`.
- * @returns wall clock, ms since the epoch; undefined if there is none
+ * Checks whether a start of the schedule may still run whose running key is missing. Its worker's session has ended, and
+ * etcd may have revoked it before its time: see `VanishedTickets`. The cache can have the state of a start without its running
+ * key, so etcd is asked. If the key is there, the watch will deliver it.
+ * @returns undefined if there is none
  */
-async function readVanishedEnd(
+async function checkEarlierStarts(
   { ports, registration, vanished }: ClaimContext,
   { id, definition, due, running }: CachedSchedule,
   { open }: Candidate,
-): Promise<number | undefined> {
+): Promise<MissedClaim | undefined> {
   const started = canOverlap(definition) ? (open === undefined ? [] : [open]) : (due?.open ?? []);
   const known = new Set([...running.values()].map((one) => one.running?.run));
   const missing = started.flatMap(({ session }) =>
@@ -127,12 +134,21 @@ async function readVanishedEnd(
       : [{ key: session.run, vanished: { ttl: session.ttl, term: parseRevision(session.term) } }],
   );
   if (missing.length === 0) return undefined;
-  const txn: Txn = { compare: [], success: [{ op: "range", key: ports.keys.running(id) }], failure: [] };
+  const ranges = [{ key: ports.keys.running(id) }, ports.keys.getOccurrenceRange(id)];
+  const txn: Txn = { compare: [], success: ranges.map((range) => ({ op: "range", ...range })), failure: [] };
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const { signal } = registration.session;
-  const { raftTerm } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  const { raftTerm, results } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  const present = new Set(results.flatMap(listRuns));
+  if (missing.some(({ key }) => present.has(key))) return { kind: "missed" };
   const ends = [...vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
-  return ends.length === 0 ? undefined : Math.max(...ends);
+  return ends.length === 0 ? undefined : { kind: "missed", until: Math.max(...ends) };
+}
+
+/** Lists the runs of running keys. */
+function listRuns(result: OpResult): string[] {
+  const running = result.op === "range" ? result.kvs.map(({ value }) => parseRunning(value)) : [];
+  return running.flatMap((one) => ("value" in one ? [one.value.run] : []));
 }
 
 /** A decided claim. */

@@ -3,20 +3,18 @@ import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { load } from "../../../src/observe/read.ts";
 import { VanishedTickets } from "../../../src/observe/vanished-tickets.ts";
 import { realRandom } from "../../../src/process/random.ts";
+import { forgetSession } from "../../../src/schedule/state/complete-occurrence.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
 import { findClaimCandidate } from "../../../src/worker/claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../../../src/worker/claims/claim-occurrence.ts";
 import { WorkerRegistration } from "../../../src/worker/registration/worker-registration.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
 import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
-/** A worker that is about to claim a schedule which has missed three occurrences, so that it reads the outcomes first. */
-async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<void>) {
-  const clock = new SettableClock(START);
-  const store = MemoryStore.create(clock);
-  const fixture = new WorkerFixture(store, clock);
-  const { keys } = fixture;
-  await fixture.add("a", { catchup: "latest" });
+/** A worker that has read all schedules. */
+async function joinWorker(fixture: WorkerFixture) {
+  const { clock, keys } = fixture;
   const ports = { ...fixture.createPorts(), random: realRandom };
   const ignore = () => {};
   const listener = {
@@ -41,6 +39,19 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
     clock: "ok" as const,
   };
   const registration = await WorkerRegistration.join(ports, 30, () => record, new AbortController().signal);
+  const vanished = new VanishedTickets(clock);
+  const context: ClaimContext = { ports, registration, cache, vanished, host: "h", pid: 1 };
+  return { cache, context, registration };
+}
+
+/** A worker that is about to claim a schedule which has missed three occurrences, so that it reads the outcomes first. */
+async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<void>) {
+  const clock = new SettableClock(START);
+  const store = MemoryStore.create(clock);
+  const fixture = new WorkerFixture(store, clock);
+  const { keys } = fixture;
+  await fixture.add("a", { catchup: "latest" });
+  const { cache, context, registration } = await joinWorker(fixture);
   clock.advance(3 * MINUTE);
   const entry = cache.entries.get("a");
   const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
@@ -50,8 +61,6 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
     if (range.key === keys.outcomes("a")) await whileOutcomesAreRead(cache, fixture);
     return await read(range, signal);
   };
-  const vanished = new VanishedTickets(clock);
-  const context: ClaimContext = { ports, registration, cache, vanished, host: "h", pid: 1 };
   const result = await claimOccurrence(context, entry, candidate);
   await registration.leave();
   return { fixture, result };
@@ -89,4 +98,56 @@ test("does not claim under a drain that arrives while the outcomes are read", as
   });
   expect(result).toEqual({ kind: "missed" });
   expect(await fixture.listRunning()).toEqual([]);
+});
+
+/** A worker whose task runs, and another one whose cache has the state after its claim, but not the running key yet. */
+async function setUpRace() {
+  const clock = new SettableClock(START);
+  const store = MemoryStore.create(clock);
+  const fixture = new WorkerFixture(store, clock);
+  const { keys } = fixture;
+  await fixture.add("a");
+  const [first, second] = [await joinWorker(fixture), await joinWorker(fixture)];
+  const claim = async ({ cache }: typeof first, context: ClaimContext) => {
+    const entry = cache.entries.get("a");
+    const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
+    if (entry === undefined || candidate === undefined) throw new Error("nothing is due");
+    return await claimOccurrence(context, entry, candidate);
+  };
+  store.etcd.electLeader(); // a former leader may revoke the sessions of both
+  clock.advance(MINUTE);
+  expect(await claim(first, first.context)).toMatchObject({ kind: "claimed" });
+  /** A watch keeps the order within one range only: the state arrives before the running key. */
+  const deliverState = async () => {
+    for (const kv of (await store.readRange({ key: keys.due("a") })).kvs) second.cache.applyPut(kv);
+  };
+  await deliverState();
+  const claimSecond = (more: Partial<ClaimContext> = {}) => claim(second, { ...second.context, ...more });
+  const leave = () => Promise.all([first.registration.leave(), second.registration.leave()]);
+  return { fixture, claimSecond, deliverState, leave };
+}
+
+test("counts the time of a lost start only from a read that shows that its running key is missing", async () => {
+  const { fixture, claimSecond, leave } = await setUpRace();
+  const { keys, store } = fixture;
+  const clock = new ManualClock();
+  const vanished = new VanishedTickets(clock);
+  expect(await claimSecond({ vanished })).toEqual({ kind: "missed" });
+  await clock.advance(MINUTE); // the first worker renews its session, and its task goes on
+  const revoked = { op: "delete", key: keys.running("a") } as const;
+  await store.commitTxn({ compare: [], success: [revoked], failure: [] });
+  expect(await claimSecond({ vanished })).toEqual({ kind: "missed", until: expect.any(Number) });
+  await leave();
+});
+
+test("claims nothing beside a task whose start the state does not name, as versions before marks write it", async () => {
+  const { fixture, claimSecond, deliverState, leave } = await setUpRace();
+  const due = await fixture.readDue("a");
+  if (due === undefined) throw new Error("the schedule has no state");
+  const open = due.open.map(forgetSession);
+  await fixture.put(fixture.keys.due("a"), formatDue({ ...due, open }));
+  await deliverState();
+  expect(await claimSecond()).toEqual({ kind: "missed" });
+  expect(await fixture.listRunning()).toHaveLength(1);
+  await leave();
 });
