@@ -162,10 +162,7 @@ function listCalendarFields(changes: readonly PlannedChange[]): Definition[] {
   );
 }
 
-export function buildOps(
-  keys: Keys,
-  { before, isDeleted, forgetsHosts, ...after }: PlannedChange,
-): Op[] {
+export function buildOps(keys: Keys, { before, isDeleted, forgetsHosts, ...after }: PlannedChange): Op[] {
   const { id, host, outcomesMod } = before;
   // A definition that cannot be read may have had hosts.
   const hasHosts = before.hosts !== undefined || before.definition === undefined;

@@ -221,7 +221,10 @@ function buildTriggerChange(
 }
 
 /** @throws NotFoundError if one of them is not there */
-function findDeadLetters({ id, outcomes }: Pick<ReadableSchedule, "id" | "outcomes">, choice: DeadLetterChoice) {
+function findDeadLetters(
+  { id, outcomes }: Pick<ReadableSchedule, "id" | "outcomes">,
+  choice: DeadLetterChoice,
+) {
   const { dead } = outcomes;
   const missing = choice.find((one) =>
     one === "all" ? dead.length === 0 : !dead.some(({ scheduled }) => scheduled === one),
@@ -333,7 +336,11 @@ function buildEveryHostChange(
 ): PlannedChange[] {
   const { id, definition, due: { successors, arrived } = {}, hosts = [] } = before;
   const links = { ...(successors && { successors }), ...(arrived && { arrived }) };
-  const own = { before, definition: after, due: { ...computeFirstDue(id, after, now, first, calendars), ...links } };
+  const own = {
+    before,
+    definition: after,
+    due: { ...computeFirstDue(id, after, now, first, calendars), ...links },
+  };
   if (!runsOnEveryHost(after)) return [{ ...own, forgetsHosts: true }];
   if (definition === undefined || !runsOnEveryHost(definition)) return [own];
   const isMoved = first.start !== undefined || first.at !== undefined;

@@ -1,5 +1,5 @@
 import { decodeName, encodeName } from "./names.ts";
-import { buildPrefixRange } from "./txn.ts";
+import { buildPrefixRange, toSingleKeyRange } from "./txn.ts";
 
 /** The scopes that a drain can apply to. */
 export const DRAIN_SCOPES = ["lock", "resource", "host", "group", "all"] as const;
@@ -116,6 +116,18 @@ export function createKeys(prefix: string) {
     /** Returns the key of an occurrence on one host of a schedule that runs on every host. */
     runningOnHost: (id: string, host: string, scheduled: number) =>
       `${prefix}running/${encodeName(id)}/${encodeName(host)}/${scheduled}`,
+    /** Returns the ranges of the outcomes of one schedule, also of its hosts. */
+    listOutcomeRanges: (id: string) => {
+      const own = `${prefix}outcomes/${encodeName(id)}`;
+      return [toSingleKeyRange(own), buildPrefixRange(`${own}/`)];
+    },
+    /** Returns the ranges of all keys of one schedule. */
+    listScheduleRanges: (id: string) => {
+      const name = encodeName(id);
+      const own = toSingleKeyRange(`${prefix}schedules/${name}`);
+      const states = ["due", "running", "outcomes"].map((collection) => `${prefix}${collection}/${name}`);
+      return [own, ...states.flatMap((key) => [toSingleKeyRange(key), buildPrefixRange(`${key}/`)])];
+    },
     worker: createKeyBuilder("workers/"),
     outputRequest: (host: string, run: string, viewer: string) =>
       `${prefix}output/requests/${encodeName(host)}/${run}/${viewer}`,
@@ -236,7 +248,8 @@ function parseRunningPath(segment: string, second: string, rest: readonly string
   const host = rest.length === 0 ? undefined : decodeName(second);
   const instant = rest.length === 0 ? second : rest.join("/");
   const isComplete = instant === "" ? rest.length === 0 : INSTANT.test(instant);
-  if (name === undefined || !isComplete || (rest.length > 0 && host === undefined)) return { kind: "unknown" };
+  if (name === undefined || !isComplete || (rest.length > 0 && host === undefined))
+    return { kind: "unknown" };
   return {
     kind: "running",
     name,

@@ -173,7 +173,9 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     const host = kind === "schedule" ? undefined : parsed.host;
     if (kind === "due" && host !== undefined) {
       // Its state is there, so it does not matter from when on the schedule runs on this host.
-      return host === this.#host ? [this.#findHostEntry(name) ?? this.#createHostEntry(name, host, Infinity)] : [];
+      return host === this.#host
+        ? [this.#findHostEntry(name) ?? this.#createHostEntry(name, host, Infinity)]
+        : [];
     }
     const base = this.#getOrCreateEntry(name);
     const own = kind === "due" ? undefined : this.#findHostEntry(name);
@@ -186,7 +188,11 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     const [base, own] = touched;
     const isOnEveryHost = base?.definition === undefined && base?.fault === undefined;
     if (base === undefined || own !== undefined || this.#host === undefined || !isOnEveryHost) return;
-    const added = this.#createHostEntry(base.id, this.#host, this.#isAddedMeanwhile(kv) ? undefined : this.#wall());
+    const added = this.#createHostEntry(
+      base.id,
+      this.#host,
+      this.#isAddedMeanwhile(kv) ? undefined : this.#wall(),
+    );
     applyKey(added, "schedule", kv);
     this.#checkCalendars(added);
     touched.push(added);

@@ -164,7 +164,7 @@ function prepareClaim(
   // What was started or triggered before needs no calendar.
   const timing = cache.getTiming(entry) ?? (candidate.open && NEVER_DUE);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
-  const decided = startOccurrence(definition, timing, due, candidate, now);
+  const decided = addHost(startOccurrence(definition, timing, due, candidate, now), host);
   const record = decided.occurrence && buildRunning(context, decided.occurrence, now);
   const start = record === undefined ? decided : addSession(decided, record.run, context.registration);
   const key = buildRunningKey(keys, entry, record?.scheduled);
@@ -182,6 +182,17 @@ function prepareClaim(
   ];
   const running = record && { key, record, value: formatRunning(record) };
   return { id, host, definition, start, due: formatDue(start.due), running, guards };
+}
+
+/** Adds the host to the outcomes of what did not start there: listings show the outcomes of all hosts together. */
+function addHost(start: OccurrenceStart, host: string | undefined): OccurrenceStart {
+  if (host === undefined) return start;
+  const { dead } = start;
+  return {
+    ...start,
+    outcomes: start.outcomes.map((one) => ({ ...one, host })),
+    ...(dead !== undefined && { dead: { ...dead, host } }),
+  };
 }
 
 /** Adds the session to the occurrence that starts. It is the mark of the running key, which is on the session. */

@@ -293,7 +293,9 @@ export class Dispatcher {
     // The state arrives on another range of the watch, possibly a moment later.
     this.#setTimer(
       name,
-      isSeedless(entry) ? entry.freeSince + CLAIM_STAGGER : this.#findCandidate(entry, this.#getWallTime())?.runAt,
+      isSeedless(entry)
+        ? entry.freeSince + CLAIM_STAGGER
+        : this.#findCandidate(entry, this.#getWallTime())?.runAt,
     );
   }
 
@@ -330,7 +332,8 @@ export class Dispatcher {
 
   async #forgetHost(entry: CachedSchedule): Promise<void> {
     const again = await this.#pendingClaims.forgetHost(entry);
-    if (entry.dueMod === 0n) this.#plan(entry); // the watch was faster than the answer
+    if (entry.dueMod === 0n)
+      this.#plan(entry); // the watch was faster than the answer
     else if (again !== undefined) this.#setTimer(entry.name, again);
     this.#handlePoolChange();
   }

@@ -17,7 +17,10 @@ const createRunning = (key: string): KeyValue => ({
 });
 
 test("the running keys of one schedule are not those of another", () => {
-  const [one, other] = [createCachedSchedule({ id: "one", host: undefined, since: undefined }, 5), createCachedSchedule({ id: "other", host: undefined, since: undefined }, 5)];
+  const [one, other] = [
+    createCachedSchedule({ id: "one", host: undefined, since: undefined }, 5),
+    createCachedSchedule({ id: "other", host: undefined, since: undefined }, 5),
+  ];
   applyKey(one, "running", createRunning("running/one"));
   expect([...one.running.keys()]).toEqual(["running/one"]);
   expect(other.running.size).toBe(0);

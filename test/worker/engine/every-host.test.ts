@@ -33,7 +33,8 @@ class Journal {
   }
 }
 
-const addOnEveryHost = (change: Partial<Definition> = {}) => fixture.add("job", { on: "every-host", ...change });
+const addOnEveryHost = (change: Partial<Definition> = {}) =>
+  fixture.add("job", { on: "every-host", ...change });
 const startWorker = (host: string, run: (task: ScheduledTask) => Promise<TaskResult>) =>
   fixture.startWorker(run, { host });
 
@@ -83,7 +84,10 @@ describe("each occurrence runs once on each host", () => {
     await journal.waitFor(2);
     await early[1]?.stop();
     setMinute(3);
-    await waitUntil("web1 has run", () => journal.lines.filter((line) => line.startsWith("web1")).length >= 3);
+    await waitUntil(
+      "web1 has run",
+      () => journal.lines.filter((line) => line.startsWith("web1")).length >= 3,
+    );
     startWorker("web2", journal.record);
     startWorker("web3", journal.record);
     await waitForHosts("web1", "web2", "web3");
@@ -146,7 +150,9 @@ describe("the state of a host is its own", () => {
     await good.waitFor(2);
     expect(bad.tries).toBe(2);
     const read = await fixture.store.readRange({ key: fixture.keys.due("job", "web2") });
-    expect(parseDue(read.kvs[0]?.value ?? "")).toMatchObject({ value: { dead: 1, pause: { by: "signalbox" } } });
+    expect(parseDue(read.kvs[0]?.value ?? "")).toMatchObject({
+      value: { dead: 1, pause: { by: "signalbox" } },
+    });
   });
 
   test("a schedule that comes to run on every host does so from then on, and waits for the run that goes on", async () => {
