@@ -3,9 +3,10 @@ import { parseGroupMembers } from "../../fleet/groups.ts";
 import type { WatchSink } from "../../observe/follow.ts";
 import { type Drain, parseDrain } from "../../protocol/drain.ts";
 import { FollowedKeys } from "../../protocol/followed-keys.ts";
+import { guardNotNewer } from "../../protocol/guards.ts";
 import type { Keys, ParsedKey } from "../../protocol/keys.ts";
 import { checkSchema, isNewerSchema } from "../../protocol/schema.ts";
-import type { KeyRange, KeyValue, WatchBatch } from "../../protocol/txn.ts";
+import type { Compare, KeyRange, KeyValue, WatchBatch } from "../../protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
@@ -47,6 +48,8 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly groups = new Map<string, readonly string[]>();
   readonly calendars = new Map<string, ParseResult<Calendar>>();
   readonly drains = new Map<string, Drain>();
+  /** By watched range: the revision of the last event, or of the read. Events of two ranges arrive in any order. */
+  #rangeRevisions: readonly bigint[] = [];
   readonly #newerSchemas = new Set<string>();
   /** The schedules that the current batch of events has changed; undefined outside a batch. */
   #changed: Set<CachedSchedule> | undefined;
@@ -98,16 +101,45 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     checkSchema(this.#keys, this.#newerSchemas);
   }
 
+  /** Builds guards that refuse if a key of these ranges is newer than what the cache has of its watched range. */
+  guardRules(...ranges: readonly Required<KeyRange>[]): Compare[] {
+    return ranges.flatMap((range) => {
+      const known = this.#rangeRevisions[this.#findWatchedRange(range.key)];
+      return guardNotNewer(known ?? this.revision, range);
+    });
+  }
+
+  #findWatchedRange(key: string): number {
+    return this.watchedRanges.findIndex((range) => key >= range.key && key < range.rangeEnd);
+  }
+
+  override finish(revision: bigint): void {
+    super.finish(revision);
+    this.#rangeRevisions = this.watchedRanges.map(() => revision);
+  }
+
   /** Reports each schedule once, when all events are applied: a claim and an end are two events each. */
   override apply(batch: WatchBatch): void {
     const changed = new Set<CachedSchedule>();
     this.#changed = changed;
     try {
       super.apply(batch);
+      this.#rangeRevisions = this.#computeRangeRevisions(batch);
     } finally {
       this.#changed = undefined;
       for (const entry of changed) this.#listener.handleScheduleChange(entry);
     }
+  }
+
+  #computeRangeRevisions({ events }: WatchBatch): bigint[] {
+    const revisions = [...this.#rangeRevisions];
+    for (const event of events) {
+      const { key, revision } =
+        event.type === "put" ? { key: event.kv.key, revision: event.kv.modRevision } : event;
+      const index = this.#findWatchedRange(key);
+      if (revision > (revisions[index] ?? 0n)) revisions[index] = revision;
+    }
+    return revisions;
   }
 
   #reportChange(entry: CachedSchedule): void {

@@ -2,7 +2,7 @@ import { generateRunId } from "../../base/ids.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
 import { readWithRetries } from "../../observe/ports.ts";
 import type { VanishedTickets } from "../../observe/vanished-tickets.ts";
-import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
+import { guardAbsent, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { guardSchema } from "../../protocol/schema.ts";
 import { parseRevision } from "../../protocol/ticket.ts";
@@ -178,7 +178,7 @@ function prepareClaim(
     guardRevision(keys.schedule(id), definitionMod),
     guardRevision(keys.due(id, host), dueMod),
     ...buildRunningGuards(keys, entry, key),
-    ...guardNotNewer(cache.revision, ...rules),
+    ...cache.guardRules(...rules),
   ];
   const running = record && { key, record, value: formatRunning(record) };
   return { id, host, definition, start, due: formatDue(start.due), running, guards };

@@ -1,6 +1,6 @@
 import { isUnavailable } from "../../etcd/retry.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
-import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
+import { guardRevision } from "../../protocol/guards.ts";
 import { guardSchema } from "../../protocol/schema.ts";
 import type { Txn } from "../../protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
@@ -93,7 +93,7 @@ export class PendingClaims {
         guardSchema(keys),
         guardRevision(keys.schedule(id), definitionMod),
         guardRevision(due, dueMod),
-        ...guardNotNewer(cache.revision, keys.groups()),
+        ...cache.guardRules(keys.groups()),
         { ...keys.getOccurrenceRange(id, host), target: "create", is: "equal", value: 0n },
       ],
       success: [{ op: "delete", key: due }],
@@ -152,23 +152,23 @@ export class PendingClaims {
  */
 async function writeInitialState(
   ports: SchedulePorts,
-  { revision, calendars, entries }: Pick<ScheduleCache, "revision" | "calendars" | "entries">,
+  cache: ScheduleCache,
   entry: CachedSchedule,
 ): Promise<boolean> {
   const { id, host, definition, definitionMod, calendarFault, name } = entry;
   if (definition === undefined || calendarFault !== undefined) return false;
   const { keys, clock } = ports;
   const now = clock.getWallTime();
-  const first = host === undefined ? {} : findHostStart(entry, definition, entries.get(id)?.due, now);
+  const first = host === undefined ? {} : findHostStart(entry, definition, cache.entries.get(id)?.due, now);
   const key = keys.due(id, host);
-  const value = formatDue(computeFirstDue(name, definition, now, first, calendars));
+  const value = formatDue(computeFirstDue(name, definition, now, first, cache.calendars));
   const txn: Txn = {
     compare: [
       guardSchema(keys),
       guardRevision(keys.schedule(id), definitionMod),
       guardRevision(key, 0n),
-      ...(host !== undefined && definition.group !== undefined ? guardNotNewer(revision, keys.groups()) : []),
-      ...(listCalendarNames(definition).length === 0 ? [] : guardNotNewer(revision, keys.calendars())),
+      ...(host !== undefined && definition.group !== undefined ? cache.guardRules(keys.groups()) : []),
+      ...(listCalendarNames(definition).length === 0 ? [] : cache.guardRules(keys.calendars())),
     ],
     success: [{ op: "put", key, value }],
     failure: [],
