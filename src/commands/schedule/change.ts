@@ -63,6 +63,8 @@ export const scheduleAdd = declareCommand({
       "run a command every night",
     'signalbox schedule add report.weekly report @weekly \'{"to": "ops"}\' --retries 3': "run a handler",
     "signalbox schedule add load --after extract -- load-tables": "run it whenever extract has succeeded",
+    "signalbox schedule add warm-cache '@hourly' --on every-host --group web -- ./warm-cache.sh":
+      "run it on each host of a group",
     "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
   },

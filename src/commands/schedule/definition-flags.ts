@@ -112,6 +112,7 @@ export const DEFINITION_FLAGS = declareFlags({
     help: "run it when each of these schedules has ended since its last run",
   },
   "--on CONDITION|every-host": {
+    canClear: true,
     choices: [...CHAIN_CONDITIONS, EVERY_HOST],
     help: "how the schedules of --after must end: success, failure (given up), or end: either (default: success); every-host: run each occurrence once on each host, or on each of --group",
   },
