@@ -1,4 +1,5 @@
 import { retryUnavailable } from "../../etcd/retry.ts";
+import { StoreError } from "../../etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
@@ -72,7 +73,12 @@ export async function completeTask(
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors, isRemoved };
     const txn = buildCompletionTxn(ports, claimed, step);
-    const answer = await commitUntil(ports, txn, until);
+    const answer = await commitCompletion(ports, txn, { isRemoved, until });
+    if (answer === undefined) {
+      ports.log.warn("this worker's role may not remove schedules, so it stays", { schedule: claimed.id });
+      mayRemove = false;
+      continue;
+    }
     const seen = parseCompletionAnswer(answer);
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
     if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
@@ -92,6 +98,20 @@ export async function completeTask(
     mayRemove = false; // its definition may have changed
     if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
     else if (await deleteRunningKey(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
+  }
+}
+
+/** @returns undefined if it would remove the schedule, and the worker may not delete definitions */
+async function commitCompletion(
+  ports: SchedulePorts,
+  txn: Txn,
+  { isRemoved, until }: { isRemoved: boolean; until: number },
+): Promise<TxnResponse | undefined> {
+  try {
+    return await commitUntil(ports, txn, until);
+  } catch (error) {
+    if (isRemoved && error instanceof StoreError && error.kind === "permission") return undefined;
+    throw error;
   }
 }
 
