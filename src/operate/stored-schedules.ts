@@ -3,6 +3,7 @@ import { load } from "../observe/read.ts";
 import { findFirstKey, type KeyValue, type Op } from "../protocol/txn.ts";
 import { type Definition, parseDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type DueState, parseDue } from "../schedule/state/due.ts";
+import { mergeHostStates, type ShownDue } from "../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
 import { readCalendars, type StoredCalendar, toStoredCalendar } from "./stored-calendars.ts";
 
@@ -22,6 +23,12 @@ export interface StoredSchedule {
   readonly due?: DueState;
   readonly outcomesMod: bigint;
   readonly outcomes: OutcomeHistory;
+}
+
+/** Returns the state to show: if it runs on every host, what the states of the hosts have in common. */
+export function getShownDue({ due, hosts = [] }: StoredSchedule): ShownDue | undefined {
+  const states = hosts.flatMap((part) => (part.due ? [[part.host ?? "", part.due] as const] : []));
+  return states.length === 0 ? due : mergeHostStates(due, new Map(states));
 }
 
 /** Planned change of a schedule. Fields that are not set stay unchanged. */

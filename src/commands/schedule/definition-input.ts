@@ -46,7 +46,7 @@ export function applyGivenFields(before: Definition, given: GivenFields, call: D
     Pick<Definition, "cron">;
   if (given.on && !runsOnEveryHost(given as Definition) && rest.after === undefined)
     throw new UsageError(
-      `--on ${given.on} needs --after: the schedules whose ends it is about; without them: --on ${EVERY_HOST}`,
+      `--on needs --after: the schedules whose ends it is about; without them it can only be ${EVERY_HOST}, got ${given.on}`,
     );
   if (given.ifExcluded && listCalendarNames(rest).length === 0)
     throw new UsageError("--if-excluded needs --except or --only: the calendars that exclude days");

@@ -32,13 +32,13 @@ test("counts the hosts whose last run succeeded, and names one that did not", ()
   expect(results(undefined, undefined)).toBeUndefined();
 });
 
-test("is due when the first host is, and shows the newest failure, else the newest result", () => {
+test("is due when the host is that is furthest, and shows the newest failure, else the newest result", () => {
   const merged = merge({
     web1: state({ next: 300, runAt: 310, last: last("ok", 9), succeededAt: 9, dead: 2 }),
     web2: state({ next: 200, runAt: 210, last: last("failed", 5), succeededAt: 3, dead: 1 }),
     web3: state({ next: 400, runAt: 400 }),
   });
-  expect(merged).toMatchObject({ next: 200, runAt: 210, dead: 3, succeededAt: 3, last: { endedAt: 5 } });
+  expect(merged).toMatchObject({ next: 400, runAt: 400, dead: 3, succeededAt: 3, last: { endedAt: 5 } });
   expect(
     merge({ web1: state({ last: last("ok", 4) }), web2: state({ last: last("ok", 7) }) }).last?.endedAt,
   ).toBe(7);
