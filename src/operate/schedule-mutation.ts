@@ -165,11 +165,12 @@ function listCalendarFields(changes: readonly PlannedChange[]): Definition[] {
 export function buildOps(keys: Keys, { before, isDeleted, forgetsHosts, ...after }: PlannedChange): Op[] {
   const { id, host, outcomesMod } = before;
   // A definition that cannot be read may have had hosts.
-  const hasHosts = before.hosts !== undefined || before.definition === undefined;
+  const hasHosts = host === undefined && (before.hosts !== undefined || before.definition === undefined);
   const ranges = forgetsHosts || (isDeleted && hasHosts) ? Object.values(keys.getHostStateRanges(id)) : [];
   const forgotten = ranges.map((range): Op => ({ op: "delete", ...range }));
   if (isDeleted) {
-    const own = [keys.schedule(id), keys.due(id), keys.outcomes(id)];
+    const states = [keys.due(id, host), keys.outcomes(id, host)];
+    const own = host === undefined ? [keys.schedule(id), ...states] : states;
     return [...own.map((key): Op => ({ op: "delete", key })), ...forgotten];
   }
   const { definition, due, outcomes } = after;

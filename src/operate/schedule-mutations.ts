@@ -91,6 +91,25 @@ export function buildDeleteMutation(ids: readonly string[]): ScheduleMutation {
   );
 }
 
+/** Deletes the states and the outcomes of schedules on a host. Its `decide` throws a NotFoundError if one has none there. */
+export function buildHostDeleteMutation(ids: readonly string[], host: string): ScheduleMutation {
+  return buildEachMutation(
+    ids,
+    () => `deleted on ${host}`,
+    ({ id, hosts = [] }) => {
+      const part = hosts.find((one) => one.host === host);
+      if (part !== undefined) return [{ before: part, isDeleted: true }];
+      const known = formatShortList(
+        hosts.flatMap((one) => one.host ?? []),
+        SHOWN_HOSTS,
+      );
+      throw new NotFoundError(
+        `schedule ${quoteText(id)} has no state on host ${quoteText(host)}; it has ${known === "" ? "none on any host" : `them on ${known}`}`,
+      );
+    },
+  );
+}
+
 /**
  * Pauses schedules: they fire only when triggered. Running tasks continue.
  * @param pause.until the schedules fire again by themselves at this instant
@@ -146,6 +165,9 @@ export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
     });
   });
 }
+
+/** Number of hosts in a message. */
+const SHOWN_HOSTS = 5;
 
 /** Dead letters by their scheduled times, ms since the epoch, or all. */
 type DeadLetterChoice = readonly (number | "all")[];

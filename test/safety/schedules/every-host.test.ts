@@ -183,6 +183,15 @@ describe.concurrent("a schedule on every host", () => {
     expect(await runSchedule(namespace, "edit", "job", "--cron", "0 0 2 1 *")).toExit(0);
     const day = (at: number | undefined) => new Date(at ?? 0).getUTCDate();
     for (const host of ["web1", "web2"]) expect(day((await readState(namespace, host))?.next)).toBe(2);
+    expect(await runSchedule(namespace, "delete", "job", "--host", "web9", "--yes")).toExit(1, {
+      stderr: /no state on host "web9"; it has them on web1, web2/,
+    });
+    const { next } = (await readState(namespace, "web1")) ?? {};
+    expect(await runSchedule(namespace, "delete", "job", "--host", "web1", "--yes")).toExit(0, {
+      stdout: /schedule job on web1 deleted/,
+    });
+    const again = await waitUntil("web1 begins again", () => readState(namespace, "web1"));
+    expect(again.next).toBe(next);
     expect(await runSchedule(namespace, "edit", "job", "--on", "")).toExit(0);
     for (const host of ["web1", "web2"]) expect(await readState(namespace, host)).toBeUndefined();
   });

@@ -101,6 +101,17 @@ test.each([
   expect(getOwn(cache)?.since).toBe(since);
 });
 
+test("a host whose state was deleted begins again from then on, not with the first occurrence", () => {
+  const cache = createCache("web1");
+  read(cache, 10n);
+  cache.apply({ revision: 11n, events: [toPut(keys.schedule("job"), formatDefinition(EVERY), 11n)] });
+  expect(getOwn(cache)?.since).toBeUndefined();
+  const key = keys.due("job", "web1");
+  cache.apply({ revision: 12n, events: [toPut(key, DUE, 12n)] });
+  cache.apply({ revision: 13n, events: [{ type: "delete", key, revision: 13n }] });
+  expect(getOwn(cache)).toMatchObject({ dueMod: 0n, since: Number.POSITIVE_INFINITY });
+});
+
 test("a schedule that was added while the watch was interrupted begins with its first occurrence", () => {
   const cache = createCache("web1");
   read(cache, 10n);
