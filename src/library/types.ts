@@ -272,6 +272,8 @@ export interface Schedules {
 
 /** A task that a Worker runs. The task is finished when the handler returns, and has failed when it throws. */
 export interface WorkerTask<D = unknown> extends TaskFacts<D> {
+  /** The host of the worker, if the schedule runs on every host. */
+  readonly host?: string;
   /**
    * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure

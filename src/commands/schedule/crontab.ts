@@ -5,7 +5,7 @@ import { quotePosixWord } from "../../base/shell.ts";
 import { clean, type ParseResult, quoteText } from "../../base/text.ts";
 import { CRON_MACROS, parseCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
-import type { Definition } from "../../schedule/definition.ts";
+import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
 import type { Catchup, EVERY_HOST, Overlap } from "../../schedule/definition-values.ts";
 import { parseHookAddress } from "../../schedule/hook-address.ts";
 import { listCronDifferences } from "../../schedule/lint/lint-dialects.ts";
@@ -383,6 +383,7 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
   const head = [
     `# ${clean(id)}${note === undefined ? "" : `: ${clean(note)}`}`,
     ...(lost.length === 0 ? [] : [`# cron has no ${lost.join(", ")}`]),
+    ...(runsOnEveryHost(definition) ? ["# for the crontab of every host"] : []),
   ];
   if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
   const { argv, input } = splitInput(command);
