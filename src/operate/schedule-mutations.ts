@@ -153,15 +153,15 @@ export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
     const parts = [before, ...(before.hosts ?? [])].filter(({ due }) =>
       isPaused(before.definition, due, now),
     );
-    return parts.map((part): PlannedChange => {
+    return parts.flatMap((part): PlannedChange[] => {
       const { due } = part;
       const resumed = due && computeResumedDue(getStateName(part), definition, due, now, calendars);
-      const isBase = part === before && pause !== undefined;
-      return {
+      const change = {
         before: part,
-        ...(isBase && { definition }),
+        ...(part === before && pause !== undefined && { definition }),
         ...(resumed !== undefined && resumed !== due && { due: resumed }),
       };
+      return change.definition === undefined && change.due === undefined ? [] : [change];
     });
   });
 }
