@@ -118,6 +118,8 @@ export interface FieldChange {
 /** A change of one schedule. */
 export interface ScheduleChangeRecord {
   id: string;
+  /** The host whose state changes, if the schedule runs on every host. */
+  host?: string;
   kind: ScheduleChangeKind;
   /** The fields that differ, and the new definition; undefined if the definition stays. */
   fields: readonly FieldChange[] | undefined;

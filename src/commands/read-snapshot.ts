@@ -6,6 +6,7 @@ import { load, readAll, readPages } from "../observe/read.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../observe/runner-liveness.ts";
 import { formatAuditTime } from "../protocol/audit.ts";
 import type { KeyRange } from "../protocol/txn.ts";
+import { mergeOutcomes } from "../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
 import { type Claim, findClaimsByWord, formatTicketOwner } from "../state/claims.ts";
 import type { SessionLivenessMap } from "../state/explain.ts";
@@ -115,11 +116,6 @@ export async function readRecordedLocks(context: CommandContext, revision?: bigi
   });
 }
 
-/** Returns the range of one key. */
-export function toSingleKeyRange(key: string): Required<KeyRange> {
-  return { key, rangeEnd: `${key}\0` };
-}
-
 /** Returns the range of recent audit records. Their ids are in the order of time. */
 export function buildRecentAuditRange({ keys, clock }: CommandContext): Required<KeyRange> {
   const { rangeEnd } = keys.audits();
@@ -157,23 +153,32 @@ export async function readAllOutcomes(
   context: CommandContext,
   revision?: bigint,
 ): Promise<Map<string, OutcomeHistory>> {
-  const outcomes = await readOutcomes(context, context.keys.getOutcomesRange(), revision, context.signal);
+  const outcomes = await readOutcomes(context, [context.keys.getOutcomesRange()], revision, context.signal);
   return new Map([...outcomes].map(([id, history]) => [id, removeTails(history)]));
 }
 
-/** Reads the outcome histories in a range, page by page. @throws StoreError */
+/** Reads the outcome histories in ranges, page by page; those of the hosts of a schedule as one. @throws StoreError */
 export async function readOutcomes(
   context: CommandContext,
-  range: Required<KeyRange>,
+  ranges: readonly Required<KeyRange>[],
   revision: bigint | undefined,
   signal: AbortSignal,
 ): Promise<OutcomeHistories> {
   const outcomes = new Map<string, OutcomeHistory>();
-  for await (const { kvs } of readPages(context, range, { revision, signal }))
-    for (const { key, value } of kvs) {
-      const parsed = context.keys.parse(key);
-      if (parsed.kind === "outcomes") outcomes.set(parsed.name, parseOutcomes(value));
-    }
+  const parts = new Map<string, OutcomeHistory[]>();
+  for (const range of ranges)
+    for await (const { kvs } of readPages(context, range, { revision, signal }))
+      for (const { key, value } of kvs) {
+        const parsed = context.keys.parse(key);
+        if (parsed.kind !== "outcomes") continue;
+        const { name, host } = parsed;
+        if (host === undefined) outcomes.set(name, parseOutcomes(value));
+        else parts.set(name, [...(parts.get(name) ?? []), parseOutcomes(value)]);
+      }
+  for (const [name, hosts] of parts) {
+    const own = outcomes.get(name);
+    outcomes.set(name, mergeOutcomes(own === undefined ? hosts : [own, ...hosts]));
+  }
   return outcomes;
 }
 

@@ -27,6 +27,7 @@ import {
   checkFires,
 } from "../operate/schedule-mutations.ts";
 import {
+  getShownDue,
   type PlannedChange,
   readAllStoredSchedules,
   readStoredSchedules,
@@ -273,7 +274,9 @@ export class SchedulesImpl implements Schedules {
   }
 
   /** Converts a stored schedule. An unreadable definition gives empty fields. */
-  #toSchedule({ id, definition, due }: StoredSchedule): Schedule {
+  #toSchedule(stored: StoredSchedule): Schedule {
+    const { id, definition } = stored;
+    const due = getShownDue(stored);
     const { cron, timezone, delay = 0, data } = definition ?? { cron: "", timezone: "" };
     const last = due?.last;
     return {

@@ -24,8 +24,11 @@ export interface ScheduleFields {
   cron: string | readonly string[];
   /** Ids of schedules: it runs when each of them has ended since its last run. */
   after?: readonly string[];
-  /** How those must end. Default: `success`. */
-  on?: ChainCondition;
+  /**
+   * How those must end. Default: `success`. Or `every-host`: each occurrence runs once on each host, or on each host of the
+   * group.
+   */
+  on?: ChainCondition | "every-host";
   /** A worker starts what has a higher priority first, of all that is due: -100 to 100. Default: 0. */
   priority?: number;
   /** The schedule is removed when its last occurrence has succeeded, or has ended. Default: never. */
@@ -269,6 +272,8 @@ export interface Schedules {
 
 /** A task that a Worker runs. The task is finished when the handler returns, and has failed when it throws. */
 export interface WorkerTask<D = unknown> extends TaskFacts<D> {
+  /** The host of the worker, if the schedule runs on every host. */
+  readonly host?: string;
   /**
    * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure

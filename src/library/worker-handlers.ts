@@ -147,6 +147,7 @@ class FunctionHandler implements Handler {
     let asked: TaskResult | undefined;
     const facts: WorkerTask = {
       id: task.id,
+      ...(task.host !== undefined && { host: task.host }),
       type: task.type,
       data: task.definition.data,
       run: task.run,

@@ -6,6 +6,7 @@ import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
 import type { Op } from "../protocol/txn.ts";
 import { type Calendar, type Calendars, formatCalendar } from "../schedule/calendar/calendar.ts";
 import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
+import { buildStateName } from "../schedule/state/due.ts";
 import { computeRecalculatedDue } from "../schedule/state/due-transitions.ts";
 import { splitIntoChunks } from "./chunks.ts";
 import { executeAction } from "./operator-action.ts";
@@ -127,13 +128,16 @@ function recalculate(
 ): PlannedChange[] {
   const now = clock.getWallTime();
   const changed: Calendars = new Map(calendars).set(name, { value: after, mod: 0n });
-  return users.flatMap((id): PlannedChange[] => {
-    const before = schedules.get(id);
-    const { definition, due } = before ?? {};
+  const parts = users.flatMap((id) => {
+    const schedule = schedules.get(id);
+    return schedule === undefined ? [] : [schedule, ...(schedule.hosts ?? [])];
+  });
+  return parts.flatMap((before): PlannedChange[] => {
+    const { id, host, definition, due } = before;
     // Another calendar of the schedule may be missing: then it does not fire, and nothing can be computed.
-    const isReadable = definition !== undefined && due !== undefined && canRead(definition, changed);
-    if (before === undefined || !isReadable) return [];
-    const next = computeRecalculatedDue(id, definition, due, now, { before: calendars, after: changed });
+    if (definition === undefined || due === undefined || !canRead(definition, changed)) return [];
+    const calendarSwap = { before: calendars, after: changed };
+    const next = computeRecalculatedDue(buildStateName(id, host), definition, due, now, calendarSwap);
     return next === due ? [] : [{ before, due: next }];
   });
 }

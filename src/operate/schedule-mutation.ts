@@ -8,7 +8,7 @@ import { validateName } from "../protocol/names.ts";
 import type { Compare, Op } from "../protocol/txn.ts";
 import { type Calendar, type Calendars, formatCalendar } from "../schedule/calendar/calendar.ts";
 import { type ChainGraph, findChainCycle } from "../schedule/chain-graph.ts";
-import { type Definition, formatDefinition } from "../schedule/definition.ts";
+import { type Definition, formatDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type DueState, formatDue } from "../schedule/state/due.ts";
 import { computeFirstDue } from "../schedule/state/due-transitions.ts";
 import { formatOutcomes } from "../schedule/state/outcome.ts";
@@ -162,19 +162,25 @@ function listCalendarFields(changes: readonly PlannedChange[]): Definition[] {
   );
 }
 
-export function buildOps(
-  keys: Keys,
-  { before: { id, outcomesMod }, isDeleted, ...after }: PlannedChange,
-): Op[] {
-  if (isDeleted)
-    return [keys.schedule(id), keys.due(id), keys.outcomes(id)].map((key) => ({ op: "delete", key }));
+export function buildOps(keys: Keys, { before, isDeleted, forgetsHosts, ...after }: PlannedChange): Op[] {
+  const { id, host, outcomesMod } = before;
+  // A definition that cannot be read may have had hosts.
+  const hasHosts = host === undefined && (before.hosts !== undefined || before.definition === undefined);
+  const ranges = forgetsHosts || (isDeleted && hasHosts) ? Object.values(keys.getHostStateRanges(id)) : [];
+  const forgotten = ranges.map((range): Op => ({ op: "delete", ...range }));
+  if (isDeleted) {
+    const states = [keys.due(id, host), keys.outcomes(id, host)];
+    const own = host === undefined ? [keys.schedule(id), ...states] : states;
+    return [...own.map((key): Op => ({ op: "delete", key })), ...forgotten];
+  }
   const { definition, due, outcomes } = after;
   return [
     ...(definition ? [createPut(keys.schedule(id), formatDefinition(definition))] : []),
-    ...(due ? [createPut(keys.due(id), formatDue(due))] : []),
+    ...(due ? [createPut(keys.due(id, host), formatDue(due))] : []),
     ...(outcomes && (outcomesMod > 0n || outcomes.runs.length + outcomes.dead.length > 0)
-      ? [createPut(keys.outcomes(id), formatOutcomes(outcomes))]
+      ? [createPut(keys.outcomes(id, host), formatOutcomes(outcomes))]
       : []),
+    ...forgotten,
   ];
 }
 
@@ -187,10 +193,12 @@ const createPut = (key: string, value: string): Op => ({ op: "put", key, value }
  * compared, and all states only if those are too many as well.
  */
 export function buildGuards(keys: Keys, changes: readonly PlannedChange[], revision: bigint): Compare[] {
-  const definitions = changes.map(({ before }) =>
-    guardRevision(keys.schedule(before.id), before.definitionMod),
-  );
-  const decided = changes.flatMap((change) => buildStateGuards(keys, change));
+  const schedules = new Map(changes.map(({ before }) => [before.id, before.definitionMod]));
+  const definitions = [...schedules].map(([id, mod]) => guardRevision(keys.schedule(id), mod));
+  const decided = changes.flatMap((change) => [
+    ...buildStateGuards(keys, change),
+    ...guardHosts(keys, change, revision),
+  ]);
   if (definitions.length + decided.length <= MAX_DIRECT_OPS) return [...definitions, ...decided];
   const written = changes
     .filter(({ due }) => due !== undefined)
@@ -203,14 +211,25 @@ export function buildGuards(keys: Keys, changes: readonly PlannedChange[], revis
   ];
 }
 
+/** Builds the guard against a host that begins to run a schedule while its definition changes for the known hosts. */
+function guardHosts(
+  keys: Keys,
+  { before: { id, host, definition: before }, definition, isDeleted }: PlannedChange,
+  revision: bigint,
+): Compare[] {
+  const isChanged = definition !== undefined || isDeleted === true;
+  if (!isChanged || host !== undefined || !runsOnEveryHost(before)) return [];
+  return guardNotNewer(revision, keys.getHostStateRanges(id).dues);
+}
+
 /**
  * Builds guards for the state of a schedule that is not deleted, and for its outcome history if the change writes it.
  */
 function buildStateGuards(keys: Keys, { before, isDeleted, outcomes }: PlannedChange): Compare[] {
   if (isDeleted || before.definitionMod === 0n) return [];
   const outcomesGuards =
-    outcomes === undefined ? [] : [guardRevision(keys.outcomes(before.id), before.outcomesMod)];
-  return [guardRevision(keys.due(before.id), before.dueMod), ...outcomesGuards];
+    outcomes === undefined ? [] : [guardRevision(keys.outcomes(before.id, before.host), before.outcomesMod)];
+  return [guardRevision(keys.due(before.id, before.host), before.dueMod), ...outcomesGuards];
 }
 
 /** Maximum number of schedules before one, and after one: all are written in the transaction that ends a run. */
@@ -220,7 +239,9 @@ const MOST_LINKS = 20;
 function hasChainChange(changes: readonly PlannedChange[]): boolean {
   return changes.some(({ before, definition, isDeleted }) => {
     if (isDeleted) return before.definition?.after !== undefined || before.due?.successors !== undefined;
-    return definition !== undefined && !isDeepStrictEqual(definition.after, before.definition?.after);
+    if (definition === undefined) return false;
+    const isSplit = runsOnEveryHost(definition) && before.due?.successors !== undefined;
+    return isSplit || !isDeepStrictEqual(definition.after, before.definition?.after);
   });
 }
 
@@ -244,13 +265,15 @@ function linkChains(
     changed.flatMap(({ before: { id } }) => [...(before.get(id) ?? []), ...(after.get(id) ?? []), id]),
   );
   const successors = invertGraph(after);
-  const byId = new Map(changes.map((change) => [change.before.id, change]));
+  const isOnHost = ({ before: { host } }: PlannedChange) => host !== undefined;
+  const byId = new Map(changes.filter((change) => !isOnHost(change)).map((one) => [one.before.id, one]));
   for (const id of touched) {
     const change = byId.get(id) ?? buildEmptyChange(stored, id);
     const linked = change && setSuccessors(change, successors.get(id), now, stored.calendars);
     if (linked !== undefined) byId.set(id, linked);
   }
-  return [...byId.values()];
+  checkFollowed([...byId.values()]);
+  return [...byId.values(), ...changes.filter(isOnHost)];
 }
 
 /** Returns the ids that each schedule follows. */
@@ -281,6 +304,17 @@ function checkLinks({ before: { id, due }, definition, isDeleted }: PlannedChang
     return;
   }
   if (definition?.after !== undefined) checkPredecessors(id, definition.after, graph);
+}
+
+/** @throws ConfigError if a schedule would follow one that runs on every host, which ends on each of them by itself */
+function checkFollowed(changes: readonly PlannedChange[]): void {
+  for (const { before, due = before.due, definition = before.definition, isDeleted } of changes) {
+    const [follower] = isDeleted ? [] : (due?.successors ?? []);
+    if (follower !== undefined && runsOnEveryHost(definition))
+      throw new ConfigError(
+        `schedule ${quoteText(follower)} cannot follow schedule ${quoteText(before.id)}, which runs on every host: it ends on each of them at another time`,
+      );
+  }
 }
 
 function checkPredecessors(id: string, after: readonly string[], graph: ChainGraph): void {

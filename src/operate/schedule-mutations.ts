@@ -5,11 +5,17 @@ import { formatShortList, quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
-import { checkDefinition, type Definition, getPause, isPaused } from "../schedule/definition.ts";
+import {
+  checkDefinition,
+  type Definition,
+  getPause,
+  isPaused,
+  runsOnEveryHost,
+} from "../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../schedule/errors.ts";
 import { formatCronText, type Plan, parsePlan } from "../schedule/plan.ts";
 import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../schedule/state/backfill.ts";
-import type { DueState } from "../schedule/state/due.ts";
+import { buildStateName, type DueState } from "../schedule/state/due.ts";
 import {
   addTriggeredRun,
   computeFirstDue,
@@ -85,6 +91,25 @@ export function buildDeleteMutation(ids: readonly string[]): ScheduleMutation {
   );
 }
 
+/** Deletes the states and the outcomes of schedules on a host. Its `decide` throws a NotFoundError if one has none there. */
+export function buildHostDeleteMutation(ids: readonly string[], host: string): ScheduleMutation {
+  return buildEachMutation(
+    ids,
+    () => `deleted on ${host}`,
+    ({ id, hosts = [] }) => {
+      const part = hosts.find((one) => one.host === host);
+      if (part !== undefined) return [{ before: part, isDeleted: true }];
+      const known = formatShortList(
+        hosts.flatMap((one) => one.host ?? []),
+        SHOWN_HOSTS,
+      );
+      throw new NotFoundError(
+        `schedule ${quoteText(id)} has no state on host ${quoteText(host)}; it has ${known === "" ? "none on any host" : `them on ${known}`}`,
+      );
+    },
+  );
+}
+
 /**
  * Pauses schedules: they fire only when triggered. Running tasks continue.
  * @param pause.until the schedules fire again by themselves at this instant
@@ -107,7 +132,10 @@ export function buildPauseMutation(
     const at = isPaused(before.definition, before.due, now) && old !== undefined ? old.at : now;
     const word = { by, at, ...extent, ...(why !== undefined && { why }) };
     const change = { before, definition: { ...before.definition, pause: word } };
-    return [before.due?.pause === undefined ? change : { ...change, due: removeOwnPause(before.due) }];
+    const endOwn = (part: StoredSchedule): { due?: DueState } =>
+      part.due?.pause === undefined ? {} : { due: removeOwnPause(part.due) };
+    const parts = (before.hosts ?? []).map((part) => ({ before: part, ...endOwn(part) }));
+    return [{ ...change, ...endOwn(before) }, ...parts.filter(({ due }) => due !== undefined)];
   });
 }
 
@@ -121,18 +149,25 @@ export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
   const formatOutcome = () => "resumed";
   return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
     const before = requireReadable(stored);
-    if (!isPaused(before.definition, before.due, now)) return [];
     const { pause, ...definition } = before.definition;
-    const due = before.due && computeResumedDue(before.id, definition, before.due, now, calendars);
-    return [
-      {
-        before,
-        ...(pause !== undefined && { definition }),
-        ...(due !== undefined && due !== before.due && { due }),
-      },
-    ];
+    const parts = [before, ...(before.hosts ?? [])].filter(({ due }) =>
+      isPaused(before.definition, due, now),
+    );
+    return parts.flatMap((part): PlannedChange[] => {
+      const { due } = part;
+      const resumed = due && computeResumedDue(getStateName(part), definition, due, now, calendars);
+      const change = {
+        before: part,
+        ...(part === before && pause !== undefined && { definition }),
+        ...(resumed !== undefined && resumed !== due && { due: resumed }),
+      };
+      return change.definition === undefined && change.due === undefined ? [] : [change];
+    });
   });
 }
+
+/** Number of hosts in a message. */
+const SHOWN_HOSTS = 5;
 
 /** Dead letters by their scheduled times, ms since the epoch, or all. */
 type DeadLetterChoice = readonly (number | "all")[];
@@ -157,10 +192,14 @@ export function buildTriggerMutation(ids: readonly string[], options: TriggerOpt
     throw new UsageError(
       `data and variables of a run must be at most ${MAX_INPUT} characters as JSON; got ${size}`,
     );
+  const { dead } = options;
   return buildEachMutation(
     ids,
     () => describeTrigger(options),
-    (before, now, calendars) => [buildTriggerChange(requireReadable(before), now, options, calendars)],
+    (before, now, calendars) =>
+      chooseParts(requireReadable(before), dead).map(({ part, choice }) =>
+        buildTriggerChange(part, now, { ...options, dead: choice }, calendars),
+      ),
   );
 }
 
@@ -204,7 +243,10 @@ function buildTriggerChange(
 }
 
 /** @throws NotFoundError if one of them is not there */
-function findDeadLetters({ id, outcomes }: ReadableSchedule, choice: DeadLetterChoice) {
+function findDeadLetters(
+  { id, outcomes }: Pick<ReadableSchedule, "id" | "outcomes">,
+  choice: DeadLetterChoice,
+) {
   const { dead } = outcomes;
   const missing = choice.find((one) =>
     one === "all" ? dead.length === 0 : !dead.some(({ scheduled }) => scheduled === one),
@@ -228,19 +270,53 @@ function addRun(id: string, from: DueState, now: number, run: TriggeredRun): Due
   );
 }
 
+/** The part of a schedule on a host, and the dead letters that are chosen there; or the schedule with all that are. */
+interface ChosenPart {
+  part: ReadableSchedule;
+  choice: DeadLetterChoice | undefined;
+}
+
+/**
+ * Lists the parts of a schedule that have any of the chosen dead letters; all parts, if none are chosen.
+ * @throws NotFoundError if one of them is on no part
+ */
+function chooseParts(schedule: ReadableSchedule, choice: DeadLetterChoice | undefined): ChosenPart[] {
+  const parts = listParts(schedule);
+  if (choice === undefined || parts.length === 1) return parts.map((part) => ({ part, choice }));
+  const all = parts.flatMap(({ outcomes }) => outcomes.dead);
+  findDeadLetters({ id: schedule.id, outcomes: { runs: [], dead: all } }, choice);
+  return parts.flatMap((part) => {
+    const { dead } = part.outcomes;
+    const there = choice.filter((one) =>
+      one === "all" ? dead.length > 0 : dead.some(({ scheduled }) => scheduled === one),
+    );
+    return there.length === 0 ? [] : [{ part, choice: there }];
+  });
+}
+
 /** Deletes dead letters of schedules. They do not run again. @param choice  default: all */
 export function buildBuryMutation(ids: readonly string[], choice?: DeadLetterChoice): ScheduleMutation {
   const formatOutcome = () =>
     choice === undefined ? "dead letters forgotten" : `forgotten: ${formatChoice(choice)}`;
-  return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
-    const before = requireReadable(stored);
-    const { id, definition, outcomes, due } = before;
-    const letters = choice === undefined ? outcomes.dead : findDeadLetters(before, choice);
-    if (letters.length === 0 && due?.dead === undefined) return [];
-    const from = due ?? computeFirstDue(id, definition, now, {}, calendars);
-    const dead = outcomes.dead.filter((one) => !letters.includes(one));
-    return [{ before, due: setDeadCount(from, dead.length), outcomes: { ...outcomes, dead } }];
-  });
+  return buildEachMutation(ids, formatOutcome, (stored, now, calendars) =>
+    chooseParts(requireReadable(stored), choice).flatMap(({ part, choice: chosen }) =>
+      buildBuryChange(part, chosen, now, calendars),
+    ),
+  );
+}
+
+function buildBuryChange(
+  before: ReadableSchedule,
+  choice: DeadLetterChoice | undefined,
+  now: number,
+  calendars: Calendars,
+): PlannedChange[] {
+  const { id, definition, outcomes, due } = before;
+  const letters = choice === undefined ? outcomes.dead : findDeadLetters(before, choice);
+  if (letters.length === 0 && due?.dead === undefined) return [];
+  const from = due ?? computeFirstDue(id, definition, now, {}, calendars);
+  const dead = outcomes.dead.filter((one) => !letters.includes(one));
+  return [{ before, due: setDeadCount(from, dead.length), outcomes: { ...outcomes, dead } }];
 }
 
 function setDeadCount({ dead: _, ...due }: DueState, count: number): DueState {
@@ -259,12 +335,50 @@ export function buildDefinitionChange(
   const isMoved = first.start !== undefined || first.at !== undefined;
   const isSame = isDeepStrictEqual(definition, after);
   if (isSame && due !== undefined && !isMoved) return [];
+  if (runsOnEveryHost(definition) || runsOnEveryHost(after))
+    return buildEveryHostChange(before, after, now, first, calendars);
   const fresh = definition === undefined || due === undefined || isMoved;
   const { next: _, ...rest } = due ?? { open: [] }; // if no occurrence follows, the old one must not stay
   const next = fresh
     ? { ...rest, ...computeFirstDue(id, after, now, first, calendars), open: rest.open }
     : computeModifiedDue(id, definition, after, due, now, calendars);
   return [{ before, ...(!isSame && { definition: after }), ...(next !== due && { due: next }) }];
+}
+
+/**
+ * Returns the changes of a schedule that runs on every host, or did so. Its own state says only where hosts begin that have
+ * none, so it begins again now; the states of the hosts change as those of schedules.
+ */
+function buildEveryHostChange(
+  before: StoredSchedule,
+  after: Definition,
+  now: number,
+  first: FirstOccurrenceOptions,
+  calendars: Calendars,
+): PlannedChange[] {
+  const { id, definition, due: { successors, arrived } = {}, hosts = [] } = before;
+  const links = { ...(successors && { successors }), ...(arrived && { arrived }) };
+  const own = {
+    before,
+    definition: after,
+    due: { ...computeFirstDue(id, after, now, first, calendars), ...links },
+  };
+  if (!runsOnEveryHost(after)) return [{ ...own, forgetsHosts: true }];
+  if (definition === undefined || !runsOnEveryHost(definition)) return [own];
+  const isMoved = first.start !== undefined || first.at !== undefined;
+  const changed = hosts.flatMap((part): PlannedChange[] => {
+    if (part.due === undefined) return [];
+    const name = getStateName(part);
+    const due = isMoved
+      ? { ...part.due, ...computeFirstDue(name, after, now, first, calendars), open: part.due.open }
+      : computeModifiedDue(name, definition, after, part.due, now, calendars);
+    return due === part.due ? [] : [{ before: part, due }];
+  });
+  return [own, ...changed];
+}
+
+function getStateName({ id, host }: StoredSchedule): string {
+  return buildStateName(id, host);
 }
 
 /**
@@ -315,8 +429,7 @@ interface BackfillOptions {
 export function buildBackfillMutation(id: string, options: BackfillOptions): ScheduleMutation {
   const formatOutcome = () =>
     `backfill from ${new Date(options.from).toISOString()} to ${new Date(options.to).toISOString()}`;
-  return buildEachMutation([id], formatOutcome, (stored, now, calendars) => {
-    const before = requireReadable(stored);
+  return buildEachStateMutation([id], formatOutcome, (before, now, calendars) => {
     const due = before.due ?? computeFirstDue(id, before.definition, now, {}, calendars);
     if (due.backfill !== undefined)
       throw new UsageError(
@@ -351,7 +464,7 @@ function checkBackfill({ id, definition }: ReadableSchedule, options: BackfillOp
 /** Ends backfills. Occurrences that were started run to their end. */
 export function buildBackfillCancellation(ids: readonly string[]): ScheduleMutation {
   const formatOutcome = () => "backfill canceled";
-  return buildEachMutation(ids, formatOutcome, (before) => {
+  return buildEachStateMutation(ids, formatOutcome, (before) => {
     if (before.due?.backfill === undefined) return [];
     const { backfill: _, ...due } = before.due;
     return [{ before, due }];
@@ -378,6 +491,26 @@ function requireExisting(stored: ScheduleReadResult, id: string): StoredSchedule
 
 function getStoredSchedule({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
   return schedules.get(id) ?? createMissingSchedule(id);
+}
+
+/** Builds a mutation of states. It decides each schedule by itself; one that runs on every host, on each host that it knows. */
+function buildEachStateMutation(
+  given: readonly string[],
+  what: () => string,
+  decideOne: (before: ReadableSchedule, now: number, calendars: Calendars) => readonly PlannedChange[],
+): ScheduleMutation {
+  return buildEachMutation(given, what, (before, now, calendars) =>
+    listParts(requireReadable(before)).flatMap((part) => decideOne(part, now, calendars)),
+  );
+}
+
+/** @throws UsageError if it runs on every host, and no host has a state yet */
+function listParts(schedule: ReadableSchedule): readonly ReadableSchedule[] {
+  if (!runsOnEveryHost(schedule.definition)) return [schedule];
+  if (schedule.hosts !== undefined) return schedule.hosts.map(requireReadable);
+  throw new UsageError(
+    `no host runs schedule ${quoteText(schedule.id)} yet: start a worker on a host${schedule.definition.group === undefined ? "" : ` of the group ${schedule.definition.group}`}`,
+  );
 }
 
 /** Builds a mutation that decides each schedule by itself. */

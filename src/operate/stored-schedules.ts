@@ -1,14 +1,19 @@
 import { commitWithRetries, type ObserverPorts } from "../observe/ports.ts";
 import { load } from "../observe/read.ts";
 import { findFirstKey, type KeyValue, type Op } from "../protocol/txn.ts";
-import { type Definition, parseDefinition } from "../schedule/definition.ts";
+import { type Definition, parseDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type DueState, parseDue } from "../schedule/state/due.ts";
+import { mergeHostStates, type ShownDue } from "../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
 import { readCalendars, type StoredCalendar, toStoredCalendar } from "./stored-calendars.ts";
 
-/** A schedule as read from etcd. A `mod_revision` is 0n if the key does not exist. */
+/** A schedule as read from etcd, or its part on a host. A `mod_revision` is 0n if the key does not exist. */
 export interface StoredSchedule {
   readonly id: string;
+  /** The host, in a part of a schedule that runs on every host: state and outcomes are those of the host. */
+  readonly host?: string;
+  /** The parts on hosts, by name. Absent if there are none. */
+  readonly hosts?: readonly StoredSchedule[];
   readonly definitionMod: bigint;
   readonly definition?: Definition;
   /** Why the definition cannot be read. */
@@ -20,6 +25,12 @@ export interface StoredSchedule {
   readonly outcomes: OutcomeHistory;
 }
 
+/** Returns the state to show: if it runs on every host, what the states of the hosts have in common. */
+export function getShownDue({ due, hosts = [] }: StoredSchedule): ShownDue | undefined {
+  const states = hosts.flatMap((part) => (part.due ? [[part.host ?? "", part.due] as const] : []));
+  return states.length === 0 ? due : mergeHostStates(due, new Map(states));
+}
+
 /** Planned change of a schedule. Fields that are not set stay unchanged. */
 export interface PlannedChange {
   readonly before: StoredSchedule;
@@ -27,6 +38,8 @@ export interface PlannedChange {
   readonly due?: DueState;
   readonly outcomes?: OutcomeHistory;
   readonly isDeleted?: true;
+  /** It does not run on every host any more: the states and the outcomes of the hosts are deleted. */
+  readonly forgetsHosts?: true;
 }
 
 /** Creates a schedule that does not exist. */
@@ -67,8 +80,45 @@ export async function readStoredSchedules(
     for (const [index, id] of some.entries())
       schedules.set(id, parseStoredSchedule(id, ...kvs.slice(3 * index, 3 * index + 3)));
   }
+  const split = [...schedules.values()].filter(({ definition }) => runsOnEveryHost(definition));
+  for (const one of split) schedules.set(one.id, await readHosts(ports, one, signal));
   // Read last: guards on the calendars that a change uses detect what changes between the reads.
   return { revision: first ?? 0n, schedules, calendars: await readCalendars(ports, signal) };
+}
+
+/** Adds the parts on hosts. A guard on their range detects what changes between the reads. */
+async function readHosts(
+  ports: ObserverPorts,
+  schedule: StoredSchedule,
+  signal?: AbortSignal,
+): Promise<StoredSchedule> {
+  const { dues, outcomes } = ports.keys.getHostStateRanges(schedule.id);
+  const success: Op[] = [dues, outcomes].map((range) => ({ op: "range", ...range }));
+  const { results } = await commitWithRetries(ports, { compare: [], success, failure: [] }, signal);
+  const kvs = results.flatMap((result) => (result.op === "range" ? result.kvs : []));
+  return addHosts(ports, schedule, kvs);
+}
+
+/** @param kvs  states and outcomes of its hosts */
+function addHosts(
+  { keys }: Pick<ObserverPorts, "keys">,
+  schedule: StoredSchedule,
+  kvs: readonly KeyValue[],
+): StoredSchedule {
+  const byHost = new Map<string, { due?: KeyValue; outcomes?: KeyValue }>();
+  for (const kv of kvs) {
+    const parsed = keys.parse(kv.key);
+    if ((parsed.kind !== "due" && parsed.kind !== "outcomes") || parsed.host === undefined) continue;
+    byHost.set(parsed.host, { ...byHost.get(parsed.host), [parsed.kind]: kv });
+  }
+  const { id, definition, definitionMod } = schedule;
+  const hosts = [...byHost].map(([host, { due, outcomes }]) => ({
+    host,
+    ...parseStoredSchedule(id, undefined, due, outcomes),
+    definitionMod,
+    ...(definition !== undefined && { definition }),
+  }));
+  return hosts.length === 0 ? schedule : { ...schedule, hosts };
 }
 
 /**
@@ -116,6 +166,7 @@ export async function readAllStoredSchedules(
   const { keys } = ports;
   const definitions = new Map<string, KeyValue>();
   const dues = new Map<string, KeyValue>();
+  const hostDues = new Map<string, KeyValue[]>();
   const calendars = new Map<string, StoredCalendar>();
   const revision = await load(
     ports,
@@ -124,19 +175,25 @@ export async function readAllStoredSchedules(
       begin: () => {
         definitions.clear();
         dues.clear();
+        hostDues.clear();
         calendars.clear();
       },
       add: (kv) => {
         const parsed = keys.parse(kv.key);
         if (parsed.kind === "schedule") definitions.set(parsed.name, kv);
-        if (parsed.kind === "due") dues.set(parsed.name, kv);
+        if (parsed.kind === "due" && parsed.host === undefined) dues.set(parsed.name, kv);
+        if (parsed.kind === "due" && parsed.host !== undefined)
+          hostDues.set(parsed.name, [...(hostDues.get(parsed.name) ?? []), kv]);
         if (parsed.kind === "calendar") calendars.set(parsed.name, toStoredCalendar(kv));
       },
       finish: () => {},
     },
     { signal },
   );
-  const seen = [...definitions].map(([id, kv]) => [id, parseStoredSchedule(id, kv, dues.get(id))] as const);
+  const seen = [...definitions].map(([id, kv]) => {
+    const schedule = parseStoredSchedule(id, kv, dues.get(id));
+    return [id, addHosts(ports, schedule, hostDues.get(id) ?? [])] as const;
+  });
   return { revision, schedules: new Map(seen), calendars };
 }
 

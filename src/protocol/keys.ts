@@ -1,5 +1,5 @@
 import { decodeName, encodeName } from "./names.ts";
-import { buildPrefixRange } from "./txn.ts";
+import { buildPrefixRange, toSingleKeyRange } from "./txn.ts";
 
 /** The scopes that a drain can apply to. */
 export const DRAIN_SCOPES = ["lock", "resource", "host", "group", "all"] as const;
@@ -14,9 +14,16 @@ export type ParsedKey =
   | { kind: "resourceConfig" | "group" | "calendar" | "host" | "history"; name: string }
   /** `name`: a version, see `formatSchemaVersion`. */
   | { kind: "schema"; name: string }
-  | { kind: "schedule" | "due" | "outcomes" | "worker"; name: string }
-  /** `scheduled`: the occurrence, ms since the epoch, if several occurrences of a schedule can run at once. */
-  | { kind: "running"; name: string; scheduled?: number }
+  | { kind: "schedule"; name: string }
+  | { kind: "worker"; name: string }
+  /** `host`: the host whose state it is, if the schedule runs on every host. */
+  | { kind: "due"; name: string; host?: string }
+  | { kind: "outcomes"; name: string; host?: string }
+  /**
+   * `scheduled`: the occurrence, ms since the epoch, if several occurrences of a schedule can run at once, and always on
+   * every host.
+   */
+  | { kind: "running"; name: string; host?: string; scheduled?: number }
   /** The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence its instant, or empty. */
   | { kind: "mark"; of: QueueKind; name: string; id: string }
   | { kind: "drain"; scope: DrainScope; name: string }
@@ -78,6 +85,8 @@ export type Keys = ReturnType<typeof createKeys>;
 export function createKeys(prefix: string) {
   const createKeyBuilder = (collection: string) => (name: string) =>
     `${prefix}${collection}${encodeName(name)}`;
+  const createStateKeyBuilder = (collection: string) => (id: string, host?: string) =>
+    `${prefix}${collection}${encodeName(id)}${host === undefined ? "" : `/${encodeName(host)}`}`;
   const createTicketKeyBuilder = (collection: string) => (name: string, run: string) =>
     `${prefix}${collection}${encodeName(name)}/${run}`;
   const createRangeBuilder = (collection: string) => () => buildPrefixRange(prefix + collection);
@@ -98,11 +107,27 @@ export function createKeys(prefix: string) {
     audit: createKeyBuilder("audit/"),
     receipt: createKeyBuilder("receipts/"),
     schedule: createKeyBuilder("schedules/"),
-    due: createKeyBuilder("due/"),
+    /** @param host  if the schedule runs on every host: the host whose state it is. So for the outcomes */
+    due: createStateKeyBuilder("due/"),
+    outcomes: createStateKeyBuilder("outcomes/"),
     /** @param scheduled  ms since the epoch; if occurrences may overlap, each one has its own key */
     running: (id: string, scheduled?: number) =>
       `${prefix}running/${encodeName(id)}${scheduled === undefined ? "" : `/${scheduled}`}`,
-    outcomes: createKeyBuilder("outcomes/"),
+    /** Returns the key of an occurrence on one host of a schedule that runs on every host. */
+    runningOnHost: (id: string, host: string, scheduled: number) =>
+      `${prefix}running/${encodeName(id)}/${encodeName(host)}/${scheduled}`,
+    /** Returns the ranges of the outcomes of one schedule, also of its hosts. */
+    listOutcomeRanges: (id: string) => {
+      const own = `${prefix}outcomes/${encodeName(id)}`;
+      return [toSingleKeyRange(own), buildPrefixRange(`${own}/`)];
+    },
+    /** Returns the ranges of all keys of one schedule. */
+    listScheduleRanges: (id: string) => {
+      const name = encodeName(id);
+      const own = toSingleKeyRange(`${prefix}schedules/${name}`);
+      const states = ["due", "running", "outcomes"].map((collection) => `${prefix}${collection}/${name}`);
+      return [own, ...states.flatMap((key) => [toSingleKeyRange(key), buildPrefixRange(`${key}/`)])];
+    },
     worker: createKeyBuilder("workers/"),
     outputRequest: (host: string, run: string, viewer: string) =>
       `${prefix}output/requests/${encodeName(host)}/${run}/${viewer}`,
@@ -110,8 +135,16 @@ export function createKeys(prefix: string) {
     /** Returns the range of the requests for the output of one run, or of all runs of a host. */
     getOutputRequestRange: (host: string, run?: string) =>
       buildPrefixRange(`${prefix}output/requests/${encodeName(host)}/${run === undefined ? "" : `${run}/`}`),
-    /** Returns the range of the occurrences of one schedule that have their own key. */
-    getOccurrenceRange: (id: string) => buildPrefixRange(`${prefix}running/${encodeName(id)}/`),
+    /** Returns the range of the occurrences of one schedule that have their own key: of one host, or all. */
+    getOccurrenceRange: (id: string, host?: string) =>
+      buildPrefixRange(
+        `${prefix}running/${encodeName(id)}/${host === undefined ? "" : `${encodeName(host)}/`}`,
+      ),
+    /** Returns the ranges of the states, and of the outcomes, of all hosts of a schedule that runs on every host. */
+    getHostStateRanges: (id: string) => ({
+      dues: buildPrefixRange(`${prefix}due/${encodeName(id)}/`),
+      outcomes: buildPrefixRange(`${prefix}outcomes/${encodeName(id)}/`),
+    }),
     /** Returns the key of the mark that belongs to the key of a ticket. */
     mark: (ticketKey: string) => {
       const at = ticketKey.lastIndexOf("/") + 1;
@@ -176,9 +209,10 @@ function parsePath(path: string): ParsedKey {
   const [collection, first = "", second = "", ...rest] = path.split("/");
   if (collection === "hosts" && rest.length === 1) return parseAgentPath(first, second, rest[0]);
   if (collection === "output" && first === "requests") return parseOutputRequestPath(second, rest);
+  if (collection === "running") return parseRunningPath(first, second, rest);
   if (rest.length > 0) return { kind: "unknown" };
+  if (collection === "due" || collection === "outcomes") return parseHostStatePath(collection, first, second);
   if (collection === "drains") return parseDrainPath(first, second);
-  if (collection === "running") return parseRunningPath(first, second);
   if (collection !== "locks" && collection !== "resources") return { kind: "unknown" };
   const name = decodeName(first);
   const kind = collection === "locks" ? "lock" : "resource";
@@ -203,10 +237,25 @@ function parseOutputRequestPath(segment: string, [run = "", viewer = "", ...rest
   return { kind: "outputRequest", name, run, viewer };
 }
 
-function parseRunningPath(segment: string, instant: string): ParsedKey {
+function parseHostStatePath(kind: "due" | "outcomes", segment: string, hostSegment: string): ParsedKey {
   const name = decodeName(segment);
-  if (name === undefined || (instant !== "" && !INSTANT.test(instant))) return { kind: "unknown" };
-  return { kind: "running", name, ...(instant !== "" && { scheduled: Number(instant) }) };
+  const host = decodeName(hostSegment);
+  return name === undefined || host === undefined ? { kind: "unknown" } : { kind, name, host };
+}
+
+function parseRunningPath(segment: string, second: string, rest: readonly string[]): ParsedKey {
+  const name = decodeName(segment);
+  const host = rest.length === 0 ? undefined : decodeName(second);
+  const instant = rest.length === 0 ? second : rest.join("/");
+  const isComplete = instant === "" ? rest.length === 0 : INSTANT.test(instant);
+  if (name === undefined || !isComplete || (rest.length > 0 && host === undefined))
+    return { kind: "unknown" };
+  return {
+    kind: "running",
+    name,
+    ...(host !== undefined && { host }),
+    ...(instant !== "" && { scheduled: Number(instant) }),
+  };
 }
 
 function parseDrainPath(scope: string, segment: string): ParsedKey {

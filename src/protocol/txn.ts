@@ -113,6 +113,11 @@ export function buildPrefixRange(prefix: string): Required<KeyRange> {
   return { key: prefix, rangeEnd: computePrefixEnd(prefix) };
 }
 
+/** Converts a key to the range of that key only. */
+export function toSingleKeyRange(key: string): Required<KeyRange> {
+  return { key, rangeEnd: `${key}\0` };
+}
+
 /** Lists the keys of a range result; empty if the result is not a range. */
 export function listKeys(result: OpResult | undefined): string[] {
   return result?.op === "range" ? result.kvs.map(({ key }) => key) : [];

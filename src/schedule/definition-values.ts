@@ -21,6 +21,9 @@ export const CHAIN_CONDITIONS = ["success", "failure", "end"] as const;
  */
 export type ChainCondition = (typeof CHAIN_CONDITIONS)[number];
 
+/** Value of `on` of a schedule that runs on every host. Versions that do not know it refuse the definition, and run nothing. */
+export const EVERY_HOST = "every-host";
+
 export const REMOVAL_CONDITIONS = ["success", "end"] as const;
 /**
  * After which end of its last occurrence a schedule is removed by itself. `success`: it succeeded. `end`: it succeeded, or was

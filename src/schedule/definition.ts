@@ -8,6 +8,7 @@ import { checkZone } from "./cron/zone.ts";
 import {
   CATCHUPS,
   CHAIN_CONDITIONS,
+  EVERY_HOST,
   HOOK_NAMES,
   type Hook,
   type HookName,
@@ -74,8 +75,8 @@ const DEFINITION = v.object({
   env: v.exactOptional(createField("env", isEnv, "is not an object of strings")),
   /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
   after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules")),
-  /** How those must end. */
-  on: createChoiceField("on", CHAIN_CONDITIONS),
+  /** How those must end; or `every-host`: each occurrence runs once on each host of the group, or on each host. */
+  on: createChoiceField("on", [...CHAIN_CONDITIONS, EVERY_HOST]),
   catchup: createChoiceField("catchup", CATCHUPS),
   /** An occurrence that is later than this is skipped. */
   deadline: createDurationField("deadline"),
@@ -145,7 +146,21 @@ export function findDefinitionFault(fields: JsonFields): string | undefined {
   const missing = REQUIRED_FIELDS.find(({ name }) => fields[name] === undefined);
   if (missing !== undefined) return `${missing.name} is missing; set it, for example to ${missing.example}`;
   const result = applySchema(DEFINITION, fields);
-  return "fault" in result ? result.fault.what : undefined;
+  return "fault" in result ? result.fault.what : findEveryHostFault(result.value);
+}
+
+function findEveryHostFault(definition: Definition): string | undefined {
+  if (!runsOnEveryHost(definition)) return undefined;
+  if (definition.after !== undefined)
+    return "a schedule that runs on every host cannot follow another one: leave out after, or on: every-host";
+  if (definition.removeAfter !== undefined)
+    return "a schedule that runs on every host does not end on all of them at once: leave out removeAfter, and delete it yourself";
+  return undefined;
+}
+
+/** Returns whether each occurrence runs once on each host. Each host then has a state of its own. */
+export function runsOnEveryHost(definition: Pick<Definition, "on"> | undefined): boolean {
+  return definition?.on === EVERY_HOST;
 }
 
 const REQUIRED_FIELDS = [

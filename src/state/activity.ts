@@ -1,5 +1,6 @@
 import { isHolding } from "../protocol/admission.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
+import { listStates } from "../schedule/state/host-states.ts";
 import { isFailure } from "../schedule/state/outcome.ts";
 import type { TimeSpan } from "./forecast.ts";
 import { listEntriesByRun } from "./run-index.ts";
@@ -87,12 +88,11 @@ interface TaskTimes {
 function listTasks({ executions, dues }: ActivitySnapshot): Map<string, TaskTimes> {
   const tasks = new Map<string, TaskTimes>();
   for (const { value } of dues.values())
-    if (value?.last !== undefined && value.last.endedAt > value.last.startedAt)
-      tasks.set(value.last.run, {
-        from: value.last.startedAt,
-        until: value.last.endedAt,
-        hasFailed: isFailure(value.last.result),
-      });
+    for (const [, { last }] of listStates(value))
+      if (last !== undefined && last.endedAt > last.startedAt) {
+        const { run, startedAt: from, endedAt: until, result } = last;
+        tasks.set(run, { from, until, hasFailed: isFailure(result) });
+      }
   for (const { value } of [...executions.values()].flat())
     if (value !== undefined) tasks.set(value.run, { from: value.since });
   return tasks;

@@ -20,7 +20,8 @@ import type { KeyRange, KeyValue } from "../protocol/txn.ts";
 import { parseCalendar } from "../schedule/calendar/calendar.ts";
 import { parseDefinition } from "../schedule/definition.ts";
 import { parseDue } from "../schedule/state/due.ts";
-import { parseOutcomes } from "../schedule/state/outcome.ts";
+import { mergeHostStates, mergeOutcomes, type ShownDue } from "../schedule/state/host-states.ts";
+import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
 import { parseRunning } from "../schedule/state/running-record.ts";
 import { parseWorker } from "../schedule/state/worker-record.ts";
 import {
@@ -58,6 +59,44 @@ export class CowMap<T> {
     this.#given ??= new Map(this.#things);
     return this.#given;
   }
+}
+
+/** The values of schedules, each in one key, or in one for each host. */
+class SplitValues<T> {
+  readonly #values: CowMap<T>;
+  readonly #merge: (own: T | undefined, hosts: ReadonlyMap<string, T>) => T;
+  /** The parts of those that have a key for a host. */
+  readonly #split = new Map<string, { own: T | undefined; hosts: ReadonlyMap<string, T> }>();
+
+  constructor(values: CowMap<T>, merge: (own: T | undefined, hosts: ReadonlyMap<string, T>) => T) {
+    this.#values = values;
+    this.#merge = merge;
+  }
+
+  /** @param value  undefined deletes the part */
+  set(name: string, host: string | undefined, value: T | undefined): void {
+    const known = this.#split.get(name);
+    let own = known === undefined ? this.#values.get(name) : known.own;
+    const hosts = new Map(known?.hosts);
+    if (host === undefined) own = value;
+    else if (value === undefined) hosts.delete(host);
+    else hosts.set(host, value);
+    if (hosts.size > 0) this.#split.set(name, { own, hosts });
+    else this.#split.delete(name);
+    this.#values.put(name, hosts.size === 0 ? own : this.#merge(own, hosts));
+  }
+}
+
+function mergeDues(
+  own: StoredValue<ShownDue> | undefined,
+  hosts: ReadonlyMap<string, StoredValue<ShownDue>>,
+): StoredValue<ShownDue> {
+  const all = [...hosts.values(), ...(own === undefined ? [] : [own])];
+  const modRevision = all.reduce((newest, one) => (one.modRevision > newest ? one.modRevision : newest), 0n);
+  const [bad] = [...hosts].filter(([, { fault }]) => fault !== undefined);
+  if (bad !== undefined) return { modRevision, fault: `that of ${bad[0]}: ${bad[1].fault}` };
+  const states = new Map([...hosts].flatMap(([host, { value }]) => (value ? [[host, value] as const] : [])));
+  return { modRevision, value: mergeHostStates(own?.value, states) };
 }
 
 /** The executions of each schedule. Lists are immutable: a change replaces the list. */
@@ -233,7 +272,6 @@ const KINDS: Readonly<Partial<Record<ParsedKey["kind"], StoredKind>>> = {
   group: createKind("groups", "name", createRevisedParser(parseGroupMembers)),
   calendar: createKind("calendars", "name", createRevisedParser(parseCalendar)),
   schedule: createKind("schedules", "name", createRevisedParser(parseDefinition)),
-  due: createKind("dues", "name", createRevisedParser(parseDue)),
   worker: createKind("workers", "name", ({ value, modRevision, session }) => ({
     modRevision,
     session,
@@ -242,7 +280,6 @@ const KINDS: Readonly<Partial<Record<ParsedKey["kind"], StoredKind>>> = {
   host: createKind("hosts", "name", ({ value }, { name }) => parseHostRecord(name, value)),
   history: createKind("histories", "name", ({ value }) => parsePastRuns(value)),
   audit: createKind("audit", "name", ({ value }, { name }) => parseAuditRecord(name, value)),
-  outcomes: createKind("outcomes", "name", ({ value }) => parseOutcomes(value)),
   drain: createKind("drains", "key", (kv, _, keys) => parseDrain(keys, kv)),
   agentSession: createKind("agentSessions", "key", ({ value, session }, { name: host }) => {
     const record = parseAgentSession(value);
@@ -255,7 +292,10 @@ const KINDS: Readonly<Partial<Record<ParsedKey["kind"], StoredKind>>> = {
   }),
 };
 
-const MAPS = [...new Set(Object.values(KINDS).map(({ map }) => map)), "strange" as const];
+const MAPS = [
+  ...new Set(Object.values(KINDS).map(({ map }) => map)),
+  ...(["dues", "outcomes", "strange"] as const),
+];
 
 /** Builds snapshots from reads and watch events. */
 export class SnapshotBuilder extends FollowedKeys {
@@ -265,6 +305,10 @@ export class SnapshotBuilder extends FollowedKeys {
   readonly #shared = new SharedValues();
   readonly #executions = new ExecutionIndex();
   readonly #maps = new Map(MAPS.map((map) => [map, new CowMap<unknown>()]));
+  readonly #dues = new SplitValues(this.#getMap("dues") as CowMap<StoredValue<ShownDue>>, mergeDues);
+  readonly #outcomes = new SplitValues(this.#getMap("outcomes") as CowMap<OutcomeHistory>, (own, hosts) =>
+    mergeOutcomes([...(own === undefined ? [] : [own]), ...hosts.values()]),
+  );
   /** The snapshot to return during a read: a partial read is not consistent at any revision. */
   #frozen: Snapshot | undefined;
 
@@ -316,6 +360,14 @@ export class SnapshotBuilder extends FollowedKeys {
     const parsed = this.#keys.parse(kv.key);
     if (parsed.kind === "unknown") return false;
     if (parsed.kind === "running") return this.#executions.put(parsed.name, kv);
+    if (parsed.kind === "due") {
+      this.#dues.set(parsed.name, parsed.host, { modRevision: kv.modRevision, ...parseDue(kv.value) });
+      return true;
+    }
+    if (parsed.kind === "outcomes") {
+      this.#outcomes.set(parsed.name, parsed.host, parseOutcomes(kv.value));
+      return true;
+    }
     if (parsed.kind === "outputRequest" || parsed.kind === "outputChunk") return true; // on their way to a viewer
     const kind = KINDS[parsed.kind];
     if (kind === undefined) return false;
@@ -331,6 +383,8 @@ export class SnapshotBuilder extends FollowedKeys {
     if (at !== undefined) return this.#queues.delete(at, key);
     const parsed = this.#keys.parse(key);
     if (parsed.kind === "running") this.#executions.delete(parsed.name, key);
+    if (parsed.kind === "due") this.#dues.set(parsed.name, parsed.host, undefined);
+    if (parsed.kind === "outcomes") this.#outcomes.set(parsed.name, parsed.host, undefined);
     const kind = KINDS[parsed.kind];
     if (kind !== undefined && parsed.kind !== "unknown")
       this.#getMap(kind.map).delete(kind.by === "key" ? key : parsed.name);

@@ -9,7 +9,7 @@ import type { QueueKind } from "../protocol/keys.ts";
 import type { Queue } from "../protocol/ticket.ts";
 import type { Calendar } from "../schedule/calendar/calendar.ts";
 import type { Definition } from "../schedule/definition.ts";
-import type { DueState } from "../schedule/state/due.ts";
+import type { ShownDue } from "../schedule/state/host-states.ts";
 import type { OutcomeHistory } from "../schedule/state/outcome.ts";
 import type { RunningRecord } from "../schedule/state/running-record.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
@@ -76,7 +76,7 @@ export interface Snapshot {
   readonly audit: ReadonlyMap<string, AuditRecord>;
   /** Definitions of schedules by id, as the next three maps. */
   readonly schedules: ReadonlyMap<string, StoredValue<Definition>>;
-  readonly dues: ReadonlyMap<string, StoredValue<DueState>>;
+  readonly dues: ReadonlyMap<string, StoredValue<ShownDue>>;
   /** Running occurrences, oldest first. */
   readonly executions: ReadonlyMap<string, readonly Execution[]>;
   /** Outcomes of schedules: they are large, and only read for one schedule at a time. */

@@ -7,6 +7,7 @@ import { compareByClaim, type QueueEntry } from "../protocol/ticket.ts";
 import { type Definition, isPaused, type Pause } from "../schedule/definition.ts";
 import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
+import { listStates } from "../schedule/state/host-states.ts";
 import { formatTicketOwner, getEntryState } from "../state/claims.ts";
 import type { Execution, NamedQueue, Snapshot, StoredValue } from "../state/snapshot.ts";
 import type { Subject, Tone } from "../state/subject.ts";
@@ -417,27 +418,43 @@ export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDr
     for (const one of is) if (!known.has(one.token)) drafts.push(buildStartedDraft(id, one));
   });
   visitChanges(before.dues, after.dues, (id, was, is) => {
-    const [old, pause] = [was?.value?.pause, is?.value?.pause];
-    const isToldElsewhere =
-      pause === undefined && [before, after].some(({ schedules }) => schedules.get(id)?.value?.pause);
-    if (is !== undefined && old?.at !== pause?.at && !isToldElsewhere)
-      drafts.push(buildOwnPauseDraft(id, pause));
-    const last = is?.value?.last;
-    // Without a previous state it is unknown whether the outcome is new.
-    if (last === undefined || was === undefined || was.value?.last?.run === last.run) return;
-    drafts.push(
-      buildOccurrenceEndDraft(id, last, [
-        ...(before.executions.get(id) ?? []),
-        ...(after.executions.get(id) ?? []),
-      ]),
-    );
+    const old = new Map(listStates(was?.value));
+    const isPausedByOperator = [before, after].some(({ schedules }) => schedules.get(id)?.value?.pause);
+    const executions = [...(before.executions.get(id) ?? []), ...(after.executions.get(id) ?? [])];
+    for (const [host, state] of listStates(is?.value)) {
+      const states = { was: old.get(host), is: state };
+      drafts.push(...buildStateDrafts({ id, host, isPausedByOperator, executions }, states));
+    }
   });
   return drafts;
 }
 
+interface StateChange {
+  id: string;
+  host: string | undefined;
+  isPausedByOperator: boolean;
+  executions: readonly Execution[];
+}
+
+function buildStateDrafts(
+  { id, host, isPausedByOperator, executions }: StateChange,
+  { was, is }: { was: DueState | undefined; is: DueState },
+): EventDraft[] {
+  const { pause, last } = is;
+  const isToldElsewhere = pause === undefined && isPausedByOperator;
+  const isPauseChanged = was?.pause?.at !== pause?.at && !isToldElsewhere;
+  // Without a previous state it is unknown whether the outcome is new.
+  const isEnded = last !== undefined && was !== undefined && was.last?.run !== last.run;
+  return [
+    ...(isPauseChanged ? [buildOwnPauseDraft(id, host, pause)] : []),
+    ...(isEnded ? [buildOccurrenceEndDraft(id, last, executions)] : []),
+  ];
+}
+
 /** Builds the event of a schedule that has paused itself, or of the end of that pause. */
-function buildOwnPauseDraft(id: string, pause: Pause | undefined): EventDraft {
-  const words = pause === undefined ? "resumed" : `paused by ${pause.by}: ${pause.why}`;
+function buildOwnPauseDraft(id: string, host: string | undefined, pause: Pause | undefined): EventDraft {
+  const where = host === undefined ? "" : ` on ${host}`;
+  const words = pause === undefined ? `resumed${where}` : `paused by ${pause.by}${where}: ${pause.why}`;
   return {
     kind: "configured",
     tone: pause === undefined ? "plain" : "problem",

@@ -162,9 +162,9 @@ export function describeBytes<T>(
 export function describeParts<T, P>(
   part: JsonObject<P>,
   description: string,
-  getParts: (source: T) => readonly P[],
+  getParts: (source: T) => readonly P[] | undefined,
 ): JsonField<T> {
   const items = { $ref: `#/$defs/${part.name}` };
-  const getValue = (source: T) => getParts(source).map((one) => part.toJson(one));
+  const getValue = (source: T) => getParts(source)?.map((one) => part.toJson(one));
   return { schema: { type: "array", items, description }, part, getValue };
 }

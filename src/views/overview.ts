@@ -1,4 +1,5 @@
 import type { QueueKind } from "../protocol/keys.ts";
+import { listStates } from "../schedule/state/host-states.ts";
 import { isFailure } from "../schedule/state/outcome.ts";
 import { type Activity, countActivity } from "../state/activity.ts";
 import { countRuns } from "../state/run-index.ts";
@@ -180,11 +181,12 @@ function* listFailures({ histories, dues }: Snapshot): Iterable<Failure> {
     const { exit, endedAt, host, reason } = failed;
     yield { kind: "lock", name, result: `exit ${exit}`, endedAt, host, reason };
   }
-  for (const [name, { value }] of dues) {
-    const { result, endedAt } = value?.last ?? {};
-    if (result !== undefined && endedAt !== undefined && isFailure(result))
-      yield { kind: "schedule", name, result, endedAt };
-  }
+  for (const [name, { value }] of dues)
+    for (const [host, { last }] of listStates(value))
+      if (last !== undefined && isFailure(last.result)) {
+        const { result, endedAt } = last;
+        yield { kind: "schedule", name, result, endedAt, ...(host !== undefined && { host }) };
+      }
 }
 
 /** Returns the few items with the smallest values, in order. Sorts only these: there may be many thousand items. */

@@ -37,11 +37,20 @@ function describeParsedKey(parsed: ParsedKey): KeyMeaning {
     case "schedule":
       return { what: `definition of schedule ${parsed.name}`, changedBy: "signalbox schedule edit" };
     case "due":
-      return { what: `next time of schedule ${parsed.name}`, changedBy: "signalbox schedule trigger" };
+      return {
+        what: `next time of schedule ${parsed.name}${formatHost(parsed)}`,
+        changedBy: "signalbox schedule trigger",
+      };
     case "outcomes":
-      return { what: `outcomes of schedule ${parsed.name}`, changedBy: "signalbox schedule bury" };
+      return {
+        what: `outcomes of schedule ${parsed.name}${formatHost(parsed)}`,
+        changedBy: "signalbox schedule bury",
+      };
     case "running":
-      return { what: `running occurrence of schedule ${parsed.name}`, changedBy: "only its worker" };
+      return {
+        what: `running occurrence of schedule ${parsed.name}${formatHost(parsed)}`,
+        changedBy: "only its worker",
+      };
     case "worker":
       return { what: `worker ${parsed.name}`, changedBy: "only the worker" };
     case "host":
@@ -68,4 +77,8 @@ function describeParsedKey(parsed: ParsedKey): KeyMeaning {
     case "unknown":
       return { what: "key that signalbox does not know", changedBy: "etcdctl" };
   }
+}
+
+function formatHost({ host }: { host?: string }): string {
+  return host === undefined ? "" : ` on ${host}`;
 }

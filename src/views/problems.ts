@@ -8,6 +8,7 @@ import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
+import { listStates } from "../schedule/state/host-states.ts";
 import { formatTicketOwner } from "../state/claims.ts";
 import { findPlainTotal } from "../state/eviction-preview.ts";
 import { isSeenWithin } from "../state/liveness.ts";
@@ -440,14 +441,17 @@ function findRowProblems({ id, states, fault, due, definition }: ScheduleRow): P
 
 /** Finds schedules that have paused themselves. */
 function findOwnPauses({ id, due }: ScheduleRow): Problem[] {
-  const { pause } = due ?? {};
-  if (pause === undefined) return [];
+  const [paused, ...more] = listStates(due).filter(([, state]) => state.pause !== undefined);
+  if (paused?.[1].pause === undefined) return [];
+  const [host, { pause }] = paused;
+  const others = more.length === 0 ? "" : ` and ${more.length} more hosts`;
+  const where = host === undefined ? "" : ` on ${host}${others}`;
   return [
     {
       kind: "paused",
       level: "failure",
       subject: `schedule ${id}`,
-      detail: `it has paused itself ${pause.why}, at ${formatInstant(pause.at)}`,
+      detail: `it has paused itself${where} ${pause.why}, at ${formatInstant(pause.at)}`,
       remedy: `find the cause: signalbox show schedule ${quoteShellWord(id)}; then: signalbox schedule resume ${quoteShellWord(id)}`,
       action: { command: "schedule resume", args: [id] },
     },

@@ -5,7 +5,14 @@ import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
 import { listUpcoming } from "../schedule/calendar/upcoming-days.ts";
 import type { UpcomingOccurrence } from "../schedule/cron/upcoming-occurrences.ts";
-import { type Definition, getPause, getScheduleType, isPaused, type Pause } from "../schedule/definition.ts";
+import {
+  type Definition,
+  getPause,
+  getScheduleType,
+  isPaused,
+  type Pause,
+  runsOnEveryHost,
+} from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { canHandle } from "../schedule/handler-types.ts";
 import { explainPlan, formatCronText, MANUAL, parsePlan } from "../schedule/plan.ts";
@@ -16,6 +23,7 @@ import {
   OPEN_KINDS,
   type OpenOccurrence,
 } from "../schedule/state/due.ts";
+import { formatHostResults, listStates, type ShownDue } from "../schedule/state/host-states.ts";
 import { isHeadFree } from "../schedule/state/next-candidate.ts";
 import { NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
@@ -146,6 +154,31 @@ const EXECUTION_JSON = describeObject<Execution>(
   },
 );
 
+/** A schedule on one host, if it runs on every host. */
+interface HostPart {
+  host: string;
+  state: DueState;
+}
+
+const HOST_JSON = describeObject<HostPart>("host", "A schedule that runs on every host, on one of them.", {
+  host: describeText("full name of the host", ({ host }) => host),
+  "next?": describeInstant("earliest start of the next occurrence", ({ state }) =>
+    state.next === undefined ? undefined : state.runAt,
+  ),
+  "nominal?": describeInstant("nominal time of the next occurrence", ({ state }) => state.next),
+  open: describeParts(OPEN_JSON, "occurrences that have not finished", ({ state }) => state.open),
+  "last?": describePart(LAST_JSON, ({ state }) => state.last),
+  dead: describeInteger("number of stored dead letters", ({ state }) => state.dead ?? 0),
+  "pause?": describeField(
+    { type: "object", description: "pause that the schedule has set itself on this host" },
+    ({ state }) => state.pause,
+  ),
+});
+
+function listHostParts(hosts: ReadonlyMap<string, DueState>): HostPart[] {
+  return [...hosts].map(([host, state]) => ({ host, state }));
+}
+
 export const schedulesView: SnapshotView<ScheduleRow> = {
   of: "snapshot",
   isTimed: true,
@@ -168,7 +201,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
       formatBriefCell: (row) => formatFirstAndMore(listHosts(row).map(shortenOwner)),
     }),
     createAgeColumn("since", "SINCE", 3, findSince),
-    createTextColumn("last", 2, ({ due }) => due?.last?.result, {
+    createTextColumn("last", 2, ({ due }) => (due && formatHostResults(due)) ?? due?.last?.result, {
       getTone: ({ due }) => getResultTone(due?.last?.result),
     }),
     createTextColumn(
@@ -236,6 +269,11 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
       ({ due }) => due?.pause,
     ),
     "last?": describePart(LAST_JSON, ({ due }) => due?.last),
+    "hosts?": describeParts(
+      HOST_JSON,
+      "the hosts of a schedule that runs on every host; `last` is then the newest failure among their last results, or the newest result",
+      ({ due }) => due?.hosts && listHostParts(due.hosts),
+    ),
     dead: describeInteger("number of stored dead letters", ({ due }) => due?.dead ?? 0),
     runs: describeParts(EXECUTION_JSON, "current executions, oldest first", ({ executions }) => executions),
   }),
@@ -310,8 +348,8 @@ export interface ScheduleRow {
   /** Which value cannot be read or is missing, and why. */
   fault: string | undefined;
   definition: Definition | undefined;
-  due: DueState | undefined;
-  /** When it may run next, if known. */
+  due: ShownDue | undefined;
+  /** When it may run next, if known; on the hosts that have a worker, if it runs on every host. */
   next: number | undefined;
   executions: readonly Execution[];
 }
@@ -322,9 +360,10 @@ export const SCHEDULE_LATE_AFTER = 10_000;
 /** A row with its inputs. It is valid from `from` until `until`, ms since the epoch. */
 interface CachedScheduleRow {
   row: ScheduleRow;
-  due: StoredValue<DueState> | undefined;
+  due: StoredValue<ShownDue> | undefined;
   executions: readonly Execution[];
   isServed: boolean;
+  served: ServedPredicate;
   /** Why it does not fire: a calendar is missing or cannot be read. */
   calendarFault: string | undefined;
   from: number;
@@ -391,7 +430,7 @@ let lastResult:
   | undefined;
 
 interface RowInputs {
-  due: StoredValue<DueState> | undefined;
+  due: StoredValue<ShownDue> | undefined;
   executions: readonly Execution[];
   served: ServedPredicate;
   calendars: Calendars;
@@ -410,15 +449,17 @@ function buildRow(
     known?.calendarFault === calendarFault &&
     known?.due === due &&
     known?.executions === executions &&
-    known.isServed === isServed;
+    known.isServed === isServed &&
+    (due?.value?.hosts === undefined || known.served === served);
   if (known !== undefined && isSame && wall >= known.from && wall < known.until) return known;
-  const next = computeNext(kept.value, due?.value, executions, wall);
+  const next = computeShownNext(id, kept.value, { due, executions, served, calendars, wall });
   const fault = findFault(kept, due) ?? calendarFault;
-  const states = listStates({ kept, due, executions, served, calendars, wall }, { isServed, fault, next });
+  const states = listRowStates({ kept, due, executions, served, calendars, wall }, { isServed, fault, next });
   const one: CachedScheduleRow = {
     due,
     executions,
     isServed,
+    served,
     calendarFault,
     from: wall,
     until: computeValidUntil(kept.value, next, wall),
@@ -446,6 +487,23 @@ function findFault(
   return due.fault === undefined ? undefined : `its due time cannot be read: ${due.fault}`;
 }
 
+/** Returns the earliest possible start; if it runs on every host, on those that have a worker. */
+function computeShownNext(
+  id: string,
+  definition: Definition | undefined,
+  { due, executions, served, wall }: RowInputs,
+): number | undefined {
+  const { hosts } = due?.value ?? {};
+  if (hosts === undefined || definition === undefined)
+    return computeNext(definition, due?.value, executions, wall);
+  const next = [...hosts].flatMap(([host, state]) => {
+    if (!served(id, definition, host)) return [];
+    const own = executions.filter(({ value }) => value?.host === host);
+    return computeNext(definition, state, own, wall) ?? [];
+  });
+  return next.length === 0 ? undefined : Math.min(...next);
+}
+
 /** Returns the earliest possible start. A pause delays all runs except triggers until its end. */
 function computeNext(
   definition: Definition | undefined,
@@ -467,24 +525,25 @@ function computeNext(
 }
 
 /** Lists all states that apply; the first one is shown. */
-function listStates(
+function listRowStates(
   { kept, due, executions, wall }: RowInputs & { kept: StoredValue<Definition> },
   { isServed, fault, next }: { isServed: boolean; fault: string | undefined; next: number | undefined },
 ): ScheduleState[] {
   const { value: definition } = kept;
   const state = due?.value;
-  const isIdle = executions.length === 0;
+  const isIdle = executions.length === 0 || state?.hosts !== undefined; // then `next` is of a host that is idle
+  const parts = listStates(state).map(([, one]) => one);
   const isOver = state?.next === undefined && state?.open.length === 0 && state.backfill === undefined;
   const overdue = next === undefined ? 0 : wall - next;
   const found: (ScheduleState | false)[] = [
     fault !== undefined && "malformed",
-    !isIdle && "running",
+    executions.length > 0 && "running",
     definition !== undefined && isPaused(definition, state, wall) && "paused",
     !isServed && !isOver && "no-worker",
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
-    hasFailed(state?.last) && !isRetried(state) && "failed",
+    parts.some((one) => hasFailed(one.last) && !isRetried(one)) && "failed",
     fault === undefined && isOver && definition?.cron !== MANUAL && "ended",
   ];
   const states = found.filter((one) => one !== false);
@@ -514,8 +573,8 @@ function computeValidUntil(
   );
 }
 
-/** Returns whether any worker can run a schedule. */
-type ServedPredicate = (id: string, definition: Definition) => boolean;
+/** Returns whether any worker can run a schedule, or one of a host. */
+type ServedPredicate = (id: string, definition: Definition, host?: string) => boolean;
 
 /** The last predicate: workers write their records every few seconds, mostly without changes. */
 let lastAnswer: { text: string; served: ServedPredicate } | undefined;
@@ -543,16 +602,23 @@ function createServedPredicate(
 function createPredicate(workers: readonly WorkerRecord[], groups: GroupContext["groups"]): ServedPredicate {
   const kinds = new Map<string, boolean>();
   const known = new WeakMap<Definition, boolean>(); // there may be 100,000, each checked many times
-  const isKindServed = (id: string, definition: Definition) => {
+  const isKindServed = (id: string, definition: Definition, only?: string) => {
     const { group, command } = definition;
-    const kind = JSON.stringify([command === undefined ? getScheduleType(id, definition) : null, group]);
+    const type = command === undefined ? getScheduleType(id, definition) : null;
+    const kind = JSON.stringify([type, group, only]);
     const answer =
       kinds.get(kind) ??
-      workers.some(({ types, host }) => canHandle(types, id, definition) && isFor(group, host, groups));
+      workers.some(
+        ({ types, host }) =>
+          (only === undefined || host === only) &&
+          canHandle(types, id, definition) &&
+          isFor(group, host, groups),
+      );
     kinds.set(kind, answer);
     return answer;
   };
-  return (id, definition) => {
+  return (id, definition, host) => {
+    if (host !== undefined) return isKindServed(id, definition, host);
     const answer = known.get(definition) ?? isKindServed(id, definition);
     known.set(definition, answer);
     return answer;
@@ -579,6 +645,7 @@ export function buildScheduleDetail(
     facts: buildScheduleFacts(row, wall),
     sections: [
       ...buildExecutionTable(row, wall, sessions),
+      ...buildHostTable(row, wall),
       ...buildOpenTable(row, wall),
       ...(row.fault === undefined ? buildUpcomingTable(row, snapshot.calendars, wall) : []),
       ...buildOutcomeTable(id, outcomes.runs),
@@ -622,7 +689,9 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ["source", definition.source],
     [
       "last",
-      due?.last === undefined ? undefined : `${due.last.result}, ${formatAgo(due.last.endedAt, wall)}`,
+      due?.last === undefined
+        ? undefined
+        : `${formatHostResults(due) ?? due.last.result}, ${formatAgo(due.last.endedAt, wall)}`,
     ],
   ]);
 }
@@ -653,6 +722,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["time-out", formatTime(timeout)],
     ["retries", retries ? `${retries}, the first after ${formatDuration(backoff)}` : undefined],
     ["pauses itself", pauseAfterFailures ? `after ${pauseAfterFailures} given up in a row` : undefined],
+    ["runs on", runsOnEveryHost(definition) ? "every host" : undefined],
     ["group", definition.group],
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
@@ -711,6 +781,33 @@ function buildExecutionTable(
 function describeExecution(execution: Execution): string {
   const { value, key, fault } = execution;
   return value === undefined ? `key ${key}: ${fault}` : formatExecutionOwner(execution);
+}
+
+/** Builds the table of the hosts of a schedule that runs on every host. */
+function buildHostTable({ due, executions }: ScheduleRow, wall: number): Section[] {
+  if (due?.hosts === undefined) return [];
+  const running = new Set(executions.flatMap(({ value }) => value?.host ?? []));
+  const columns: TableColumn<HostPart>[] = [
+    createOwnerColumn("host", 1, ({ host }) => host),
+    createTextColumn("last", 1, ({ state }) => state.last?.result, {
+      getTone: ({ state }) => getResultTone(state.last?.result),
+    }),
+    createTextColumn("ended", 2, ({ state }) => state.last && formatAgo(state.last.endedAt, wall), {
+      align: "right",
+    }),
+    createTextColumn("next", 1, ({ state }) => formatHostNext(state, wall), { align: "right" }),
+    createTextColumn("dead", 3, ({ state }) => state.dead?.toString(), { align: "right" }),
+    createTextColumn("note", 2, ({ host, state }) => {
+      if (state.pause !== undefined) return `paused by ${state.pause.by}: ${state.pause.why ?? ""}`;
+      return running.has(host) ? "running" : "";
+    }),
+  ];
+  return buildDetailTable("hosts", columns, listHostParts(due.hosts));
+}
+
+function formatHostNext({ next, runAt, open }: DueState, wall: number): string {
+  const times = [...open.map((one) => one.runAt), ...(next === undefined ? [] : [runAt])];
+  return times.length === 0 ? "" : formatTimeUntilNext(Math.min(...times), wall);
 }
 
 /** Builds the table of open occurrences, planned or triggered, that wait for a start. */

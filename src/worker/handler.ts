@@ -5,6 +5,8 @@ import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 /** A claimed occurrence, as passed to handlers. Instants in ms since the epoch. */
 export interface ScheduledTask {
   readonly id: string;
+  /** The host of the worker, if the schedule runs on every host. */
+  readonly host?: string;
   readonly type: string;
   /** With the data and the variables of this occurrence. */
   readonly definition: Definition;

@@ -32,6 +32,45 @@ describe("a key", () => {
     );
   });
 
+  test("of a schedule on a host names both, also if the host looks like an instant", () => {
+    for (const [name, host] of [
+      ["a/b", "web1.example.com"],
+      ["a", "1234"],
+      ["1234", "ä/%2F"],
+    ] as const) {
+      expect(keys.parse(keys.due(name, host))).toEqual({ kind: "due", name, host });
+      expect(keys.parse(keys.outcomes(name, host))).toEqual({ kind: "outcomes", name, host });
+      const running = { kind: "running", name, host, scheduled: 5 };
+      expect(keys.parse(keys.runningOnHost(name, host, 5))).toEqual(running);
+    }
+    expect(keys.parse(keys.running("a", 1234))).toEqual({ kind: "running", name: "a", scheduled: 1234 });
+    for (const key of [
+      "due/a/",
+      "due/a/b/c",
+      "outcomes/a//",
+      "running/a/b/",
+      "running/a/b/x",
+      "running/a/b/1/2",
+    ])
+      expect(keys.parse(keys.prefix + key), key).toEqual({ kind: "unknown" });
+  });
+
+  test("all of a schedule are in its ranges, and those of no other schedule", () => {
+    const isOwn = (key: string) => keys.listScheduleRanges("a").some((range) => isInRange(key, range));
+    const build = (id: string) => [
+      keys.schedule(id),
+      keys.due(id),
+      keys.due(id, "h"),
+      keys.outcomes(id),
+      keys.outcomes(id, "h"),
+      keys.running(id),
+      keys.running(id, 5),
+      keys.runningOnHost(id, "h", 5),
+    ];
+    expect(build("a").filter((key) => !isOwn(key))).toEqual([]);
+    for (const other of ["a-b", "a.b", "a0", "A", "b", "a b"]) expect(build(other).filter(isOwn)).toEqual([]);
+  });
+
   test("of a run has the id that runs give themselves", () => {
     const run = generateRunId({
       generateBytes: (n) => Uint8Array.from({ length: n }, (_, i) => 37 * i),

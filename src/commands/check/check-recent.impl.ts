@@ -2,11 +2,13 @@ import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
+import { toSingleKeyRange } from "../../protocol/txn.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
 import { parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
+import { listStates } from "../../schedule/state/host-states.ts";
 import { NO_OUTCOMES, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
-import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import { type Execution, findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import {
   computeTimeSinceSuccess,
   type EndedRun,
@@ -14,7 +16,7 @@ import {
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
 import type { Call, CommandExecutor } from "../command.ts";
-import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../read-snapshot.ts";
+import { readSnapshotRanges, throwUnknownName } from "../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
 import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
@@ -51,7 +53,7 @@ async function readSelected(
   const names = [...new Set([...given, ...selected])].sort();
   if (names.length === 0)
     throw new SignalboxError(EXIT.undone, "no schedule is selected; see: signalbox ls schedules");
-  return { jobs: names.map((name) => toScheduleRuns(snapshot, name)), revision: snapshot.revision };
+  return { jobs: names.flatMap((name) => listScheduleRuns(snapshot, name)), revision: snapshot.revision };
 }
 
 /** Whether a schedule runs by itself, and again. */
@@ -62,27 +64,44 @@ function isCheckable(definition: Definition, due: DueState | undefined, wall: nu
 
 async function readNamed(context: CommandContext, names: readonly string[]): Promise<RecentJobs> {
   const { keys } = context;
-  const ranges = names.flatMap((name) => [
-    ...[keys.schedule(name), keys.due(name), keys.running(name), keys.outcomes(name)].map(toSingleKeyRange),
-    keys.getOccurrenceRange(name),
-  ]);
+  const ranges = names.flatMap(keys.listScheduleRanges);
   const snapshot = await readSnapshotRanges(context, [], ranges);
   const unknown = names.find((name) => !snapshot.schedules.has(name));
   if (unknown !== undefined) {
     const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
     return throwUnknownName("schedule", unknown, all.schedules.keys());
   }
-  return { jobs: names.map((name) => toScheduleRuns(snapshot, name)), revision: snapshot.revision };
+  return { jobs: names.flatMap((name) => listScheduleRuns(snapshot, name)), revision: snapshot.revision };
 }
 
-/** Lists the runs of a schedule. The last result of the state is included even if its outcomes were lost. */
-function toScheduleRuns(snapshot: Snapshot, name: string): RecentRuns {
-  const due = snapshot.dues.get(name)?.value;
-  const last = due?.last;
+/** Lists the runs of a schedule; if it runs on every host, those of each host. */
+function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
+  const states = listStates(snapshot.dues.get(name)?.value);
   const outcomes = (snapshot.outcomes.get(name) ?? NO_OUTCOMES).runs;
+  const executions = snapshot.executions.get(name) ?? [];
+  if (states.length === 0) return [toScheduleRuns(name, undefined, outcomes, executions)];
+  return states.map(([host, due]) =>
+    host === undefined
+      ? toScheduleRuns(name, due, outcomes, executions)
+      : toScheduleRuns(
+          `${name} on ${host}`,
+          due,
+          outcomes.filter((one) => one.host === host),
+          executions.filter(({ value }) => value?.host === host),
+        ),
+  );
+}
+
+/** Lists runs. The last result of the state is included even if its outcomes were lost. */
+function toScheduleRuns(
+  name: string,
+  due: DueState | undefined,
+  outcomes: readonly OccurrenceOutcome[],
+  [oldest]: readonly Execution[],
+): RecentRuns {
+  const last = due?.last;
   const runs = outcomes.filter(({ result }) => result !== "skipped");
   const isKnown = last === undefined || runs.some(({ run }) => run === last.run);
-  const [oldest] = snapshot.executions.get(name) ?? [];
   return {
     kind: "schedule",
     name,

@@ -131,7 +131,9 @@ function takeFlagText(known: Flag, inline: string | undefined, words: string[]):
 function storeFlagText(values: FlagTexts, name: string, value: string | true, known: Flag): void {
   const before = values[name];
   // The parser of a setting checks it too, and knows where it comes from.
-  if (value !== true && known.setting === undefined) checkChoice(`--${known.name}`, value, known.choices);
+  const isCleared = value === "" && known.canClear === true;
+  if (value !== true && known.setting === undefined && !isCleared)
+    checkChoice(`--${known.name}`, value, known.choices);
   if (known.isRepeatable && value !== true) values[name] = [...(Array.isArray(before) ? before : []), value];
   else if (before !== undefined && before !== value)
     throw new UsageError(`--${known.name} was given twice, with different values`);

@@ -1,6 +1,7 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { generateRunId } from "../../base/ids.ts";
 import { quoteText } from "../../base/text.ts";
+import { canonicalizeHost } from "../../fleet/groups.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import type { ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import {
@@ -9,6 +10,7 @@ import {
   buildBackfillMutation,
   buildBuryMutation,
   buildDeleteMutation,
+  buildHostDeleteMutation,
   buildModifyMutation,
   buildPauseMutation,
   buildResumeMutation,
@@ -36,6 +38,7 @@ import type {
   ScheduleAtFlags,
   ScheduleBackfillFlags,
   ScheduleBuryFlags,
+  ScheduleDeleteFlags,
   ScheduleEditFlags,
   SchedulePauseFlags,
   ScheduleTriggerFlags,
@@ -379,7 +382,10 @@ async function waitForLook({ clock, signal }: CommandContext): Promise<void> {
   await clock.sleep(LOOK_EVERY, signal);
 }
 
-export const deleteSchedules = createKeysCommand("Delete", buildDeleteMutation);
+export const deleteSchedules = createKeysCommand<ScheduleDeleteFlags>("Delete", (ids, { call }) => {
+  const { host } = call.flags;
+  return host === undefined ? buildDeleteMutation(ids) : buildHostDeleteMutation(ids, canonicalizeHost(host));
+});
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
 export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
   "Delete dead letters of",

@@ -63,6 +63,8 @@ export const scheduleAdd = declareCommand({
       "run a command every night",
     'signalbox schedule add report.weekly report @weekly \'{"to": "ops"}\' --retries 3': "run a handler",
     "signalbox schedule add load --after extract -- load-tables": "run it whenever extract has succeeded",
+    "signalbox schedule add warm-cache '@hourly' --on every-host --group web -- ./warm-cache.sh":
+      "run it on each host of a group",
     "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
   },
@@ -136,14 +138,32 @@ export const scheduleEdit = declareCommand({
   load: async () => (await import("./change.impl.ts")).editSchedule,
 });
 
+const SCHEDULE_DELETE_FLAGS = declareFlags({
+  "--host HOST": {
+    names: "host",
+    help: "delete only the state and the history of this host, in schedules that run on every host",
+  },
+  ...ACTION_FLAGS,
+});
+
+/** Values of these flags. */
+export type ScheduleDeleteFlags = FlagsOf<typeof SCHEDULE_DELETE_FLAGS>;
+
 const scheduleDelete = declareCommand({
   id: "schedule delete",
   topic: "Schedule",
   brief: "delete schedules and their history",
-  about: ["Running commands continue. If one of the schedules does not exist, none is deleted (exit 1)."],
+  about: [
+    "Running commands continue. If one of the schedules does not exist, none is deleted (exit 1).",
+    "With --host, the schedules stay, and a host that is gone for good no longer counts in listings. A worker that is still there" +
+      " begins again with the next occurrence.",
+  ],
   args: { "KEY...": KEYS },
-  flags: ACTION_FLAGS,
-  examples: { "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?" },
+  flags: SCHEDULE_DELETE_FLAGS,
+  examples: {
+    "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?",
+    "signalbox schedule delete warm-cache --host web4.example.com": "the host is gone for good",
+  },
   load: async () => (await import("./change.impl.ts")).deleteSchedules,
 });
 

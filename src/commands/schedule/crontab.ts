@@ -5,8 +5,8 @@ import { quotePosixWord } from "../../base/shell.ts";
 import { clean, type ParseResult, quoteText } from "../../base/text.ts";
 import { CRON_MACROS, parseCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
-import type { Definition } from "../../schedule/definition.ts";
-import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
+import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
+import type { Catchup, EVERY_HOST, Overlap } from "../../schedule/definition-values.ts";
 import { parseHookAddress } from "../../schedule/hook-address.ts";
 import { listCronDifferences } from "../../schedule/lint/lint-dialects.ts";
 import { removeReleaseNames } from "../../syntax/command-name.ts";
@@ -30,6 +30,8 @@ export interface CrontabImportOptions {
   source: string;
   prefix: string;
   group?: string | undefined;
+  /** Each line runs once on each host. */
+  on?: typeof EVERY_HOST | undefined;
   /** The user that workers run as. */
   workerUser: string;
   /** Whether lines of other users run through sudo. */
@@ -75,7 +77,7 @@ export function convertCrontab(text: string, terms: CrontabImportOptions): Conve
   for (const [index, job] of jobs.entries()) {
     if (bad.has(job.line)) continue;
     const reason = findSkipReason(job);
-    const note = reason ?? findHostWorkNote(job);
+    const note = reason ?? (terms.on === undefined ? findHostWorkNote(job) : undefined);
     if (note !== undefined) notes.push({ line: job.line, detail: note });
     if (job.isCut && reason === undefined) notes.push({ line: job.line, detail: CUT });
     if (reason !== undefined) continue;
@@ -115,6 +117,7 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
     source: terms.source,
     ...(mail !== undefined && { hooks: { failure: mail } }),
     ...(jitter !== undefined && { jitter }),
+    ...(terms.on !== undefined && { on: terms.on }),
     ...(terms.group !== undefined && { group: terms.group }),
     ...(note !== undefined && { note: note.slice(0, LONGEST_NOTE) }),
   };
@@ -233,7 +236,7 @@ function findHostWorkNote({ command, variables }: CronJob): string | undefined {
   if (work === undefined) return undefined;
   return (
     `the line seems to maintain the host itself (${work}): as a schedule, it runs on one host each time;` +
-    " if every host needs it, keep it in the crontabs"
+    " if every host needs it, import it with --on every-host, or keep it in the crontabs"
   );
 }
 
@@ -380,6 +383,7 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
   const head = [
     `# ${clean(id)}${note === undefined ? "" : `: ${clean(note)}`}`,
     ...(lost.length === 0 ? [] : [`# cron has no ${lost.join(", ")}`]),
+    ...(runsOnEveryHost(definition) ? ["# for the crontab of every host"] : []),
   ];
   if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
   const { argv, input } = splitInput(command);

@@ -10,6 +10,7 @@ import type { Definition } from "../../schedule/definition.ts";
 import {
   CATCHUPS,
   CHAIN_CONDITIONS,
+  EVERY_HOST,
   type Hook,
   MAX_PRIORITY,
   MOST_KEPT,
@@ -110,9 +111,10 @@ export const DEFINITION_FLAGS = declareFlags({
     parse: createNamesParser("schedule"),
     help: "run it when each of these schedules has ended since its last run",
   },
-  "--on CONDITION": {
-    choices: CHAIN_CONDITIONS,
-    help: "how the schedules of --after must end: success, failure (given up), or end: either (default: success)",
+  "--on CONDITION|every-host": {
+    canClear: true,
+    choices: [...CHAIN_CONDITIONS, EVERY_HOST],
+    help: "how the schedules of --after must end: success, failure (given up), or end: either (default: success); every-host: run each occurrence once on each host, or on each of --group",
   },
   "--except NAME[,NAME…]": {
     names: "calendar",

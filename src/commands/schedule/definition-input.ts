@@ -5,8 +5,8 @@ import { parseResourceConfig } from "../../fleet/resources.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
 import { findFirstKey } from "../../protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
-import type { Definition } from "../../schedule/definition.ts";
-import { HOOK_NAMES, type Hook } from "../../schedule/definition-values.ts";
+import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
+import { EVERY_HOST, HOOK_NAMES, type Hook } from "../../schedule/definition-values.ts";
 import type { Call } from "../command.ts";
 import type { CommandContext } from "../store-command.ts";
 import { type DefinitionFlags, listFieldFlags } from "./definition-flags.ts";
@@ -44,8 +44,10 @@ export function applyGivenFields(before: Definition, given: GivenFields, call: D
   const there = Object.entries(merged).filter(([, value]) => value !== null && value !== undefined);
   const { timezone = "UTC", ...rest } = Object.fromEntries(there) as Partial<Definition> &
     Pick<Definition, "cron">;
-  if (given.on && rest.after === undefined)
-    throw new UsageError("--on needs --after: the schedules whose ends it is about");
+  if (given.on && !runsOnEveryHost(given as Definition) && rest.after === undefined)
+    throw new UsageError(
+      `--on needs --after: the schedules whose ends it is about; without them it can only be ${EVERY_HOST}, got ${given.on}`,
+    );
   if (given.ifExcluded && listCalendarNames(rest).length === 0)
     throw new UsageError("--if-excluded needs --except or --only: the calendars that exclude days");
   return { ...rest, timezone };

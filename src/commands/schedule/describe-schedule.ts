@@ -9,8 +9,14 @@ import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.t
 import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { listExcludedDays, listUpcoming, type PlannedFields } from "../../schedule/calendar/upcoming-days.ts";
 import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
-import { type Definition, getPause, getScheduleType, type Pause } from "../../schedule/definition.ts";
-import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
+import {
+  type Definition,
+  getPause,
+  getScheduleType,
+  type Pause,
+  runsOnEveryHost,
+} from "../../schedule/definition.ts";
+import { EVERY_HOST, SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { explainPlan, formatCronText, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { computeLag } from "../../schedule/timing.ts";
@@ -21,7 +27,8 @@ import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../o
 export function toScheduleChange(change: PlannedChange): ScheduleChangeRecord {
   const { before, definition, due } = change;
   const fields = definition && computeFieldChanges(before.definition, definition);
-  return { id: before.id, kind: getChangeKind(change), fields, definition, due };
+  const { id, host } = before;
+  return { id, ...(host !== undefined && { host }), kind: getChangeKind(change), fields, definition, due };
 }
 
 function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): ScheduleChangeKind {
@@ -42,7 +49,7 @@ function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): S
  */
 export function formatScheduleChange(change: PlannedChange): string {
   const { before, definition, due } = change;
-  const what = `schedule ${before.id}`;
+  const what = `schedule ${before.id}${before.host === undefined ? "" : ` on ${before.host}`}`;
   const next = formatNextDue(due, definition ?? before.definition);
   switch (getChangeKind(change)) {
     case "deleted":
@@ -89,7 +96,7 @@ function formatPredecessors({
   after = [],
   on = SCHEDULE_DEFAULTS.on,
 }: Pick<Definition, "after" | "on">): string {
-  const end = { success: "succeeded", failure: "been given up", end: "ended" }[on];
+  const end = { success: "succeeded", failure: "been given up", end: "ended", [EVERY_HOST]: "" }[on];
   return `after ${after.join(", ")}, when ${after.length === 1 ? "it" : "each"} has ${end}`;
 }
 
@@ -100,7 +107,7 @@ function formatDefinitionSummary(definition: Definition): string {
     command === undefined ? (type === undefined ? "" : `, type ${type}`) : `, runs ${formatArgv(command)}`;
   const when = after !== undefined && cron === MANUAL ? "" : `${quoteText(formatCronText(cron))} ${timezone}`;
   const chain = after === undefined ? "" : `${when === "" ? "" : ", "}${formatPredecessors(definition)}`;
-  return `${when}${chain}${runs}`;
+  return `${when}${chain}${runs}${runsOnEveryHost(definition) ? formatHosts(definition) : ""}`;
 }
 
 export function formatArgv(argv: readonly string[]): string {
@@ -182,13 +189,19 @@ function describeTiming(id: string, { cron, timezone, end, ...rest }: Definition
 }
 
 function describeWork(id: string, definition: Definition): string {
-  const { command, group, leases = [] } = definition;
+  const { command, leases = [] } = definition;
   const work =
     command === undefined
       ? `runs the handler for type ${quoteText(getScheduleType(id, definition))}`
       : `runs: ${formatArgv(command)}`;
-  const where = group === undefined ? "" : `, on hosts of group ${group}`;
-  return `${work}${where}${leases.length === 0 ? "" : `, holding ${leases.join(", ")}`}`;
+  return `${work}${formatHosts(definition)}${leases.length === 0 ? "" : `, holding ${leases.join(", ")}`}`;
+}
+
+/** Says on which hosts a schedule runs: `, on every host of group web`. */
+function formatHosts(definition: Definition): string {
+  const { group } = definition;
+  if (runsOnEveryHost(definition)) return `, on every host${group === undefined ? "" : ` of group ${group}`}`;
+  return group === undefined ? "" : `, on hosts of group ${group}`;
 }
 
 function describeRules({

@@ -1,6 +1,6 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
-import { readAllStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
+import { getShownDue, readAllStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import { formatCronText } from "../../schedule/plan.ts";
@@ -25,12 +25,14 @@ export const listSchedules = createReadCommand<object>(async (_, io, context) =>
 });
 
 /** Returns when the next occurrence may start, ms since the epoch. */
-function getRunAt({ due }: StoredSchedule): number {
+function getRunAt(stored: StoredSchedule): number {
+  const due = getShownDue(stored);
   return due?.next === undefined ? Number.POSITIVE_INFINITY : due.runAt;
 }
 
 /** Returns the cells of a schedule, with text from etcd. The delay is in seconds. */
-function toCells({ id, definition, due }: StoredSchedule): string[] {
+function toCells(stored: StoredSchedule): string[] {
+  const { id, definition } = stored;
   if (definition === undefined) return [id, ...Array<string>(HEAD.length - 1).fill("?")];
   const { cron, timezone, delay = 0, data, command } = definition;
   const type = command === undefined ? getScheduleType(id, definition) : "-";
@@ -40,7 +42,7 @@ function toCells({ id, definition, due }: StoredSchedule): string[] {
     formatCronText(cron),
     String(delay / 1000),
     timezone,
-    ...formatTimes(due),
+    ...formatTimes(getShownDue(stored)),
     data !== undefined ? JSON.stringify(data) : command === undefined ? "" : formatArgv(command),
   ];
 }

@@ -1,7 +1,7 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { readCalendars } from "../../operate/stored-calendars.ts";
-import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
+import { getShownDue, readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { validateName } from "../../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
@@ -17,11 +17,12 @@ export interface ValidSchedule extends StoredSchedule {
   definition: Definition;
 }
 
-/** Reads one schedule. @throws NotFoundError; ConfigError if it cannot be parsed */
+/** Reads one schedule, with the state to show. @throws NotFoundError; ConfigError if it cannot be parsed */
 export async function readSchedule(context: CommandContext, given: string): Promise<ValidSchedule> {
   const seen = await readExistingSchedule(context, given);
   const { id, definition, fault } = seen;
-  if (definition !== undefined) return { ...seen, definition };
+  const due = getShownDue(seen);
+  if (definition !== undefined) return { ...seen, definition, ...(due !== undefined && { due }) };
   throw new ConfigError(`schedule ${quoteText(id)} cannot be read: ${fault}; see: signalbox schedule edit`);
 }
 

@@ -124,6 +124,7 @@ async function readImportInput(
 const CRONTAB_FLAGS = [
   "format",
   "timezone",
+  "on",
   "host-group",
   "prefix-id",
   "worker-user",
@@ -168,6 +169,7 @@ function parseImportOptions(
     source: `crontab:${validateName("source", source)}`,
     prefix: call.flags["prefix-id"] ?? "",
     group: group === undefined ? undefined : validateName("group", group),
+    on: call.flags.on,
     workerUser: call.flags["worker-user"] ?? io.env.USER ?? userInfo().username,
     sudo: call.flags.sudo === true,
     catchup: call.flags.catchup ?? "latest",

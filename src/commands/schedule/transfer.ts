@@ -1,4 +1,4 @@
-import { CATCHUPS, OVERLAPS } from "../../schedule/definition-values.ts";
+import { CATCHUPS, EVERY_HOST, OVERLAPS } from "../../schedule/definition-values.ts";
 import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
 
@@ -11,6 +11,10 @@ const READING_FLAGS = declareFlags({
     help: "of a crontab: whether lines have a user before the command (system) or not; default: detected from the path or the lines",
   },
   "--timezone ZONE": "time zone of lines without CRON_TZ (default: this host's)",
+  "--on every-host": {
+    choices: [EVERY_HOST],
+    help: "run the lines of a crontab once on each host, or on each host of --host-group",
+  },
   "--host-group GROUP": { names: "group", help: "run them only on hosts of this group" },
   "--prefix-id TEXT": "prefix of the schedules' ids",
   "--source NAME":
@@ -43,7 +47,8 @@ const scheduleImport = declareCommand({
       " changes nothing, and a line with another time changes its schedule. The comments right above a line become the note" +
       " of the schedule, the variables above it the variables of its command; SHELL, CRON_TZ, RANDOM_DELAY and % have the" +
       " meaning that cron gives them. Lines of @reboot and lines that take a lock (signalbox run, flock, …) stay with cron;" +
-      " the import lists them. It warns of lines that maintain each host itself (run-parts, logrotate).",
+      " the import lists them. It warns of lines that maintain each host itself (run-parts, logrotate): import a file with such" +
+      " lines with --on every-host.",
     "Schedules of a crontab belong to the file (--source). The next import updates them, except whether they are paused, and" +
       " never changes other schedules. All lines are checked first. If some are bad, the import lists them all and changes" +
       " nothing (exit 78). Otherwise it asks, and writes everything in one transaction.",
@@ -58,6 +63,8 @@ const scheduleImport = declareCommand({
     "crontab -l | signalbox schedule import crontab - --source ann --dry-run":
       "what would change with your crontab?",
     "signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes": "in a script",
+    "signalbox schedule import crontab /etc/crontab --worker-user root --on every-host":
+      "once, from one host: each line then runs on each host",
     "signalbox schedule import json schedules.json": "the output of schedule export",
   },
   load: async () => (await import("./transfer.impl.ts")).importSchedules,

@@ -127,12 +127,7 @@ export function listSubjectRanges(
     case "group":
       return [{ key: keys.group(subject.name) }, { key: keys.drain("group", subject.name) }];
     case "schedule":
-      return [
-        ...[keys.schedule, keys.due, keys.running, keys.outcomes].map((build) => ({
-          key: build(subject.name),
-        })),
-        keys.getOccurrenceRange(subject.name),
-      ];
+      return keys.listScheduleRanges(subject.name);
     case "drain":
       return [{ key: keys.drain(subject.scope, subject.name || "all") }];
     case "record":

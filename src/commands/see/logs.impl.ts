@@ -181,10 +181,8 @@ async function findOutputRun(context: CommandContext, word: string): Promise<Out
   const runs = [
     ...(await readRuns(context, [
       keys.getQueueRange("lock", name),
-      { key: keys.running(name) },
-      keys.getOccurrenceRange(name),
       { key: keys.history(name) },
-      { key: keys.outcomes(name) },
+      ...keys.listScheduleRanges(name),
     ])),
     ...(RUN_ID.test(word) ? await readNamedRun(context, word) : []),
   ];

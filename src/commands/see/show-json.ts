@@ -1,5 +1,6 @@
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
+import { toSingleKeyRange } from "../../protocol/txn.ts";
 import { type Claim, formatTicketOwner } from "../../state/claims.ts";
 import type { ClaimObstacle, Explanation } from "../../state/explain.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";
@@ -8,7 +9,7 @@ import type { ViewContext } from "../../state/view-context.ts";
 import type { Detail } from "../../views/detail.ts";
 import { buildClaimRow, listDrainsOnWaiter, RUN_JSON, TICKET_JSON } from "../../views/runs.ts";
 import type { RunnerRecord } from "../outcome.ts";
-import { readSnapshotRanges, toSingleKeyRange } from "../read-snapshot.ts";
+import { readSnapshotRanges } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
 
 /** The details of an object, as text and as JSON. docs/json.md describes the fields. */

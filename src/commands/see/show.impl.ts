@@ -3,6 +3,7 @@ import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
+import { toSingleKeyRange } from "../../protocol/txn.ts";
 import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";
@@ -42,7 +43,6 @@ import {
   readSnapshotRanges,
   retryCompacted,
   throwUnknownName,
-  toSingleKeyRange,
 } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
 import { renderDetailText } from "./detail.ts";
@@ -258,8 +258,7 @@ function* listNames(claims: ReadonlyMap<string, Claim>): Generator<string> {
 /** Shows a schedule. Reads its own keys, the workers and the groups. @throws SignalboxError 1 if it does not exist */
 async function showSchedule(context: CommandContext, id: string): Promise<DetailDocument> {
   const { keys, clock } = context;
-  const own = [keys.schedule(id), keys.due(id), keys.running(id), keys.outcomes(id)].map(toSingleKeyRange);
-  const ranges = [...own, keys.getOccurrenceRange(id), buildRecentAuditRange(context)];
+  const ranges = [...keys.listScheduleRanges(id), buildRecentAuditRange(context)];
   const snapshot = await readSnapshotRanges(context, ["workers", "groups", "calendars"], ranges);
   const executions = snapshot.executions.get(id) ?? [];
   const liveness = await readEntryLiveness(context, executions);

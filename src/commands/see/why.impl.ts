@@ -2,6 +2,7 @@ import { clean, findNameFault, quoteText } from "../../base/text.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { formatAuditTime } from "../../protocol/audit.ts";
 import { validateName } from "../../protocol/names.ts";
+import { toSingleKeyRange } from "../../protocol/txn.ts";
 import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { buildClaims, type Claim, formatTicketOwner } from "../../state/claims.ts";
 import { explain, formatExplanation } from "../../state/explain.ts";
@@ -18,7 +19,6 @@ import {
   readSnapshotRanges,
   retryCompacted,
   throwUnknownName,
-  toSingleKeyRange,
 } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
 import { wrapProseLines } from "./detail.ts";
@@ -163,10 +163,6 @@ async function printWhyAt(
 function readPast(context: CommandContext, name: string, at: number) {
   const { keys } = context;
   const audits = { key: keys.audit(formatAuditTime(at - AUDIT_BEFORE)), rangeEnd: keys.audits().rangeEnd };
-  const single = [keys.schedule(name), keys.due(name), keys.outcomes(name), keys.history(name)];
-  return readSnapshotRanges(
-    context,
-    ["drains", "calendars", "groups"],
-    [audits, ...single.map(toSingleKeyRange)],
-  );
+  const own = [...keys.listScheduleRanges(name), toSingleKeyRange(keys.history(name))];
+  return readSnapshotRanges(context, ["drains", "calendars", "groups"], [audits, ...own]);
 }

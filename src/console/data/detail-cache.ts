@@ -1,4 +1,3 @@
-import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
 import { isHolding } from "../../protocol/admission.ts";
@@ -98,8 +97,8 @@ export class DetailCache {
     this.#schedule = id === undefined ? undefined : { id, past };
     if (id === undefined) return;
     this.#timer = setTimeout(() => {
-      const range = toSingleKeyRange(this.#context.keys.outcomes(id));
-      this.#schedule = { id, past, reader: new OutcomeReader(this.#context, range, this.#onChange) };
+      const ranges = this.#context.keys.listOutcomeRanges(id);
+      this.#schedule = { id, past, reader: new OutcomeReader(this.#context, ranges, this.#onChange) };
       this.#onChange();
     }, SETTLE);
   }

@@ -13,7 +13,7 @@ const PAUSE = 500;
  */
 export class OutcomeReader {
   readonly #context: CommandContext;
-  readonly #range: Required<KeyRange>;
+  readonly #ranges: readonly Required<KeyRange>[];
   readonly #onChange: () => void;
   readonly #stop = new AbortController();
   #outcomes: OutcomeHistories = new Map();
@@ -24,9 +24,9 @@ export class OutcomeReader {
   #fault: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(context: CommandContext, range: Required<KeyRange>, onChange: () => void) {
+  constructor(context: CommandContext, ranges: readonly Required<KeyRange>[], onChange: () => void) {
     this.#context = context;
-    this.#range = range;
+    this.#ranges = ranges;
     this.#onChange = onChange;
   }
 
@@ -79,7 +79,7 @@ export class OutcomeReader {
   async #read(revision: bigint): Promise<void> {
     const { signal } = this.#stop;
     try {
-      const read = await readOutcomes(this.#context, this.#range, revision, signal);
+      const read = await readOutcomes(this.#context, this.#ranges, revision, signal);
       this.#outcomes = read;
       this.#fault = undefined;
       this.#hasRead = true;

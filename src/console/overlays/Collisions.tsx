@@ -24,7 +24,7 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
   const { snapshot } = app.liveView;
   const { schedules, dues, resources, calendars } = snapshot;
   const isTooMany = schedules.size > MOST_SCHEDULES;
-  const reader = useOutcomes(isTooMany ? undefined : app.context.keys.getOutcomesRange(), dues);
+  const reader = useOutcomes(isTooMany ? undefined : [app.context.keys.getOutcomesRange()], dues);
   const from = Math.floor(app.getWallTime() / STEP) * STEP;
   const outcomes = reader?.outcomes;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it takes only these parts of the snapshot

@@ -1,6 +1,5 @@
 import { useState } from "react";
 import { formatShortList } from "../../base/text.ts";
-import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import { buildGridSpans } from "../../commands/see/grid.ts";
 import { toActionable } from "../../state/subject.ts";
 import { DEAD_LETTER_COLUMNS, type DeadLetter, listDeadLetters } from "../../views/dead-letters.ts";
@@ -29,7 +28,7 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
   const { keys } = app.context;
   const [only] = ids ?? [];
   const reader = useOutcomes(
-    only !== undefined && ids?.size === 1 ? toSingleKeyRange(keys.outcomes(only)) : keys.getOutcomesRange(),
+    only !== undefined && ids?.size === 1 ? keys.listOutcomeRanges(only) : [keys.getOutcomesRange()],
     app.liveView.snapshot.dues,
   );
   const letters = listDeadLetters(reader?.outcomes ?? new Map()).filter(({ id }) => ids?.has(id) ?? true);

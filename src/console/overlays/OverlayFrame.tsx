@@ -305,12 +305,15 @@ export function listScrollKeys(scroll: (chord: string) => void): Record<string, 
 
 /**
  * Reads the outcomes of schedules while the overlay is open, again whenever a run has ended.
- * @param range  undefined: none are needed
+ * @param ranges  undefined: none are needed
  * @param of     what is stored beside the outcomes and changes with them
  */
-export function useOutcomes(range: Required<KeyRange> | undefined, of: unknown): OutcomeReader | undefined {
+export function useOutcomes(
+  ranges: readonly Required<KeyRange>[] | undefined,
+  of: unknown,
+): OutcomeReader | undefined {
   const { app } = useOverlay();
-  const [reader] = useState(() => range && new OutcomeReader(app.context, range, () => app.notifyChange()));
+  const [reader] = useState(() => ranges && new OutcomeReader(app.context, ranges, () => app.notifyChange()));
   useEffect(() => reader?.refresh(of, app.liveView.snapshot));
   useEffect(() => () => reader?.end(), [reader]);
   return reader;

@@ -2,7 +2,6 @@ import { useMemo, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
-import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
 import type { TimeSpan } from "../../state/forecast.ts";
 import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
@@ -84,15 +83,15 @@ function stopAtPresent(window: { length: number; end: number }, now: number): Ti
 interface TimelineProps {
   subject: TimelineSubject;
   /** The outcomes of schedules that it shows. */
-  range: Required<KeyRange> | undefined;
+  ranges: readonly Required<KeyRange>[] | undefined;
 }
 
 /** Shows who held an object when, who waited, and when it was drained. Follows the present until it is moved. */
-function Timeline({ subject, range }: TimelineProps) {
+function Timeline({ subject, ranges }: TimelineProps) {
   const { app, room, close } = useOverlay();
   const { kind, name } = subject;
   const { snapshot } = app.liveView;
-  const reader = useOutcomes(range, kind === "schedule" ? snapshot.dues.get(name) : snapshot.dues);
+  const reader = useOutcomes(ranges, kind === "schedule" ? snapshot.dues.get(name) : snapshot.dues);
   /** Undefined until the user chooses one: it fits the runs. */
   const [chosenWindow, setWindow] = useState<TimeWindow>();
   /** The run under the cursor; undefined: the last one. */
@@ -242,12 +241,12 @@ export function openTimeline(app: ConsoleApp): void {
   const { context } = app;
   const { kind, name } = subject;
   const readsAll = kind === "host" && app.liveView.snapshot.schedules.size <= MOST_SCHEDULES;
-  const ranges = {
-    schedule: () => toSingleKeyRange(context.keys.outcomes(name)),
-    host: () => context.keys.getOutcomesRange(),
+  const reads = {
+    schedule: () => context.keys.listOutcomeRanges(name),
+    host: () => [context.keys.getOutcomesRange()],
   };
-  const range = kind === "schedule" || (kind === "host" && readsAll) ? ranges[kind]() : undefined;
-  app.overlays.open(<Timeline subject={subject} range={range} />);
+  const ranges = kind === "schedule" || (kind === "host" && readsAll) ? reads[kind]() : undefined;
+  app.overlays.open(<Timeline subject={subject} ranges={ranges} />);
 }
 
 /** What a timeline can be about. */

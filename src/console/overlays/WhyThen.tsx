@@ -2,7 +2,6 @@ import { useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
 import { parsePastTime } from "../../commands/command-line/instant.ts";
-import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { toActionable } from "../../state/subject.ts";
 import {
@@ -39,8 +38,8 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
   const { app, room, close } = useOverlay();
   const { kind, name } = subject;
   const { keys } = app.context;
-  const range = kind === "schedule" ? toSingleKeyRange(keys.outcomes(name)) : undefined;
-  const reader = useOutcomes(range, app.liveView.snapshot.dues.get(name));
+  const ranges = kind === "schedule" ? keys.listOutcomeRanges(name) : undefined;
+  const reader = useOutcomes(ranges, app.liveView.snapshot.dues.get(name));
   const [time, setTime] = useState(() => createField(findDefaultTime(app, subject)));
   const width = Math.min(100, room.width);
   const rows = buildAnswer(app, { subject, time: time.text.trim(), reader }, width);

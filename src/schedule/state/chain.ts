@@ -1,5 +1,5 @@
 import { type Definition, isPaused } from "../definition.ts";
-import { type ChainCondition, SCHEDULE_DEFAULTS } from "../definition-values.ts";
+import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { computeLag } from "../timing.ts";
 import type { DueState, OpenOccurrence, PredecessorEnd } from "./due.ts";
 import { findFreeTime, MAX_OPEN_OCCURRENCES } from "./due-transitions.ts";
@@ -36,7 +36,7 @@ export function addPredecessorEnd(
     : { kind: "changed", due: { ...due, arrived } };
 }
 
-function meetsCondition(on: ChainCondition, hasSucceeded: boolean, isDead: boolean): boolean {
+function meetsCondition(on: Definition["on"], hasSucceeded: boolean, isDead: boolean): boolean {
   if (on === "success") return hasSucceeded;
   return on === "failure" ? isDead : hasSucceeded || isDead;
 }

@@ -108,6 +108,11 @@ export interface DueState {
   pause?: Pause;
 }
 
+/** Returns the name of the state of a schedule, or of its state on a host. No id contains the character between them. */
+export function buildStateName(id: string, host: string | undefined): string {
+  return host === undefined ? id : `${id}\0${host}`;
+}
+
 /** Returns the value to store in etcd, for `parseDue`. */
 export function formatDue(due: DueState): string {
   return JSON.stringify({ v: 1, ...due, open: due.open.length === 0 ? undefined : due.open });

@@ -1,15 +1,20 @@
 import type { KeyValue } from "../../protocol/txn.ts";
-import { type Definition, parseDefinition } from "../../schedule/definition.ts";
-import { type DueState, parseDue } from "../../schedule/state/due.ts";
+import { type Definition, parseDefinition, runsOnEveryHost } from "../../schedule/definition.ts";
+import { buildStateName, type DueState, parseDue } from "../../schedule/state/due.ts";
 import { parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
 import type { Timing } from "../../schedule/timing.ts";
 
 /**
- * A schedule in the worker's cache. It always has all fields: V8 stores an object to which fields are added, or from
+ * A schedule in the worker's cache; if it runs on every host, also the part of this host, in an entry of its own. It always has all fields: V8 stores an object to which fields are added, or from
  * which they are deleted, in more memory.
  */
 export interface CachedSchedule {
   readonly id: string;
+  /** See `buildStateName`. */
+  readonly name: string;
+  /** The host of this worker in the entry for it, which has its state; undefined in that of the schedule. */
+  readonly host: string | undefined;
+  /** Undefined in an entry for a host of a schedule that does not run on every host, and the other way round. */
   definition: Definition | undefined;
   definitionMod: bigint;
   /** Why the schedule cannot fire: the definition in etcd is malformed. */
@@ -26,6 +31,12 @@ export interface CachedSchedule {
    */
   freeSince: number;
   timing: Timing | undefined;
+  /**
+   * From when on the schedule runs on this host, wall clock, ms; undefined: from its first occurrence, because it was added
+   * while the worker watched; Infinity: from the next check on, because the worker could not run it before. It matters until
+   * the host has a state.
+   */
+  since: number | undefined;
   /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */
   delayFactor: number | undefined;
 }
@@ -38,9 +49,14 @@ interface RunningKey {
 /** Shared by all schedules that do not run: a map of its own for each would be a sixth of a worker's memory. */
 const NONE: CachedSchedule["running"] = new Map();
 
-export function createCachedSchedule(id: string, freeSince: number): CachedSchedule {
+export function createCachedSchedule(
+  { id, host, since }: Pick<CachedSchedule, "id" | "host" | "since">,
+  freeSince: number,
+): CachedSchedule {
   return {
     id,
+    name: buildStateName(id, host),
+    host,
     definition: undefined,
     definitionMod: 0n,
     fault: undefined,
@@ -50,6 +66,7 @@ export function createCachedSchedule(id: string, freeSince: number): CachedSched
     running: NONE,
     freeSince,
     timing: undefined,
+    since,
     delayFactor: undefined,
   };
 }
@@ -71,7 +88,11 @@ function setDefinition(entry: CachedSchedule, { value, modRevision }: KeyValue):
   entry.definitionMod = modRevision;
   entry.timing = undefined;
   entry.fault = "fault" in parsed ? parsed.fault : undefined;
-  entry.definition = "value" in parsed ? parsed.value : undefined;
+  entry.definition = "value" in parsed && isForEntry(parsed.value, entry) ? parsed.value : undefined;
+}
+
+function isForEntry(definition: Definition, { host }: CachedSchedule): boolean {
+  return runsOnEveryHost(definition) === (host !== undefined);
 }
 
 function clearDefinition(entry: CachedSchedule): void {
@@ -96,6 +117,7 @@ export function removeScheduleKey(entry: CachedSchedule, kind: string, key: stri
   else if (kind === "due") {
     entry.due = undefined;
     entry.dueMod = 0n;
+    entry.since = Number.POSITIVE_INFINITY; // it begins again, and not where it began at first
   } else if (entry.running.has(key)) {
     const left = [...entry.running].filter(([other]) => other !== key);
     entry.running = left.length === 0 ? NONE : new Map(left);
@@ -110,7 +132,8 @@ export function getStartableDue({ due, calendarFault }: CachedSchedule): DueStat
   return rest;
 }
 
-/** Returns whether no key of the schedule is left. */
-export function isEmpty({ definitionMod, dueMod, running }: CachedSchedule): boolean {
-  return definitionMod === 0n && dueMod === 0n && running.size === 0;
+/** Returns whether no key of the schedule is left; for a host: whether it does not run there, and has no state there. */
+export function isEmpty({ definitionMod, definition, host, dueMod, running }: CachedSchedule): boolean {
+  const isUndefined = host === undefined ? definitionMod === 0n : definition === undefined;
+  return isUndefined && dueMod === 0n && running.size === 0;
 }

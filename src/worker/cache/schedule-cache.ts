@@ -3,11 +3,13 @@ import { parseGroupMembers } from "../../fleet/groups.ts";
 import type { WatchSink } from "../../observe/follow.ts";
 import { type Drain, parseDrain } from "../../protocol/drain.ts";
 import { FollowedKeys } from "../../protocol/followed-keys.ts";
-import type { Keys } from "../../protocol/keys.ts";
+import { guardNotNewer } from "../../protocol/guards.ts";
+import type { Keys, ParsedKey } from "../../protocol/keys.ts";
 import { checkSchema, isNewerSchema } from "../../protocol/schema.ts";
-import type { KeyRange, KeyValue, WatchBatch } from "../../protocol/txn.ts";
+import type { Compare, KeyRange, KeyValue, WatchBatch } from "../../protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
+import { buildStateName } from "../../schedule/state/due.ts";
 import { parseWorker, type WorkerRecord } from "../../schedule/state/worker-record.ts";
 import { createTiming, type Timing } from "../../schedule/timing.ts";
 import {
@@ -40,21 +42,29 @@ export interface ScheduleCacheListener {
 export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly ranges: readonly Required<KeyRange>[];
   readonly watchedRanges: readonly Required<KeyRange>[];
+  /** By `buildStateName`. */
   readonly entries = new Map<string, CachedSchedule>();
   readonly workers = new Map<string, WorkerRecord>();
   readonly groups = new Map<string, readonly string[]>();
   readonly calendars = new Map<string, ParseResult<Calendar>>();
   readonly drains = new Map<string, Drain>();
+  /** By watched range: the revision of the last event, or of the read. Events of two ranges arrive in any order. */
+  #rangeRevisions: readonly bigint[] = [];
   readonly #newerSchemas = new Set<string>();
   /** The schedules that the current batch of events has changed; undefined outside a batch. */
   #changed: Set<CachedSchedule> | undefined;
   readonly #keys: Keys;
   readonly #wall: () => number;
   readonly #listener: ScheduleCacheListener;
+  readonly #host: string | undefined;
 
-  /** @param wall  wall clock, ms since the epoch */
-  constructor(keys: Keys, wall: () => number, listener: ScheduleCacheListener) {
+  /**
+   * @param wall  wall clock, ms since the epoch
+   * @param host  this host, to cache its state of schedules that run on every host; undefined: they are not cached
+   */
+  constructor(keys: Keys, wall: () => number, listener: ScheduleCacheListener, host?: string) {
     super();
+    this.#host = host;
     this.#keys = keys;
     this.#wall = wall;
     this.#listener = listener;
@@ -65,7 +75,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   /** Returns the timing of a schedule; undefined if its definition or one of its calendars cannot be read. */
   getTiming(entry: CachedSchedule): Timing | undefined {
     if (entry.definition === undefined || entry.calendarFault !== undefined) return undefined;
-    entry.timing ??= createTiming(entry.id, entry.definition, this.calendars);
+    entry.timing ??= createTiming(entry.name, entry.definition, this.calendars);
     return entry.timing;
   }
 
@@ -91,16 +101,45 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     checkSchema(this.#keys, this.#newerSchemas);
   }
 
+  /** Builds guards that refuse if a key of these ranges is newer than what the cache has of its watched range. */
+  guardRules(...ranges: readonly Required<KeyRange>[]): Compare[] {
+    return ranges.flatMap((range) => {
+      const known = this.#rangeRevisions[this.#findWatchedRange(range.key)];
+      return guardNotNewer(known ?? this.revision, range);
+    });
+  }
+
+  #findWatchedRange(key: string): number {
+    return this.watchedRanges.findIndex((range) => key >= range.key && key < range.rangeEnd);
+  }
+
+  override finish(revision: bigint): void {
+    super.finish(revision);
+    this.#rangeRevisions = this.watchedRanges.map(() => revision);
+  }
+
   /** Reports each schedule once, when all events are applied: a claim and an end are two events each. */
   override apply(batch: WatchBatch): void {
     const changed = new Set<CachedSchedule>();
     this.#changed = changed;
     try {
       super.apply(batch);
+      this.#rangeRevisions = this.#computeRangeRevisions(batch);
     } finally {
       this.#changed = undefined;
       for (const entry of changed) this.#listener.handleScheduleChange(entry);
     }
+  }
+
+  #computeRangeRevisions({ events }: WatchBatch): bigint[] {
+    const revisions = [...this.#rangeRevisions];
+    for (const event of events) {
+      const { key, revision } =
+        event.type === "put" ? { key: event.kv.key, revision: event.kv.modRevision } : event;
+      const index = this.#findWatchedRange(key);
+      if (revision > (revisions[index] ?? 0n)) revisions[index] = revision;
+    }
+    return revisions;
   }
 
   #reportChange(entry: CachedSchedule): void {
@@ -114,13 +153,17 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       case "schedule":
       case "due":
       case "running": {
-        const entry = this.#getOrCreateEntry(parsed.name);
-        applyKey(entry, parsed.kind, kv);
-        if (parsed.kind === "schedule") this.#checkCalendars(entry);
+        const touched = this.#listTouched(parsed);
+        for (const entry of touched) {
+          applyKey(entry, parsed.kind, kv);
+          if (parsed.kind === "schedule") this.#checkCalendars(entry);
+        }
+        if (parsed.kind === "schedule") this.#addHostEntry(touched, kv);
         // A later write of the key is only progress of the task.
         const isClaim = parsed.kind === "running" && kv.modRevision === kv.createRevision;
-        if (isClaim && !this.isReading) this.#reportClaim(entry, kv.key);
-        return this.#reportChange(entry);
+        if (isClaim && !this.isReading) this.#reportClaim(touched[0], kv.key);
+        for (const entry of touched) this.#finishChange(entry);
+        return;
       }
       case "worker":
         return this.#putWorker(parsed.name, kv);
@@ -156,16 +199,78 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     entry.calendarFault = entry.definition && findCalendarFault(entry.definition, this.calendars);
   }
 
+  /** Returns the entries that a key belongs to. That of a schedule has the running keys of all hosts. */
+  #listTouched(parsed: StateKey): CachedSchedule[] {
+    const { kind, name } = parsed;
+    const host = kind === "schedule" ? undefined : parsed.host;
+    if (kind === "due" && host !== undefined) {
+      // Its state is there, so it does not matter from when on the schedule runs on this host.
+      return host === this.#host
+        ? [this.#findHostEntry(name) ?? this.#createHostEntry(name, host, Infinity)]
+        : [];
+    }
+    const base = this.#getOrCreateEntry(name);
+    const own = kind === "due" ? undefined : this.#findHostEntry(name);
+    const isTouched = own !== undefined && (kind === "schedule" || this.#isForHost(host));
+    return isTouched ? [base, own] : [base];
+  }
+
+  /** Adds the entry for this host of a schedule that runs on every host, once its definition is there. */
+  #addHostEntry(touched: CachedSchedule[], kv: KeyValue): void {
+    const [base, own] = touched;
+    const isOnEveryHost = base?.definition === undefined && base?.fault === undefined;
+    if (base === undefined || own !== undefined || this.#host === undefined || !isOnEveryHost) return;
+    const added = this.#createHostEntry(
+      base.id,
+      this.#host,
+      this.#isAddedMeanwhile(kv) ? undefined : this.#wall(),
+    );
+    applyKey(added, "schedule", kv);
+    this.#checkCalendars(added);
+    touched.push(added);
+  }
+
+  /** Returns whether a key was created while this worker watched; also if the watch was interrupted meanwhile. */
+  #isAddedMeanwhile({ createRevision, modRevision }: KeyValue): boolean {
+    if (!this.isReading) return createRevision === modRevision;
+    return this.revision > 0n && createRevision > this.revision;
+  }
+
+  #findHostEntry(id: string): CachedSchedule | undefined {
+    return this.#host === undefined ? undefined : this.entries.get(buildStateName(id, this.#host));
+  }
+
+  /** Whether a run keeps the schedule from starting on this host: it is on this host, or from when it had one state. */
+  #isForHost(host: string | undefined): boolean {
+    return host === undefined || host === this.#host;
+  }
+
+  #createHostEntry(id: string, host: string, since: number | undefined): CachedSchedule {
+    const entry = createCachedSchedule({ id, host, since }, this.#wall());
+    for (const [key, running] of this.entries.get(id)?.running ?? []) {
+      const parsed = this.#keys.parse(key);
+      if (parsed.kind === "running" && this.#isForHost(parsed.host))
+        entry.running = new Map(entry.running).set(key, running);
+    }
+    this.entries.set(entry.name, entry);
+    return entry;
+  }
+
   #getOrCreateEntry(id: string): CachedSchedule {
     const there = this.entries.get(id);
     if (there !== undefined) return there;
-    const entry = createCachedSchedule(id, this.#wall());
+    const entry = createCachedSchedule({ id, host: undefined, since: undefined }, this.#wall());
     this.entries.set(id, entry);
     return entry;
   }
 
-  #reportClaim({ running }: CachedSchedule, key: string): void {
-    const worker = running.get(key)?.running?.worker;
+  #finishChange(entry: CachedSchedule): void {
+    if (isEmpty(entry)) this.entries.delete(entry.name);
+    this.#reportChange(entry);
+  }
+
+  #reportClaim(entry: CachedSchedule | undefined, key: string): void {
+    const worker = entry?.running.get(key)?.running?.worker;
     if (worker !== undefined) this.#listener.handleClaim(worker);
   }
 
@@ -188,14 +293,19 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       return this.#handleCalendarChange(parsed.name);
     if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
       return this.#listener.handleRulesChange();
-    const entry = "name" in parsed ? this.entries.get(parsed.name) : undefined;
-    if (entry === undefined) return;
-    removeScheduleKey(entry, parsed.kind, key, this.#wall());
-    if (parsed.kind === "schedule") this.#checkCalendars(entry);
-    if (isEmpty(entry)) this.entries.delete(entry.id);
-    this.#reportChange(entry);
+    if (!("name" in parsed)) return;
+    const host = "host" in parsed ? parsed.host : undefined;
+    for (const entry of [this.entries.get(parsed.name), this.#findHostEntry(parsed.name)]) {
+      if (entry === undefined || (parsed.kind === "due" && entry.host !== host)) continue;
+      removeScheduleKey(entry, parsed.kind, key, this.#wall());
+      if (parsed.kind === "schedule") this.#checkCalendars(entry);
+      this.#finishChange(entry);
+    }
   }
 }
+
+/** A key of a schedule that workers cache. */
+type StateKey = Extract<ParsedKey, { kind: "schedule" | "due" | "running" }>;
 
 /** Lists what a worker caches. Excludes outcomes, the largest values. */
 function listCachedRanges(keys: Keys): Required<KeyRange>[] {

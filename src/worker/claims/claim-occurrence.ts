@@ -2,7 +2,7 @@ import { generateRunId } from "../../base/ids.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
 import { readWithRetries } from "../../observe/ports.ts";
 import type { VanishedTickets } from "../../observe/vanished-tickets.ts";
-import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
+import { guardAbsent, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { guardSchema } from "../../protocol/schema.ts";
 import { parseRevision } from "../../protocol/ticket.ts";
@@ -46,6 +46,8 @@ export interface VersionedValue<T> {
 /** A claimed occurrence. Its running key belongs to this worker. */
 export interface ClaimedOccurrence {
   id: string;
+  /** The host whose state it is, if the schedule runs on every host. */
+  host: string | undefined;
   definition: Definition;
   open: OpenOccurrence;
   running: RunningRecord;
@@ -102,13 +104,13 @@ export async function claimOccurrence(
   if (claim === undefined) return { kind: "missed" };
   const missed = await checkEarlierStarts(context, entry, candidate);
   if (missed !== undefined) return missed;
-  const { id, start } = claim;
-  const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id);
+  const { id, host, start } = claim;
+  const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id, host);
   const successors = await readSuccessors(context, claim);
   const txn = buildClaimTxn(context, claim, outcomes, successors);
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
-  if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id), claim.due, answer.revision));
+  if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id, host), claim.due, answer.revision));
   const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
   if (result.kind === "claimed")
     cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
@@ -123,7 +125,7 @@ export async function claimOccurrence(
  */
 async function checkEarlierStarts(
   { ports, registration, vanished }: ClaimContext,
-  { id, definition, due, running }: CachedSchedule,
+  { id, host, definition, due, running }: CachedSchedule,
   { open }: Candidate,
 ): Promise<MissedClaim | undefined> {
   const started = canOverlap(definition) ? (open === undefined ? [] : [open]) : (due?.open ?? []);
@@ -134,7 +136,7 @@ async function checkEarlierStarts(
       : [{ key: session.run, vanished: { ttl: session.ttl, term: parseRevision(session.term) } }],
   );
   if (missing.length === 0) return undefined;
-  const ranges = [{ key: ports.keys.running(id) }, ports.keys.getOccurrenceRange(id)];
+  const ranges = [{ key: ports.keys.running(id) }, ports.keys.getOccurrenceRange(id, host)];
   const txn: Txn = { compare: [], success: ranges.map((range) => ({ op: "range", ...range })), failure: [] };
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const { signal } = registration.session;
@@ -154,6 +156,7 @@ function listRuns(result: OpResult): string[] {
 /** A decided claim. */
 interface PreparedClaim {
   id: string;
+  host: string | undefined;
   definition: Definition;
   start: OccurrenceStart;
   /** The state to write. */
@@ -173,15 +176,14 @@ function prepareClaim(
   const { cache, ports } = context;
   const { keys } = ports;
   const now = ports.clock.getWallTime();
-  const { id, definition, definitionMod, due, dueMod } = entry;
+  const { id, host, definition, definitionMod, due, dueMod } = entry;
   // What was started or triggered before needs no calendar.
   const timing = cache.getTiming(entry) ?? (candidate.open && NEVER_DUE);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
-  const decided = startOccurrence(definition, timing, due, candidate, now);
+  const decided = addHost(startOccurrence(definition, timing, due, candidate, now), host);
   const record = decided.occurrence && buildRunning(context, decided.occurrence, now);
   const start = record === undefined ? decided : addSession(decided, record.run, context.registration);
-  // With `overlap: allow`, each occurrence has its own key.
-  const key = keys.running(id, canOverlap(definition) ? record?.scheduled : undefined);
+  const key = buildRunningKey(keys, entry, record?.scheduled);
   const rules = [
     keys.drains(),
     ...(definition.group === undefined ? [] : [keys.groups()]),
@@ -190,12 +192,23 @@ function prepareClaim(
   const guards = [
     guardSchema(keys),
     guardRevision(keys.schedule(id), definitionMod),
-    guardRevision(keys.due(id), dueMod),
-    ...buildRunningGuards(keys, id, definition, key),
-    ...guardNotNewer(cache.revision, ...rules),
+    guardRevision(keys.due(id, host), dueMod),
+    ...buildRunningGuards(keys, entry, key),
+    ...cache.guardRules(...rules),
   ];
   const running = record && { key, record, value: formatRunning(record) };
-  return { id, definition, start, due: formatDue(start.due), running, guards };
+  return { id, host, definition, start, due: formatDue(start.due), running, guards };
+}
+
+/** Adds the host to the outcomes of what did not start there: listings show the outcomes of all hosts together. */
+function addHost(start: OccurrenceStart, host: string | undefined): OccurrenceStart {
+  if (host === undefined) return start;
+  const { dead } = start;
+  return {
+    ...start,
+    outcomes: start.outcomes.map((one) => ({ ...one, host })),
+    ...(dead !== undefined && { dead: { ...dead, host } }),
+  };
 }
 
 /** Adds the session to the occurrence that starts. It is the mark of the running key, which is on the session. */
@@ -240,27 +253,31 @@ function buildRunning(
   };
 }
 
+/** With `overlap: allow`, and on every host, each occurrence has its own key. */
+function buildRunningKey(keys: Keys, { id, host, definition }: CachedSchedule, scheduled?: number): string {
+  if (host !== undefined) return keys.runningOnHost(id, host, scheduled ?? 0);
+  return keys.running(id, canOverlap(definition) ? scheduled : undefined);
+}
+
 /**
  * Builds the guards against running occurrences. With `overlap: allow`, only this occurrence must not run; otherwise no
- * occurrence may run.
+ * occurrence may run, or none on the host.
  */
-function buildRunningGuards(keys: Keys, id: string, definition: Definition, key: string): Compare[] {
-  if (canOverlap(definition)) return guardAbsent([...new Set([keys.running(id), key])]);
-  return [
-    ...guardAbsent([key]),
-    { ...keys.getOccurrenceRange(id), target: "create", is: "equal", value: 0n },
-  ];
+function buildRunningGuards(keys: Keys, { id, host, definition }: CachedSchedule, key: string): Compare[] {
+  const own = guardAbsent([...new Set([keys.running(id), key])]);
+  if (canOverlap(definition)) return own;
+  return [...own, { ...keys.getOccurrenceRange(id, host), target: "create", is: "equal", value: 0n }];
 }
 
 function buildClaimTxn(
   { ports: { keys, settings }, registration }: ClaimContext,
-  { id, definition, start, due, running, guards }: PreparedClaim,
+  { id, host, definition, start, due, running, guards }: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
   successors: SuccessorWrites,
 ): Txn {
   const session = registration.session.id;
-  const outcomes = keys.outcomes(id);
-  const success: Op[] = [{ op: "put", key: keys.due(id), value: due }, ...successors.writes];
+  const outcomes = keys.outcomes(id, host);
+  const success: Op[] = [{ op: "put", key: keys.due(id, host), value: due }, ...successors.writes];
   if (running !== undefined) success.push({ op: "put", key: running.key, value: running.value, session });
   if (before !== undefined) {
     const limits = limitAge(definition, settings.retention?.age);
@@ -284,7 +301,7 @@ function buildClaimTxn(
  * contains its own running key.
  */
 function parseClaimAnswer(
-  { id, definition, start, running }: PreparedClaim,
+  { id, host, definition, start, running }: PreparedClaim,
   answer: TxnResponse,
   wasFailing: boolean,
 ): OccurrenceClaimResult {
@@ -296,6 +313,7 @@ function parseClaimAnswer(
   const token = found?.createRevision ?? answer.revision;
   const claimed = {
     id,
+    host,
     definition,
     open: start.occurrence,
     running: running.record,
@@ -312,8 +330,12 @@ export function toVersionedOutcomes(kv: KeyValue | undefined): VersionedValue<Ou
   return { value: parseOutcomes(kv?.value), mod: kv?.modRevision ?? 0n };
 }
 
-async function readOutcomes(ports: SchedulePorts, id: string): Promise<VersionedValue<OutcomeHistory>> {
-  const { kvs } = await readWithRetries(ports, { key: ports.keys.outcomes(id) });
+async function readOutcomes(
+  ports: SchedulePorts,
+  id: string,
+  host: string | undefined,
+): Promise<VersionedValue<OutcomeHistory>> {
+  const { kvs } = await readWithRetries(ports, { key: ports.keys.outcomes(id, host) });
   return toVersionedOutcomes(kvs[0]);
 }
 

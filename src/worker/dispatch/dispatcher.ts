@@ -1,4 +1,5 @@
 import { getScheduleType } from "../../schedule/definition.ts";
+import { buildStateName } from "../../schedule/state/due.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import { CLAIM_STAGGER, computeClaimTime, findClaimCandidate } from "../claims/claim-candidate.ts";
@@ -23,10 +24,10 @@ class CalendarFaults {
     this.#log = new RateLimitedLog(log, clock);
   }
 
-  report({ id, calendarFault }: Pick<CachedSchedule, "id" | "calendarFault">): void {
-    if (this.#reported.get(id) === calendarFault) return;
-    if (calendarFault === undefined) return void this.#reported.delete(id);
-    this.#reported.set(id, calendarFault);
+  report({ id, name, calendarFault }: Pick<CachedSchedule, "id" | "name" | "calendarFault">): void {
+    if (this.#reported.get(name) === calendarFault) return;
+    if (calendarFault === undefined) return void this.#reported.delete(name);
+    this.#reported.set(name, calendarFault);
     this.#log.warn("a schedule does not fire", { schedule: id, why: calendarFault });
   }
 }
@@ -244,17 +245,17 @@ export class Dispatcher {
     const now = this.#getWallTime();
     while (this.#canTake()) {
       this.#collectReady(now);
-      const id = this.#ready.take(Number.POSITIVE_INFINITY);
-      if (id === undefined) return;
-      const entry = this.#context.cache.entries.get(id);
-      if (entry !== undefined && !this.#pendingClaims.has(id)) this.#consider(entry, now);
+      const name = this.#ready.take(Number.POSITIVE_INFINITY);
+      if (name === undefined) return;
+      const entry = this.#context.cache.entries.get(name);
+      if (entry !== undefined && !this.#pendingClaims.has(name)) this.#consider(entry, now);
     }
   }
 
   #collectReady(now: number): void {
-    for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {
-      const entry = this.#context.cache.entries.get(id);
-      if (entry !== undefined) this.#ready.set(id, this.#computeOrder(entry, now));
+    for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now)) {
+      const entry = this.#context.cache.entries.get(name);
+      if (entry !== undefined) this.#ready.set(name, this.#computeOrder(entry, now));
     }
   }
 
@@ -264,9 +265,10 @@ export class Dispatcher {
     return dueAt - (entry.definition?.priority ?? 0) * PRIORITY_STEP;
   }
 
-  #setTimer(id: string, at: number | undefined): void {
-    this.#ready.set(id, undefined);
-    this.#timers.set(id, at);
+  /** @param name  of the state */
+  #setTimer(name: string, at: number | undefined): void {
+    this.#ready.set(name, undefined);
+    this.#timers.set(name, at);
   }
 
   #checkDrains(): void {
@@ -280,19 +282,20 @@ export class Dispatcher {
 
   /** Sets the timer of a schedule, independent of which worker claims it. */
   #plan(entry: CachedSchedule): void {
-    const { id, definition, due } = entry;
+    const { name, definition } = entry;
     this.#calendarFaults.report(entry);
-    if (this.#pendingClaims.has(id)) return;
+    if (this.#pendingClaims.has(name)) return;
     this.#strayClaims.release(entry);
-    const isSeedless =
-      definition !== undefined &&
-      entry.calendarFault === undefined &&
-      due === undefined &&
-      entry.dueMod === 0n;
+    if (entry.host !== undefined && definition !== undefined && !this.#eligibility.isFor(definition)) {
+      this.#setTimer(name, undefined);
+      return this.#stayOut(entry);
+    }
     // The state arrives on another range of the watch, possibly a moment later.
     this.#setTimer(
-      id,
-      isSeedless ? entry.freeSince + CLAIM_STAGGER : this.#findCandidate(entry, this.#getWallTime())?.runAt,
+      name,
+      isSeedless(entry)
+        ? entry.freeSince + CLAIM_STAGGER
+        : this.#findCandidate(entry, this.#getWallTime())?.runAt,
     );
   }
 
@@ -301,10 +304,10 @@ export class Dispatcher {
   }
 
   #consider(entry: CachedSchedule, now: number): void {
-    const { id, definition, due } = entry;
-    if (definition === undefined || !this.#eligibility.isFor(definition)) return;
-    const handler = this.#handlerLookup.findHandler(entry);
-    if (handler === undefined) return;
+    const { name, definition, due } = entry;
+    if (definition === undefined) return;
+    const handler = this.#eligibility.isFor(definition) ? this.#handlerLookup.findHandler(entry) : undefined;
+    if (handler === undefined) return this.#stayOut(entry);
     const candidate = this.#findCandidate(entry, now);
     if (candidate === undefined && (due !== undefined || entry.calendarFault !== undefined)) return;
     const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
@@ -312,8 +315,27 @@ export class Dispatcher {
     const lastClaimBefore = this.#findLastClaim(before, now);
     const runAt = candidate?.runAt ?? entry.freeSince;
     const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
-    if (at > now) this.#setTimer(id, at);
+    if (at > now) this.#setTimer(name, at);
     else void this.#try({ entry, handler, candidate });
+  }
+
+  /**
+   * Call this when this worker cannot run a schedule. If it is to run on every host, it does so here from the next check on that
+   * says otherwise; if the host has left its group, what was due meanwhile does not run when it comes back.
+   */
+  #stayOut(entry: CachedSchedule): void {
+    if (entry.host === undefined) return;
+    entry.since = Number.POSITIVE_INFINITY;
+    const isOut = entry.definition !== undefined && !this.#eligibility.isFor(entry.definition);
+    if (isOut && entry.dueMod > 0n && entry.running.size === 0) void this.#forgetHost(entry);
+  }
+
+  async #forgetHost(entry: CachedSchedule): Promise<void> {
+    const again = await this.#pendingClaims.forgetHost(entry);
+    if (entry.dueMod === 0n)
+      this.#plan(entry); // the watch was faster than the answer
+    else if (again !== undefined) this.#setTimer(entry.name, again);
+    this.#handlePoolChange();
   }
 
   /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
@@ -325,14 +347,14 @@ export class Dispatcher {
   async #try(one: OccurrenceClaim): Promise<void> {
     const again = await this.#pendingClaims.attempt(one);
     this.#strayClaims.release(one.entry);
-    const at = this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
-    this.#setTimer(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
+    const at = isSeedless(one.entry) ? again : this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
+    this.#setTimer(one.entry.name, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();
   }
 
   #start(claimed: ClaimedOccurrence, handler: Handler): void {
     this.#taskPool.start(claimed, handler);
-    const entry = this.#context.cache.entries.get(claimed.id);
+    const entry = this.#context.cache.entries.get(buildStateName(claimed.id, claimed.host));
     if (entry !== undefined) this.#taskPool.updateSchedule(entry, this.#getWallTime()); // changes since the claim
     if (this.#stopReason !== undefined) this.#taskPool.abortAll(this.#stopReason);
   }
@@ -344,4 +366,9 @@ export class Dispatcher {
       this.#done.resolve();
     this.wake();
   }
+}
+
+/** Returns whether a schedule can run, and has no state yet. */
+function isSeedless({ definition, calendarFault, due, dueMod }: CachedSchedule): boolean {
+  return definition !== undefined && calendarFault === undefined && due === undefined && dueMod === 0n;
 }

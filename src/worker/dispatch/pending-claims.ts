@@ -1,13 +1,14 @@
 import { isUnavailable } from "../../etcd/retry.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
-import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
+import { guardRevision } from "../../protocol/guards.ts";
 import { guardSchema } from "../../protocol/schema.ts";
 import type { Txn } from "../../protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
-import { getScheduleType } from "../../schedule/definition.ts";
-import { formatDue } from "../../schedule/state/due.ts";
-import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
+import { type Definition, getScheduleType } from "../../schedule/definition.ts";
+import { type DueState, formatDue } from "../../schedule/state/due.ts";
+import { computeFirstDue, type FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
+import { computeLag } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import {
@@ -55,8 +56,9 @@ export class PendingClaims {
     return this.#pending.size;
   }
 
-  has(id: string): boolean {
-    return this.#pending.has(id);
+  /** @param name  of the state */
+  has(name: string): boolean {
+    return this.#pending.has(name);
   }
 
   /**
@@ -64,22 +66,55 @@ export class PendingClaims {
    * @returns the earliest time to check the schedule again, wall clock, ms; undefined if there is no limit
    */
   async attempt(one: OccurrenceClaim): Promise<number | undefined> {
-    const { id } = one.entry;
-    this.#pending.add(id);
+    const { id, name } = one.entry;
+    this.#pending.add(name);
     try {
       return await this.#attemptClaim(one);
     } catch (error) {
       this.#logFailure(id, error);
       return this.#context.ports.clock.getWallTime() + AFTER_FAILURE;
     } finally {
-      this.#pending.delete(id);
+      this.#pending.delete(name);
+    }
+  }
+
+  /**
+   * Deletes the state of a schedule on this host, which has left the group of the schedule. Never rejects.
+   * @returns when to try again, wall clock, ms; undefined if it is deleted
+   */
+  async forgetHost(entry: CachedSchedule): Promise<number | undefined> {
+    const { id, host, name, definitionMod, dueMod } = entry;
+    if (host === undefined || this.#pending.has(name)) return undefined;
+    const { ports, cache } = this.#context;
+    const { keys } = ports;
+    const due = keys.due(id, host);
+    const txn: Txn = {
+      compare: [
+        guardSchema(keys),
+        guardRevision(keys.schedule(id), definitionMod),
+        guardRevision(due, dueMod),
+        ...cache.guardRules(keys.groups()),
+        { ...keys.getOccurrenceRange(id, host), target: "create", is: "equal", value: 0n },
+      ],
+      success: [{ op: "delete", key: due }],
+      failure: [],
+    };
+    this.#pending.add(name);
+    try {
+      const answer = await commitWithRetries(ports, txn, this.#context.registration.session.signal);
+      return answer.succeeded ? undefined : ports.clock.getWallTime() + AFTER_MISS;
+    } catch (error) {
+      this.#logFailure(id, error);
+      return ports.clock.getWallTime() + AFTER_FAILURE;
+    } finally {
+      this.#pending.delete(name);
     }
   }
 
   async #attemptClaim({ entry, handler, candidate }: OccurrenceClaim): Promise<number | undefined> {
     if (candidate === undefined) {
-      await writeInitialState(this.#context.ports, this.#context.cache, entry);
-      return undefined;
+      const isWritten = await writeInitialState(this.#context.ports, this.#context.cache, entry);
+      return isWritten ? undefined : this.#context.ports.clock.getWallTime() + AFTER_MISS;
     }
     const result = await claimOccurrence(this.#context, entry, candidate);
     if (result.kind === "missed") return result.until ?? this.#context.ports.clock.getWallTime() + AFTER_MISS;
@@ -110,26 +145,47 @@ export class PendingClaims {
 }
 
 /**
- * Writes the state of a schedule that was created by hand without one. Its first occurrence counts from now.
+ * Writes the state of a schedule that was created by hand without one, or the first state of one on this host. Its first
+ * occurrence counts from now; on a host, from when on it runs there.
+ * @returns false if a key changed meanwhile, or a calendar is missing
  * @throws StoreError
  */
 async function writeInitialState(
   ports: SchedulePorts,
-  { revision, calendars }: Pick<ScheduleCache, "revision" | "calendars">,
-  { id, definition, definitionMod, calendarFault }: CachedSchedule,
-): Promise<void> {
-  if (definition === undefined || calendarFault !== undefined) return;
+  cache: ScheduleCache,
+  entry: CachedSchedule,
+): Promise<boolean> {
+  const { id, host, definition, definitionMod, calendarFault, name } = entry;
+  if (definition === undefined || calendarFault !== undefined) return false;
   const { keys, clock } = ports;
-  const value = formatDue(computeFirstDue(id, definition, clock.getWallTime(), {}, calendars));
+  const now = clock.getWallTime();
+  const first = host === undefined ? {} : findHostStart(entry, definition, cache.entries.get(id)?.due, now);
+  const key = keys.due(id, host);
+  const value = formatDue(computeFirstDue(name, definition, now, first, cache.calendars));
   const txn: Txn = {
     compare: [
       guardSchema(keys),
       guardRevision(keys.schedule(id), definitionMod),
-      guardRevision(keys.due(id), 0n),
-      ...(listCalendarNames(definition).length === 0 ? [] : guardNotNewer(revision, keys.calendars())),
+      guardRevision(key, 0n),
+      ...(host !== undefined && definition.group !== undefined ? cache.guardRules(keys.groups()) : []),
+      ...(listCalendarNames(definition).length === 0 ? [] : cache.guardRules(keys.calendars())),
     ],
-    success: [{ op: "put", key: keys.due(id), value }],
+    success: [{ op: "put", key, value }],
     failure: [],
   };
-  await commitWithRetries(ports, txn);
+  return (await commitWithRetries(ports, txn)).succeeded;
+}
+
+/** Returns where a schedule begins on this host. @param base  its first occurrence, as its definition was written */
+function findHostStart(
+  { id, since, freeSince }: CachedSchedule,
+  definition: Definition,
+  base: DueState | undefined,
+  now: number,
+): FirstOccurrenceOptions {
+  const { next, runAt } = base ?? {};
+  const start = Math.min(now, since ?? next ?? freeSince);
+  if (next === undefined || start > next) return { start };
+  const isMoved = runAt !== undefined && runAt !== next + computeLag(id, definition);
+  return { start: next, ...(isMoved && { at: runAt }) };
 }

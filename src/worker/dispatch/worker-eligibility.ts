@@ -61,10 +61,15 @@ export class WorkerEligibility {
   }
 
   /** Lists the workers that can run a schedule and come before `worker` for it. */
-  listWorkersBefore(worker: string, { id, definition }: CachedSchedule, wall: number): readonly string[] {
-    return definition === undefined
-      ? []
-      : listWorkersBefore(worker, this.#findCapableWorkers(id, definition, wall), id);
+  listWorkersBefore(
+    worker: string,
+    { id, host, definition }: CachedSchedule,
+    wall: number,
+  ): readonly string[] {
+    if (definition === undefined) return [];
+    const capable = this.#findCapableWorkers(id, definition, wall);
+    const isThere = (one: string) => host === undefined || this.#cache.workers.get(one)?.host === host;
+    return listWorkersBefore(worker, capable, id).filter(isThere);
   }
 
   /**

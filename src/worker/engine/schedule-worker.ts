@@ -5,7 +5,7 @@ import { StoreError } from "../../etcd/store.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
-import { ScheduleCache } from "../cache/schedule-cache.ts";
+import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
 import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";
 import type { WorkerListener } from "../events.ts";
 import { type HandlerRegistry, TaskLost } from "../handler.ts";
@@ -171,13 +171,14 @@ class WorkerSession {
     this.#ports = ports;
     this.#options = options;
     this.#registration = registration;
-    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), {
+    const { host, pid } = options;
+    const listener: ScheduleCacheListener = {
       handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
       handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
       handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
       handleRulesChange: () => this.#dispatcher.handleRulesChange(),
-    });
-    const { host, pid } = options;
+    };
+    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener, host);
     const vanished = new VanishedTickets(ports.clock);
     const context = { ports, registration, cache: this.#cache, vanished, host, pid };
     this.#heartbeat = new WorkerHeartbeat(ports, options, registration, () => this.running);

@@ -3,9 +3,9 @@ import type { ScheduledTask } from "../handler.ts";
 
 /** Returns the task as one line of JSON, for the standard input of a command and for a module. */
 export function serializeTask(task: ScheduledTask): string {
-  const { id, type, scheduled, late, attempt, run, token, definition, after } = task;
+  const { id, host, type, scheduled, late, attempt, run, token, definition, after } = task;
   const scheduledTime = formatIsoTime(scheduled);
-  return `${JSON.stringify({ id, type, scheduledTime, scheduled, late, attempt, run, token, data: definition.data ?? null, after })}\n`;
+  return `${JSON.stringify({ id, host, type, scheduledTime, scheduled, late, attempt, run, token, data: definition.data ?? null, after })}\n`;
 }
 
 /** Builds the variables of a task, in addition to those of the definition. */
@@ -44,7 +44,7 @@ export function buildTaskHeaders(task: ScheduledTask): Record<string, string> {
   const id = encodeURIComponent(task.id.toWellFormed()); // headers have no other characters than ASCII
   return {
     "user-agent": "signalbox",
-    "idempotency-key": `${id}@${formatIsoTime(scheduled)}`,
+    "idempotency-key": `${id}@${formatIsoTime(scheduled)}${task.host === undefined ? "" : `@${encodeURIComponent(task.host)}`}`,
     "signalbox-schedule": id,
     "signalbox-scheduled": formatIsoTime(scheduled),
     "signalbox-attempt": String(attempt),

@@ -238,7 +238,7 @@ export class Poller {
     const result = await claimOccurrence(context, entry, candidate);
     if (result.kind !== "claimed") {
       // Without an end, the watch delivers the change of the other worker.
-      if (result.kind === "missed") this.#timers.set(entry.id, result.until ?? now + 1);
+      if (result.kind === "missed") this.#timers.set(entry.name, result.until ?? now + 1);
       return undefined;
     }
     const { claimed } = result;
@@ -254,7 +254,7 @@ export class Poller {
 
   #plan(entry: CachedSchedule): void {
     if (entry.id !== this.#claiming) this.#strayClaims.release(entry);
-    this.#timers.set(entry.id, this.#findCandidate(entry, this.#ports.clock.getWallTime())?.runAt);
+    this.#timers.set(entry.name, this.#findCandidate(entry, this.#ports.clock.getWallTime())?.runAt);
     this.#changed.recordChange();
   }
 

@@ -1,4 +1,5 @@
 import { retryUnavailable } from "../../etcd/retry.ts";
+import { StoreError } from "../../etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
@@ -72,7 +73,12 @@ export async function completeTask(
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors, isRemoved };
     const txn = buildCompletionTxn(ports, claimed, step);
-    const answer = await commitUntil(ports, txn, until);
+    const answer = await commitCompletion(ports, txn, { isRemoved, until });
+    if (answer === undefined) {
+      ports.log.warn("this worker's role may not remove schedules, so it stays", { schedule: claimed.id });
+      mayRemove = false;
+      continue;
+    }
     const seen = parseCompletionAnswer(answer);
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
     if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
@@ -92,6 +98,20 @@ export async function completeTask(
     mayRemove = false; // its definition may have changed
     if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
     else if (await deleteRunningKey(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
+  }
+}
+
+/** @returns undefined if it would remove the schedule, and the worker may not delete definitions */
+async function commitCompletion(
+  ports: SchedulePorts,
+  txn: Txn,
+  { isRemoved, until }: { isRemoved: boolean; until: number },
+): Promise<TxnResponse | undefined> {
+  try {
+    return await commitUntil(ports, txn, until);
+  } catch (error) {
+    if (isRemoved && error instanceof StoreError && error.kind === "permission") return undefined;
+    throw error;
   }
 }
 
@@ -132,13 +152,13 @@ function buildCompletionTxn(
   claimed: ClaimedOccurrence,
   { result, due, history, outcomes, successors, isRemoved }: CompletionStep,
 ): Txn {
-  const { id, key, token } = claimed;
-  const state = [keys.due(id), keys.outcomes(id)];
+  const { id, host, key, token } = claimed;
+  const state = [keys.due(id, host), keys.outcomes(id, host)];
   const ending: Op[] = [
-    { op: "put", key: keys.due(id), value: formatDue(result.due) },
+    { op: "put", key: keys.due(id, host), value: formatDue(result.due) },
     { op: "delete", key },
     ...successors.writes,
-    { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id), history, outcomes) },
+    { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id, host), history, outcomes) },
   ];
   return {
     compare: [
@@ -153,8 +173,8 @@ function buildCompletionTxn(
 }
 
 /** Guards the running key of this worker, and the state of the schedule. */
-function guardOwn(keys: Keys, { id, key, token }: ClaimedOccurrence, dueMod: bigint): Compare[] {
-  return [{ key, target: "create", is: "equal", value: token }, guardRevision(keys.due(id), dueMod)];
+function guardOwn(keys: Keys, { id, host, key, token }: ClaimedOccurrence, dueMod: bigint): Compare[] {
+  return [{ key, target: "create", is: "equal", value: token }, guardRevision(keys.due(id, host), dueMod)];
 }
 
 /** Commits a transaction. Retries until `until` while etcd is unreachable. */
@@ -180,7 +200,7 @@ function buildOutcomesTxn(key: string, history: OutcomeHistory, mod: bigint): Tx
  */
 async function removeMark(
   ports: SchedulePorts,
-  { id, key, running }: ClaimedOccurrence,
+  { id, host, key, running }: ClaimedOccurrence,
   due: VersionedValue<DueState>,
   until: number,
 ): Promise<void> {
@@ -188,8 +208,8 @@ async function removeMark(
   if (!due.value.open.some(isOwn)) return;
   const open = due.value.open.map((one) => (isOwn(one) ? forgetSession(one) : one));
   const txn: Txn = {
-    compare: [...guardAbsent([key]), guardRevision(ports.keys.due(id), due.mod)],
-    success: [{ op: "put", key: ports.keys.due(id), value: formatDue({ ...due.value, open }) }],
+    compare: [...guardAbsent([key]), guardRevision(ports.keys.due(id, host), due.mod)],
+    success: [{ op: "put", key: ports.keys.due(id, host), value: formatDue({ ...due.value, open }) }],
     failure: [],
   };
   await commitUntil(ports, txn, until);
@@ -241,7 +261,7 @@ async function writeMissedOutcomes(
 ): Promise<void> {
   for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
     const history = addOutcomes(seen.value, [outcome], limitOutcomes(ports, claimed), dead);
-    const txn = buildOutcomesTxn(ports.keys.outcomes(claimed.id), history, seen.mod);
+    const txn = buildOutcomesTxn(ports.keys.outcomes(claimed.id, claimed.host), history, seen.mod);
     const answer = await commitUntil(ports, txn, until);
     seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));
   }
@@ -277,11 +297,11 @@ async function deleteRunningKey(
 export function applyCompletion(
   cache: ScheduleCache,
   keys: Keys,
-  { id, key, token }: ClaimedOccurrence,
+  { id, host, key, token }: ClaimedOccurrence,
   completion: TaskCompletion,
 ): void {
   if (completion.kind === "settled" && completion.due !== undefined)
-    cache.applyPut(buildKeyValue(keys.due(id), formatDue(completion.due.value), completion.due.mod));
+    cache.applyPut(buildKeyValue(keys.due(id, host), formatDue(completion.due.value), completion.due.mod));
   cache.deleteRunning(id, key, token);
 }
 

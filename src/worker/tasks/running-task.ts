@@ -34,9 +34,10 @@ export function createRunningTask(
     end(() => new TaskLost("lost", String((session.signal.reason as Error).message)));
   if (session.signal.aborted) handleSessionLoss();
   session.signal.addEventListener("abort", handleSessionLoss, { once: true });
-  const { id, definition, running, token, key } = claimed;
+  const { id, host, definition, running, token, key } = claimed;
   const task: ScheduledTask = {
     id,
+    ...(host !== undefined && { host }),
     definition: mergeOwnInput(claimed),
     key,
     type: getScheduleType(id, definition),

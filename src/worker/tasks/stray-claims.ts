@@ -30,10 +30,17 @@ export class StrayClaims {
   /** Call it when a schedule has changed, and no claim of it is under way. */
   release(entry: CachedSchedule): void {
     for (const [key, { running, createRevision }] of entry.running) {
-      const isStray = running?.worker === this.#worker && !this.#isKnown(running.run);
+      const isStray =
+        running?.worker === this.#worker && !this.#isKnown(running.run) && this.#isOf(entry, key);
       if (isStray && !this.#releasing.has(key))
         void this.#release(buildClaim(entry, key, createRevision)).catch(() => {}); // the next change tries again
     }
+  }
+
+  /** Whether a running key goes with the state of the entry, and not with that of a host, or the other way round. */
+  #isOf({ host }: CachedSchedule, key: string): boolean {
+    const parsed = this.#ports.keys.parse(key);
+    return parsed.kind === "running" && parsed.host === host;
   }
 
   async #release(claimed: ClaimedOccurrence | undefined): Promise<void> {
@@ -66,7 +73,7 @@ export class StrayClaims {
 }
 
 function buildClaim(
-  { id, definition, due, dueMod, running }: CachedSchedule,
+  { id, host, definition, due, dueMod, running }: CachedSchedule,
   key: string,
   token: bigint,
 ): ClaimedOccurrence | undefined {
@@ -77,6 +84,7 @@ function buildClaim(
   const open = state.open.find((one) => one.scheduled === scheduled);
   return {
     id,
+    host,
     definition,
     running: record,
     key,

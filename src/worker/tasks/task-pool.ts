@@ -1,4 +1,5 @@
 import { OVER } from "../../base/wait.ts";
+import { buildStateName } from "../../schedule/state/due.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -15,6 +16,7 @@ export class TaskPool {
   readonly #listener: WorkerListener;
   /** By run. */
   readonly #tasks = new Map<string, RunningTask>();
+  /** By the name of the cache's entry. */
   readonly #tasksBySchedule = new Map<string, Set<RunningTask>>();
   /** Per run: when the next occurrence replaces it. */
   readonly #replacements = new TimerQueue();
@@ -53,20 +55,22 @@ export class TaskPool {
   }
 
   #add(running: RunningTask): void {
-    const { id, running: record } = running.claimed;
+    const { id, host, running: record } = running.claimed;
     this.#tasks.set(record.run, running);
-    const same = this.#tasksBySchedule.get(id);
-    if (same === undefined) this.#tasksBySchedule.set(id, new Set([running]));
+    const name = buildStateName(id, host);
+    const same = this.#tasksBySchedule.get(name);
+    if (same === undefined) this.#tasksBySchedule.set(name, new Set([running]));
     else same.add(running);
   }
 
   #remove(running: RunningTask): void {
-    const { id, running: record } = running.claimed;
+    const { id, host, running: record } = running.claimed;
     this.#tasks.delete(record.run);
     this.#replacements.set(record.run, undefined);
-    const same = this.#tasksBySchedule.get(id);
+    const name = buildStateName(id, host);
+    const same = this.#tasksBySchedule.get(name);
     same?.delete(running);
-    if (same?.size === 0) this.#tasksBySchedule.delete(id);
+    if (same?.size === 0) this.#tasksBySchedule.delete(name);
   }
 
   /**
@@ -74,7 +78,7 @@ export class TaskPool {
    * @param now wall clock, ms
    */
   updateSchedule(entry: CachedSchedule, now: number): void {
-    for (const { claimed, end } of this.#tasksBySchedule.get(entry.id) ?? []) {
+    for (const { claimed, end } of this.#tasksBySchedule.get(entry.name) ?? []) {
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
         end(() => new TaskLost("lost", "its running key was deleted"));
       const { definition = claimed.definition, due } = entry;

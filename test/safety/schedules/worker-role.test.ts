@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
@@ -40,6 +41,21 @@ test("runs what is due, with leases, and remembers it", async () => {
   expect((await namespace.execute("ls problems")).stdout, "it may pause what fails").toContain(
     "it has paused itself after 1 failure",
   );
+  await putDueSchedule(namespace, "once", {
+    command: ["true"],
+    cron: "@at 2026-01-01T00:00Z",
+    removeAfter: "end",
+  });
+  await putDueSchedule(namespace, "next", { command: ["true"] });
+  expect(await waitForOutcomes(namespace, "once"), "it may not remove it, so it keeps it").toMatchObject([
+    { result: "ok", attempt: 1 },
+  ]);
+  await waitForOutcomes(namespace, "next");
+  await waitUntil("nothing runs", async () => {
+    const { kvs } = await namespace.store.readRange(namespace.keys.runnings());
+    return kvs.length === 0;
+  });
+  await worker.waitForOutput("may not remove");
   const { code, stdout } = await namespace.execute("schedule pause job --yes");
   expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
   worker.child.kill("SIGTERM");

@@ -17,7 +17,10 @@ const createRunning = (key: string): KeyValue => ({
 });
 
 test("the running keys of one schedule are not those of another", () => {
-  const [one, other] = [createCachedSchedule("one", 5), createCachedSchedule("other", 5)];
+  const [one, other] = [
+    createCachedSchedule({ id: "one", host: undefined, since: undefined }, 5),
+    createCachedSchedule({ id: "other", host: undefined, since: undefined }, 5),
+  ];
   applyKey(one, "running", createRunning("running/one"));
   expect([...one.running.keys()]).toEqual(["running/one"]);
   expect(other.running.size).toBe(0);
@@ -31,7 +34,7 @@ test("the running keys of one schedule are not those of another", () => {
 });
 
 test("several running keys go one by one; one that is not there changes nothing", () => {
-  const one = createCachedSchedule("one", 5);
+  const one = createCachedSchedule({ id: "one", host: undefined, since: undefined }, 5);
   for (const key of ["running/one/1", "running/one/2"]) applyKey(one, "running", createRunning(key));
   removeScheduleKey(one, "running", "running/one/3", 98);
   expect(one.freeSince).toBe(5);

@@ -18,6 +18,6 @@ test.each<[what: string, rank: number, lastClaimBefore: number, freeSince: numbe
   ["while the first worker claims, the second one waits on", 1, DUE + 4_000, 0, 5_250],
   ["but not for ever: it may be unable to claim this one", 1, DUE + 60_000, 0, 11_250],
 ])("%s (rank %i)", (_what, rank, lastClaimBefore, freeSince, expected) => {
-  const entry = createCachedSchedule("x", freeSince);
+  const entry = createCachedSchedule({ id: "x", host: undefined, since: undefined }, freeSince);
   expect(computeClaimTime(entry, { rank, runAt: DUE, lastClaimBefore }, HALF) - DUE).toBe(expected);
 });

@@ -45,6 +45,11 @@ test("a request has the task as JSON, its identity in headers, and its response 
     "signalbox-token": "77",
   });
   expect(JSON.parse(body)).toMatchObject({ id: "reports.ä b", token: "77", data: { to: "ops" } });
+  await handler.run({ ...task, host: "web1" });
+  expect(requests[1]?.headers["idempotency-key"], "each host has its own occurrence").toBe(
+    "reports.%C3%A4%20b@2026-11-21T12:00:00.000Z@web1",
+  );
+  expect(JSON.parse(requests[1]?.body ?? "")).toMatchObject({ host: "web1" });
 });
 
 test.each<[object, string, string | undefined]>([

@@ -31,6 +31,15 @@ const only = (text: string, terms: Partial<CrontabImportOptions> = {}) => [
   ...convert(text, terms).definitions.values(),
 ];
 
+it("runs each line on every host if asked, and then warns of none that maintains the host", () => {
+  const text = "17 * * * * run-parts --report /etc/cron.hourly\n";
+  const { definitions, notes } = convert(text, { on: "every-host", group: "web" });
+  expect([...definitions.values()]).toMatchObject([{ on: "every-host", group: "web" }]);
+  expect(notes).toEqual([]);
+  expect(convert(text).notes).toMatchObject([{ detail: expect.stringContaining("--on every-host") }]);
+  expect(formatScheduleCrontab(definitions)).toContain("# for the crontab of every host");
+});
+
 describe("MAILTO", () => {
   const LINE = "0 1 * * * report\n";
 

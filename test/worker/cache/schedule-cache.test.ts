@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { createKeys } from "../../../src/protocol/keys.ts";
+import type { KeyValue, WatchEvent } from "../../../src/protocol/txn.ts";
+import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
+import { buildStateName, formatDue } from "../../../src/schedule/state/due.ts";
+import { formatRunning } from "../../../src/schedule/state/running-record.ts";
+import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
+
+const keys = createKeys("/x/");
+const NOW = 1_000;
+
+function createCache(host?: string) {
+  const ignore = () => {};
+  const listener = {
+    handleScheduleChange: ignore,
+    handleClaim: ignore,
+    handleWorkerChange: ignore,
+    handleRulesChange: ignore,
+  };
+  return new ScheduleCache(keys, () => NOW, listener, host);
+}
+
+const toKeyValue = (
+  key: string,
+  value: string,
+  modRevision: bigint,
+  createRevision = modRevision,
+): KeyValue => ({
+  key,
+  value,
+  createRevision,
+  modRevision,
+  session: 0n,
+});
+const toPut = (...kv: Parameters<typeof toKeyValue>): WatchEvent => ({ type: "put", kv: toKeyValue(...kv) });
+
+function read(cache: ScheduleCache, revision: bigint, ...kvs: KeyValue[]) {
+  cache.begin();
+  for (const kv of kvs) cache.add(kv);
+  cache.finish(revision);
+}
+
+const SINGLE: Definition = { cron: "* * * * *", timezone: "UTC" };
+const EVERY: Definition = { ...SINGLE, on: "every-host" };
+const DUE = formatDue({ next: 5, runAt: 5, open: [] });
+const getOwn = (cache: ScheduleCache) => cache.entries.get(buildStateName("job", "web1"));
+
+test("a guard on rules refuses what is newer than their own range, whatever other ranges say", () => {
+  const cache = createCache();
+  read(cache, 10n);
+  // The events of one range may arrive after later ones of another.
+  cache.apply({ revision: 14n, events: [toPut(keys.group("web"), "[]", 14n)] });
+  cache.apply({ revision: 13n, events: [toPut(keys.worker("w"), "{}", 13n)] });
+  expect(cache.guardRules(keys.groups())).toEqual([
+    { ...keys.groups(), target: "mod", is: "less", value: 15n },
+  ]);
+  expect(cache.guardRules(keys.drains())).toEqual([
+    { ...keys.drains(), target: "mod", is: "less", value: 11n },
+  ]);
+  read(cache, 20n);
+  expect(cache.guardRules(keys.drains(), keys.groups()).map(({ value }) => value)).toEqual([21n, 21n]);
+});
+
+test("a schedule that runs on every host can be started only by the state of this host", () => {
+  const cache = createCache("web1");
+  const others = [
+    toKeyValue(keys.due("job", "web2"), DUE, 2n),
+    toKeyValue(keys.due("job", "web1"), DUE, 3n),
+    toKeyValue(keys.due("job"), DUE, 1n),
+  ];
+  read(cache, 10n, ...others, toKeyValue(keys.schedule("job"), formatDefinition(EVERY), 1n));
+  expect(cache.entries.size).toBe(2);
+  expect(cache.entries.get("job")).toMatchObject({ definition: undefined, dueMod: 1n });
+  expect(getOwn(cache)).toMatchObject({ host: "web1", definition: EVERY, dueMod: 3n });
+
+  cache.apply({ revision: 11n, events: [toPut(keys.schedule("job"), formatDefinition(SINGLE), 11n, 1n)] });
+  expect(cache.entries.get("job")).toMatchObject({ definition: SINGLE });
+  expect(getOwn(cache)).toMatchObject({ definition: undefined });
+  cache.apply({
+    revision: 12n,
+    events: [{ type: "delete", key: keys.due("job", "web1"), revision: 12n }],
+  });
+  expect(getOwn(cache)).toBeUndefined();
+});
+
+test("a program that does not name its host sees no schedule to start", () => {
+  const cache = createCache();
+  read(cache, 10n, toKeyValue(keys.schedule("job"), formatDefinition(EVERY), 1n));
+  expect([...cache.entries.values()].map(({ definition }) => definition)).toEqual([undefined]);
+});
+
+test.each([
+  ["was there when the worker came: from then on", 10n, 1n, 1n, NOW],
+  ["was added while the worker watched: from its first occurrence", 10n, 11n, 11n, undefined],
+  ["was changed while the worker watched: from then on", 10n, 11n, 1n, NOW],
+] as const)("a schedule that %s", (_, revision, mod, create, since) => {
+  const cache = createCache("web1");
+  const kv = toKeyValue(keys.schedule("job"), formatDefinition(EVERY), mod, create);
+  read(cache, revision, ...(mod <= revision ? [kv] : []));
+  if (mod > revision) cache.apply({ revision: mod, events: [{ type: "put", kv }] });
+  expect(getOwn(cache)?.since).toBe(since);
+});
+
+test("a host whose state was deleted begins again from then on, not with the first occurrence", () => {
+  const cache = createCache("web1");
+  read(cache, 10n);
+  cache.apply({ revision: 11n, events: [toPut(keys.schedule("job"), formatDefinition(EVERY), 11n)] });
+  expect(getOwn(cache)?.since).toBeUndefined();
+  const key = keys.due("job", "web1");
+  cache.apply({ revision: 12n, events: [toPut(key, DUE, 12n)] });
+  cache.apply({ revision: 13n, events: [{ type: "delete", key, revision: 13n }] });
+  expect(getOwn(cache)).toMatchObject({ dueMod: 0n, since: Number.POSITIVE_INFINITY });
+});
+
+test("a schedule that was added while the watch was interrupted begins with its first occurrence", () => {
+  const cache = createCache("web1");
+  read(cache, 10n);
+  read(cache, 20n, toKeyValue(keys.schedule("job"), formatDefinition(EVERY), 15n));
+  expect(getOwn(cache)).toMatchObject({ since: undefined });
+});
+
+test("runs on this host, and those from before, keep it from starting here; those on other hosts do not", () => {
+  const cache = createCache("web1");
+  const value = formatRunning({
+    run: "r",
+    worker: "w",
+    host: "h",
+    since: 1,
+    scheduled: 1,
+    attempt: 1,
+  } as never);
+  const running = [
+    keys.running("job"),
+    keys.runningOnHost("job", "web1", 1),
+    keys.runningOnHost("job", "web2", 1),
+  ];
+  read(
+    cache,
+    10n,
+    ...running.map((key) => toKeyValue(key, value, 2n)),
+    toKeyValue(keys.schedule("job"), formatDefinition(EVERY), 1n),
+  );
+  expect([...(getOwn(cache)?.running.keys() ?? [])]).toEqual(running.slice(0, 2));
+  // If it runs on one host again, it waits for the runs of all.
+  expect(cache.entries.get("job")?.running.size).toBe(3);
+  cache.deleteRunning("job", keys.runningOnHost("job", "web1", 1), 2n);
+  expect([...(getOwn(cache)?.running.keys() ?? [])]).toEqual(running.slice(0, 1));
+  expect(cache.entries.get("job")?.running.size).toBe(2);
+});
