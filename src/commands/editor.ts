@@ -10,6 +10,8 @@ import { type ActionContext, InterruptedError } from "./store-command.ts";
 /** A text that the user edits. */
 interface EditableText<T> {
   text: string;
+  /** Of the file; editors choose by it how to show the text. */
+  name?: string;
   /** @param path  the file of the text. @returns the value, or the faults of the text, one sentence each */
   parse(text: string, path: string): { value: T } | { faults: readonly string[] };
   apply(value: T): Promise<ActionOutcome>;
@@ -24,8 +26,8 @@ interface EditableText<T> {
  * @throws SignalboxError if the editor fails; as `apply`
  */
 export async function editText<T>(context: ActionContext, editable: EditableText<T>): Promise<ActionOutcome> {
-  const { text, parse, apply, isSettled } = editable;
-  const sheet = new EditorFile(text);
+  const { text, name, parse, apply, isSettled } = editable;
+  const sheet = new EditorFile(text, name);
   const close = () => discardUnlessChanged(sheet, editable);
   try {
     for (;;) {

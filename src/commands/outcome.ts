@@ -1,6 +1,7 @@
 import { EXIT } from "../base/errors.ts";
 import type { JsonFault } from "../base/json-fault.ts";
 import type { ConfigChange } from "../fleet/config-changes.ts";
+import type { CalendarChange } from "../operate/site.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";
 import type { KeyValue } from "../protocol/txn.ts";
 import type { Definition } from "../schedule/definition.ts";
@@ -17,6 +18,7 @@ export type OperationResult =
   | DrainResult
   | UndrainResult
   | ConfigResult
+  | SiteResult
   | ScheduleResult
   | PruneResult
   | KeyResult
@@ -91,6 +93,20 @@ export interface ConfigResult {
   /** As in the audit: `group web`. */
   target: string;
   changes: readonly ConfigChange[];
+  /** The runs that the changes affect. */
+  affected: ConfigImpact["affected"];
+}
+
+/** A change by a document of a site. */
+export interface SiteResult {
+  kind: "site";
+  outcome: CommonOutcome;
+  revision: bigint;
+  /** As in the audit. */
+  action: "apply" | "import" | "edit";
+  config: readonly ConfigChange[];
+  calendars: readonly CalendarChange[];
+  schedules: readonly ScheduleChangeRecord[];
   /** The runs that the changes affect. */
   affected: ConfigImpact["affected"];
 }

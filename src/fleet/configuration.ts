@@ -13,11 +13,12 @@ export function normalizeMembers(members: Iterable<string>): readonly string[] {
 }
 
 /** Normalizes the configuration of a resource: fixed order of fields, no empty note. */
-export function normalizeResource({ total, order, note }: ResourceConfig): ResourceConfig {
+export function normalizeResource({ total, order, note, source }: ResourceConfig): ResourceConfig {
   return {
     ...(total !== undefined && { total: total.trim() }),
     ...(order !== undefined && { order }),
     ...(note !== undefined && note !== "" && { note }),
+    ...(source !== undefined && { source }),
   };
 }
 

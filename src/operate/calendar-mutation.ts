@@ -93,7 +93,11 @@ export async function applyCalendarMutation(
 }
 
 /** Formats a change of a calendar: `calendar holidays added: 12 entries`. */
-export function formatCalendarChange({ name, before, after }: CalendarPlan): string {
+export function formatCalendarChange({
+  name,
+  before,
+  after,
+}: Pick<CalendarPlan, "name" | "before" | "after">): string {
   const was = before && "value" in before ? before.value.days : [];
   if (after === undefined) return `calendar ${name} deleted: ${was.length} entries`;
   if (before === undefined) return `calendar ${name} added: ${formatEntries(after.days)}`;
@@ -144,7 +148,8 @@ const canRead = (fields: Parameters<typeof listCalendarNames>[0], calendars: Cal
     return found !== undefined && "value" in found;
   });
 
-function createUsedError(name: string, users: readonly string[]): UsageError {
+/** Creates the error for a calendar that schedules use and that would be deleted. */
+export function createUsedError(name: string, users: readonly string[]): UsageError {
   return new UsageError(
     `calendar ${quoteText(name)} cannot be deleted: ${users.length === 1 ? "schedule" : "schedules"} ${formatEntries(users)} ${users.length === 1 ? "uses" : "use"} it`,
   );

@@ -2,10 +2,9 @@ import type { ConfigChange } from "../fleet/config-changes.ts";
 import { serializeGroup } from "../fleet/groups.ts";
 import { serializeResourceConfig } from "../fleet/resources.ts";
 import type { AuditAction } from "../protocol/audit.ts";
-import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
+import { guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
-import type { Compare, Op } from "../protocol/txn.ts";
-import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
+import type { Op } from "../protocol/txn.ts";
 import { type ActionResult, executeAction } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
 
@@ -14,11 +13,13 @@ export interface ConfigKeyRevision {
   readonly kind: ConfigChange["kind"];
   readonly name: string;
   readonly modRevision: bigint;
+  /** The source that owns a group. */
+  readonly source?: string | undefined;
 }
 
 /** Changes of the configuration, based on what the operator has read. */
 export interface ConfigUpdate {
-  action: Extract<AuditAction, "group" | "resource" | "import" | "edit">;
+  action: Extract<AuditAction, "group" | "resource">;
   target: string;
   outcome: string;
   reason?: string | undefined;
@@ -26,51 +27,37 @@ export interface ConfigUpdate {
   /** The revision that the operator has read, and all configuration keys at that revision. */
   seen: bigint;
   keys: readonly ConfigKeyRevision[];
-  /** Whether to refuse when any part of the configuration has changed, and not only the keys to change. */
-  guardsAll: boolean;
 }
 
 /**
  * Applies changes in one guarded transaction, with its audit record: all of them, or none.
- *
- * A deletion leaves nothing that a comparison over a range could detect. With too many keys to compare one by one, the
- * audit is therefore guarded as well, because it records every change that signalbox makes. This also refuses after any
- * other action; the operator must then read again and retry.
- * @returns `changed` when the configuration differs from what was read, or, with many keys, may differ
- * @throws SignalboxError 77; 78 when the changes exceed one transaction; StoreError
+ * @returns `changed` when a key to change differs from what was read
+ * @throws SignalboxError 77; StoreError
  */
 export async function applyConfigUpdate(ports: OperatorPorts, update: ConfigUpdate): Promise<ActionResult> {
-  const { changes, guardsAll, keys, ...rest } = update;
-  const ops = changes.map((change) => toOp(ports.keys, change));
-  const compare = guardsAll ? buildWholeGuard(ports.keys, update) : buildTouchedGuard(ports.keys, update);
-  return await executeAction(ports, { ...rest, compare, ops: splitIntoChunks(ports.keys, ops) });
+  const { changes, keys: seen, ...rest } = update;
+  const known = new Map(seen.map((one) => [buildConfigKey(ports.keys, one), one]));
+  const findSeen = (change: ConfigChange) => known.get(buildConfigKey(ports.keys, change));
+  return await executeAction(ports, {
+    ...rest,
+    compare: changes.map((change) =>
+      guardRevision(buildConfigKey(ports.keys, change), findSeen(change)?.modRevision ?? 0n),
+    ),
+    ops: changes.map((change) => toOp(ports.keys, change, findSeen(change)?.source)),
+  });
 }
 
-function toOp(keys: Keys, change: ConfigChange): Op {
+/** Builds the operation that writes a change. @param source  the one that owns the group; it stays unless the change has one */
+export function toOp(keys: Keys, change: ConfigChange, source: string | undefined): Op {
   const key = buildConfigKey(keys, change);
   if (change.after === undefined) return { op: "delete", key };
   const value =
-    change.kind === "group" ? serializeGroup(change.after) : serializeResourceConfig(change.after);
+    change.kind === "group"
+      ? serializeGroup(change.after, "source" in change ? change.source : source)
+      : serializeResourceConfig(change.after);
   return { op: "put", key, value };
 }
 
-function buildConfigKey(keys: Keys, { kind, name }: Pick<ConfigChange, "kind" | "name">): string {
+export function buildConfigKey(keys: Keys, { kind, name }: Pick<ConfigChange, "kind" | "name">): string {
   return kind === "group" ? keys.group(name) : keys.resourceConfig(name);
-}
-
-/** Compares the keys to change with what was read. */
-function buildTouchedGuard(keys: Keys, { changes, keys: seen }: ConfigUpdate): Compare[] {
-  const known = new Map(seen.map((one) => [buildConfigKey(keys, one), one.modRevision]));
-  return changes
-    .map((change) => buildConfigKey(keys, change))
-    .map((key) => guardRevision(key, known.get(key) ?? 0n));
-}
-
-/** Compares the whole configuration with what was read. */
-function buildWholeGuard(keys: Keys, update: ConfigUpdate): Compare[] {
-  const rooms = guardNotNewer(update.seen, keys.groups(), keys.resourceConfigs());
-  const unchanged = update.keys.map((one) => guardRevision(buildConfigKey(keys, one), one.modRevision));
-  return unchanged.length <= MAX_DIRECT_OPS
-    ? [...rooms, ...unchanged]
-    : [...rooms, ...guardNotNewer(update.seen, keys.audits())];
 }

@@ -1,7 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
-import type { Calendar } from "../schedule/calendar/calendar.ts";
 import { checkDefinition, type Definition } from "../schedule/definition.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
@@ -26,13 +25,8 @@ export interface ScheduleImport {
   /** Target in the audit record. */
   target: string;
   definitions: ReadonlyMap<string, Definition>;
-  /** Calendars to add if they do not exist. */
-  calendars?: ReadonlyMap<string, Calendar>;
-  /**
-   * Value of `Definition.source` for this file. Schedules with another source are not changed. If undefined, the file
-   * owns all schedules.
-   */
-  source?: string | undefined;
+  /** Value of `Definition.source` for this file. Schedules with another source are not changed. */
+  source: string;
   /** State of the schedules, if the file contains it. A schedule that is as far or further here is not moved. */
   positions?: ReadonlyMap<string, SchedulePosition>;
   /** Options for the first occurrences of the schedules that do not exist yet. */
@@ -51,7 +45,6 @@ export interface ScheduleImport {
 export function buildImportMutation({
   target,
   definitions,
-  calendars,
   positions,
   firsts,
   source,
@@ -62,11 +55,10 @@ export function buildImportMutation({
     validateName("schedule", id);
     checkDefinition(definition);
   }
-  const isOwn = (seen: StoredSchedule) => source === undefined || seen.definition?.source === source;
+  const isOwn = (seen: StoredSchedule) => seen.definition?.source === source;
   return {
     target,
     ids: "all",
-    ...(calendars !== undefined && { calendars }),
     decide: (stored, now) => {
       checkOwners(stored, definitions.keys(), isOwn, remedy);
       const wanted = [...definitions].flatMap(([id, definition]) =>
@@ -86,14 +78,13 @@ export function buildImportMutation({
 }
 
 /** Formats the counts, for example `2 added, 1 changed`. */
-export function formatImportCounts(changes: readonly PlannedChange[], calendars = 0): string {
+export function formatImportCounts(changes: readonly PlannedChange[]): string {
   const deleted = changes.filter(({ isDeleted }) => isDeleted).length;
   const added = changes.filter(({ before }) => before.definitionMod === 0n).length;
   const counts = [
     [added, "added"],
     [changes.length - added - deleted, "changed"],
     [deleted, "deleted"],
-    [calendars, calendars === 1 ? "calendar added" : "calendars added"],
   ] as const;
   const told = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   return told.join(", ") || "nothing changed";

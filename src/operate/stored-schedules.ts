@@ -107,11 +107,13 @@ async function* readInChunks(
 
 /**
  * Reads every schedule at one revision, without outcome histories.
+ * @param at  the revision; undefined for the current one
  * @throws StoreError
  */
 export async function readAllStoredSchedules(
   ports: ObserverPorts,
   signal?: AbortSignal,
+  at?: bigint,
 ): Promise<ScheduleReadResult> {
   const { keys } = ports;
   const definitions = new Map<string, KeyValue>();
@@ -134,7 +136,7 @@ export async function readAllStoredSchedules(
       },
       finish: () => {},
     },
-    { signal },
+    { signal, revision: at },
   );
   const seen = [...definitions].map(([id, kv]) => [id, parseStoredSchedule(id, kv, dues.get(id))] as const);
   return { revision, schedules: new Map(seen), calendars };

@@ -1,15 +1,10 @@
 import { clean, quoteText } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
-import {
-  applyConfigChanges,
-  type ConfigChange,
-  formatChangeCount,
-  formatConfigChange,
-} from "../../fleet/config-changes.ts";
-import type { TotalCheck } from "../../fleet/config-document-parser.ts";
+import { applyConfigChanges, type ConfigChange, formatConfigChange } from "../../fleet/config-changes.ts";
 import { createMacros } from "../../fleet/macros.ts";
+import type { TotalCheck } from "../../fleet/resources.ts";
 import { applyConfigUpdate, type ConfigKeyRevision, type ConfigUpdate } from "../../operate/configure.ts";
-import { readConfigAudit } from "../../operate/operator-action.ts";
+import { CONFIG_ACTIONS, readAuditSince } from "../../operate/operator-action.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import { buildConfiguration, buildHostMacros } from "../../state/configuration.ts";
 import {
@@ -33,8 +28,10 @@ export const IMPACT_COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, 
 
 /** Lists all configuration keys in a snapshot with their revisions, including malformed ones. */
 function listSeenKeys({ groups, resources }: Pick<Snapshot, "groups" | "resources">): ConfigKeyRevision[] {
-  const toSeenKeys = (kind: ConfigKeyRevision["kind"], kept: ReadonlyMap<string, { modRevision: bigint }>) =>
-    [...kept].map(([name, { modRevision }]) => ({ kind, name, modRevision }));
+  const toSeenKeys = (
+    kind: ConfigKeyRevision["kind"],
+    kept: ReadonlyMap<string, { modRevision: bigint; source?: string }>,
+  ) => [...kept].map(([name, { modRevision, source }]) => ({ kind, name, modRevision, source }));
   return [...toSeenKeys("group", groups), ...toSeenKeys("resource", resources)];
 }
 
@@ -65,23 +62,18 @@ interface ConfigDraft {
   nothing: string;
   /** Further notes for the operator, one sentence each. */
   notes?: readonly string[];
-  /**
-   * Whether many objects change at once. Then the command always asks, and refuses if any part of the configuration
-   * changed.
-   */
-  isBulk?: boolean;
 }
 
-/** Largest number of changes that are reported one by one afterwards, and of notes; further ones are only counted. */
+/** Largest number of notes that are printed; further ones are only counted. */
 const MANY = 10;
 /** How often the write is tried if others write, but not to the configuration. */
 const TRIES = 5;
 
 /**
- * Previews changes of the configuration, asks for confirmation if they affect a run or delete something, and applies
+ * Previews a change of a group or a resource, asks for confirmation if they affect a run or delete something, and applies
  * them.
  */
-export class ConfigChangeCommand {
+class ConfigChangeCommand {
   readonly #context: ActionContext;
   readonly #draft: ConfigDraft;
   readonly #impact: ConfigImpact;
@@ -132,14 +124,13 @@ export class ConfigChangeCommand {
   }
 
   #buildRequest(snapshot: Snapshot): ConfigUpdate {
-    const { action, target, changes, isBulk = false } = this.#draft;
+    const { action, target, changes } = this.#draft;
     return {
       action,
       target,
       changes,
       seen: snapshot.revision,
       keys: listSeenKeys(snapshot),
-      guardsAll: isBulk,
       reason: this.#reason,
       outcome: `${this.#buildSummary()}${this.#hits === "" ? "" : `; ${this.#hits}`}`,
     };
@@ -147,9 +138,7 @@ export class ConfigChangeCommand {
 
   /** Formats the changes for the audit record. */
   #buildSummary(): string {
-    const [only] = this.#draft.changes;
-    if (only !== undefined && this.#draft.changes.length === 1) return this.#formatChange(only);
-    return formatChangeCount(this.#draft.changes);
+    return this.#draft.changes.map((change) => this.#formatChange(change)).join(", ");
   }
 
   async #describeChangesSince(): Promise<string[]> {
@@ -161,29 +150,24 @@ export class ConfigChangeCommand {
     return moved.length === 0 ? [] : [...moved, ...(await this.#readAuthors(expected))];
   }
 
-  /**
-   * Returns a filter for what must not have changed: everything for a bulk change, otherwise the objects of the
-   * changes.
-   */
+  /** Returns a filter for what must not have changed: the objects of the changes. */
   #createScopeFilter(): (kind: ConfigChange["kind"], name: string) => boolean {
-    const { isBulk, changes, target } = this.#draft;
+    const { changes, target } = this.#draft;
     const touched = new Set([target, ...changes.map(({ kind, name }) => `${kind} ${name}`)]);
-    return (kind, name) => isBulk === true || touched.has(`${kind} ${name}`);
+    return (kind, name) => touched.has(`${kind} ${name}`);
   }
 
   /** Reads from the audit who changed the configuration since a revision. */
   async #readAuthors(since: bigint): Promise<string[]> {
-    const records = await readConfigAudit(this.#context, since);
+    const records = await readAuditSince(this.#context, since, CONFIG_ACTIONS);
     return records.map(
       (one) => `changed by ${formatOperator(one)}: ${one.action}, ${one.target}: ${one.outcome}`,
     );
   }
 
   #needsConfirmation(): boolean {
-    const { isBulk, changes } = this.#draft;
-    return (
-      isBulk === true || this.#impact.affected.length > 0 || changes.some(({ after }) => after === undefined)
-    );
+    const { changes } = this.#draft;
+    return this.#impact.affected.length > 0 || changes.some(({ after }) => after === undefined);
   }
 
   /** @param wall  as in `formatAffectedRuns` */
@@ -195,10 +179,7 @@ export class ConfigChangeCommand {
 
   #describeResult(wasShown: boolean): string[] {
     const { changes } = this.#draft;
-    const told =
-      wasShown || changes.length > MANY
-        ? [`done: ${formatChangeCount(changes)}`]
-        : changes.map((change) => this.#formatChange(change));
+    const told = wasShown ? ["done"] : changes.map((change) => this.#formatChange(change));
     return this.#hits === "" ? told : [...told, `this ${this.#hits}`];
   }
 
@@ -208,8 +189,7 @@ export class ConfigChangeCommand {
   }
 
   #buildQuestion(): string {
-    const what = this.#draft.isBulk ? formatChangeCount(this.#draft.changes) : clean(this.#draft.target);
-    return `Change ${what}${this.#hits === "" ? "" : `, which ${this.#hits}`}?`;
+    return `Change ${clean(this.#draft.target)}${this.#hits === "" ? "" : `, which ${this.#hits}`}?`;
   }
 
   #printNotes(): void {

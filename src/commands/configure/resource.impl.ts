@@ -1,8 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { type ConfigChange, computeConfigChanges } from "../../fleet/config-changes.ts";
-import { LONGEST_NOTE } from "../../fleet/config-document-parser.ts";
 import { normalizeResource } from "../../fleet/configuration.ts";
-import type { ResourceConfig } from "../../fleet/resources.ts";
+import { LONGEST_NOTE, type ResourceConfig } from "../../fleet/resources.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";

@@ -7,19 +7,31 @@ const ALIASES: Readonly<Record<string, string>> = {
   history: "ls history",
   stats: "ls statistics",
   collisions: "schedule lint --collisions",
+  "schedule import json": "apply",
+  "schedule diff json": "diff",
+  "schedule export": "export --only calendars --only schedules --format json",
+  import: "apply",
 };
 
-/** Options that old words had, as the beginning of a filter. */
+/** Commands that begin with an old word. */
+const CURRENT: readonly string[] = ["import switchman", "import perfectsched"];
+
+/** Options that old words had: the beginning of a filter, or another option. */
 const OLD_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "schedule list": { "--tag": "tag:" },
+  "schedule import json": { "--source": "--owner=" },
+  "schedule diff json": { "--source": "--owner=" },
 };
 
 /** Replaces old words at the start of a command line, and options that only they had. */
 export function replaceAliases(words: readonly string[]): readonly string[] {
-  for (const length of [2, 1]) {
+  if (CURRENT.includes(words.slice(0, 2).join(" "))) return words;
+  for (const length of [3, 2, 1]) {
     const alias = words.slice(0, length).join(" ");
     if (!Object.hasOwn(ALIASES, alias)) continue;
-    const rest = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
+    const options = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
+    const rest =
+      alias === "import" ? options.map((word) => (word === "--replace" ? "--prune" : word)) : options;
     return [...(ALIASES[alias]?.split(" ") ?? []), ...rest];
   }
   return words;

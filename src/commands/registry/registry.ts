@@ -12,7 +12,7 @@ import { GROUP_COMMANDS } from "../configure/group.ts";
 import { pruneCommand } from "../configure/prune.ts";
 import { RESOURCE_COMMANDS } from "../configure/resource.ts";
 import { setupEtcd } from "../configure/setup-etcd.ts";
-import { CONFIG_TRANSFER_COMMANDS, importSwitchman } from "../configure/transfer.ts";
+import { importSwitchman, SITE_COMMANDS } from "../configure/site.ts";
 import { ETCD_COMMANDS, ETCD_EDITS } from "../etcd/etcd.ts";
 import { runCommand } from "../run/run.ts";
 import { CALENDAR_COMMANDS } from "../schedule/calendar.ts";
@@ -49,7 +49,7 @@ export const COMMANDS = [
   ...ETCD_EDITS,
   ...GROUP_COMMANDS,
   ...RESOURCE_COMMANDS,
-  ...CONFIG_TRANSFER_COMMANDS,
+  ...SITE_COMMANDS,
   pruneCommand,
   setupEtcd,
   ...SCHEDULE_CHANGES,
