@@ -1,7 +1,7 @@
 import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import type { ConfigChange } from "../fleet/config-changes.ts";
-import type { CalendarChange } from "../operate/site.ts";
+import type { CalendarChange } from "../operate/calendar-changes.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { Claim } from "../state/claims.ts";
 import type { ConfigImpact } from "../state/impact.ts";
@@ -58,36 +58,24 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
       return toDrainJson(result, [...notes, ...messages]);
     case "undrain":
       return toUndrainJson(result, messages);
-    case "configuration": {
-      const { changes, affected, kind: _, ...rest } = result;
-      return {
-        ...rest,
-        messages,
-        notes,
-        changes: changes.map(toConfigChangeJson),
-        hits: affected.map(toHitJson),
-      };
-    }
     case "site": {
       const { config, calendars, schedules, affected, kind: _, ...rest } = result;
       return {
         ...rest,
-        target: "site",
         messages,
         notes,
         changes: [...config.map(toConfigChangeJson), ...calendars.map(toCalendarChangeJson)],
-        schedules: schedules.map(toScheduleChangeJson),
+        schedules: schedules?.map(toScheduleChangeJson),
         hits: affected.map(toHitJson),
       };
     }
     case "schedules": {
-      const { revision, target, outcome: end, changes, calendar } = result;
+      const { revision, target, outcome: end, changes } = result;
       return {
         revision,
-        action: calendar ? "calendar" : "schedule",
+        action: "schedule",
         target,
         outcome: end,
-        ...(calendar && { calendar }),
         changes: changes.map(toScheduleChangeJson),
         messages,
       };
@@ -217,8 +205,6 @@ function formatRepeatLine({ repeat }: Pick<ActionOutcome, "repeat">): string[] {
 function formatHeading(result: OperationResult): string[] {
   if (!("outcome" in result) || result.outcome !== "changed") return [];
   switch (result.kind) {
-    case "configuration":
-      return ["nothing was done, because the configuration has changed:"];
     case "schedules":
       return ["nothing was done, because schedules have changed:"];
     case "prune":

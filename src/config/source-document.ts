@@ -19,8 +19,8 @@ export interface DocumentFault {
 export class DocumentSyntaxError extends ConfigError {
   readonly fault: JsonFault;
 
-  constructor(file: string, fault: JsonFault, options?: ErrorOptions) {
-    super(formatAt(file, fault, fault.what), options);
+  constructor(file: string, fault: JsonFault) {
+    super(formatAt(file, fault, fault.what));
     this.fault = fault;
   }
 }
@@ -36,17 +36,11 @@ export class SourceDocument {
   constructor(file: string, text: string) {
     this.file = file;
     const json = parseJson(text);
-    try {
-      this.#document = parseDocument(text, {
-        lineCounter: this.#lines,
-        prettyErrors: false,
-        merge: true, // `<<: *defaults`, common in files keyed by environment
-      });
-    } catch (cause) {
-      if (!(cause instanceof RangeError)) throw cause;
-      // The parser calls itself.
-      throw new DocumentSyntaxError(file, { line: 1, column: 1, what: "it is nested too deeply" }, { cause });
-    }
+    this.#document = parseDocument(text, {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      merge: true, // `<<: *defaults`, common in files keyed by environment
+    });
     const [error] = json === undefined ? this.#document.errors : [];
     if (error !== undefined) {
       const what = error.code === "DUPLICATE_KEY" ? LISTED_TWICE : clean(error.message, 200);
@@ -102,7 +96,7 @@ export class SourceDocument {
       return this.#document.toJS({ maxAliasCount: 100 });
     } catch (cause) {
       const what = clean((cause as Error).message);
-      throw new DocumentSyntaxError(this.file, { line: 1, column: 1, what }, { cause });
+      throw new DocumentSyntaxError(this.file, { line: 1, column: 1, what });
     }
   }
 

@@ -195,12 +195,8 @@ function listWrittenKeys({ success }: Txn): string[] {
 /** Number of records to read, newest first. */
 const MAX_RECORDS = 50;
 
-/** Returns the actions of some kinds after a revision, newest first, as far as the last audit records show them. */
-export async function readAuditSince(
-  ports: ObserverPorts,
-  since: bigint,
-  actions: ReadonlySet<string>,
-): Promise<AuditRecord[]> {
+/** Returns the changes of a site after a revision, newest first, as far as the last audit records show them. */
+export async function readAuditSince(ports: ObserverPorts, since: bigint): Promise<AuditRecord[]> {
   const range = {
     ...ports.keys.audits(),
     sort: { by: "mod", order: "descend" } as const,
@@ -211,9 +207,16 @@ export async function readAuditSince(
     const parsed = ports.keys.parse(key);
     const record =
       parsed.kind === "audit" && modRevision > since ? parseAuditRecord(parsed.name, value) : undefined;
-    return record !== undefined && actions.has(record.action) ? [record] : [];
+    return record !== undefined && SITE_ACTIONS.has(record.action) ? [record] : [];
   });
 }
 
-/** Actions that change groups and resources. */
-export const CONFIG_ACTIONS: ReadonlySet<string> = new Set(["group", "resource", "apply", "import", "edit"]);
+const SITE_ACTIONS: ReadonlySet<string> = new Set([
+  "group",
+  "resource",
+  "calendar",
+  "schedule",
+  "apply",
+  "import",
+  "edit",
+]);

@@ -186,15 +186,18 @@ export function buildGuards(keys: Keys, changes: readonly PlannedChange[], revis
   );
   const decided = changes.flatMap((change) => buildStateGuards(keys, change));
   if (definitions.length + decided.length <= MAX_DIRECT_OPS) return [...definitions, ...decided];
-  const written = changes
-    .filter(({ due }) => due !== undefined)
-    .flatMap((change) => buildStateGuards(keys, change));
+  const written = listWrittenStateGuards(keys, changes);
   return [
     ...guardNotNewer(revision, keys.schedules(), keys.audits()),
     ...(written.length <= MAX_DIRECT_OPS
       ? written
       : guardNotNewer(revision, keys.dues(), keys.getOutcomesRange())),
   ];
+}
+
+/** Lists guards for the states that changes write. */
+export function listWrittenStateGuards(keys: Keys, changes: readonly PlannedChange[]): Compare[] {
+  return changes.flatMap((change) => (change.due === undefined ? [] : buildStateGuards(keys, change)));
 }
 
 /**

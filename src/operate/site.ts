@@ -10,7 +10,8 @@ import {
   type ResourceChange,
 } from "../fleet/config-changes.ts";
 import { compareByCodeUnit, normalizeMembers, normalizeResource } from "../fleet/configuration.ts";
-import type { ResourceConfig } from "../fleet/resources.ts";
+import { serializeGroup } from "../fleet/groups.ts";
+import { type ResourceConfig, serializeResourceConfig } from "../fleet/resources.ts";
 import type { AuditAction } from "../protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
@@ -19,9 +20,8 @@ import { type Calendar, type Calendars, formatCalendar } from "../schedule/calen
 import { findCalendarFault, listCalendarNames } from "../schedule/calendar/day-rule.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { computeFirstDue, computeRecalculatedDue } from "../schedule/state/due-transitions.ts";
-import { createUsedError, listUsers } from "./calendar-mutation.ts";
-import { computeBytes, MAX_BYTES, MAX_CHANGES, splitIntoChunks } from "./chunks.ts";
-import { buildConfigKey, toOp } from "./configure.ts";
+import { type CalendarChange, createUsedError, listUsers } from "./calendar-changes.ts";
+import { computeBytes, MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
 import { formatImportCounts } from "./import-schedules.ts";
 import { executeAction } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
@@ -31,6 +31,7 @@ import {
   hasChainChange,
   linkChains,
   listCalendarFields,
+  listWrittenStateGuards,
 } from "./schedule-mutation.ts";
 import { buildDefinitionChange } from "./schedule-mutations.ts";
 import { guardCalendars, type StoredCalendar } from "./stored-calendars.ts";
@@ -59,13 +60,19 @@ export interface DocumentedResource {
   config: ResourceConfig;
 }
 
-/** What a site is to have, by name. A kind that is undefined stays as it is. */
-export interface SiteDocument {
-  groups?: ReadonlyMap<string, DocumentedGroup>;
-  resources?: ReadonlyMap<string, DocumentedResource>;
-  calendars?: ReadonlyMap<string, Calendar>;
-  schedules?: ReadonlyMap<string, Definition>;
+/**
+ * What a site is to have, by name. A kind that is undefined stays as it is.
+ * @typeParam Gone  undefined if it can have names that are to be deleted
+ */
+export interface SiteDocument<Gone = never> {
+  groups?: ReadonlyMap<string, DocumentedGroup | Gone>;
+  resources?: ReadonlyMap<string, DocumentedResource | Gone>;
+  calendars?: ReadonlyMap<string, Calendar | Gone>;
+  schedules?: ReadonlyMap<string, Definition | Gone>;
 }
+
+/** What is to change. */
+export type SiteChanges = SiteDocument<undefined>;
 
 /** A stored group or resource; it has no value if it cannot be read. */
 interface StoredConfig<T> {
@@ -90,12 +97,8 @@ export interface SiteTerms {
   prunes: boolean;
   /** The document was made from the stored site: what it does not state is removed, what cannot be read stays. */
   isEdit?: boolean;
-}
-
-export interface CalendarChange {
-  readonly name: string;
-  readonly before: StoredCalendar | undefined;
-  readonly after: Calendar | undefined;
+  /** Only what the document names matters, and not the rest of the configuration. */
+  isSingle?: boolean;
 }
 
 /** What a document changes. */
@@ -104,6 +107,7 @@ export interface SitePlan {
   readonly config: readonly ConfigChange[];
   readonly calendars: readonly CalendarChange[];
   readonly schedules: readonly PlannedChange[];
+  readonly isSingle?: boolean | undefined;
 }
 
 /**
@@ -112,12 +116,7 @@ export interface SitePlan {
  * @throws ConfigError if something belongs to another source, if a schedule names a calendar that does not exist, or for
  *   faults of chains; UsageError if something that is used would be deleted
  */
-export function planSite(
-  stored: StoredSite,
-  document: SiteDocument,
-  terms: SiteTerms,
-  now: number,
-): SitePlan {
+export function planSite(stored: StoredSite, document: SiteChanges, terms: SiteTerms, now: number): SitePlan {
   checkOwners(stored, document, terms);
   const calendars = planCalendars(stored, document, terms);
   return {
@@ -125,6 +124,7 @@ export function planSite(
     config: [...planGroups(stored, document, terms), ...planResources(stored, document, terms)],
     calendars,
     schedules: planSchedules(stored, document, terms, { calendars, now }),
+    isSingle: terms.isSingle,
   };
 }
 
@@ -157,14 +157,15 @@ type Target<S, W> = readonly [name: string, stored: S | undefined, wanted: W | u
 /** Lists what a document has of one kind, and what it deletes. */
 function listTargets<S, W>(
   stored: ReadonlyMap<string, S>,
-  wanted: ReadonlyMap<string, W> | undefined,
+  wanted: ReadonlyMap<string, W | undefined> | undefined,
   canDelete: (stored: S) => boolean,
 ): Target<S, W>[] {
   if (wanted === undefined) return [];
   const gone = [...stored].filter(([name, one]) => !wanted.has(name) && canDelete(one));
   return [...wanted.keys(), ...gone.map(([name]) => name)]
     .sort(compareByCodeUnit)
-    .map((name) => [name, stored.get(name), wanted.get(name)]);
+    .map((name): Target<S, W> => [name, stored.get(name), wanted.get(name)])
+    .filter(([, kept, one]) => kept !== undefined || one !== undefined);
 }
 
 /** Returns whether something that the document does not have is deleted. */
@@ -182,7 +183,7 @@ function addSource<T extends { source?: string }>(
   return source === undefined ? wanted : { ...wanted, source };
 }
 
-function planGroups(stored: StoredSite, { groups }: SiteDocument, terms: SiteTerms): GroupChange[] {
+function planGroups(stored: StoredSite, { groups }: SiteChanges, terms: SiteTerms): GroupChange[] {
   const targets = listTargets(stored.groups, groups, (one) =>
     canPrune(terms, one.source, one.value !== undefined),
   );
@@ -196,7 +197,7 @@ function planGroups(stored: StoredSite, { groups }: SiteDocument, terms: SiteTer
   });
 }
 
-function planResources(stored: StoredSite, { resources }: SiteDocument, terms: SiteTerms): ResourceChange[] {
+function planResources(stored: StoredSite, { resources }: SiteChanges, terms: SiteTerms): ResourceChange[] {
   const targets = listTargets(stored.resources, resources, ({ value }) =>
     canPrune(terms, value?.source, value !== undefined),
   );
@@ -210,7 +211,7 @@ function planResources(stored: StoredSite, { resources }: SiteDocument, terms: S
   });
 }
 
-function planCalendars(stored: StoredSite, { calendars }: SiteDocument, terms: SiteTerms): CalendarChange[] {
+function planCalendars(stored: StoredSite, { calendars }: SiteChanges, terms: SiteTerms): CalendarChange[] {
   const targets = listTargets(stored.calendars, calendars, (one) =>
     canPrune(terms, "value" in one ? one.value.source : undefined, "value" in one),
   );
@@ -223,7 +224,7 @@ function planCalendars(stored: StoredSite, { calendars }: SiteDocument, terms: S
 
 function planSchedules(
   stored: StoredSite,
-  { schedules }: SiteDocument,
+  { schedules }: SiteChanges,
   terms: SiteTerms,
   { calendars: calendarChanges, now }: { calendars: readonly CalendarChange[]; now: number },
 ): PlannedChange[] {
@@ -298,7 +299,7 @@ function moveSchedules(
 const NAMED = 10;
 
 /** @throws ConfigError that names what belongs to another source */
-function checkOwners(stored: StoredSite, document: SiteDocument, { owner, adopts }: SiteTerms): void {
+function checkOwners(stored: StoredSite, document: SiteChanges, { owner, adopts }: SiteTerms): void {
   if (owner === undefined || adopts === true) return;
   const listOthers = <S>(
     noun: string,
@@ -332,16 +333,22 @@ function checkOwners(stored: StoredSite, document: SiteDocument, { owner, adopts
   );
 }
 
+export type SiteAction = Extract<
+  AuditAction,
+  "apply" | "import" | "edit" | "group" | "resource" | "calendar" | "schedule"
+>;
+
 /** A plan, its name in the audit, and how it is made again. */
 export interface SiteUpdate {
-  action: Extract<AuditAction, "apply" | "import" | "edit">;
+  action: SiteAction;
+  target: string;
   reason: string | undefined;
   /** What the operator was shown. */
   shown: SitePlan;
   /** Reads the site and plans again. */
   replan(): Promise<SitePlan>;
-  /** What is recorded beside the changes, such as the number of runs that end. */
-  remark: string;
+  /** Formats what a transaction does, for its audit record. */
+  formatOutcome(part: SitePlan): string;
   signal?: AbortSignal;
   /** Called after each transaction. @param left  what is still to do */
   onPart?(left: SitePlan, revision: bigint): void;
@@ -398,15 +405,24 @@ export async function applySite(ports: OperatorPorts, update: SiteUpdate): Promi
  * read and as it will be, and the whole configuration, on which it depends which runs are affected. When schedules run
  * next is not part of it: workers move that all the time.
  */
-export function listEffects({ stored, config, calendars, schedules }: SitePlan): Map<string, unknown> {
+export function listEffects({
+  stored,
+  config,
+  calendars,
+  schedules,
+  isSingle,
+}: SitePlan): Map<string, unknown> {
   const defined = schedules.filter(({ definition, isDeleted }) => definition !== undefined || isDeleted);
   return new Map<string, unknown>([
-    ...config.map(({ kind, name, ...change }) => [`${kind} ${name}`, change] as const),
+    ...config.map(({ kind, name, ...change }) => {
+      const { modRevision } = stored[`${kind}s`].get(name) ?? {};
+      return [`${kind} ${name}`, { ...change, modRevision }] as const;
+    }),
     ...calendars.map(({ name, before, after }) => [`calendar ${name}`, [before?.mod, after]] as const),
     ...defined.map(
       ({ before, definition }) => [`schedule ${before.id}`, [before.definitionMod, definition]] as const,
     ),
-    ...(config.length === 0 ? [] : [["configuration", listConfigRevisions(stored)] as const]),
+    ...(config.length === 0 || isSingle ? [] : [["configuration", listConfigRevisions(stored)] as const]),
   ]);
 }
 
@@ -449,7 +465,12 @@ function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, r
 
 function buildPlanOps(keys: Keys, { stored, config, calendars, schedules }: SitePlan): Op[] {
   return [
-    ...config.map((change) => toOp(keys, change, stored.groups.get(change.name)?.source)),
+    ...config.map((change): Op => {
+      const key = buildConfigKey(keys, change);
+      return change.after === undefined
+        ? { op: "delete", key }
+        : { op: "put", key, value: serialize(change, stored) };
+    }),
     ...calendars.map(({ name, after }): Op => {
       const key = keys.calendar(name);
       return after === undefined ? { op: "delete", key } : { op: "put", key, value: formatCalendar(after) };
@@ -458,21 +479,29 @@ function buildPlanOps(keys: Keys, { stored, config, calendars, schedules }: Site
   ];
 }
 
+/** Serializes a group or a resource. The source of a group stays unless the change has another one. */
+function serialize(change: ConfigChange, { groups }: StoredSite): string {
+  if (change.kind === "resource") return serializeResourceConfig(change.after ?? {});
+  const source = "source" in change ? change.source : groups.get(change.name)?.source;
+  return serializeGroup(change.after ?? [], source);
+}
+
+function buildConfigKey(keys: Keys, { kind, name }: Pick<ConfigChange, "kind" | "name">): string {
+  return kind === "group" ? keys.group(name) : keys.resourceConfig(name);
+}
+
 async function writePart(ports: OperatorPorts, update: SiteUpdate, part: SitePlan, revision: bigint) {
   const { keys } = ports;
   return await executeAction(ports, {
     action: update.action,
-    target: "site",
+    target: update.target,
     seen: update.shown.stored.revision,
     reason: update.reason,
-    outcome: `${formatSiteCounts(part)}${part.config.length === 0 ? "" : update.remark}`,
+    outcome: update.formatOutcome(part),
     compare: buildPartGuards(keys, part, revision),
     ops: splitIntoChunks(keys, buildPlanOps(keys, part)),
   });
 }
-
-/** Largest number of keys that are compared one by one: etcd accepts 128 comparisons. */
-const MOST_COMPARED = 100;
 
 /**
  * Builds guards for everything that a part depends on. A deletion leaves nothing that a comparison over a range could
@@ -480,33 +509,34 @@ const MOST_COMPARED = 100;
  * signalbox makes.
  */
 function buildPartGuards(keys: Keys, part: SitePlan, revision: bigint): Compare[] {
-  const { stored, config, calendars, schedules } = part;
-  const ranges = [
-    ...(config.length === 0 ? [] : [keys.groups(), keys.resourceConfigs()]),
-    ...(calendars.length === 0 ? [] : [keys.calendars()]),
-    ...(calendars.length === 0 && !hasChainChange(schedules) ? [] : [keys.schedules()]),
-  ];
+  const { stored, config, calendars, schedules, isSingle } = part;
   const changed = new Set(calendars.map(({ name }) => name));
   const named = listCalendarFields(schedules).flatMap(listCalendarNames);
   const others = { only: named.filter((name) => !changed.has(name)) };
   const exact = [
-    ...(config.length === 0 ? [] : listConfigGuards(keys, stored)),
+    ...listConfigGuards(keys, part),
     ...calendars.map(({ name, before }) => guardRevision(keys.calendar(name), before?.mod ?? 0n)),
     ...guardCalendars(keys, [others], stored.calendars),
     ...buildGuards(keys, schedules, revision),
   ];
-  return exact.length <= MOST_COMPARED
-    ? [...guardNotNewer(revision, ...ranges), ...exact]
-    : [
-        ...guardNotNewer(revision, ...ranges, keys.calendars(), keys.audits()),
-        ...buildGuards(keys, schedules, revision),
-      ];
+  const isMany = exact.length > MAX_DIRECT_OPS;
+  const usesSchedules = calendars.length > 0 || hasChainChange(schedules);
+  const ranges = [
+    ...(config.length === 0 || isSingle ? [] : [keys.groups(), keys.resourceConfigs()]),
+    ...(calendars.length > 0 || isMany ? [keys.calendars()] : []),
+    ...(usesSchedules || isMany ? [keys.schedules()] : []),
+    ...(isMany ? [keys.audits()] : []),
+  ];
+  const written = listWrittenStateGuards(keys, schedules);
+  const states = written.length <= MAX_DIRECT_OPS ? written : guardNotNewer(revision, keys.dues());
+  return [...guardNotNewer(revision, ...ranges), ...(isMany ? states : exact)];
 }
 
-function listConfigGuards(keys: Keys, { groups, resources }: StoredSite): Compare[] {
-  const list = (kind: ConfigChange["kind"], kept: ReadonlyMap<string, StoredConfig<unknown>>) =>
-    [...kept].map(([name, { modRevision }]) =>
-      guardRevision(buildConfigKey(keys, { kind, name }), modRevision),
-    );
-  return [...list("group", groups), ...list("resource", resources)];
+/** Lists guards on the whole configuration, on which it depends which runs a change affects; on what changes if it is single. */
+function listConfigGuards(keys: Keys, { stored, config, isSingle }: SitePlan): Compare[] {
+  if (config.length === 0) return [];
+  const list = (kind: ConfigChange["kind"]) => [...stored[`${kind}s`].keys()].map((name) => ({ kind, name }));
+  return (isSingle ? config : [...list("group"), ...list("resource")]).map(({ kind, name }) =>
+    guardRevision(buildConfigKey(keys, { kind, name }), stored[`${kind}s`].get(name)?.modRevision ?? 0n),
+  );
 }

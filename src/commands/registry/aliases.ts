@@ -9,9 +9,12 @@ const ALIASES: Readonly<Record<string, string>> = {
   collisions: "schedule lint --collisions",
   "schedule import json": "apply",
   "schedule diff json": "diff",
-  "schedule export": "export --only calendars --only schedules --format json",
+  "schedule export": "export --only calendars --only schedules",
   import: "apply",
 };
+
+/** The format that old words had without `--format`. */
+const DEFAULTS: Readonly<Record<string, readonly string[]>> = { "schedule export": ["--format", "json"] };
 
 /** Commands that begin with an old word. */
 const CURRENT: readonly string[] = ["import switchman", "import perfectsched"];
@@ -32,7 +35,8 @@ export function replaceAliases(words: readonly string[]): readonly string[] {
     const options = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
     const rest =
       alias === "import" ? options.map((word) => (word === "--replace" ? "--prune" : word)) : options;
-    return [...(ALIASES[alias]?.split(" ") ?? []), ...rest];
+    const hasFormat = rest.some((word) => /^--format(=|$)/.test(word));
+    return [...(ALIASES[alias]?.split(" ") ?? []), ...(hasFormat ? [] : (DEFAULTS[alias] ?? [])), ...rest];
   }
   return words;
 }

@@ -13,7 +13,7 @@ import { checkZone } from "../../schedule/cron/zone.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
 import type { Call, CommandIo } from "../command.ts";
-import { readDocumentText } from "../configure/documents.ts";
+import { readDocumentText } from "../documents.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
 import { createActionCommand, printOutcome, toScheduleChangeJson } from "../print-outcome.ts";

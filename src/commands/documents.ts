@@ -9,9 +9,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import type { JsonFault } from "../../base/json-fault.ts";
-import type { CommandIo } from "../command.ts";
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import type { JsonFault } from "../base/json-fault.ts";
+import type { CommandIo } from "./command.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */
 const MANY = 20;
