@@ -22,7 +22,6 @@ import type { Definition } from "../schedule/definition.ts";
 import { computeFirstDue, computeRecalculatedDue } from "../schedule/state/due-transitions.ts";
 import { type CalendarChange, createUsedError, listUsers } from "./calendar-changes.ts";
 import { computeBytes, MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
-import { formatImportCounts } from "./import-schedules.ts";
 import { executeAction } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
 import {
@@ -133,22 +132,23 @@ export function isEmptyPlan({ config, calendars, schedules }: SitePlan): boolean
   return config.length + calendars.length + schedules.length === 0;
 }
 
-/** Formats the number of changes: `1 group set, 2 schedules: 1 added, 1 changed`. */
+/** Formats the number of changes: `1 group set, 2 schedules added, 1 schedule changed`. */
 export function formatSiteCounts({ config, calendars, schedules }: SitePlan): string {
-  const countCalendars = (isDeleted: boolean) => {
-    const count = calendars.filter(({ after }) => (after === undefined) === isDeleted).length;
-    const noun = count === 1 ? "calendar" : "calendars";
-    return count === 0 ? "" : `${count} ${noun} ${isDeleted ? "deleted" : "set"}`;
-  };
-  const noun = schedules.length === 1 ? "schedule" : "schedules";
+  const gone = calendars.filter(({ after }) => after === undefined).length;
+  const deleted = schedules.filter(({ isDeleted }) => isDeleted).length;
+  const added = schedules.filter(({ before }) => before.definitionMod === 0n).length;
+  const counts = [
+    [calendars.length - gone, "calendar", "set"],
+    [gone, "calendar", "deleted"],
+    [added, "schedule", "added"],
+    [schedules.length - added - deleted, "schedule", "changed"],
+    [deleted, "schedule", "deleted"],
+  ] as const;
+  const told = counts.filter(([count]) => count > 0);
   return [
-    formatChangeCount(config),
-    countCalendars(false),
-    countCalendars(true),
-    schedules.length === 0 ? "" : `${noun}: ${formatImportCounts(schedules)}`,
-  ]
-    .filter((part) => part !== "")
-    .join(", ");
+    ...(config.length === 0 ? [] : [formatChangeCount(config)]),
+    ...told.map(([count, noun, verb]) => `${count} ${noun}${count === 1 ? "" : "s"} ${verb}`),
+  ].join(", ");
 }
 
 /** Something of one kind: its name, what is stored, and what the document has. */

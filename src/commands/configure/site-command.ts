@@ -142,7 +142,7 @@ export class SiteCommand {
   /** @param read  the site; default: it is read */
   async run(read?: SiteRead): Promise<ActionOutcome<SiteResult>> {
     const { flags } = this.#context.call;
-    const { nothing, kinds } = this.#draft;
+    const { nothing, kinds, terms } = this.#draft;
     const current = this.#prepare(read ?? (await readSite(this.#context, kinds)));
     const seen = await this.#prepareSeen(current);
     if (seen !== undefined && !isDeepStrictEqual(listEffects(seen.plan), listEffects(current.plan)))
@@ -150,10 +150,11 @@ export class SiteCommand {
     if (isEmptyPlan(current.plan)) return this.#createOutcome("nothing", current, [nothing]);
     const notes = await this.#listNotes(current);
     const lines = listLines(current, this.#context.clock.getWallTime());
+    const counts = terms.isSingle ? [] : [formatSiteCounts(current.plan)];
     if (flags["dry-run"])
-      return this.#createOutcome("dry-run", current, lines, {
+      return this.#createOutcome("dry-run", current, [...lines, ...counts], {
         notes,
-        messageKeys: listLines(current, undefined),
+        messageKeys: [...listLines(current, undefined), ...counts],
         repeat: `--expect-revision ${current.read.revision} --yes`,
       });
     const isAsked = this.#needsConfirmation(current) && !flags.yes;

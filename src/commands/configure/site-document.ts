@@ -316,14 +316,19 @@ class SiteReader {
 
 /** Reads a duration such as `30m`, or an instant such as `2026-12-24T18:00Z`, in ms. Returns other values as they are. */
 function readTimes(name: string, value: unknown): unknown {
-  if (name === "pause" && isJsonObject(value)) {
-    const { at, until, ...rest } = value;
-    return { ...rest, at: readInstant(at), ...(until !== undefined && { until: readInstant(until) }) };
-  }
-  if (name === "end") return readInstant(value);
+  if (name === "end" || name === "pause") return convertInstants(value, readInstant);
   if (!DURATION_FIELDS.has(name) || typeof value !== "string") return value;
   const parsed = parseDuration(value);
   return "value" in parsed ? parsed.value : value;
+}
+
+/** Converts an instant, or those of a pause. */
+function convertInstants(value: unknown, convert: (value: unknown) => unknown): unknown {
+  if (!isJsonObject(value)) return convert(value);
+  const isInstant = (field: string) => field === "at" || field === "until";
+  return Object.fromEntries(
+    Object.entries(value).map(([field, one]) => [field, isInstant(field) ? convert(one) : one]),
+  );
 }
 
 function readInstant(value: unknown): unknown {
@@ -360,11 +365,7 @@ export function formatSiteYaml(site: SiteDocument): string {
 }
 
 function writeTimes(name: string, value: unknown): unknown {
-  if (name === "end") return writeInstant(value);
-  if (name === "pause" && isJsonObject(value)) {
-    const { at, until, ...rest } = value;
-    return { ...rest, at: writeInstant(at), ...(until !== undefined && { until: writeInstant(until) }) };
-  }
+  if (name === "end" || name === "pause") return convertInstants(value, writeInstant);
   if (!DURATION_FIELDS.has(name)) return value;
   const text = formatDuration(value as number);
   return isDeepStrictEqual(parseDuration(text), { value }) ? text : value; // it may be too long for a text
