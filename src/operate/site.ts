@@ -19,7 +19,11 @@ import type { Compare, Op } from "../protocol/txn.ts";
 import { type Calendar, type Calendars, formatCalendar } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../schedule/calendar/day-rule.ts";
 import type { Definition } from "../schedule/definition.ts";
-import { computeFirstDue, computeRecalculatedDue } from "../schedule/state/due-transitions.ts";
+import {
+  computeFirstDue,
+  computeRecalculatedDue,
+  type FirstOccurrenceOptions,
+} from "../schedule/state/due-transitions.ts";
 import { type CalendarChange, createUsedError, listUsers } from "./calendar-changes.ts";
 import { computeBytes, MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
 import { executeAction } from "./operator-action.ts";
@@ -40,9 +44,6 @@ import {
   type ScheduleReadResult,
   type StoredSchedule,
 } from "./stored-schedules.ts";
-
-export const SITE_KINDS = ["groups", "resources", "calendars", "schedules"] as const;
-export type SiteKind = (typeof SITE_KINDS)[number];
 
 /** A group as a document states it. */
 export interface DocumentedGroup {
@@ -86,10 +87,28 @@ export interface StoredSite extends ScheduleReadResult {
   readonly resources: ReadonlyMap<string, StoredConfig<ResourceConfig>>;
 }
 
+/**
+ * State of a schedule in the source of an import, ms since the epoch: its next occurrence and when it may be claimed.
+ */
+export interface SchedulePosition {
+  next: number;
+  runAt: number;
+}
+
+/** When schedules run first, by id. */
+export interface FirstRuns {
+  /** State of the schedules, if the source has it. A schedule that is as far or further here is not moved. */
+  positions?: ReadonlyMap<string, SchedulePosition>;
+  /** Options for the first occurrences of the schedules that do not exist yet. */
+  firsts?: ReadonlyMap<string, FirstOccurrenceOptions>;
+}
+
 /** What a document may change. */
-export interface SiteTerms {
+export interface SiteTerms extends FirstRuns {
   /** The source that owns everything in the document; undefined if the document may change everything. */
   owner?: string | undefined;
+  /** What to do about something that belongs to another source, for the message. */
+  remedy?: string;
   /** Takes over what exists and belongs to no source, or to another one. */
   adopts?: boolean;
   /** Deletes what belongs to the owner and is not in the document. */
@@ -232,20 +251,39 @@ function planSchedules(
   const targets = listTargets(stored.schedules, schedules, ({ definition }) =>
     canPrune(terms, definition?.source, definition !== undefined),
   );
-  const changes = targets.flatMap(([id, before, wanted]): PlannedChange[] => {
+  const changes = targets.flatMap(([id, before, wanted]): readonly PlannedChange[] => {
     if (wanted === undefined) return before === undefined ? [] : [{ before, isDeleted: true }];
     if (before === undefined) {
       const definition = addSource(wanted, undefined, terms);
-      const due = computeFirstDue(id, definition, now, {}, calendars);
+      const position = terms.positions?.get(id);
+      const due = position
+        ? { ...position, open: [] }
+        : computeFirstDue(id, definition, now, terms.firsts?.get(id), calendars);
       return [{ before: createMissingSchedule(id), definition, due }];
     }
     const pause = wanted.pause ?? (terms.isEdit ? undefined : before.definition?.pause);
     const definition = addSource(wanted, before.definition?.source, terms);
     const after = pause === undefined ? definition : { ...definition, pause };
-    return buildDefinitionChange(before, after, now, {}, calendars);
+    const changes = buildDefinitionChange(before, after, now, {}, calendars);
+    return advanceTo(terms.positions?.get(id), before, changes);
   });
   const moved = moveSchedules(stored, changes, { calendarChanges, calendars, now });
   return hasChainChange(moved) ? linkChains(moved, { ...stored, calendars }, now) : moved;
+}
+
+/**
+ * Moves a schedule that has advanced at its source since the last import: runs made there are not repeated. A schedule
+ * that has ended here, or is further here, is not moved.
+ */
+function advanceTo(
+  position: SchedulePosition | undefined,
+  before: StoredSchedule,
+  changes: readonly PlannedChange[],
+): readonly PlannedChange[] {
+  const { due } = before;
+  if (position === undefined) return changes;
+  if (due !== undefined && (due.next === undefined || due.next >= position.next)) return changes;
+  return [{ before, ...changes[0], due: { open: [], ...due, ...position } }];
 }
 
 function applyCalendarChanges(
@@ -299,7 +337,11 @@ function moveSchedules(
 const NAMED = 10;
 
 /** @throws ConfigError that names what belongs to another source */
-function checkOwners(stored: StoredSite, document: SiteChanges, { owner, adopts }: SiteTerms): void {
+function checkOwners(
+  stored: StoredSite,
+  document: SiteChanges,
+  { owner, adopts, remedy = "Rename it in the file, or take it over with --adopt" }: SiteTerms,
+): void {
   if (owner === undefined || adopts === true) return;
   const listOthers = <S>(
     noun: string,
@@ -311,7 +353,8 @@ function checkOwners(stored: StoredSite, document: SiteChanges, { owner, adopts 
       const one = kept.get(name);
       const source = one && getSource(one);
       if (one === undefined || source === owner) return [];
-      return `${noun} ${quoteText(name)} ${source === undefined ? "has no owner" : `belongs to ${quoteText(source)}`}`;
+      const whose = source === undefined ? "and was not imported" : `imported from ${quoteText(source)}`;
+      return `${noun} ${quoteText(name)} exists already, ${whose}`;
     });
   const others = [
     ...listOthers("group", stored.groups, document.groups, ({ source }) => source),
@@ -328,9 +371,7 @@ function checkOwners(stored: StoredSite, document: SiteChanges, { owner, adopts 
   ];
   if (others.length === 0) return;
   const more = others.length > NAMED ? ` and ${others.length - NAMED} more` : "";
-  throw new ConfigError(
-    `nothing was done: ${others.slice(0, NAMED).join(", ")}${more}; rename it in the file, or take it over with --adopt`,
-  );
+  throw new ConfigError(`${others.slice(0, NAMED).join("; ")}${more}; nothing was done. ${remedy}`);
 }
 
 export type SiteAction = Extract<

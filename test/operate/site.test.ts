@@ -345,7 +345,7 @@ describe("an owner", () => {
       kinds.flatMap((kind) => [`${kind} a site:one`, `${kind} c site:two`, `${kind} hand null`]),
     );
     await expect(plan(operator, own(["c", "hand"]), { owner: "site:one" })).rejects.toThrow(
-      /group "c" belongs to "site:two", group "hand" has no owner, resource "c".*--adopt/,
+      /group "c" exists already, imported from "site:two"; group "hand" exists already, and was not imported; resource "c".*--adopt/,
     );
     await does(operator, own(["a", "hand"]), { owner: "site:one", adopts: true, prunes: true });
     expect((await listNames()).filter((line) => line.includes("hand"))).toEqual(

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { clean, quoteText } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import { applyConfigChanges, formatConfigChange } from "../../fleet/config-changes.ts";
+import type { SiteKind } from "../../fleet/configuration.ts";
 import { createMacros } from "../../fleet/macros.ts";
 import type { TotalCheck } from "../../fleet/resources.ts";
 import { formatCalendarChange } from "../../operate/calendar-changes.ts";
@@ -15,7 +16,6 @@ import {
   planSite,
   type SiteAction,
   type SiteChanges,
-  type SiteKind,
   type SitePlan,
   type SiteTerms,
   type StoredSite,
@@ -126,7 +126,7 @@ interface PreparedSite {
   hits: string;
 }
 
-/** Largest number of changes that are reported one by one afterwards, and of notes; further ones are only counted. */
+/** Largest number of notes that are printed; further ones are only counted. */
 const MANY = 20;
 
 /** Previews what a document changes, asks for confirmation and applies it. */

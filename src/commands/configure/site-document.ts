@@ -11,15 +11,9 @@ import {
   DocumentSyntaxError,
   SourceDocument,
 } from "../../config/source-document.ts";
-import { normalizeMembers, normalizeResource } from "../../fleet/configuration.ts";
+import { normalizeMembers, normalizeResource, SITE_KINDS, type SiteKind } from "../../fleet/configuration.ts";
 import { LONGEST_NOTE, type ResourceConfig, type TotalCheck } from "../../fleet/resources.ts";
-import {
-  type DocumentedGroup,
-  type DocumentedResource,
-  SITE_KINDS,
-  type SiteDocument,
-  type SiteKind,
-} from "../../operate/site.ts";
+import type { DocumentedGroup, DocumentedResource, SiteDocument } from "../../operate/site.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calendar/calendar.ts";
 import {
   DEFINITION_FIELDS,
@@ -271,7 +265,10 @@ class SiteReader {
     if (fields === undefined) return undefined;
     const known = Object.entries(fields).filter(([name]) => DEFINITION_FIELDS.includes(name));
     const definition = Object.fromEntries(known.map(([name, one]) => [name, readTimes(name, one)]));
-    const fault = locateDefinitionFault(definition) ?? findAddressFault(definition.hooks);
+    const fault =
+      locateDefinitionFault(definition) ??
+      findAddressFault(definition.hooks) ??
+      findDataFault(definition.data);
     if (fault !== undefined) this.#add([...path, ...fault.path], `${what}: ${fault.what}`);
     return definition as unknown as Definition;
   }
@@ -347,6 +344,12 @@ function findAddressFault(hooks: unknown): { what: string; path: DocumentPath } 
     what: `hook ${event} must be a list of words, or ${HOOK_ADDRESS_FORM}; got ${quoteValue(hook)}`,
     path: ["hooks", event],
   };
+}
+
+/** Finds data that YAML can have and JSON cannot, such as `.nan` or binary. */
+function findDataFault(data: unknown): { what: string; path: DocumentPath } | undefined {
+  const isJson = data === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(data)), data);
+  return isJson ? undefined : { what: "data can have only what JSON can have", path: ["data"] };
 }
 
 /**

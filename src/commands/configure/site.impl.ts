@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import { SITE_KINDS, type SiteDocument, type SiteKind, type SiteTerms } from "../../operate/site.ts";
+import { SITE_KINDS, type SiteKind } from "../../fleet/configuration.ts";
+import type { SiteDocument, SiteTerms } from "../../operate/site.ts";
 import { validateName } from "../../protocol/names.ts";
 import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
 import { extractZnodeJson } from "../../syntax/znode-json.ts";
@@ -64,7 +65,7 @@ export const exportSite = createReadCommand<ExportSiteFlags>(async (call, io, co
   const { format = extname(file) === ".json" ? "json" : "yaml", only } = call.flags;
   const read = await readSite(context, selectKinds(format === "crontab" ? ["schedules"] : only));
   const printNote = (line: string) => context.printMessage(`note: ${line}`);
-  for (const line of listUnreadable(read)) printNote(`${line.replace(": ", " and was left out: ")}`);
+  for (const line of listUnreadable(read, "and was left out")) printNote(line);
   const document = toDocument(read);
   const text =
     format === "crontab"
@@ -96,8 +97,8 @@ export const editSite = createActionCommand(async (interruptible: ActionContext<
   const context = { ...interruptible, signal: ignoreCtrlC(interruptible.signal) };
   const kinds = selectKinds(call.flags.only);
   const opened = await readSite(context, kinds);
-  for (const line of listUnreadable(opened))
-    context.printMessage(`note: ${line.replace(": ", "; it is left out and not changed: ")}`);
+  for (const line of listUnreadable(opened, "and is left out, it is not changed"))
+    context.printMessage(`note: ${line}`);
   return await editText(context, {
     text: formatSiteYaml(toDocument(opened)),
     name: "signalbox.yaml",
@@ -235,16 +236,18 @@ function toDocument({ kinds, snapshot, schedules }: SiteRead): SiteDocument {
   );
 }
 
-/** Lists what cannot be read, one sentence each. */
-function listUnreadable({ kinds, snapshot, schedules }: SiteRead): string[] {
-  const faults = [
-    ...listMalformedConfig(snapshot),
-    ...[...schedules.calendars].map(([name, one]) => ({ kind: "calendar", name, ...one })),
-    ...[...schedules.schedules.values()].map(({ id, fault }) => ({ kind: "schedule", name: id, fault })),
-  ];
-  return faults.flatMap(({ kind, name, ...one }) => {
-    const fault = "fault" in one ? one.fault : undefined;
-    const isShown = fault !== undefined && kinds.has(`${kind}s` as SiteKind);
-    return isShown ? [`${kind} ${name} cannot be read: ${fault}`] : [];
-  });
+/** Lists what cannot be read, one sentence each. @param what  is done about it */
+function listUnreadable({ kinds, snapshot, schedules }: SiteRead, what: string): string[] {
+  const describe = (kind: string, name: string, fault: string | undefined) =>
+    fault === undefined || !kinds.has(`${kind}s` as SiteKind)
+      ? []
+      : [`${kind} ${name} cannot be read ${what}: ${fault}`];
+  const calendars = [...schedules.calendars].flatMap(([name, one]) =>
+    describe("calendar", name, "fault" in one ? one.fault : undefined),
+  );
+  const definitions = [...schedules.schedules].flatMap(([id, { fault }]) => describe("schedule", id, fault));
+  const config = listMalformedConfig(snapshot).flatMap(({ kind, name, fault }) =>
+    describe(kind, name, fault),
+  );
+  return [...config, ...calendars, ...definitions];
 }

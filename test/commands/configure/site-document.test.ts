@@ -1,6 +1,9 @@
 /** Documents of a site, of signalbox and of switchman, and the positions of faults. */
+
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { formatSiteYaml, parseSiteDocument } from "../../../src/commands/configure/site-document.ts";
 import { formatSiteJson } from "../../../src/commands/configure/site-fields.ts";
 import { evaluateUnits } from "../../../src/fleet/arithmetic.ts";
@@ -9,6 +12,7 @@ import type { SiteDocument } from "../../../src/operate/site.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { anyConfiguration } from "../../fleet/configurations.ts";
 import { usableName } from "../../protocol/samples.ts";
+import { findMismatches } from "../../safety/support/find-mismatches.ts";
 
 const MACROS: Record<string, number> = { CPU: 4, MEMMB: 8000 };
 const check: TotalCheck = (_, total) => {
@@ -83,6 +87,15 @@ describe.each([
           [...(site.schedules ?? [])].map(([id, one]) => [id, JSON.parse(JSON.stringify(one))]),
         );
         expect(read(format(site))).toEqual({ ...site, schedules: expected });
+      }),
+    );
+  });
+
+  it("is valid by the schema for editors", () => {
+    const schema = JSON.parse(readFileSync("docs/site.schema.json", "utf8"));
+    fc.assert(
+      fc.property(anySite, (site) => {
+        expect(findMismatches(schema, schema, parse(format(site)))).toEqual([]);
       }),
     );
   });
@@ -214,6 +227,7 @@ schedules:
     timezone: UTC
     hooks: {failure: page, late: mailto:a@example.com}
   four: 1
+  five: {cron: "@daily", timezone: UTC, data: [.nan]}
 `;
     expect(listFaults(text)).toEqual([
       expect.stringMatching(/^3:28 calendar "holidays": "noday" is not a day/),
@@ -224,6 +238,7 @@ schedules:
       expect.stringMatching(/^10:53 schedule "two": unknown field "x"; the fields are cron, timezone, /),
       expect.stringMatching(/^14:22 schedule "three": hook failure must be a list of words, or https:/),
       '15:9 schedule "four" must be an object; got "1"',
+      '16:47 schedule "five": data can have only what JSON can have',
     ]);
   });
 

@@ -83,7 +83,10 @@ describe.each(ACTING.map((spec) => [spec.id, spec] as const))("the form of %s", 
       fc.property(anyForm(spec), ({ form, values }) => {
         const given = form.fields.flatMap(({ id }, at) => {
           const value = values[at];
-          return value === undefined || value === "" || value === false ? [] : [[id, value] as const];
+          const isNone = Array.isArray(value) && value.length === 0;
+          return value === undefined || value === "" || value === false || isNone
+            ? []
+            : [[id, value] as const];
         });
         const args = given.flatMap(([id, value]) => (id.startsWith("arg:") ? value : []));
         const flags = given
@@ -149,7 +152,7 @@ describe("a form", () => {
     });
     expect(formatFormCommand(form)).toBe("signalbox drain host web1 --reason 'disk change'");
     expect(formatFormCommand(form, ["--yes"])).toBe("signalbox drain host web1 --reason 'disk change' --yes");
-    expect(formatFormCommand(createForm(command("import"), { args: ["-"] }))).toBe("signalbox import -");
+    expect(formatFormCommand(createForm(command("apply"), { args: ["-"] }))).toBe("signalbox apply -");
     const odd = createForm(command("reset"), { args: ["lock", "-f"] });
     expect(formatFormCommand(odd, ["--yes"])).toBe("signalbox reset --yes -- lock -f");
     expect(formatFormCommand(filled(odd, { "arg:NAME": "x", "flag:reason": "-1" }))).toBe(

@@ -135,7 +135,9 @@ describe("an import", () => {
     expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
     expect((await run("host1", "g2", "db=1")).code).toBe(0);
     expect((await run("host1", "g2", "db=4")).code).toBe(78);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).resources).toMatchObject([
+    expect(
+      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).resources,
+    ).toMatchObject([
       { name: "FQDN_mem", order: 1 },
       { name: "db", total: 3, order: 2 },
     ]);
@@ -159,9 +161,7 @@ describe("an import", () => {
     expect(dry.stdout).toMatch(
       /^~ group web: \+ web2.example.com\n1 group set\ndo it with: --expect-revision \d+ --yes\n$/,
     );
-    expect((await take(namespace, document, "--prune", "--yes")).stdout).toContain(
-      "ends 1 running command",
-    );
+    expect((await take(namespace, document, "--prune", "--yes")).stdout).toContain("ends 1 running command");
     expect(await run.ended).toExit(125);
     expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"]))).toMatchObject({
       ...document,
@@ -202,7 +202,9 @@ describe("an import", () => {
       stdout: expect.stringMatching(/has changed:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups).not.toHaveProperty("web");
+    expect(
+      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups,
+    ).not.toHaveProperty("web");
   });
 
   test("goes on when others act on something else meanwhile", async ({ namespace }) => {
@@ -269,7 +271,9 @@ describe("an edit", () => {
     expect(await edit.ended).toExit(0);
     expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.yaml\n700 .*\n$/);
     expect(readKeptFiles(path)).toEqual([]);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups).toEqual({ web: [W2] });
+    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups).toEqual({
+      web: [W2],
+    });
     expect((await readAudits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
   });
 

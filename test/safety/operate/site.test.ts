@@ -166,7 +166,8 @@ describe("a site", () => {
     ]);
     const refused = await namespace.execute(["apply", build("c", "hand"), "--owner", "one", "--yes"]);
     expect(refused).toExit(78, {
-      stderr: /group "c" belongs to "site:two", .*schedule "hand" has no owner; .*--adopt/,
+      stderr:
+        /group "c" exists already, imported from "site:two"; .*schedule "hand" exists already, and was not.*--adopt/,
     });
     expect(await namespace.execute(["diff", build("c"), "--adopt"])).toExit(64, {
       stderr: "--adopt needs --owner",
