@@ -7,13 +7,15 @@ import type { CommandIo } from "./command.ts";
 import { type ActionOutcome, addAdvice, createAbandonedOutcome } from "./outcome.ts";
 import { type ActionContext, InterruptedError } from "./store-command.ts";
 
+type ParsedText<T> = { value: T } | { faults: readonly string[] };
+
 /** A text that the user edits. */
 interface EditableText<T> {
   text: string;
   /** Of the file; editors choose by it how to show the text. */
   name?: string;
   /** @param path  the file of the text. @returns the value, or the faults of the text, one sentence each */
-  parse(text: string, path: string): { value: T } | { faults: readonly string[] };
+  parse(text: string, path: string): ParsedText<T> | Promise<ParsedText<T>>;
   apply(value: T): Promise<ActionOutcome>;
   /** Whether the text is no longer needed after this outcome. */
   isSettled(outcome: ActionOutcome): boolean;
@@ -32,7 +34,7 @@ export async function editText<T>(context: ActionContext, editable: EditableText
   try {
     for (;;) {
       await openEditor(context.io, sheet, ignoreCtrlC(context.signal));
-      const parsed = parse(sheet.read(), sheet.path);
+      const parsed = await parse(sheet.read(), sheet.path);
       if ("value" in parsed) {
         const outcome = await apply(parsed.value);
         if (isSettled(outcome)) sheet.discard();

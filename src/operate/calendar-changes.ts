@@ -31,7 +31,7 @@ export function formatCalendarChange({ name, before, after }: CalendarChange): s
 }
 
 /** Formats the first entries of a calendar, and how many more there are. */
-export function formatEntries(days: readonly string[]): string {
+function formatEntries(days: readonly string[]): string {
   const more = days.length > NAMED ? ` and ${days.length - NAMED} more` : "";
   return `${days.slice(0, NAMED).join(", ") || "no days"}${more}`;
 }

@@ -399,7 +399,7 @@ export interface SiteUpdate {
  * `changed`: the site has changed so that something else would be done than was shown. Parts that `onPart` has reported
  * are applied.
  */
-export type SiteUpdateResult = { kind: "done"; revision: bigint } | { kind: "changed" };
+type SiteUpdateResult = { kind: "done"; revision: bigint } | { kind: "changed" };
 
 /** Maximum number of attempts in a row while others write the same keys. */
 const TRIES = 20;

@@ -91,29 +91,40 @@ function describeField(name: string): JsonSchema {
   return { ...getFieldSchema(name), ...(description !== undefined && { description }) };
 }
 
+/** A parsed document of a site, or all its faults in the order of the text. */
+type ParsedSite = { value: SiteDocument } | { faults: readonly JsonFault[] };
+
 /**
  * Parses the document of a site, YAML or JSON: see docs/gitops.md.
  * @param file  for messages
- * @param checkTotal  checks the totals of resources
- * @returns all faults, in the order of the text
+ * @param loadCheck  returns the check of totals; called if the document has resources
  */
-export function parseSiteDocument(
+export async function parseSiteDocument(
   file: string,
   text: string,
-  checkTotal: TotalCheck = () => undefined,
-): { value: SiteDocument } | { faults: readonly JsonFault[] } {
-  let source: SourceDocument;
-  try {
-    source = new SourceDocument(file, text);
-  } catch (error) {
-    if (!(error instanceof DocumentSyntaxError)) throw error;
-    return { faults: [error.fault] };
-  }
-  const reader = new SiteReader(checkTotal);
+  loadCheck: () => Promise<TotalCheck>,
+): Promise<ParsedSite> {
+  const opened = openSource(file, text);
+  if ("faults" in opened) return opened;
+  const { source } = opened;
+  const hasResources = isJsonObject(source.value) && source.value.resources !== undefined;
+  const reader = new SiteReader(hasResources ? await loadCheck() : () => undefined);
   const value = reader.readRoot(source.value);
   const faults = [...source.duplicateKeys, ...reader.faults.map((fault) => source.locate(fault))];
   if (faults.length === 0) return { value };
   return { faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+function openSource(
+  file: string,
+  text: string,
+): { source: SourceDocument } | { faults: readonly JsonFault[] } {
+  try {
+    return { source: new SourceDocument(file, text) };
+  } catch (error) {
+    if (!(error instanceof DocumentSyntaxError)) throw error;
+    return { faults: [error.fault] };
+  }
 }
 
 type Fields = Readonly<Record<string, unknown>>;

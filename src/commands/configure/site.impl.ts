@@ -102,8 +102,9 @@ export const editSite = createActionCommand(async (interruptible: ActionContext<
   return await editText(context, {
     text: formatSiteYaml(toDocument(opened)),
     name: "signalbox.yaml",
-    parse: (text, path) => {
-      const parsed = parseSiteDocument(path, text, createTotalCheck(context, opened.snapshot));
+    parse: async (text, path) => {
+      const check = createTotalCheck(context, opened.snapshot);
+      const parsed = await parseSiteDocument(path, text, async () => check);
       return "value" in parsed ? parsed : { faults: formatFaultLines(path, parsed.faults) };
     },
     apply: (document) =>
@@ -197,12 +198,9 @@ async function readSiteFile(
   text: string,
 ): Promise<SiteInput | { faults: ActionOutcome }> {
   const name = file === "-" ? "standard input" : file;
-  let parsed = parseSiteDocument(name, text);
-  const hasTotals = !("value" in parsed) || parsed.value.resources !== undefined;
-  if (hasTotals) {
-    const snapshot = await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"]);
-    parsed = parseSiteDocument(name, text, createTotalCheck(context, snapshot));
-  }
+  const parsed = await parseSiteDocument(name, text, async () =>
+    createTotalCheck(context, await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"])),
+  );
   if (!("value" in parsed)) {
     const { faults } = parsed;
     const messages = [...formatFaultLines(file, faults), "nothing was changed"];

@@ -62,11 +62,13 @@ async function edit(app: ConsoleApp, definition: EditableDefinition): Promise<vo
   const now = findDefinition(app.getSubject(), app.liveView.snapshot);
   if (now?.target === target && now.text !== text)
     app.showToast(`${target} was changed by others meanwhile: read what the preview replaces`, "problem");
-  // The document has one definition only.
   const apply = getCommandById("apply");
-  const command = { ...apply, flags: (apply.flags ?? []).filter(({ name }) => name !== "prune") };
+  const command = { ...apply, flags: (apply.flags ?? []).filter(({ name }) => !WHOLE_SITE.has(name)) };
   openDialog(app, [{ command, args: [sheet.path], target }], (jobs) => discardStored(app, target, jobs));
 }
+
+/** Flags of `apply` that have no use for a document with one definition, or would delete everything else. */
+const WHOLE_SITE: ReadonlySet<string> = new Set(["owner", "adopt", "prune", "only"]);
 
 function findDefinition(row: Subject | undefined, snapshot: Snapshot): EditableDefinition | undefined {
   const subject = toActionable(row);

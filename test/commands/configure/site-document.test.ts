@@ -20,14 +20,14 @@ const check: TotalCheck = (_, total) => {
   return "fault" in units ? units.fault : undefined;
 };
 
-function read(text: string): SiteDocument {
-  const parsed = parseSiteDocument("site.yaml", text, check);
+async function read(text: string): Promise<SiteDocument> {
+  const parsed = await parseSiteDocument("site.yaml", text, async () => check);
   if ("faults" in parsed) throw new Error(JSON.stringify(parsed.faults));
   return parsed.value;
 }
 
-const listFaults = (text: string) => {
-  const parsed = parseSiteDocument("site.yaml", text, check);
+const listFaults = async (text: string) => {
+  const parsed = await parseSiteDocument("site.yaml", text, async () => check);
   return "faults" in parsed ? parsed.faults.map(({ line, column, what }) => `${line}:${column} ${what}`) : [];
 };
 
@@ -79,19 +79,19 @@ describe.each([
   ["YAML", formatSiteYaml],
   ["JSON", formatSiteJson],
 ])("a site as %s", (_, format) => {
-  it("says everything: what is written is read back", () => {
-    fc.assert(
-      fc.property(anySite, (site) => {
+  it("says everything: what is written is read back", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySite, async (site) => {
         // JSON has no negative zero.
         const expected = new Map(
           [...(site.schedules ?? [])].map(([id, one]) => [id, JSON.parse(JSON.stringify(one))]),
         );
-        expect(read(format(site))).toEqual({ ...site, schedules: expected });
+        expect(await read(format(site))).toEqual({ ...site, schedules: expected });
       }),
     );
   });
 
-  it("is valid by the schema for editors", () => {
+  it("is valid by the schema for editors", async () => {
     const schema = JSON.parse(readFileSync("docs/site.schema.json", "utf8"));
     fc.assert(
       fc.property(anySite, (site) => {
@@ -100,7 +100,7 @@ describe.each([
     );
   });
 
-  it("is the same text in whatever order it came", () => {
+  it("is the same text in whatever order it came", async () => {
     fc.assert(
       fc.property(anySite, ({ groups = new Map(), resources = new Map(), schedules = new Map() }) => {
         const turned = {
@@ -113,14 +113,14 @@ describe.each([
     );
   });
 
-  it("shows no terminal what it would act on", () => {
+  it("shows no terminal what it would act on", async () => {
     const text = format({ groups: new Map([["\u202eweb", { members: ["\u200bx"] }]]) });
     expect(text).toMatch(/^[ -~\n]*$/);
-    expect([...(read(text).groups ?? [])]).toEqual([["\u202eweb", { members: ["\u200bx"] }]]);
+    expect([...((await read(text)).groups ?? [])]).toEqual([["\u202eweb", { members: ["\u200bx"] }]]);
   });
 });
 
-it("a site is YAML that reads well and differs by lines", () => {
+it("a site is YAML that reads well and differs by lines", async () => {
   const text = formatSiteYaml({
     groups: new Map([
       ["web", { members: ["web1.example.com", "web2.example.com"] }],
@@ -159,8 +159,8 @@ schedules:
 `);
 });
 
-it("switchman's document is taken as it is: a host alone, names of resources in their order", () => {
-  const site = read(
+it("switchman's document is taken as it is: a host alone, names of resources in their order", async () => {
+  const site = await read(
     '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem", "db"]}',
   );
   expect([...(site.groups ?? [])].map(([name, { members }]) => [name, members])).toEqual([
@@ -175,7 +175,7 @@ it("switchman's document is taken as it is: a host alone, names of resources in 
 });
 
 describe("a document with faults", () => {
-  it("names them all, each with its place", () => {
+  it("names them all, each with its place", async () => {
     const text = `{
   "version": 2,
   "groups": {
@@ -193,7 +193,7 @@ describe("a document with faults", () => {
   ],
   "resuorces": []
 }`;
-    expect(listFaults(text)).toEqual([
+    expect(await listFaults(text)).toEqual([
       '2:14 the version must be 1; got "2"',
       "5:5 this key is listed twice",
       '6:12 group "db": unknown field "member"; did you mean "members"?',
@@ -211,7 +211,7 @@ describe("a document with faults", () => {
     ]);
   });
 
-  it("names those of schedules and calendars, in YAML", () => {
+  it("names those of schedules and calendars, in YAML", async () => {
     const text = `version: 1
 calendars:
   holidays: {days: [12-25, noday]}
@@ -229,7 +229,7 @@ schedules:
   four: 1
   five: {cron: "@daily", timezone: UTC, data: [.nan]}
 `;
-    expect(listFaults(text)).toEqual([
+    expect(await listFaults(text)).toEqual([
       expect.stringMatching(/^3:28 calendar "holidays": "noday" is not a day/),
       '4:9 calendar "none" needs "days", a list of texts',
       expect.stringMatching(/^8:15 schedule "one": unknown time zone "Mars"/),
@@ -253,24 +253,26 @@ schedules:
     ['{"groups": []}', '1:12 "groups" must be an object: groups by name'],
     ['{"resources": {"db": 1}}', '1:15 "resources" must be a list of names'],
     ['{"resources": [{"name": "a", "total": "RAM"}]}', '1:39 resource "a": total "RAM": there is no macro'],
-  ])("%s is told as %s", (text, told) => {
-    expect(listFaults(text)).toEqual([expect.stringContaining(told)]);
+  ])("%s is told as %s", async (text, told) => {
+    expect(await listFaults(text)).toEqual([expect.stringContaining(told)]);
   });
 
-  it("is refused if it is nested very deeply", () => {
-    expect(listFaults("[".repeat(100_000))).toEqual([expect.stringMatching(/^1:\d+ Maximum call stack/)]);
+  it("is refused if it is nested very deeply", async () => {
+    expect(await listFaults("[".repeat(100_000))).toEqual([
+      expect.stringMatching(/^1:\d+ Maximum call stack/),
+    ]);
   });
 
-  it("never throws, whatever it is", () => {
+  it("never throws, whatever it is", async () => {
     const json = fc
       .json({ maxDepth: 4 })
       .map((value) =>
         ["groups", "resources", "calendars", "schedules"].map((kind) => `"${kind}": ${value}`).join(", "),
       )
       .map((text) => `{${text}}`);
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json(), json), (text) => {
-        const parsed = parseSiteDocument("site.yaml", text, check);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string(), fc.json(), json), async (text) => {
+        const parsed = await parseSiteDocument("site.yaml", text, async () => check);
         expect("value" in parsed || parsed.faults.length > 0).toBe(true);
       }),
     );

@@ -58,7 +58,8 @@ function anyForm(spec: Command) {
   const fields = createForm(spec).fields.map((field) => {
     const least = field.isRequired ? 1 : 0;
     if (field.kind === "switch") return fc.boolean();
-    if (field.kind === "list") return fc.array(anyWord, { minLength: least, maxLength: 4 });
+    const anyItem = field.choices ? fc.constantFrom(...field.choices) : anyWord;
+    if (field.kind === "list") return fc.array(anyItem, { minLength: least, maxLength: 4 });
     if (field.kind === "choice") return fc.constantFrom(...(field.choices ?? []), ...(least ? [] : [""]));
     return least ? anyWord.filter((word) => word !== "") : anyWord;
   });
