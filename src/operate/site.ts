@@ -22,6 +22,7 @@ import type { Definition } from "../schedule/definition.ts";
 import {
   computeFirstDue,
   computeRecalculatedDue,
+  computeResumedDue,
   type FirstOccurrenceOptions,
 } from "../schedule/state/due-transitions.ts";
 import { type CalendarChange, createUsedError, listUsers } from "./calendar-changes.ts";
@@ -264,11 +265,26 @@ function planSchedules(
     const pause = wanted.pause ?? (terms.isEdit ? undefined : before.definition?.pause);
     const definition = addSource(wanted, before.definition?.source, terms);
     const after = pause === undefined ? definition : { ...definition, pause };
-    const changes = buildDefinitionChange(before, after, now, {}, calendars);
+    const changes = resumeEdited(before, after, now, calendars);
     return advanceTo(terms.positions?.get(id), before, changes);
   });
   const moved = moveSchedules(stored, changes, { calendarChanges, calendars, now });
   return hasChainChange(moved) ? linkChains(moved, { ...stored, calendars }, now) : moved;
+}
+
+/** Replaces a definition. If that ends a pause, the occurrences that it prevented do not run. */
+function resumeEdited(
+  before: StoredSchedule,
+  after: Definition,
+  now: number,
+  calendars: Calendars,
+): readonly PlannedChange[] {
+  const { id, definition, due } = before;
+  if (due === undefined || definition?.pause === undefined || after.pause !== undefined)
+    return buildDefinitionChange(before, after, now, {}, calendars);
+  const resumed = computeResumedDue(id, definition, due, now, calendars);
+  const changes = buildDefinitionChange({ ...before, due: resumed }, after, now, {}, calendars);
+  return changes.map((change) => ({ due: resumed, ...change, before }));
 }
 
 /**

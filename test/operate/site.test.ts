@@ -316,6 +316,20 @@ describe("a site that is too large for one transaction", () => {
   });
 });
 
+it("an edit that takes a pause away skips what the pause has prevented", async () => {
+  const operator = new OperatorFixture();
+  const pause = { by: "ann", at: 0 };
+  await does(operator, manyJobs(1, { pause }));
+  const now = operator.ports.clock.getWallTime();
+  await put(operator, keys.due("j0"), JSON.stringify({ v: 1, next: now - 10, runAt: now - 10, open: [] }));
+  await does(operator, manyJobs(1));
+  expect((await readDefinitions(operator)).get("j0")?.pause, "an apply keeps it").toEqual(pause);
+  await does(operator, manyJobs(1), { prunes: true, isEdit: true });
+  expect((await readDefinitions(operator)).get("j0")?.pause).toBeUndefined();
+  const { kvs } = await operator.store.readRange({ key: keys.due("j0") });
+  expect(JSON.parse(kvs[0]?.value ?? "").next).toBeGreaterThan(now);
+});
+
 describe("an owner", () => {
   it("changes and deletes only what is its own, and takes over the rest if told to", async () => {
     const operator = new OperatorFixture();

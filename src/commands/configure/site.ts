@@ -10,7 +10,7 @@ const KIND_FLAGS = declareFlags({
 
 const SITE_FLAGS = declareFlags({
   "--owner TEAM":
-    "own everything in the file: other files and other owners cannot change it (default: the file may change everything)",
+    "own everything in the file, so that files of other owners cannot change it (default: the file may change everything)",
   "--adopt": "also take over what exists and has no owner, or another one",
   "--prune":
     "also delete what belongs to the owner and is not in the file; without --owner, everything that is not in the file",
