@@ -1,11 +1,12 @@
-// Writes docs/commands.md from the declarations of the commands, docs/console-keys.md from those of the console's keys, and
-// docs/library-api.md from the types of the library:
+// Writes docs/commands.md from the declarations of the commands, docs/console-keys.md from those of the console's keys,
+// docs/site.schema.json from those of the document of a site, and docs/library-api.md from the types of the library:
 // `npm run docs`. With --check it only reports which of them are stale (exit 1). With a path, it writes or checks that file
 // instead of docs/commands.md, and nothing else.
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
+import { SITE_SCHEMA } from "../src/commands/configure/site-document.ts";
 import { buildLibraryPage } from "./docs/api/build-library-page.ts";
 import { renderKeysPage } from "./docs/keys-page.ts";
 import { renderCommandsPage } from "./docs/markdown.ts";
@@ -17,12 +18,19 @@ const { values, positionals } = parseArgs({
 });
 updatePage("docs/commands.md", renderCommandsPage(ALL_COMMANDS), positionals[0]);
 if (positionals[0] === undefined) {
+  updatePage("docs/site.schema.json", renderSiteSchema());
   updatePage("docs/console-keys.md", renderKeysPage(ALL_COMMANDS));
   try {
     updatePage("docs/library-api.md", buildLibraryPage(ROOT));
   } catch (error) {
     fail(`cannot generate docs/library-api.md:\n${(error as Error).message}`);
   }
+}
+
+/** Renders the JSON Schema of the document of a site, for editors. */
+function renderSiteSchema(): string {
+  const head = { $schema: "https://json-schema.org/draft/2020-12/schema", title: "a site of signalbox" };
+  return `${JSON.stringify({ ...head, ...SITE_SCHEMA }, undefined, 1)}\n`;
 }
 
 function updatePage(name: string, text: string, path = resolve(ROOT, name)): void {

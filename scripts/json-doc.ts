@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { JsonSchema } from "../src/base/json-schema.ts";
 import {
   KEY_CHANGE_JSON,
   KEY_DETAIL_JSON,
@@ -22,7 +23,6 @@ import {
   describeRevision,
   describeText,
   type JsonObject,
-  type JsonSchema,
 } from "../src/views/json.ts";
 import { OVERVIEW_JSON } from "../src/views/overview.ts";
 

@@ -7,11 +7,15 @@ import type { CommandIo } from "./command.ts";
 import { type ActionOutcome, addAdvice, createAbandonedOutcome } from "./outcome.ts";
 import { type ActionContext, InterruptedError } from "./store-command.ts";
 
+type ParsedText<T> = { value: T } | { faults: readonly string[] };
+
 /** A text that the user edits. */
 interface EditableText<T> {
   text: string;
+  /** Of the file; editors choose by it how to show the text. */
+  name?: string;
   /** @param path  the file of the text. @returns the value, or the faults of the text, one sentence each */
-  parse(text: string, path: string): { value: T } | { faults: readonly string[] };
+  parse(text: string, path: string): ParsedText<T> | Promise<ParsedText<T>>;
   apply(value: T): Promise<ActionOutcome>;
   /** Whether the text is no longer needed after this outcome. */
   isSettled(outcome: ActionOutcome): boolean;
@@ -24,13 +28,13 @@ interface EditableText<T> {
  * @throws SignalboxError if the editor fails; as `apply`
  */
 export async function editText<T>(context: ActionContext, editable: EditableText<T>): Promise<ActionOutcome> {
-  const { text, parse, apply, isSettled } = editable;
-  const sheet = new EditorFile(text);
+  const { text, name, parse, apply, isSettled } = editable;
+  const sheet = new EditorFile(text, name);
   const close = () => discardUnlessChanged(sheet, editable);
   try {
     for (;;) {
       await openEditor(context.io, sheet, ignoreCtrlC(context.signal));
-      const parsed = parse(sheet.read(), sheet.path);
+      const parsed = await parse(sheet.read(), sheet.path);
       if ("value" in parsed) {
         const outcome = await apply(parsed.value);
         if (isSettled(outcome)) sheet.discard();

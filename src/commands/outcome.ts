@@ -1,6 +1,8 @@
 import { EXIT } from "../base/errors.ts";
 import type { JsonFault } from "../base/json-fault.ts";
 import type { ConfigChange } from "../fleet/config-changes.ts";
+import type { CalendarChange } from "../operate/calendar-changes.ts";
+import type { SiteAction } from "../operate/site.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";
 import type { KeyValue } from "../protocol/txn.ts";
 import type { Definition } from "../schedule/definition.ts";
@@ -16,7 +18,7 @@ export type OperationResult =
   | EvictionResult
   | DrainResult
   | UndrainResult
-  | ConfigResult
+  | SiteResult
   | ScheduleResult
   | PruneResult
   | KeyResult
@@ -82,15 +84,19 @@ export interface UndrainResult {
   waiters: readonly Claim[];
 }
 
-/** A change of groups and resources. */
-export interface ConfigResult {
-  kind: "configuration";
+/** A change of groups, resources, calendars and schedules. */
+export interface SiteResult {
+  kind: "site";
   outcome: CommonOutcome;
   revision: bigint;
-  action: string;
-  /** As in the audit: `group web`. */
+  /** As in the audit. */
+  action: SiteAction;
+  /** As in the audit: `site`, `group web`. */
   target: string;
-  changes: readonly ConfigChange[];
+  config: readonly ConfigChange[];
+  calendars: readonly CalendarChange[];
+  /** Undefined if it has nothing to do with schedules. */
+  schedules: readonly ScheduleChangeRecord[] | undefined;
   /** The runs that the changes affect. */
   affected: ConfigImpact["affected"];
 }
@@ -102,8 +108,6 @@ export interface ScheduleResult {
   revision: bigint;
   target: string;
   changes: readonly ScheduleChangeRecord[];
-  /** The calendar that was changed; its days are null if it was deleted. */
-  calendar?: { name: string; days: readonly string[] | null };
 }
 
 export type ScheduleChangeKind = "added" | "deleted" | "paused" | "resumed" | "triggered" | "changed";

@@ -1,14 +1,16 @@
 import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
+import type { ConfigChange } from "../fleet/config-changes.ts";
+import type { CalendarChange } from "../operate/calendar-changes.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { Claim } from "../state/claims.ts";
+import type { ConfigImpact } from "../state/impact.ts";
 import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
 import type { ActionImplementation, Call, CommandIo } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
 import { formatJsonDocument } from "./json-output.ts";
 import type {
   ActionOutcome,
-  ConfigResult,
   DrainResult,
   EvictionResult,
   OperationResult,
@@ -56,16 +58,24 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
       return toDrainJson(result, [...notes, ...messages]);
     case "undrain":
       return toUndrainJson(result, messages);
-    case "configuration":
-      return toConfigJson(result, messages, notes);
+    case "site": {
+      const { config, calendars, schedules, affected, kind: _, ...rest } = result;
+      return {
+        ...rest,
+        messages,
+        notes,
+        changes: [...config.map(toConfigChangeJson), ...calendars.map(toCalendarChangeJson)],
+        schedules: schedules?.map(toScheduleChangeJson),
+        hits: affected.map(toHitJson),
+      };
+    }
     case "schedules": {
-      const { revision, target, outcome: end, changes, calendar } = result;
+      const { revision, target, outcome: end, changes } = result;
       return {
         revision,
-        action: calendar ? "calendar" : "schedule",
+        action: "schedule",
         target,
         outcome: end,
-        ...(calendar && { calendar }),
         changes: changes.map(toScheduleChangeJson),
         messages,
       };
@@ -131,26 +141,17 @@ function toUndrainJson(result: UndrainResult, messages: readonly string[]): obje
   };
 }
 
-function toConfigJson(
-  { revision, action, target, outcome, changes, affected }: ConfigResult,
-  messages: readonly string[],
-  notes: readonly string[],
-): object {
-  return {
-    revision,
-    action,
-    target,
-    outcome,
-    messages,
-    notes,
-    changes: changes.map(({ kind, name, before, after }) => ({
-      kind,
-      name,
-      before: before ?? null,
-      after: after ?? null,
-    })),
-    hits: affected.map(({ claim, fate, exit, why }) => ({ ...toClaimJson(claim), fate, exit, why })),
-  };
+function toConfigChangeJson({ kind, name, before, after }: ConfigChange): object {
+  return { kind, name, before: before ?? null, after: after ?? null };
+}
+
+function toCalendarChangeJson({ name, before, after }: CalendarChange): object {
+  const known = before !== undefined && "value" in before ? before.value : null;
+  return { kind: "calendar", name, before: known, after: after ?? null };
+}
+
+function toHitJson({ claim, fate, exit, why }: ConfigImpact["affected"][number]): object {
+  return { ...toClaimJson(claim), fate, exit, why };
 }
 
 /** Converts a change of a schedule to JSON. Times are ms since the epoch. */
@@ -204,8 +205,6 @@ function formatRepeatLine({ repeat }: Pick<ActionOutcome, "repeat">): string[] {
 function formatHeading(result: OperationResult): string[] {
   if (!("outcome" in result) || result.outcome !== "changed") return [];
   switch (result.kind) {
-    case "configuration":
-      return ["nothing was done, because the configuration has changed:"];
     case "schedules":
       return ["nothing was done, because schedules have changed:"];
     case "prune":

@@ -44,12 +44,23 @@ export async function readSnapshotAt(
   revision: bigint,
   now: Snapshot,
 ): Promise<Snapshot> {
-  if (revision > now.revision)
+  return await readAtRevision(revision, now.revision, () =>
+    readSnapshotRanges(context, collections, [], revision),
+  );
+}
+
+/**
+ * Reads at a revision that the operator saw.
+ * @param now  the current revision
+ * @throws UsageError for a revision in the future; SignalboxError 75 for a compacted revision
+ */
+export async function readAtRevision<T>(revision: bigint, now: bigint, read: () => Promise<T>): Promise<T> {
+  if (revision > now)
     throw new UsageError(
-      `--expect-revision must not be in the future: etcd is at revision ${now.revision}; got ${revision}`,
+      `--expect-revision must not be in the future: etcd is at revision ${now}; got ${revision}`,
     );
   try {
-    return await readSnapshotRanges(context, collections, [], revision);
+    return await read();
   } catch (error) {
     if (!isCompacted(error)) throw error;
     throw new SignalboxError(

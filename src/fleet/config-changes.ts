@@ -9,6 +9,8 @@ export interface GroupChange {
   readonly name: string;
   readonly before: readonly string[] | undefined;
   readonly after: readonly string[] | undefined;
+  /** The source that owns the group afterwards; undefined if that stays as it is. */
+  readonly source?: string | undefined;
 }
 
 export interface ResourceChange {
@@ -47,14 +49,16 @@ function pairByName<T>(one: ReadonlyMap<string, T>, other: ReadonlyMap<string, T
   return names.map((name) => [name, one.get(name), other.get(name)] as const);
 }
 
-function hasSameMembers(one: GroupChange["before"], other: GroupChange["after"]): boolean {
+export function hasSameMembers(one: GroupChange["before"], other: GroupChange["after"]): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.length === other.length && one.every((member, index) => member === other[index]);
 }
 
-function isSameResource(one: ResourceChange["before"], other: ResourceChange["after"]): boolean {
+const RESOURCE_FIELDS = ["total", "order", "note", "source"] as const;
+
+export function isSameResource(one: ResourceChange["before"], other: ResourceChange["after"]): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.total === other.total && one.order === other.order && one.note === other.note;
+  return RESOURCE_FIELDS.every((field) => one[field] === other[field]);
 }
 
 /** Maximum number of members to list in one line. If there are more, only their number is shown. */
@@ -82,7 +86,7 @@ function describeState(
 }
 
 function formatMemberChanges(
-  { before = [], after = [] }: Pick<GroupChange, "before" | "after">,
+  { before = [], after = [], source }: Pick<GroupChange, "before" | "after" | "source">,
   groups: Configuration["groups"],
 ): string {
   const [old, now] = [new Set(before), new Set(after)];
@@ -90,7 +94,8 @@ function formatMemberChanges(
   const removed = before
     .filter((member) => !now.has(member))
     .map((member) => `- ${markGroup(member, groups)}`);
-  return [...shortenList(added), ...shortenList(removed)].join(", ");
+  const owner = source === undefined ? [] : [`source ${source}`];
+  return [...shortenList(added), ...shortenList(removed), ...owner].join(", ");
 }
 
 function markGroup(member: string, groups: Configuration["groups"]): string {
@@ -103,17 +108,15 @@ function shortenList(items: readonly string[]): string[] {
     : [...items];
 }
 
-function formatFields({ total, order, note }: ResourceConfig): string {
-  const fields = { total, order, note: note === undefined ? undefined : JSON.stringify(note) };
+function formatFields({ note, ...rest }: ResourceConfig): string {
+  const fields = { ...rest, note: note === undefined ? undefined : JSON.stringify(note) };
   return Object.entries(fields)
     .flatMap(([field, value]) => (value === undefined ? [] : `${field} ${value}`))
     .join(", ");
 }
 
 function formatFieldChanges({ before = {}, after = {} }: Pick<ResourceChange, "before" | "after">): string {
-  const fields = ["total", "order", "note"] as const;
-  return fields
-    .filter((field) => before[field] !== after[field])
+  return RESOURCE_FIELDS.filter((field) => before[field] !== after[field])
     .map((field) => `${field} ${before[field] ?? "none"} -> ${after[field] ?? "none"}`)
     .join(", ");
 }

@@ -7,17 +7,22 @@ export interface Configuration {
   readonly resources: ReadonlyMap<string, ResourceConfig>;
 }
 
+/** The kinds of things that the document of a site has. */
+export const SITE_KINDS = ["groups", "resources", "calendars", "schedules"] as const;
+export type SiteKind = (typeof SITE_KINDS)[number];
+
 /** Normalizes the members of a group: removes duplicates and sorts. */
 export function normalizeMembers(members: Iterable<string>): readonly string[] {
   return [...new Set(members)].sort(compareByCodeUnit);
 }
 
 /** Normalizes the configuration of a resource: fixed order of fields, no empty note. */
-export function normalizeResource({ total, order, note }: ResourceConfig): ResourceConfig {
+export function normalizeResource({ total, order, note, source }: ResourceConfig): ResourceConfig {
   return {
     ...(total !== undefined && { total: total.trim() }),
     ...(order !== undefined && { order }),
     ...(note !== undefined && note !== "" && { note }),
+    ...(source !== undefined && { source }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
-import { parseJson } from "../base/parse-json.ts";
+import { parseJson, parseObject } from "../base/parse-json.ts";
 import { findNameFault, findNearest, type ParseResult, quoteText } from "../base/text.ts";
 
 /**
@@ -33,9 +33,16 @@ export function parseGroupMembers(text: string): ParseResult<readonly string[]> 
   return { value: members };
 }
 
-/** Serializes the members of a group for etcd, without duplicates. */
-export function serializeGroup(members: readonly string[]): string {
-  return JSON.stringify([...new Set(members)]);
+/** Returns the source that owns a group, from its value in etcd. */
+export function parseGroupSource(text: string): string | undefined {
+  const { source } = parseObject(text);
+  return typeof source === "string" ? source : undefined;
+}
+
+/** Serializes a group for etcd: its members without duplicates, and the source that owns it. */
+export function serializeGroup(given: readonly string[], source?: string): string {
+  const members = [...new Set(given)];
+  return JSON.stringify(source === undefined ? members : { members, source });
 }
 
 /** Normalizes a host name for comparison: DNS names are case-insensitive, and a trailing dot has no meaning. */

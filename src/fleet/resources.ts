@@ -14,7 +14,15 @@ export interface ResourceConfig {
   /** Position in listings, smallest first. */
   order?: number;
   note?: string;
+  /** The source that owns it: `signalbox apply --owner`. */
+  source?: string;
 }
+
+/** Maximum length of a note, in characters. */
+export const LONGEST_NOTE = 500;
+
+/** Checks a total. Returns what is wrong with it, or undefined. */
+export type TotalCheck = (resource: string, total: string) => string | undefined;
 
 /**
  * Parses the configuration of a resource. Also accepts a bare number or expression, so that you can set it by hand:
@@ -24,7 +32,7 @@ export function parseResourceConfig(text: string): ParseResult<ResourceConfig> {
   const value = parseJson(text);
   if (value === undefined) return { value: { total: text.trim() } };
   if (typeof value === "number" || typeof value === "string") return { value: { total: String(value) } };
-  const { total, order, note } = Object(value) as Record<string, unknown>;
+  const { total, order, note, source } = Object(value) as Record<string, unknown>;
   const isNone = total === undefined && value !== null && !Array.isArray(value);
   if (!isNone && typeof total !== "string" && typeof total !== "number") {
     return { fault: `${quoteText(text)} has no total; set it with: signalbox resource set NAME TOTAL` };
@@ -34,6 +42,7 @@ export function parseResourceConfig(text: string): ParseResult<ResourceConfig> {
       ...(total !== undefined && { total: String(total) }),
       ...(typeof order === "number" && { order }),
       ...(typeof note === "string" && { note }),
+      ...(typeof source === "string" && { source }),
     },
   };
 }

@@ -9,7 +9,7 @@ const CHUNK = 60;
 /** Changes in one transaction: as many chunks as fit besides `CHUNK` operations in each. */
 export const MAX_CHANGES = CHUNK * CHUNK;
 /** Size of one transaction in bytes; etcd's own limit is 1.5 MiB (--max-request-bytes). */
-const MAX_BYTES = 1_400_000;
+export const MAX_BYTES = 1_400_000;
 
 /**
  * Distributes any number of operations over nested transactions of one transaction.
@@ -51,6 +51,7 @@ function checkSize(ops: readonly Op[]): void {
   );
 }
 
-function computeBytes(op: Op): number {
+/** Returns the size of an operation in a transaction, in bytes. */
+export function computeBytes(op: Op): number {
   return op.op === "put" ? op.key.length + Buffer.byteLength(op.value) : 0;
 }

@@ -195,10 +195,8 @@ function listWrittenKeys({ success }: Txn): string[] {
 /** Number of records to read, newest first. */
 const MAX_RECORDS = 50;
 
-/**
- * Returns the changes of the configuration after a revision, newest first, as far as the last audit records show them.
- */
-export async function readConfigAudit(ports: ObserverPorts, since: bigint): Promise<AuditRecord[]> {
+/** Returns the changes of a site after a revision, newest first, as far as the last audit records show them. */
+export async function readAuditSince(ports: ObserverPorts, since: bigint): Promise<AuditRecord[]> {
   const range = {
     ...ports.keys.audits(),
     sort: { by: "mod", order: "descend" } as const,
@@ -209,8 +207,16 @@ export async function readConfigAudit(ports: ObserverPorts, since: bigint): Prom
     const parsed = ports.keys.parse(key);
     const record =
       parsed.kind === "audit" && modRevision > since ? parseAuditRecord(parsed.name, value) : undefined;
-    return record !== undefined && CONFIG_ACTIONS.has(record.action) ? [record] : [];
+    return record !== undefined && SITE_ACTIONS.has(record.action) ? [record] : [];
   });
 }
 
-const CONFIG_ACTIONS: ReadonlySet<string> = new Set(["group", "resource", "import", "edit"]);
+const SITE_ACTIONS: ReadonlySet<string> = new Set([
+  "group",
+  "resource",
+  "calendar",
+  "schedule",
+  "apply",
+  "import",
+  "edit",
+]);

@@ -6,7 +6,7 @@ import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";
 import type { Compare, Op } from "../protocol/txn.ts";
-import { type Calendar, type Calendars, formatCalendar } from "../schedule/calendar/calendar.ts";
+import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { type ChainGraph, findChainCycle } from "../schedule/chain-graph.ts";
 import { type Definition, formatDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type DueState, formatDue } from "../schedule/state/due.ts";
@@ -15,7 +15,7 @@ import { formatOutcomes } from "../schedule/state/outcome.ts";
 import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
 import { type ActionResult, executeAction, type Receipt } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
-import { addMissingCalendars, type CalendarAdditions, guardCalendars } from "./stored-calendars.ts";
+import { guardCalendars } from "./stored-calendars.ts";
 import {
   type PlannedChange,
   readAllStoredSchedules,
@@ -29,16 +29,14 @@ export interface ScheduleMutation {
   readonly target: string;
   /** Ids of the schedules to read; `all` if the decision depends on every schedule. */
   readonly ids: readonly string[] | "all";
-  /** Calendars to add in the same transaction if they do not exist. `decide` receives them as if they were stored. */
-  readonly calendars?: ReadonlyMap<string, Calendar>;
   /**
    * Returns the changes to apply.
    * @param now wall clock, ms since the epoch
    * @throws NotFoundError, AlreadyExistsError, UsageError
    */
   decide(stored: ScheduleReadResult, now: number): readonly PlannedChange[];
-  /** Returns the outcome for the audit record. @param calendars  number of added calendars */
-  formatOutcome(changes: readonly PlannedChange[], calendars: number): string;
+  /** Returns the outcome for the audit record. */
+  formatOutcome(changes: readonly PlannedChange[]): string;
 }
 
 export interface MutationOptions {
@@ -54,7 +52,6 @@ export type MutationResult =
   | {
       kind: "done";
       changes: readonly PlannedChange[];
-      added: CalendarAdditions["added"];
       revision: bigint;
       record: AuditRecord;
     }
@@ -65,8 +62,10 @@ export type MutationResult =
 const TRIES = 20;
 
 /** What a mutation changes. */
-interface MutationPlan extends CalendarAdditions {
+interface MutationPlan {
   changes: readonly PlannedChange[];
+  /** All calendars. */
+  calendars: ScheduleReadResult["calendars"];
   /** Revision of the schedules that were read. */
   revision: bigint;
   /** Whether the changes depend on the definitions of all schedules, because they change chains. */
@@ -83,14 +82,13 @@ export async function previewMutation(
 ): Promise<MutationPlan> {
   const { ids } = mutation;
   const now = ports.clock.getWallTime();
-  const read = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
-  const additions = addMissingCalendars(read.calendars, mutation.calendars ?? new Map());
-  const stored = { ...read, calendars: additions.calendars };
+  const stored = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
+  const { calendars } = stored;
   const changes = mutation.decide(stored, now);
-  if (!hasChainChange(changes)) return { ...additions, changes, revision: stored.revision, hasLinks: false };
+  if (!hasChainChange(changes)) return { changes, calendars, revision: stored.revision, hasLinks: false };
   const all = ids === "all" ? stored : mergeReadResults(await readAllStoredSchedules(ports), stored);
   const linked = linkChains(mutation.decide(all, now), all, now);
-  return { ...additions, changes: linked, revision: all.revision, hasLinks: true };
+  return { changes: linked, calendars, revision: all.revision, hasLinks: true };
 }
 
 /** Adds outcome histories, which are read for named schedules only. Guards detect changes between the two reads. */
@@ -113,13 +111,13 @@ export async function applyMutation(
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
     const plan = await previewMutation(ports, mutation);
-    const { changes, added, revision } = plan;
+    const { changes, revision } = plan;
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
-    if (changes.length + added.length === 0) return { kind: "nothing", revision };
+    if (changes.length === 0) return { kind: "nothing", revision };
     const result = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision, receipt });
     if (result.kind === "done")
-      return { kind: "done", changes, added, revision: result.revision, record: result.record };
+      return { kind: "done", changes, revision: result.revision, record: result.record };
   }
   throw new SignalboxError(
     EXIT.changed,
@@ -130,25 +128,21 @@ export async function applyMutation(
 async function writePlan(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
-  { changes, added, revision, calendars, hasLinks }: MutationPlan,
+  { changes, revision, calendars, hasLinks }: MutationPlan,
   { reason, seen, receipt }: MutationOptions & { seen: bigint },
 ): Promise<ActionResult> {
   const { keys } = ports;
-  const ops = [
-    ...added.map(([name, calendar]) => createPut(keys.calendar(name), formatCalendar(calendar))),
-    ...changes.flatMap((change) => buildOps(keys, change)),
-  ];
-  const named = [...listCalendarFields(changes), { only: added.map(([name]) => name) }];
+  const ops = changes.flatMap((change) => buildOps(keys, change));
   return await executeAction(ports, {
     action: "schedule",
     target: mutation.target,
     seen,
     reason,
     receipt,
-    outcome: mutation.formatOutcome(changes, added.length),
+    outcome: mutation.formatOutcome(changes),
     compare: [
       ...buildGuards(keys, changes, revision),
-      ...guardCalendars(keys, named, calendars),
+      ...guardCalendars(keys, listCalendarFields(changes), calendars),
       ...(hasLinks ? guardNotNewer(revision, keys.schedules()) : []),
     ],
     ops: splitIntoChunks(keys, ops),
@@ -156,7 +150,7 @@ async function writePlan(
 }
 
 /** Lists the definitions on whose calendars the changes depend. */
-function listCalendarFields(changes: readonly PlannedChange[]): Definition[] {
+export function listCalendarFields(changes: readonly PlannedChange[]): Definition[] {
   return changes.flatMap(({ before, definition = before.definition, isDeleted }) =>
     isDeleted || definition === undefined ? [] : [definition],
   );
@@ -200,9 +194,7 @@ export function buildGuards(keys: Keys, changes: readonly PlannedChange[], revis
     ...guardHosts(keys, change, revision),
   ]);
   if (definitions.length + decided.length <= MAX_DIRECT_OPS) return [...definitions, ...decided];
-  const written = changes
-    .filter(({ due }) => due !== undefined)
-    .flatMap((change) => buildStateGuards(keys, change));
+  const written = listWrittenStateGuards(keys, changes, revision);
   return [
     ...guardNotNewer(revision, keys.schedules(), keys.audits()),
     ...(written.length <= MAX_DIRECT_OPS
@@ -222,6 +214,18 @@ function guardHosts(
   return guardNotNewer(revision, keys.getHostStateRanges(id).dues);
 }
 
+/** Lists guards for the states that changes write, and against hosts that begin meanwhile. */
+export function listWrittenStateGuards(
+  keys: Keys,
+  changes: readonly PlannedChange[],
+  revision: bigint,
+): Compare[] {
+  return changes.flatMap((change) => [
+    ...(change.due === undefined ? [] : buildStateGuards(keys, change)),
+    ...guardHosts(keys, change, revision),
+  ]);
+}
+
 /**
  * Builds guards for the state of a schedule that is not deleted, and for its outcome history if the change writes it.
  */
@@ -236,7 +240,7 @@ function buildStateGuards(keys: Keys, { before, isDeleted, outcomes }: PlannedCh
 const MOST_LINKS = 20;
 
 /** Returns whether changes of schedules change chains, so that `linkChains` is needed. */
-function hasChainChange(changes: readonly PlannedChange[]): boolean {
+export function hasChainChange(changes: readonly PlannedChange[]): boolean {
   return changes.some(({ before, definition, isDeleted }) => {
     if (isDeleted) return before.definition?.after !== undefined || before.due?.successors !== undefined;
     if (definition === undefined) return false;
@@ -252,7 +256,7 @@ function hasChainChange(changes: readonly PlannedChange[]): boolean {
  * @throws ConfigError for a missing schedule, a cycle or too many links; UsageError if a schedule that others follow
  *   would be deleted
  */
-function linkChains(
+export function linkChains(
   changes: readonly PlannedChange[],
   stored: ScheduleReadResult,
   now: number,

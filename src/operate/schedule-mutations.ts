@@ -377,7 +377,8 @@ function buildEveryHostChange(
   return [own, ...changed];
 }
 
-function getStateName({ id, host }: StoredSchedule): string {
+/** Returns the name from which times of a part are computed, such as its jitter. */
+export function getStateName({ id, host }: StoredSchedule): string {
   return buildStateName(id, host);
 }
 

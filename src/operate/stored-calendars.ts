@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ParseResult } from "../base/text.ts";
 import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
@@ -29,31 +28,6 @@ export async function readCalendars(
     if (parsed.kind === "calendar") calendars.set(parsed.name, toStoredCalendar(kv));
   }
   return calendars;
-}
-
-/** Calendars of a file beside the stored ones. */
-export interface CalendarAdditions {
-  /** The stored calendars and the added ones. */
-  calendars: ReadonlyMap<string, StoredCalendar>;
-  added: readonly (readonly [string, Calendar])[];
-  /** Names of those that exist with other days or another note. They are not changed. */
-  different: readonly string[];
-}
-
-/** Adds calendars to those that are stored. */
-export function addMissingCalendars(
-  stored: ReadonlyMap<string, StoredCalendar>,
-  wanted: ReadonlyMap<string, Calendar>,
-): CalendarAdditions {
-  const added = [...wanted].filter(([name]) => !stored.has(name));
-  const different = [...wanted].flatMap(([name, calendar]) => {
-    const found = stored.get(name);
-    const isSame = found === undefined || ("value" in found && isDeepStrictEqual(found.value, calendar));
-    return isSame ? [] : [name];
-  });
-  const calendars = new Map(stored);
-  for (const [name, value] of added) calendars.set(name, { value, mod: 0n });
-  return { calendars, added, different };
 }
 
 /** Largest number of calendars that are compared one by one: etcd accepts 128 comparisons. */

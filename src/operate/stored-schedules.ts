@@ -157,11 +157,13 @@ async function* readInChunks(
 
 /**
  * Reads every schedule at one revision, without outcome histories.
+ * @param at  the revision; undefined for the current one
  * @throws StoreError
  */
 export async function readAllStoredSchedules(
   ports: ObserverPorts,
   signal?: AbortSignal,
+  at?: bigint,
 ): Promise<ScheduleReadResult> {
   const { keys } = ports;
   const definitions = new Map<string, KeyValue>();
@@ -188,7 +190,7 @@ export async function readAllStoredSchedules(
       },
       finish: () => {},
     },
-    { signal },
+    { signal, revision: at },
   );
   const seen = [...definitions].map(([id, kv]) => {
     const schedule = parseStoredSchedule(id, kv, dues.get(id));

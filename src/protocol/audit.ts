@@ -9,6 +9,7 @@ export const AUDIT_ACTIONS = [
   "undrain",
   "group",
   "resource",
+  "apply",
   "import",
   "edit",
   "prune",

@@ -151,7 +151,7 @@ function computeResourceTotal(
   const resource = quoteText(lease.resource);
   if (isKnownOnly && kvs.length === 0) {
     throw new ConfigError(
-      `resource ${resource} is not configured; add it with: signalbox resource set, or signalbox import`,
+      `resource ${resource} is not configured; add it with: signalbox resource set, or signalbox apply`,
     );
   }
   const configured = findFirstTotal(ports, kvs);

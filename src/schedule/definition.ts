@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { ConfigError, SignalboxError } from "../base/errors.ts";
+import type { JsonSchema } from "../base/json-schema.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { applySchema, refuseFault } from "../base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../base/text.ts";
@@ -39,6 +40,15 @@ export const PAUSE = v.object({
 
 type Hooks = Readonly<Partial<Record<HookName, Hook>>>;
 
+const TEXTS: JsonSchema = { type: "array", items: { type: "string" } };
+const TEXT_OR_TEXTS: JsonSchema = { type: ["string", "array"], items: { type: "string" } };
+
+/** The schemas of the fields, for editors. */
+const FIELD_SCHEMAS: Record<string, JsonSchema> = {};
+
+/** The fields that are durations in ms. */
+export const DURATION_FIELDS = new Set<string>();
+
 /**
  * Definition of a schedule, under `schedules/<id>`. Durations in ms, instants in ms since the epoch. It may have other
  * fields, which a later version wrote.
@@ -46,12 +56,17 @@ type Hooks = Readonly<Partial<Record<HookName, Hook>>>;
 const DEFINITION = v.object({
   /** A cron expression of five fields, a macro such as `@daily`, or several; `@at` with an instant, or `@manual`. */
   cron: v.pipe(
-    createField("cron", isCronText, 'is not a string such as "*/5 * * * *", or a list of them'),
+    createField(
+      "cron",
+      isCronText,
+      'is not a string such as "*/5 * * * *", or a list of them',
+      TEXT_OR_TEXTS,
+    ),
     refuseFault((cron) => catchMessage(() => parsePlan(cron))),
   ),
   /** IANA name of the time zone. */
   timezone: v.pipe(
-    createField("timezone", isText, "is not a name such as Europe/Berlin"),
+    createField("timezone", isText, "is not a name such as Europe/Berlin", { type: "string" }),
     refuseFault((timezone) => catchMessage(() => checkZone(timezone))),
   ),
   /** Selects the handler. Default: the id up to the first dot. */
@@ -61,7 +76,9 @@ const DEFINITION = v.object({
   /** Maximum of an additional delay that spreads schedules due at the same time. The delay is constant per schedule. */
   jitter: createDurationField("jitter"),
   /** There are no occurrences after this instant. */
-  end: v.exactOptional(createField("end", isMillis, "is not an instant in ms since the epoch")),
+  end: v.exactOptional(
+    createField("end", isMillis, "is not an instant in ms since the epoch", { type: ["string", "integer"] }),
+  ),
   /** Names of calendars. It does not fire on the days of any of them. */
   except: createCalendarsField("except"),
   /** Names of calendars. It fires only on the days of any of them. */
@@ -71,10 +88,15 @@ const DEFINITION = v.object({
   /** Data for the handler. */
   data: v.exactOptional(v.unknown()),
   /** Command to run, as argv, instead of a handler. */
-  command: v.exactOptional(createField("command", isArgv, "is not a list of words")),
-  env: v.exactOptional(createField("env", isEnv, "is not an object of strings")),
+  command: v.exactOptional(createField("command", isArgv, "is not a list of words", TEXTS)),
+  env: v.exactOptional(
+    createField("env", isEnv, "is not an object of strings", {
+      type: "object",
+      additionalProperties: { type: "string" },
+    }),
+  ),
   /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
-  after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules")),
+  after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules", TEXTS)),
   /** How those must end; or `every-host`: each occurrence runs once on each host of the group, or on each host. */
   on: createChoiceField("on", [...CHAIN_CONDITIONS, EVERY_HOST]),
   catchup: createChoiceField("catchup", CATCHUPS),
@@ -83,39 +105,79 @@ const DEFINITION = v.object({
   overlap: createChoiceField("overlap", OVERLAPS),
   /** A worker starts what has a higher priority first, of all that is due. */
   priority: v.exactOptional(
-    createField("priority", isPriority, `is not a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
+    createField("priority", isPriority, `is not a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`, {
+      type: "integer",
+    }),
   ),
   /** The schedule is removed when its last occurrence has ended so. */
   removeAfter: createChoiceField("removeAfter", REMOVAL_CONDITIONS),
   /** Only hosts of this group claim the schedule. */
   group: createTextField("group"),
   /** Leases in the syntax of `--lease`: `db=2:10`. */
-  leases: v.exactOptional(createField("leases", isTexts, "is not a list of strings such as db=2:10")),
+  leases: v.exactOptional(createField("leases", isTexts, "is not a list of strings such as db=2:10", TEXTS)),
   /** A run receives TERM after this time. */
   timeout: createDurationField("timeout"),
   /** How often a failed occurrence is started again before it is given up. */
-  retries: v.exactOptional(createField("retries", isCount, "is not a whole number of 0 or more")),
+  retries: v.exactOptional(
+    createField("retries", isCount, "is not a whole number of 0 or more", { type: "integer", minimum: 0 }),
+  ),
   /** Pause before the first retry; doubled for each further one. */
   backoff: createDurationField("backoff"),
   /** The schedule pauses itself when so many occurrences in a row were given up. */
   pauseAfterFailures: v.exactOptional(
-    createField("pauseAfterFailures", isPositive, "is not a whole number of 1 or more"),
+    createField("pauseAfterFailures", isPositive, "is not a whole number of 1 or more", {
+      type: "integer",
+      minimum: 1,
+    }),
   ),
   /** How many outcomes the history keeps; the oldest go first. */
-  keep: v.exactOptional(createField("keep", isKeepCount, `is not a whole number from 1 to ${MOST_KEPT}`)),
+  keep: v.exactOptional(
+    createField("keep", isKeepCount, `is not a whole number from 1 to ${MOST_KEPT}`, {
+      type: "integer",
+      minimum: 1,
+    }),
+  ),
   /** The history keeps no outcome that ended so much earlier than the newest one. */
   keepFor: createDurationField("keepFor"),
   hooks: v.exactOptional(
-    v.pipe(createField("hooks", isHooks, "is not an object"), refuseFault(findHookFault)),
+    v.pipe(
+      createField("hooks", isHooks, "is not an object", {
+        type: "object",
+        properties: Object.fromEntries(HOOK_NAMES.map((name) => [name, TEXT_OR_TEXTS])),
+        additionalProperties: false,
+      }),
+      refuseFault(findHookFault),
+    ),
   ),
   /** Words for filters of listings and commands. */
-  tags: v.exactOptional(createField("tags", isTags, "is not a list of words without spaces and commas")),
+  tags: v.exactOptional(
+    createField("tags", isTags, "is not a list of words without spaces and commas", TEXTS),
+  ),
   note: createTextField("note"),
   /** Source of the import. An import owns the schedules with its source. */
   source: createTextField("source"),
-  pause: v.exactOptional(createField("pause", isPause, "cannot be read")),
+  pause: v.exactOptional(
+    createField("pause", isPause, "must have an instant `at`, and may have `by`, `until` and `why`", {
+      type: "object",
+      required: ["at"],
+      properties: {
+        by: { type: "string" },
+        at: { type: ["string", "integer"] },
+        until: { type: ["string", "integer"] },
+        why: { type: "string" },
+      },
+    }),
+  ),
 });
 export type Definition = v.InferOutput<typeof DEFINITION>;
+
+/** All fields, in the order of their declaration. */
+export const DEFINITION_FIELDS: readonly string[] = Object.keys(DEFINITION.entries);
+
+/** Returns the schema of a field, for editors. */
+export function getFieldSchema(name: string): JsonSchema {
+  return FIELD_SCHEMAS[name] ?? {};
+}
 
 /** Returns the value to store in etcd, for `parseDefinition`. */
 export function formatDefinition(definition: Definition): string {
@@ -143,18 +205,34 @@ export function checkDefinition(definition: Definition): Definition {
 
 /** Returns the first fault of a definition's fields, with the value received; undefined if there is none. */
 export function findDefinitionFault(fields: JsonFields): string | undefined {
-  const missing = REQUIRED_FIELDS.find(({ name }) => fields[name] === undefined);
-  if (missing !== undefined) return `${missing.name} is missing; set it, for example to ${missing.example}`;
-  const result = applySchema(DEFINITION, fields);
-  return "fault" in result ? result.fault.what : findEveryHostFault(result.value);
+  return locateDefinitionFault(fields)?.what;
 }
 
-function findEveryHostFault(definition: Definition): string | undefined {
+/** Returns the first fault of a definition's fields, and the path to the field; undefined if there is none. */
+export function locateDefinitionFault(
+  fields: JsonFields,
+): { what: string; path: readonly (string | number)[] } | undefined {
+  const missing = REQUIRED_FIELDS.find(({ name }) => fields[name] === undefined);
+  if (missing !== undefined)
+    return { what: `${missing.name} is missing; set it, for example to ${missing.example}`, path: [] };
+  const result = applySchema(DEFINITION, fields);
+  return "fault" in result ? result.fault : findEveryHostFault(result.value);
+}
+
+function findEveryHostFault(
+  definition: Definition,
+): { what: string; path: readonly (string | number)[] } | undefined {
   if (!runsOnEveryHost(definition)) return undefined;
   if (definition.after !== undefined)
-    return "a schedule that runs on every host cannot follow another one: leave out after, or on: every-host";
+    return {
+      what: "a schedule that runs on every host cannot follow another one: leave out after, or on: every-host",
+      path: ["on"],
+    };
   if (definition.removeAfter !== undefined)
-    return "a schedule that runs on every host does not end on all of them at once: leave out removeAfter, and delete it yourself";
+    return {
+      what: "a schedule that runs on every host does not end on all of them at once: leave out removeAfter, and delete it yourself",
+      path: ["removeAfter"],
+    };
   return undefined;
 }
 
@@ -174,11 +252,15 @@ const REQUIRED_FIELDS = [
  * @param before  the stored definition, whose fields are kept
  */
 export function findUnknownField(fields: JsonFields, before: JsonFields = {}): string | undefined {
-  const known = Object.keys(DEFINITION.entries);
-  const unknown = Object.keys(fields).find((name) => !known.includes(name) && !Object.hasOwn(before, name));
-  if (unknown === undefined) return undefined;
-  const meant = findNearest(unknown, known);
-  return `unknown field ${quoteText(unknown)}; ${meant === undefined ? `the fields are ${known.join(", ")}` : `did you mean ${quoteText(meant)}?`}`;
+  const known = (name: string) => DEFINITION_FIELDS.includes(name) || Object.hasOwn(before, name);
+  const unknown = Object.keys(fields).find((name) => !known(name));
+  return unknown === undefined ? undefined : describeUnknownField(unknown, DEFINITION_FIELDS);
+}
+
+/** Describes a field that does not exist: the one that was probably meant, or all. */
+export function describeUnknownField(name: string, known: readonly string[]): string {
+  const meant = findNearest(name, known);
+  return `unknown field ${quoteText(name)}; ${meant === undefined ? `the fields are ${known.join(", ")}` : `did you mean ${quoteText(meant)}?`}`;
 }
 
 /** Returns the type, which selects the handler. */
@@ -200,25 +282,37 @@ export function isPaused(definition: Definition, due: OwnPause, now: number): bo
   return pause !== undefined && (pause.until === undefined || pause.until > now);
 }
 
-/** Creates the schema of a field. Its message has the name of the field, the value received, and what is expected. */
-function createField<T>(name: string, is: (value: unknown) => value is T, expected: string) {
+/**
+ * Creates the schema of a field. Its message has the name of the field, the value received, and what is expected.
+ * @param schema  for editors; durations and instants can also be texts in a file
+ */
+function createField<T>(
+  name: string,
+  is: (value: unknown) => value is T,
+  expected: string,
+  schema: JsonSchema = {},
+) {
+  FIELD_SCHEMAS[name] = schema;
   return v.custom<T>(is, ({ input }) => `${name} ${quoteValue(input)} ${expected}`);
 }
 
 function createTextField(name: string) {
-  return v.exactOptional(createField(name, isText, "is not a string"));
+  return v.exactOptional(createField(name, isText, "is not a string", { type: "string" }));
 }
 
 function createCalendarsField(name: string) {
-  return v.exactOptional(createField(name, isTexts, "is not a list of names of calendars"));
+  return v.exactOptional(createField(name, isTexts, "is not a list of names of calendars", TEXTS));
 }
 
 function createDurationField(name: string) {
-  return v.exactOptional(createField(name, isMillis, "is not a duration in whole ms"));
+  DURATION_FIELDS.add(name);
+  const schema = { type: ["string", "integer"], minimum: 0 };
+  return v.exactOptional(createField(name, isMillis, "is not a duration in whole ms", schema));
 }
 
 function createChoiceField<const T extends readonly string[]>(name: string, choices: T) {
   const message = `${name} must be one of ${choices.join(", ")}; got `;
+  FIELD_SCHEMAS[name] = { enum: choices };
   return v.exactOptional(v.picklist(choices, ({ input }) => message + quoteValue(input)));
 }
 

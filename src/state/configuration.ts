@@ -10,7 +10,7 @@ import type { Snapshot, StoredValue } from "./snapshot.ts";
 /** Builds the configuration from all values that can be read. */
 export function buildConfiguration(snapshot: Pick<Snapshot, "groups" | "resources">): Configuration {
   return {
-    groups: selectReadable(snapshot.groups, normalizeMembers),
+    groups: selectReadable<readonly string[]>(snapshot.groups, normalizeMembers),
     resources: selectReadable(snapshot.resources, normalizeResource),
   };
 }

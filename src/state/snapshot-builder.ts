@@ -1,5 +1,5 @@
 import type { ParseResult } from "../base/text.ts";
-import { parseGroupMembers } from "../fleet/groups.ts";
+import { parseGroupMembers, parseGroupSource } from "../fleet/groups.ts";
 import { parseHostRecord } from "../fleet/host-record.ts";
 import { parseResourceConfig } from "../fleet/resources.ts";
 import { parseAgentReport, parseAgentSession } from "../protocol/agent-record.ts";
@@ -269,7 +269,10 @@ function createRevisedParser<T>(parse: (text: string) => ParseResult<T>) {
 
 const KINDS: Readonly<Partial<Record<ParsedKey["kind"], StoredKind>>> = {
   resourceConfig: createKind("resources", "name", createRevisedParser(parseResourceConfig)),
-  group: createKind("groups", "name", createRevisedParser(parseGroupMembers)),
+  group: createKind("groups", "name", ({ value, modRevision }) => {
+    const source = parseGroupSource(value);
+    return { modRevision, ...parseGroupMembers(value), ...(source !== undefined && { source }) };
+  }),
   calendar: createKind("calendars", "name", createRevisedParser(parseCalendar)),
   schedule: createKind("schedules", "name", createRevisedParser(parseDefinition)),
   worker: createKind("workers", "name", ({ value, modRevision, session }) => ({

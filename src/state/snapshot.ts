@@ -27,6 +27,9 @@ export type StoredValue<T> = { readonly modRevision: bigint } & (
   | { readonly fault: string; readonly value?: undefined }
 );
 
+/** A group, and the source that owns it. */
+type StoredGroup = StoredValue<readonly string[]> & { readonly source?: string };
+
 /** A running occurrence of a schedule. A key that cannot be read also counts, because it blocks the schedule. */
 export type Execution = StoredValue<RunningRecord> & {
   readonly key: string;
@@ -62,7 +65,7 @@ export interface Snapshot {
   readonly queues: ReadonlyMap<string, NamedQueue>;
   /** By name, as the following maps unless noted otherwise. */
   readonly resources: ReadonlyMap<string, StoredValue<ResourceConfig>>;
-  readonly groups: ReadonlyMap<string, StoredValue<readonly string[]>>;
+  readonly groups: ReadonlyMap<string, StoredGroup>;
   readonly calendars: ReadonlyMap<string, StoredValue<Calendar>>;
   /** By key. */
   readonly drains: ReadonlyMap<string, Drain>;

@@ -256,7 +256,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
       ({ due }) => due?.next,
     ),
     "definition?": describeField(
-      { type: "object", description: "definition, as in `schedule export`" },
+      { type: "object", description: "definition, as in `export --format json`" },
       "definition",
     ),
     open: describeParts(

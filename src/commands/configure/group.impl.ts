@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { findNameFault, quoteText } from "../../base/text.ts";
 import { normalizeMembers } from "../../fleet/configuration.ts";
@@ -7,8 +6,7 @@ import { validateName } from "../../protocol/names.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import { createActionCommand } from "../print-outcome.ts";
-import { readSnapshot } from "../read-snapshot.ts";
-import { changeConfigEntry, IMPACT_COLLECTIONS } from "./config-change.ts";
+import { changeConfigEntry, readSite } from "./site-command.ts";
 
 /** A group, and the complete configuration. */
 interface GroupPlace {
@@ -42,14 +40,13 @@ function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation 
     const [given = "", ...members] = context.call.args;
     const name = validateName("group", given);
     for (const member of members) checkMember(member);
-    const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
+    const read = await readSite(context, new Set(["groups"]));
+    const { snapshot } = read;
     const kept = snapshot.groups.get(name);
     const before = kept && normalizeMembers(kept.value ?? []);
     const wanted = updateMembers(before, members, { name, snapshot });
-    const after = wanted && normalizeMembers(wanted);
-    const isSame = kept?.fault === undefined && isDeepStrictEqual(before, after);
-    const changes = isSame ? [] : [{ kind: "group", name, before, after } as const];
-    return await changeConfigEntry(context, { kind: "group", name, snapshot }, changes);
+    const document = { groups: new Map([[name, wanted && { members: wanted }]]) };
+    return await changeConfigEntry(context, read, { kind: "group", name, document });
   });
 }
 

@@ -1,17 +1,14 @@
 import { UsageError } from "../../base/errors.ts";
-import { type ConfigChange, computeConfigChanges } from "../../fleet/config-changes.ts";
-import { LONGEST_NOTE } from "../../fleet/config-document-parser.ts";
 import { normalizeResource } from "../../fleet/configuration.ts";
-import type { ResourceConfig } from "../../fleet/resources.ts";
+import { LONGEST_NOTE, type ResourceConfig } from "../../fleet/resources.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import type { ActionFlags } from "../command-line/flags.ts";
 import { createActionCommand } from "../print-outcome.ts";
-import { readSnapshot } from "../read-snapshot.ts";
 import type { ActionContext } from "../store-command.ts";
-import { changeConfigEntry, createTotalCheck, IMPACT_COLLECTIONS } from "./config-change.ts";
 import type { ResourceSetFlags } from "./resource.ts";
+import { changeConfigEntry, createTotalCheck, readSite } from "./site-command.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
 type ResourceUpdate<F> = (
@@ -47,26 +44,12 @@ function createResourceCommand<F extends ActionFlags = ActionFlags>(
   return createActionCommand(async (context: ActionContext<F>) => {
     const [given = ""] = context.call.args;
     const name = validateName("resource", given);
-    const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
+    const read = await readSite(context, new Set(["resources"]));
+    const { snapshot } = read;
     const kept = snapshot.resources.get(name);
     const before = kept && normalizeResource(kept.value ?? {});
-    const after = updateConfig(before, { context, name, snapshot });
-    const known = kept?.fault === undefined ? before : undefined;
-    const changes = computeChanges(name, known, after, kept !== undefined);
-    return await changeConfigEntry(context, { kind: "resource", name, snapshot }, changes);
+    const config = updateConfig(before, { context, name, snapshot });
+    const document = { resources: new Map([[name, config && { isWhole: true, config }]]) };
+    return await changeConfigEntry(context, read, { kind: "resource", name, document });
   });
-}
-
-function computeChanges(
-  name: string,
-  before: ResourceConfig | undefined,
-  after: ResourceConfig | undefined,
-  isThere: boolean,
-): ConfigChange[] {
-  if (after === undefined) return isThere ? [{ kind: "resource", name, before, after }] : [];
-  const toConfiguration = (config: ResourceConfig | undefined) => ({
-    groups: new Map<string, readonly string[]>(),
-    resources: new Map(config === undefined ? [] : [[name, normalizeResource(config)]]),
-  });
-  return computeConfigChanges(toConfiguration(before), toConfiguration(after));
 }

@@ -7,20 +7,36 @@ const ALIASES: Readonly<Record<string, string>> = {
   history: "ls history",
   stats: "ls statistics",
   collisions: "schedule lint --collisions",
+  "schedule import json": "apply",
+  "schedule diff json": "diff",
+  "schedule export": "export --only calendars --only schedules",
+  import: "apply",
 };
 
-/** Options that old words had, as the beginning of a filter. */
+/** The format that old words had without `--format`. */
+const DEFAULTS: Readonly<Record<string, readonly string[]>> = { "schedule export": ["--format", "json"] };
+
+/** Commands that begin with an old word. */
+const CURRENT: readonly string[] = ["import switchman", "import perfectsched"];
+
+/** Options that old words had: the beginning of a filter, or another option. */
 const OLD_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "schedule list": { "--tag": "tag:" },
+  "schedule import json": { "--source": "--owner=" },
+  "schedule diff json": { "--source": "--owner=" },
 };
 
 /** Replaces old words at the start of a command line, and options that only they had. */
 export function replaceAliases(words: readonly string[]): readonly string[] {
-  for (const length of [2, 1]) {
+  if (CURRENT.includes(words.slice(0, 2).join(" "))) return words;
+  for (const length of [3, 2, 1]) {
     const alias = words.slice(0, length).join(" ");
     if (!Object.hasOwn(ALIASES, alias)) continue;
-    const rest = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
-    return [...(ALIASES[alias]?.split(" ") ?? []), ...rest];
+    const options = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
+    const rest =
+      alias === "import" ? options.map((word) => (word === "--replace" ? "--prune" : word)) : options;
+    const hasFormat = rest.some((word) => /^--format(=|$)/.test(word));
+    return [...(ALIASES[alias]?.split(" ") ?? []), ...(hasFormat ? [] : (DEFAULTS[alias] ?? [])), ...rest];
   }
   return words;
 }

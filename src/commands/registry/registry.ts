@@ -8,14 +8,14 @@ import { checkCrontab } from "../check/crontab/check-crontab.ts";
 import { checkHosts, DOCTOR_COMMANDS } from "../check/doctor.ts";
 import { type Command, isRowCommand, type RowCommand } from "../command.ts";
 import { completion } from "../completion/completion.ts";
+import { CALENDAR_COMMANDS } from "../configure/calendar.ts";
 import { GROUP_COMMANDS } from "../configure/group.ts";
 import { pruneCommand } from "../configure/prune.ts";
 import { RESOURCE_COMMANDS } from "../configure/resource.ts";
 import { setupEtcd } from "../configure/setup-etcd.ts";
-import { CONFIG_TRANSFER_COMMANDS, importSwitchman } from "../configure/transfer.ts";
+import { importSwitchman, SITE_COMMANDS } from "../configure/site.ts";
 import { ETCD_COMMANDS, ETCD_EDITS } from "../etcd/etcd.ts";
 import { runCommand } from "../run/run.ts";
-import { CALENDAR_COMMANDS } from "../schedule/calendar.ts";
 import { SCHEDULE_CHANGES } from "../schedule/change.ts";
 import { hookTest } from "../schedule/hook.ts";
 import { SCHEDULE_INSPECTIONS } from "../schedule/inspect.ts";
@@ -49,7 +49,7 @@ export const COMMANDS = [
   ...ETCD_EDITS,
   ...GROUP_COMMANDS,
   ...RESOURCE_COMMANDS,
-  ...CONFIG_TRANSFER_COMMANDS,
+  ...SITE_COMMANDS,
   pruneCommand,
   setupEtcd,
   ...SCHEDULE_CHANGES,

@@ -8,7 +8,7 @@ import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
-import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
+import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 
 /** A mutation of schedules, and the texts around it. */
 interface AmendmentDraft {
@@ -49,18 +49,13 @@ export class AmendmentCommand {
     const { amendment, needsConfirmation = false } = this.#draft;
     const { flags } = this.#context.call;
     const plan = await previewMutation(this.#context, amendment);
-    const { changes, revision, added } = plan;
+    const { changes, revision } = plan;
     const moved = this.#findChangedSince(changes, revision);
     if (moved.length > 0) return this.#createOutcome("changed", moved, { changes, revision });
-    const notes = [
-      ...(this.#draft.notes ?? []),
-      ...listCalendarNotes(plan),
-      ...(await listMissingGroupNotes(this.#context, changes)),
-    ];
+    const notes = [...(this.#draft.notes ?? []), ...(await listMissingGroupNotes(this.#context, changes))];
     for (const note of notes) this.#context.printMessage(`note: ${note}`);
     const planned = { changes, revision, notes };
-    if (changes.length + added.length === 0)
-      return this.#createOutcome("nothing", [this.#draft.nothing], planned);
+    if (changes.length === 0) return this.#createOutcome("nothing", [this.#draft.nothing], planned);
     const lines = changes.map(formatScheduleChange);
     if (flags["dry-run"])
       return this.#createOutcome("dry-run", lines, {
@@ -85,10 +80,10 @@ export class AmendmentCommand {
     const undone = { changes: [], revision, notes };
     if (done.kind === "nothing") return this.#createOutcome("nothing", [this.#draft.nothing], undone);
     if (done.kind === "changed") return this.#createOutcome("changed", done.ids.map(formatMovedLine), undone);
-    const { changes, added } = done;
+    const { changes } = done;
     const told =
       wasShown || changes.length > MANY
-        ? [`done: ${formatImportCounts(changes, added.length)}`]
+        ? [`done: ${formatImportCounts(changes)}`]
         : changes.map(formatScheduleChange);
     const followUp = this.#draft.buildFollowUp?.(changes) ?? [];
     return this.#createOutcome("done", [...told, ...followUp], { changes, revision, notes });
@@ -128,17 +123,21 @@ function formatMovedLine(id: string): string {
 /** Largest number of groups to check: etcd allows 128 operations in a transaction. */
 const MOST = 100;
 
-/** Lists a note for each missing group of a changed schedule. No worker runs the schedule until the group exists. */
-async function listMissingGroupNotes(
+/**
+ * Lists a note for each missing group of a changed schedule. No worker runs the schedule until the group exists.
+ * @param added  groups that are created with the changes
+ */
+export async function listMissingGroupNotes(
   context: CommandContext,
   changes: readonly PlannedChange[],
+  added: ReadonlySet<string> = new Set(),
 ): Promise<string[]> {
   const named = changes.flatMap(({ before, definition }) =>
     definition?.group === undefined || definition.group === before.definition?.group
       ? []
       : [definition.group],
   );
-  const groups = [...new Set(named)].slice(0, MOST);
+  const groups = [...new Set(named)].filter((group) => !added.has(group)).slice(0, MOST);
   if (groups.length === 0) return [];
   const isThere = await readGroupPresence(context, groups);
   return groups

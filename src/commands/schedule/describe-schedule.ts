@@ -2,8 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
-import { formatEntries } from "../../operate/calendar-mutation.ts";
-import type { CalendarAdditions } from "../../operate/stored-calendars.ts";
 import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
@@ -11,6 +9,7 @@ import { listExcludedDays, listUpcoming, type PlannedFields } from "../../schedu
 import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
 import {
   type Definition,
+  DURATION_FIELDS,
   getPause,
   getScheduleType,
   type Pause,
@@ -114,11 +113,9 @@ export function formatArgv(argv: readonly string[]): string {
   return argv.map(quoteShellWord).join(" ");
 }
 
-const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff", "keepFor"];
-
 function formatField(field: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  if (DURATIONS.includes(field)) return formatDuration(value as number);
+  if (DURATION_FIELDS.has(field)) return formatDuration(value as number);
   if (field === "end") return formatInstantUtc(value as number);
   if (field === "command") return formatArgv(value as readonly string[]);
   if (field === "pause") return formatSchedulePause(value as Pause).trim();
@@ -239,20 +236,6 @@ function describeLimits({
     ...(keepFor === undefined
       ? []
       : [`the history keeps no outcome that ended ${formatDuration(keepFor)} before the newest one`]),
-  ];
-}
-
-/** Lists the calendars that an import adds, and those that it does not change. */
-export function listCalendarNotes({
-  added,
-  different,
-}: Pick<CalendarAdditions, "added" | "different">): string[] {
-  return [
-    ...added.map(([name, { days }]) => `calendar ${name} is added: ${formatEntries(days)}`),
-    ...different.map(
-      (name) =>
-        `calendar ${name} differs from that of the file and is not changed; to change it: signalbox calendar add ${quoteShellWord(name)} --replace DAY…`,
-    ),
   ];
 }
 

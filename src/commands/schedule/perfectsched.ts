@@ -3,7 +3,7 @@ import { computeLineColumn } from "../../base/json-fault.ts";
 import { findInexactNumber } from "../../base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../base/text.ts";
-import type { SchedulePosition } from "../../operate/import-schedules.ts";
+import type { SchedulePosition } from "../../operate/site.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import { type Definition, findDefinitionFault } from "../../schedule/definition.ts";
 import { listPerfectschedDifferences } from "../../schedule/lint/lint-dialects.ts";

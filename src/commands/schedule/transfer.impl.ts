@@ -8,29 +8,24 @@ import {
   type ScheduleImport,
 } from "../../operate/import-schedules.ts";
 import { previewMutation } from "../../operate/schedule-mutation.ts";
-import { readAllStoredSchedules } from "../../operate/stored-schedules.ts";
 import { validateName } from "../../protocol/names.ts";
-import type { Calendar } from "../../schedule/calendar/calendar.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
-import type { Definition } from "../../schedule/definition.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
 import type { Call, CommandIo } from "../command.ts";
-import { readDocumentText, replaceFileText } from "../configure/documents.ts";
+import { readDocumentText } from "../documents.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
 import { createActionCommand, printOutcome, toScheduleChangeJson } from "../print-outcome.ts";
 import { type ActionContext, createStoreCommand } from "../store-command.ts";
 import { AmendmentCommand } from "./amendment-command.ts";
-import { type CrontabImportOptions, convertCrontab, formatScheduleCrontab } from "./crontab.ts";
-import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
+import { type CrontabImportOptions, convertCrontab } from "./crontab.ts";
+import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 import { convertTable } from "./perfectsched.ts";
-import { formatScheduleDocument, parseScheduleDocument } from "./schedule-document.ts";
 import type {
   ImportPerfectschedFlags,
   ReadingFlags,
   ScheduleDiffFlags,
-  ScheduleExportFlags,
   ScheduleImportFlags,
 } from "./transfer.ts";
 
@@ -51,9 +46,8 @@ export const importSchedules = createActionCommand(async (context: ActionContext
 export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (call, io, context) => {
   const input = await readImportInput(call, io, context.clock.getWallTime());
   if ("faulty" in input) return printOutcome(input.faulty, call, io);
-  const plan = await previewMutation(context, buildImportMutation(input.wanted));
-  const { changes, added, revision } = plan;
-  const notes = [...input.notes, ...listCalendarNotes(plan)];
+  const { changes, revision } = await previewMutation(context, buildImportMutation(input.wanted));
+  const { notes } = input;
   if (call.flags.json)
     io.writeOutput(
       formatJsonDocument({
@@ -65,30 +59,9 @@ export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (call, 
   else {
     for (const note of notes) context.printMessage(`note: ${note}`);
     for (const change of changes) io.writeOutput(`${clean(formatScheduleChange(change))}\n`);
-    io.writeOutput(`${formatImportCounts(changes, added.length)}\n`);
+    io.writeOutput(`${formatImportCounts(changes)}\n`);
   }
-  return changes.length + added.length === 0 ? EXIT.ok : EXIT.undone;
-});
-
-export const exportSchedules = createStoreCommand<ScheduleExportFlags>(async (call, io, context) => {
-  const [file = "-"] = call.args;
-  const { schedules, calendars: stored } = await readAllStoredSchedules(context, context.signal);
-  const definitions = new Map<string, Definition>();
-  for (const { id, definition, fault } of schedules.values()) {
-    if (definition !== undefined) definitions.set(id, definition);
-    else context.printMessage(`note: schedule ${id} cannot be read and was left out: ${fault ?? ""}`);
-  }
-  const calendars = new Map<string, Calendar>();
-  for (const [name, calendar] of stored) {
-    if ("value" in calendar) calendars.set(name, calendar.value);
-    else context.printMessage(`note: calendar ${name} cannot be read and was left out: ${calendar.fault}`);
-  }
-  const text =
-    call.flags.format === "crontab"
-      ? formatScheduleCrontab(definitions)
-      : formatScheduleDocument({ definitions, calendars });
-  if (file === "-") io.writeOutput(text);
-  else replaceFileText(file, text);
+  return changes.length === 0 ? EXIT.ok : EXIT.undone;
 });
 
 /** The schedules in a file, and notes about them. */
@@ -108,50 +81,15 @@ async function readImportInput(
   io: CommandIo,
   now: number,
 ): Promise<ImportInput | { faulty: ActionOutcome }> {
-  const [kind, file = "-"] = call.args;
+  const [, file = "-"] = call.args;
   const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
-  if (kind === "json") return readJsonInput(call, name, text);
   const terms = { ...parseImportOptions(call, io, file, text), now };
   const { definitions, faults, notes } = convertCrontab(text, terms);
   const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
   if (faults.length > 0) return { faulty: createImportFaults(faults.map(formatRemark)) };
   const wanted = { target: terms.source.replace(":", " "), definitions, source: terms.source };
   return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
-}
-
-/** Flags that only an import of a crontab has. */
-const CRONTAB_FLAGS = [
-  "format",
-  "timezone",
-  "on",
-  "host-group",
-  "prefix-id",
-  "worker-user",
-  "sudo",
-  "catchup",
-  "overlap",
-] as const;
-
-function readJsonInput(
-  call: Call<ReadingFlags>,
-  name: string,
-  text: string,
-): ImportInput | { faulty: ActionOutcome } {
-  const useless = CRONTAB_FLAGS.find((flag) => call.flags[flag] !== undefined);
-  if (useless !== undefined)
-    throw new UsageError(`--${useless} is for crontabs; a JSON file has the settings of each schedule`);
-  const read = parseScheduleDocument(text);
-  if ("faults" in read)
-    return { faulty: createImportFaults(read.faults.map((fault) => `${name}: ${fault}`)) };
-  const { calendars } = read;
-  const wanted = { target: `schedules of ${name}`, prunes: call.flags.prune === true, calendars };
-  const given = call.flags.source;
-  if (given === undefined) return { wanted: { ...wanted, definitions: read.definitions }, notes: [] };
-  const source = `json:${validateName("source", given)}`;
-  const definitions = new Map([...read.definitions].map(([id, one]) => [id, { ...one, source }]));
-  const remedy = "Give that schedule another id in the file, or leave out --source";
-  return { wanted: { ...wanted, definitions, source, remedy }, notes: [] };
 }
 
 function parseImportOptions(

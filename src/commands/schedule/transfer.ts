@@ -2,13 +2,13 @@ import { CATCHUPS, EVERY_HOST, OVERLAPS } from "../../schedule/definition-values
 import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
 
-const KIND: ArgumentDetails = { choices: ["crontab", "json"], help: "the format of the file" };
+const KIND: ArgumentDetails = { choices: ["crontab"], help: "the format of the file" };
 const FILE: ArgumentDetails = { help: "the file; - for standard input" };
 
 const READING_FLAGS = declareFlags({
   "--format FORMAT": {
     choices: ["user", "system"],
-    help: "of a crontab: whether lines have a user before the command (system) or not; default: detected from the path or the lines",
+    help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
   },
   "--timezone ZONE": "time zone of lines without CRON_TZ (default: this host's)",
   "--on every-host": {
@@ -18,7 +18,7 @@ const READING_FLAGS = declareFlags({
   "--host-group GROUP": { names: "group", help: "run them only on hosts of this group" },
   "--prefix-id TEXT": "prefix of the schedules' ids",
   "--source NAME":
-    "name of the file as a source, which owns the schedules imported from it (default of a crontab: its name; of json: none, the file may change every schedule)",
+    "name of the file as a source, which owns the schedules imported from it (default: its name)",
   "--worker-user USER": "the user of the workers (default: you); lines of other users are refused",
   "--sudo": "run lines of other users with sudo -n",
   "--catchup RULE": { choices: CATCHUPS, help: "which missed occurrences to run (default: latest)" },
@@ -26,8 +26,7 @@ const READING_FLAGS = declareFlags({
     choices: OVERLAPS,
     help: "if the previous run is still running (default: forbid; cron allows it)",
   },
-  "--prune":
-    "also delete schedules imported from this source that the file no longer has; with json and no --source, all that it does not have",
+  "--prune": "also delete schedules imported from this source that the file no longer has",
 });
 
 /** Values of these flags. */
@@ -41,7 +40,7 @@ export type ScheduleImportFlags = FlagsOf<typeof SCHEDULE_IMPORT_FLAGS>;
 const scheduleImport = declareCommand({
   id: "schedule import",
   topic: "Schedule",
-  brief: "create schedules from a crontab, or from the output of schedule export",
+  brief: "create schedules from a crontab",
   about: [
     "Each line that starts a command becomes a schedule. Its id comes from that command, so a second import of the same file" +
       " changes nothing, and a line with another time changes its schedule. The comments right above a line become the note" +
@@ -52,8 +51,6 @@ const scheduleImport = declareCommand({
     "Schedules of a crontab belong to the file (--source). The next import updates them, except whether they are paused, and" +
       " never changes other schedules. All lines are checked first. If some are bad, the import lists them all and changes" +
       " nothing (exit 78). Otherwise it asks, and writes everything in one transaction.",
-    "A JSON file has schedules and calendars. Calendars that do not exist are added; those that exist are not changed, and" +
-      " a note names the ones that differ.",
     "cron skips missed occurrences and lets runs overlap. Here, the latest missed occurrence is run and runs do not" +
       " overlap, unless --catchup and --overlap change this.",
   ],
@@ -65,7 +62,6 @@ const scheduleImport = declareCommand({
     "signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes": "in a script",
     "signalbox schedule import crontab /etc/crontab --worker-user root --on every-host":
       "once, from one host: each line then runs on each host",
-    "signalbox schedule import json schedules.json": "the output of schedule export",
   },
   load: async () => (await import("./transfer.impl.ts")).importSchedules,
 });
@@ -89,27 +85,6 @@ const scheduleDiff = declareCommand({
       "do the file and the schedules still match?",
   },
   load: async () => (await import("./transfer.impl.ts")).diffSchedules,
-});
-
-const SCHEDULE_EXPORT_FLAGS = declareFlags({
-  "--format FORMAT": { choices: ["json", "crontab"], help: "default: json" },
-});
-
-/** Values of these flags. */
-export type ScheduleExportFlags = FlagsOf<typeof SCHEDULE_EXPORT_FLAGS>;
-
-const scheduleExport = declareCommand({
-  id: "schedule export",
-  topic: "Schedule",
-  brief: "write all schedules and calendars as JSON, or schedules as a crontab",
-  about: [
-    "The JSON format has all schedules and calendars, always in the same order, so it can be kept in git; `schedule import json` reads it. A crontab" +
-      " has only what cron supports; comments list the rest.",
-  ],
-  args: { "[FILE]": "the file to write; - or nothing for standard output" },
-  flags: SCHEDULE_EXPORT_FLAGS,
-  examples: { "signalbox schedule export schedules.json": "into a file" },
-  load: async () => (await import("./transfer.impl.ts")).exportSchedules,
 });
 
 const IMPORT_PERFECTSCHED_FLAGS = declareFlags({
@@ -146,4 +121,4 @@ export const importPerfectsched = declareCommand({
 });
 
 /** In the order of the help. */
-export const SCHEDULE_TRANSFERS = [scheduleImport, scheduleDiff, scheduleExport] as const;
+export const SCHEDULE_TRANSFERS = [scheduleImport, scheduleDiff] as const;

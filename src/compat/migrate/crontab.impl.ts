@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { replaceFileText } from "../../commands/configure/documents.ts";
+import { replaceFileText } from "../../commands/documents.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
 import type { ToolFiles } from "../translated-run.ts";

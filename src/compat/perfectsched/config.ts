@@ -4,10 +4,11 @@ import { ConfigError, describeFileError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/parse-json.ts";
 import { clean, findNearest, quoteText, quoteValue } from "../../base/text.ts";
 import { type Call, CONNECTION_SETTINGS } from "../../commands/command.ts";
-import { readEnvironments, SourceDocument } from "../../commands/schedule/sheets.ts";
+import { readEnvironments } from "../../commands/schedule/sheets.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env, FileContent } from "../../config/files.ts";
 import { getSetting, type SettingKey } from "../../config/settings.ts";
+import { SourceDocument } from "../../config/source-document.ts";
 import { readPlainFile } from "../front-end.ts";
 import type { PerfectschedLine } from "./command-line.ts";
 

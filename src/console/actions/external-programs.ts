@@ -1,8 +1,8 @@
 import { formatInstant } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
-import type { Command } from "../../commands/command.ts";
-import { formatSingleDocument } from "../../commands/configure/documents.ts";
-import { formatScheduleDocument } from "../../commands/schedule/schedule-document.ts";
+import { formatSiteJson } from "../../commands/configure/site-fields.ts";
+import type { SiteDocument } from "../../operate/site.ts";
+import { buildConfiguration } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import { type Subject, toActionable } from "../../state/subject.ts";
 import { formatEventText } from "../../views/event.ts";
@@ -36,14 +36,11 @@ async function editCopy(app: ConsoleApp, name: string, text: string): Promise<vo
   }
 }
 
-/** The definition of a row as a document, and the command that imports the document. */
+/** The definition of a row as a document, which `apply` reads. */
 interface EditableDefinition {
   /** For the user, and the key of its draft: `group web`. */
   target: string;
   text: string;
-  command: Command;
-  /** The arguments before the file. */
-  args: readonly string[];
 }
 
 /**
@@ -65,32 +62,40 @@ async function edit(app: ConsoleApp, definition: EditableDefinition): Promise<vo
   const now = findDefinition(app.getSubject(), app.liveView.snapshot);
   if (now?.target === target && now.text !== text)
     app.showToast(`${target} was changed by others meanwhile: read what the preview replaces`, "problem");
-  const { command, args } = definition;
-  openDialog(app, [{ command, args: [...args, sheet.path], target }], (jobs) =>
-    discardStored(app, target, jobs),
-  );
+  const apply = getCommandById("apply");
+  const command = { ...apply, flags: (apply.flags ?? []).filter(({ name }) => !WHOLE_SITE.has(name)) };
+  openDialog(app, [{ command, args: [sheet.path], target }], (jobs) => discardStored(app, target, jobs));
 }
+
+/** Flags of `apply` that have no use for a document with one definition, or would delete everything else. */
+const WHOLE_SITE: ReadonlySet<string> = new Set(["owner", "adopt", "prune", "only"]);
 
 function findDefinition(row: Subject | undefined, snapshot: Snapshot): EditableDefinition | undefined {
   const subject = toActionable(row);
   if (subject?.kind !== "group" && subject?.kind !== "resource" && subject?.kind !== "schedule")
     return undefined;
-  const target = formatSubjectName(subject);
-  const { name } = subject;
-  if (subject.kind === "schedule") {
-    const value = snapshot.schedules.get(name)?.value;
-    if (value === undefined) return undefined;
-    const text = formatScheduleDocument({ definitions: new Map([[name, value]]), calendars: new Map() });
-    return { target, text, command: removeFlag("schedule import", "prune"), args: ["json"] };
-  }
-  const text = formatSingleDocument(snapshot, subject.kind, name);
-  return { target, text, command: removeFlag("import", "replace"), args: [] };
+  const document = toDocument(subject.kind, subject.name, snapshot);
+  return document && { target: formatSubjectName(subject), text: formatSiteJson(document) };
 }
 
-/** Returns an import without the flag that removes everything that the document does not have: it has one definition only. */
-function removeFlag(id: string, flag: string): Command {
-  const command = getCommandById(id);
-  return { ...command, flags: (command.flags ?? []).filter(({ name }) => name !== flag) };
+function toDocument(
+  kind: "group" | "resource" | "schedule",
+  name: string,
+  snapshot: Snapshot,
+): SiteDocument | undefined {
+  if (kind === "schedule") {
+    const value = snapshot.schedules.get(name)?.value;
+    return value && { schedules: new Map([[name, value]]) };
+  }
+  const { groups, resources } = buildConfiguration(snapshot);
+  const source = snapshot.groups.get(name)?.source;
+  return kind === "group"
+    ? {
+        groups: new Map([
+          [name, { members: groups.get(name) ?? [], ...(source !== undefined && { source }) }],
+        ]),
+      }
+    : { resources: new Map([[name, { isWhole: true, config: resources.get(name) ?? {} }]]) };
 }
 
 /** A text for another program: without control characters, because that program may pass them to the terminal. */

@@ -196,8 +196,8 @@ function computeEffect(
       return computeResetEffect(snapshot, result.preview.evicted);
     case "drain":
       return computeDrainEffect(snapshot, result.target, { by, wall });
-    case "configuration": {
-      const [change, ...others] = result.changes;
+    case "site": {
+      const [change, ...others] = result.config;
       if (change?.kind !== "resource" || others.length > 0) return undefined;
       const value = change.after && { value: change.after, modRevision: 0n };
       const total = value && findPlainTotal({ resources: new Map([[change.name, value]]) }, change.name);

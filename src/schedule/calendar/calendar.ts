@@ -8,6 +8,8 @@ export interface Calendar {
   readonly days: readonly string[];
   /** Shown to others. */
   readonly note?: string;
+  /** The source that owns it: `signalbox apply --owner`. */
+  readonly source?: string;
 }
 
 /** Calendars by name; one that cannot be read has a fault. */
@@ -19,17 +21,17 @@ export const NO_CALENDARS: Calendars = new Map();
 export const MOST_ENTRIES = 5_000;
 
 /** Returns the value to store in etcd, for `parseCalendar`. */
-export function formatCalendar({ days, note }: Calendar): string {
-  return JSON.stringify({ v: 1, days, ...(note !== undefined && { note }) });
+export function formatCalendar({ days, note, source }: Calendar): string {
+  return JSON.stringify({ v: 1, days, note, source });
 }
 
 /** Parses a calendar from etcd. One bad day makes all of it unreadable: a schedule must not run on that day. */
 export function parseCalendar(text: string): ParseResult<Calendar> {
-  const { days, note } = parseJsonFields(text) ?? {};
+  const { days, note, source } = parseJsonFields(text) ?? {};
   if (!isTexts(days)) return { fault: 'it is not {"days": […]}' };
   const fault = findDayFault(days);
   if (fault !== undefined) return { fault };
-  return { value: { days, ...(isText(note) && { note }) } };
+  return { value: { days, ...(isText(note) && { note }), ...(isText(source) && { source }) } };
 }
 
 /** Returns the first fault of entries, or that there are too many. */

@@ -72,7 +72,7 @@ describe("what is offered", () => {
     { words: ["run", "--log-file", ""], offer: ["(files)"] },
     { words: ["config", "-c", ""], offer: ["(files)"] },
     { words: ["config", "--config=x"], offer: ["(files)"] },
-    { words: ["import", ""], offer: ["(files)"] },
+    { words: ["apply", ""], offer: ["(files)"] },
     { words: ["run", "--lock", "x", "--", ""], offer: ["(command)"] },
     { words: ["switchman", "-g", "web", "--", ""], offer: ["(command)"] },
     { words: ["cronlock", ""], offer: ["(files)"] },

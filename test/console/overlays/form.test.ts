@@ -58,7 +58,8 @@ function anyForm(spec: Command) {
   const fields = createForm(spec).fields.map((field) => {
     const least = field.isRequired ? 1 : 0;
     if (field.kind === "switch") return fc.boolean();
-    if (field.kind === "list") return fc.array(anyWord, { minLength: least, maxLength: 4 });
+    const anyItem = field.choices ? fc.constantFrom(...field.choices) : anyWord;
+    if (field.kind === "list") return fc.array(anyItem, { minLength: least, maxLength: 4 });
     if (field.kind === "choice") return fc.constantFrom(...(field.choices ?? []), ...(least ? [] : [""]));
     return least ? anyWord.filter((word) => word !== "") : anyWord;
   });
@@ -83,7 +84,10 @@ describe.each(ACTING.map((spec) => [spec.id, spec] as const))("the form of %s", 
       fc.property(anyForm(spec), ({ form, values }) => {
         const given = form.fields.flatMap(({ id }, at) => {
           const value = values[at];
-          return value === undefined || value === "" || value === false ? [] : [[id, value] as const];
+          const isNone = Array.isArray(value) && value.length === 0;
+          return value === undefined || value === "" || value === false || isNone
+            ? []
+            : [[id, value] as const];
         });
         const args = given.flatMap(([id, value]) => (id.startsWith("arg:") ? value : []));
         const flags = given
@@ -149,7 +153,7 @@ describe("a form", () => {
     });
     expect(formatFormCommand(form)).toBe("signalbox drain host web1 --reason 'disk change'");
     expect(formatFormCommand(form, ["--yes"])).toBe("signalbox drain host web1 --reason 'disk change' --yes");
-    expect(formatFormCommand(createForm(command("import"), { args: ["-"] }))).toBe("signalbox import -");
+    expect(formatFormCommand(createForm(command("apply"), { args: ["-"] }))).toBe("signalbox apply -");
     const odd = createForm(command("reset"), { args: ["lock", "-f"] });
     expect(formatFormCommand(odd, ["--yes"])).toBe("signalbox reset --yes -- lock -f");
     expect(formatFormCommand(filled(odd, { "arg:NAME": "x", "flag:reason": "-1" }))).toBe(

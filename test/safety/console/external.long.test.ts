@@ -170,15 +170,15 @@ describe("the editor", () => {
     writeFileSync(join(folder, "change"), 's/"web1.example.com"/"web1.example.com" "web2.example.com"/');
     const terminal = await openGroups(namespace, { EDITOR: path });
     terminal.press("E");
-    await terminal.waitFor("import group web");
+    await terminal.waitFor("apply group web");
     await terminal.waitFor("nothing was changed");
     terminal.press("escape");
-    await terminal.waitFor(() => !terminal.getScreen().join("\n").includes("import group web"));
+    await terminal.waitFor(() => !terminal.getScreen().join("\n").includes("apply group web"));
     writeFileSync(join(folder, "change"), 's/" "/", "/');
     terminal.press("E");
     await terminal.waitFor(/group web: \+ web2.example.com/);
     expect(readFileSync(join(folder, "text"), "utf8")).toContain('"web1.example.com" "web2.example.com"');
-    await terminal.waitFor("Enter import");
+    await terminal.waitFor("Enter apply");
     terminal.press("enter");
     await terminal.waitFor(/web1.example.com web2/);
     const file = readFileSync(join(folder, "file"), "utf8").trim();

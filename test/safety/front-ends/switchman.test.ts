@@ -363,7 +363,7 @@ describe.concurrent("import switchman", () => {
       "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
       expect.stringMatching(/^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/),
     ]);
-    const listed = await namespace.execute(["export"]);
+    const listed = await namespace.execute(["export", "--format", "json"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({
       groups: { web: [W1, "db1"].sort(), one: [W2] },
       resources: [
@@ -380,7 +380,7 @@ describe.concurrent("import switchman", () => {
       78,
       'stdin:2:19: group "web": a member must be a host or a group',
     );
-    expect(await take(namespace, "WATCHER::\ncZxid = 0x2\n", "--yes")).toFail(78, "stdin:1:1: ");
+    expect(await take(namespace, "WATCHER::\ncZxid = 0x2\n", "--yes")).toFail(78, "stdin:2:1: ");
     expect(await take(namespace, " \n", "--yes")).toFail(78, "is empty: the znode keeps neither");
     expect(await namespace.execute("import switchman /no/such")).toFail(74, "cannot read");
     expect(await namespace.listKeys()).toEqual([]);

@@ -206,7 +206,7 @@ describe("a resource", () => {
     const codes = [await big.ended, await stating.ended, await small.ended].map(({ code }) => code);
     expect(codes).toEqual([78, 78, 0]);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["holder"]);
-    expect(await runSuccessfully(namespace, "export")).toContain('"total": 6, "note": "x"');
+    expect(await runSuccessfully(namespace, "export")).toContain("total: 6\n    note: x\n");
     holder.child.kill("SIGTERM");
     await holder.ended;
   });

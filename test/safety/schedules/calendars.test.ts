@@ -124,8 +124,8 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   expect(JSON.parse(replaced.stdout)).toMatchObject({
     action: "calendar",
     outcome: "done",
-    calendar: { name: "holidays", days: ["12-24"] },
-    changes: [{ id: "job" }],
+    changes: [{ kind: "calendar", name: "holidays", after: { days: ["12-24"] } }],
+    schedules: [{ id: "job" }],
   });
   expect(await readNext(namespace, "job")).toMatch(/-12-25$/);
 });

@@ -363,7 +363,9 @@ describe("a crontab", () => {
     await runSuccessfully(namespace, "export", file);
     await runSuccessfully(other, "import json", file, "--yes");
     expect(await runSuccessfully(other, "export")).toBe(readFileSync(file, "utf8"));
-    expect(await runSuccessfully(other, "diff json", file, "--prune")).toBe("nothing changed\n");
+    expect(await runSuccessfully(other, "diff json", file, "--prune")).toBe(
+      "the site is up to date: nothing to change\n",
+    );
     writeFileSync(
       file,
       '{"schedules": {"a": {"cron": "x"}, "b": {"cron": "@daily", "timezone": "UTC", "retries": -1}}}',

@@ -2,14 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
-import {
-  applyCalendarMutation,
-  type CalendarMutation,
-  previewCalendarMutation,
-} from "../../src/operate/calendar-mutation.ts";
 import type { OperatorPorts } from "../../src/operate/ports.ts";
 import { applyMutation } from "../../src/operate/schedule-mutation.ts";
 import { buildAddMutation } from "../../src/operate/schedule-mutations.ts";
+import { applySite, planSite, type SitePlan } from "../../src/operate/site.ts";
+import { readAllStoredSchedules } from "../../src/operate/stored-schedules.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
@@ -32,7 +29,27 @@ beforeEach(() => {
   };
 });
 
-const setDays = (...days: string[]): CalendarMutation => ({ name: "off", decide: () => ({ days }) });
+/** Plans new days of a calendar; undefined deletes it. */
+async function plan(days: readonly string[] | undefined, name = "off"): Promise<SitePlan> {
+  const stored = { ...(await readAllStoredSchedules(ports)), groups: new Map(), resources: new Map() };
+  const document = { calendars: new Map([[name, days && { days }]]) };
+  return planSite(stored, document, { prunes: false, isSingle: true }, Date.now());
+}
+
+/** Changes a calendar as it was shown. */
+const apply = async (
+  operator: OperatorPorts,
+  days: readonly string[] | undefined,
+  { name = "off", shown }: { name?: string; shown?: SitePlan } = {},
+) =>
+  await applySite(operator, {
+    action: "calendar",
+    target: `calendar ${name}`,
+    reason: undefined,
+    shown: shown ?? (await plan(days, name)),
+    replan: () => plan(days, name),
+    formatOutcome: () => "changed",
+  });
 const add = (id: string) => applyMutation(ports, buildAddMutation(id, christmas));
 
 async function readNextDate(id: string): Promise<string | undefined> {
@@ -58,17 +75,17 @@ function interrupt(key: string, meanwhile: () => Promise<unknown>) {
 }
 
 test("a schedule that is added meanwhile moves too", async () => {
-  await applyCalendarMutation(ports, setDays("12-25"));
+  await apply(ports, ["12-25"]);
   const { seen, ports: diverted } = interrupt(ports.keys.calendar("off"), () => add("job"));
-  const done = await applyCalendarMutation(diverted, setDays("12-25", "12-26"));
-  expect(done).toMatchObject({ kind: "done", plan: { users: ["job"] } });
+  const done = await apply(diverted, ["12-25", "12-26"]);
+  expect(done.kind).toBe("done");
   expect(seen.tries).toBe(2);
   expect(await readNextDate("job")).toBe("12-27");
 });
 
 test("a schedule is added with the calendar as it is in the end", async () => {
-  await applyCalendarMutation(ports, setDays("12-25"));
-  const change = () => applyCalendarMutation(ports, setDays("12-25", "12-26"));
+  await apply(ports, ["12-25"]);
+  const change = () => apply(ports, ["12-25", "12-26"]);
   const { seen, ports: diverted } = interrupt(ports.keys.schedule("job"), change);
   await applyMutation(diverted, buildAddMutation("job", christmas));
   expect(seen.tries).toBe(2);
@@ -76,10 +93,8 @@ test("a schedule is added with the calendar as it is in the end", async () => {
 });
 
 test("a schedule is not added when its calendar is deleted meanwhile", async () => {
-  await applyCalendarMutation(ports, setDays("12-25"));
-  const { ports: diverted } = interrupt(ports.keys.schedule("job"), () =>
-    applyCalendarMutation(ports, { name: "off", decide: () => undefined }),
-  );
+  await apply(ports, ["12-25"]);
+  const { ports: diverted } = interrupt(ports.keys.schedule("job"), () => apply(ports, undefined));
   await expect(applyMutation(diverted, buildAddMutation("job", christmas))).rejects.toThrow(
     'there is no calendar "off"',
   );
@@ -87,18 +102,22 @@ test("a schedule is not added when its calendar is deleted meanwhile", async () 
 });
 
 test("a calendar that was changed after the operator saw it stays", async () => {
-  await applyCalendarMutation(ports, setDays("12-25"));
-  const { revision } = await previewCalendarMutation(ports, setDays("12-26"));
-  await applyCalendarMutation(ports, setDays("12-24"));
-  expect(await applyCalendarMutation(ports, setDays("12-26"), { seen: revision })).toMatchObject({
-    kind: "changed",
-  });
-  expect((await previewCalendarMutation(ports, setDays("12-24"))).isSame).toBe(true);
+  await apply(ports, ["12-25"]);
+  const shown = await plan(["12-26"]);
+  await apply(ports, ["12-24"]);
+  expect(await apply(ports, ["12-26"], { shown })).toEqual({ kind: "changed" });
+  expect((await plan(["12-24"])).calendars).toEqual([]);
 });
 
 test("schedules with more calendars than a transaction compares are added", async () => {
   const names = Array.from({ length: 130 }, (_, index) => `c${index}`);
-  for (const name of names) await applyCalendarMutation(ports, { name, decide: () => ({ days: ["12-25"] }) });
+  for (const name of names) await apply(ports, ["12-25"], { name });
   await applyMutation(ports, buildAddMutation("job", { ...christmas, except: names }));
   expect(await readNextDate("job")).toBe("12-26");
+});
+
+test("a calendar that schedules use is not deleted", async () => {
+  await apply(ports, ["12-25"]);
+  await add("job");
+  await expect(plan(undefined)).rejects.toThrow('calendar "off" cannot be deleted: schedule job uses it');
 });

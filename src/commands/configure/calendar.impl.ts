@@ -1,13 +1,6 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import {
-  applyCalendarMutation,
-  type CalendarMutation,
-  type CalendarPlan,
-  formatCalendarChange,
-  listUsers,
-  previewCalendarMutation,
-} from "../../operate/calendar-mutation.ts";
+import { listUsers } from "../../operate/calendar-changes.ts";
 import type { StoredCalendar } from "../../operate/stored-calendars.ts";
 import { readAllStoredSchedules } from "../../operate/stored-schedules.ts";
 import { validateName } from "../../protocol/names.ts";
@@ -15,15 +8,15 @@ import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calen
 import { parseCalendarEntry, toDay } from "../../schedule/calendar/calendar-day.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
-import { readDocumentText } from "../configure/documents.ts";
+import { readDocumentText } from "../documents.ts";
 import { printResult } from "../json-output.ts";
-import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
-import { confirmAction, createActionCommand } from "../print-outcome.ts";
+import type { ActionOutcome, SiteResult } from "../outcome.ts";
+import { createActionCommand } from "../print-outcome.ts";
 import { createReadCommand } from "../read-snapshot.ts";
 import type { ActionContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
 import type { CalendarAddFlags, CalendarImportFlags } from "./calendar.ts";
-import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
+import { readSite, SiteCommand } from "./site-command.ts";
 
 export const addDays = createActionCommand(async (context: ActionContext<CalendarAddFlags>) => {
   const { args, flags } = context.call;
@@ -31,27 +24,21 @@ export const addDays = createActionCommand(async (context: ActionContext<Calenda
   const name = validateName("calendar", given);
   const days = words.flatMap((word) => word.split(",").map((day) => day.trim()));
   buildCalendar(days, undefined); // check them before anything is read
-  return await changeCalendar(context, {
-    name,
-    decide: (stored) => {
-      if (flags.replace === true) {
-        const old = stored !== undefined && "value" in stored ? stored.value : undefined;
-        return buildCalendar(days, chooseNote(context, old));
-      }
-      const before = requireReadableCalendar(name, stored);
-      return buildCalendar([...(before?.days ?? []), ...days], chooseNote(context, before));
-    },
+  return await changeCalendar(context, name, (stored) => {
+    if (flags.replace === true) {
+      const old = stored !== undefined && "value" in stored ? stored.value : undefined;
+      return buildCalendar(days, chooseNote(context, old));
+    }
+    const before = requireReadableCalendar(name, stored);
+    return buildCalendar([...(before?.days ?? []), ...days], chooseNote(context, before));
   });
 });
 
 export const deleteCalendar = createActionCommand(async (context) => {
   const name = validateName("calendar", context.call.args[0] ?? "");
-  return await changeCalendar(context, {
-    name,
-    decide: (before) => {
-      if (before !== undefined) return undefined;
-      throw new NotFoundError(`there is no calendar ${quoteText(name)}; see: signalbox calendar list`);
-    },
+  return await changeCalendar(context, name, (before) => {
+    if (before !== undefined) return undefined;
+    throw new NotFoundError(`there is no calendar ${quoteText(name)}; see: signalbox calendar list`);
   });
 });
 
@@ -67,12 +54,9 @@ export const importCalendarDays = createActionCommand(async (context: ActionCont
   const { readICalendarDays } = await import("./read-icalendar.ts");
   const days = readICalendarDays(text, span);
   if (days.length === 0) throw new ConfigError(`${file} has no events`);
-  return await changeCalendar(context, {
-    name,
-    decide: (before) => {
-      const old = before !== undefined && "value" in before ? before.value : undefined;
-      return buildCalendar(days, chooseNote(context, old));
-    },
+  return await changeCalendar(context, name, (before) => {
+    const old = before !== undefined && "value" in before ? before.value : undefined;
+    return buildCalendar(days, chooseNote(context, old));
   });
 });
 
@@ -137,31 +121,25 @@ function toJson(name: string, stored: StoredCalendar, schedules: readonly string
   };
 }
 
-/** Previews a change of a calendar, asks if it deletes something or moves schedules, and applies it. */
+/** Computes the new value of a calendar; undefined deletes it. @throws SignalboxError */
+type CalendarUpdate = (before: StoredCalendar | undefined) => Calendar | undefined;
+
+/** Changes a calendar, and the next occurrences of the schedules that use it. */
 async function changeCalendar(
   context: ActionContext,
-  mutation: CalendarMutation,
-): Promise<ActionOutcome<ScheduleResult>> {
-  const { call } = context;
-  const { reason, "expect-revision": expected } = call.flags;
-  const plan = await previewCalendarMutation(context, mutation);
-  if (expected !== undefined && (plan.before?.mod ?? 0n) > expected)
-    return describe(context, plan, "changed", [formatMoved(plan)]);
-  if (plan.isSame)
-    return describe(context, plan, "nothing", [`calendar ${quoteText(plan.name)} is up to date`]);
-  const lines = listLines(plan);
-  if (call.flags["dry-run"])
-    return describe(context, plan, "dry-run", lines, `--expect-revision ${plan.revision} --yes`);
-  const isAsked = call.flags.yes !== true && (plan.after === undefined || plan.changes.length > 0);
-  const question = `${plan.after === undefined ? "Delete" : "Change"} calendar ${plan.name}?`;
-  if (isAsked && !(await confirmAction(context, lines, question)))
-    return describe(context, plan, "declined", ["nothing was changed"]);
-  const end = await applyCalendarMutation(context, mutation, {
-    reason,
-    seen: isAsked ? plan.revision : expected,
-  });
-  const told = end.kind === "changed" ? [formatMoved(end.plan)] : listLines(end.plan);
-  return describe(context, { ...end.plan, revision: end.revision }, end.kind, told);
+  name: string,
+  updateCalendar: CalendarUpdate,
+): Promise<ActionOutcome<SiteResult>> {
+  const read = await readSite(context, new Set(["calendars"]));
+  const calendar = updateCalendar(read.schedules.calendars.get(name));
+  return await new SiteCommand(context, {
+    action: "calendar",
+    target: `calendar ${name}`,
+    document: { calendars: new Map([[name, calendar]]) },
+    kinds: read.kinds,
+    terms: { prunes: false, isSingle: true },
+    nothing: `calendar ${quoteText(name)} is up to date`,
+  }).run(read);
 }
 
 /**
@@ -186,39 +164,9 @@ function chooseNote(
 }
 
 /** Returns the stored calendar. @throws ConfigError if it cannot be read */
-function requireReadableCalendar(name: string, before: CalendarPlan["before"]): Calendar | undefined {
+function requireReadableCalendar(name: string, before: StoredCalendar | undefined): Calendar | undefined {
   if (before === undefined || "value" in before) return before?.value;
   throw new ConfigError(
     `calendar ${quoteText(name)} cannot be read; replace it with calendar add --replace: ${before.fault}`,
-  );
-}
-
-/** Largest number of schedules that are reported one by one; further ones are only counted. */
-const MANY = 20;
-
-function listLines(plan: CalendarPlan): string[] {
-  const { changes } = plan;
-  const rest = changes.length > MANY ? [`and ${changes.length - MANY} more schedules change`] : [];
-  return [formatCalendarChange(plan), ...changes.slice(0, MANY).map(formatScheduleChange), ...rest];
-}
-
-function formatMoved({ name }: CalendarPlan): string {
-  return `calendar ${name} has changed; see: signalbox calendar show ${name}`;
-}
-
-function describe(
-  { call }: ActionContext,
-  { name, changes, revision, after }: CalendarPlan,
-  outcome: ScheduleResult["outcome"],
-  messages: readonly string[],
-  repeat?: string,
-): ActionOutcome<ScheduleResult> {
-  const isChange = outcome === "done" || outcome === "dry-run";
-  const shown = isChange ? changes.map(toScheduleChange) : [];
-  const calendar = { name, days: after?.days ?? null };
-  return createOutcome(
-    call,
-    { kind: "schedules", outcome, revision, target: `calendar ${name}`, changes: shown, calendar },
-    { messages, ...(repeat !== undefined && { repeat }) },
   );
 }

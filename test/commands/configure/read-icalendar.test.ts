@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readICalendarDays } from "../../../../src/commands/schedule/read-icalendar.ts";
+import { readICalendarDays } from "../../../src/commands/configure/read-icalendar.ts";
 
 const toDays = (date: string) => Date.parse(`${date}T00:00Z`) / 86_400_000;
 const SPAN = { from: toDays("2026-01-01"), until: toDays("2028-12-31") };

@@ -1,4 +1,4 @@
-/** `signalbox export`, `import` and `edit`: the whole configuration changes at once, or not at all. */
+/** `signalbox export`, `apply` and `edit` of groups and resources: all changes at once, or none. */
 
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,7 +37,7 @@ async function runSuccessfully(
 }
 
 const take = (namespace: TestNamespace, document: object, ...flags: string[]) =>
-  namespace.execute(["import", "-", ...flags], { input: JSON.stringify(document) });
+  namespace.execute(["apply", "-", ...flags], { input: JSON.stringify(document) });
 
 const buildGroups = (members: Record<string, string[]>) => ({ groups: members });
 
@@ -51,11 +51,10 @@ describe("an export", () => {
     await runSuccessfully(namespace, ["group", "set", "all", "web", " %2F"]);
     await runSuccessfully(namespace, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
     await runSuccessfully(namespace, ["resource", "set", "db", "10", "--note", 'a "note"']);
-    const text = await runSuccessfully(namespace, ["export"]);
+    const text = await runSuccessfully(namespace, ["export", "--format", "json"]);
     await runSuccessfully(other, ["import", "-", "--yes"], text);
-    const removeTimes = (one: string) => ({ ...JSON.parse(one), revision: "" });
-    expect(removeTimes(await runSuccessfully(other, ["export", "-"]))).toEqual(removeTimes(text));
-    const again = await take(other, JSON.parse(text), "--replace", "--yes", "--strict");
+    expect(await runSuccessfully(other, ["export", "--format", "json", "-"])).toBe(text);
+    const again = await take(other, JSON.parse(text), "--prune", "--yes", "--strict");
     expect(again).toExit(1, { stdout: "is up to date" });
     expect(await readAudits(other)).toHaveLength(1);
   });
@@ -102,7 +101,7 @@ describe("an import", () => {
       file,
       '{\n  "groups": {"web": [1, ""]},\n  "resources": [{"name": "db", "total": "-1"}]\n}',
     );
-    const { code, stderr } = await namespace.execute(["import", file, "--yes"]);
+    const { code, stderr } = await namespace.execute(["apply", file, "--yes"]);
     expect({ code, lines: stderr.split("\n") }).toEqual({
       code: 78,
       lines: [
@@ -136,13 +135,15 @@ describe("an import", () => {
     expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
     expect((await run("host1", "g2", "db=1")).code).toBe(0);
     expect((await run("host1", "g2", "db=4")).code).toBe(78);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export"])).resources).toMatchObject([
+    expect(
+      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).resources,
+    ).toMatchObject([
       { name: "FQDN_mem", order: 1 },
       { name: "db", total: 3, order: 2 },
     ]);
   });
 
-  test("asks in any case, and says whom it hits; --replace deletes what the document does not have", async ({
+  test("asks in any case, and says whom it hits; --prune deletes what the document does not have", async ({
     namespace,
   }) => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
@@ -151,20 +152,18 @@ describe("an import", () => {
     const options = ["--lock", "a", "-g", "old", "--host", W1];
     const run = await namespace.jobs.startAndWait({ name: "run", options, hold: [100_000] });
     const document = buildGroups({ web: [W1, W2] });
-    const refused = await take(namespace, document, "--replace");
+    const refused = await take(namespace, document, "--prune");
     expect(refused).toExit(64, { stderr: "add --yes" });
     expect(refused.stderr).toContain(`- group old (${W1})`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${run.pid} .*group "old" is gone`));
     expect((await take(namespace, document)).code).toBe(64);
     const dry = await take(namespace, document, "--dry-run");
     expect(dry.stdout).toMatch(
-      /^~ group web: \+ web2.example.com\ndo it with: --expect-revision \d+ --yes\n$/,
+      /^~ group web: \+ web2.example.com\n1 group set\ndo it with: --expect-revision \d+ --yes\n$/,
     );
-    expect((await take(namespace, document, "--replace", "--yes")).stdout).toContain(
-      "ends 1 running command",
-    );
+    expect((await take(namespace, document, "--prune", "--yes")).stdout).toContain("ends 1 running command");
     expect(await run.ended).toExit(125);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export"]))).toMatchObject({
+    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"]))).toMatchObject({
       ...document,
       resources: [{ name: "db", total: 3 }], // not mentioned
     });
@@ -182,7 +181,7 @@ describe("an import", () => {
     const kvs = await readAllKeys(namespace);
     expect(kvs).toHaveLength(1001);
     expect(new Set(kvs.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
-    const replaced = await take(namespace, { groups: {}, resources: [] }, "--replace", "--yes");
+    const replaced = await take(namespace, { groups: {}, resources: [] }, "--prune", "--yes");
     expect(replaced.stdout).toBe("done: 500 groups and 500 resources deleted\n");
     expect(await readAllKeys(namespace)).toHaveLength(2);
   });
@@ -203,7 +202,9 @@ describe("an import", () => {
       stdout: expect.stringMatching(/has changed:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export"])).groups).not.toHaveProperty("web");
+    expect(
+      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups,
+    ).not.toHaveProperty("web");
   });
 
   test("goes on when others act on something else meanwhile", async ({ namespace }) => {
@@ -224,7 +225,7 @@ describe("an import", () => {
   test.each(TRANSPORTS)("whose answer is lost over %s is made once", async (transport) => {
     const namespace = await cluster.createTestNamespace(transport);
     const interceptor = await namespace.interceptRequests();
-    const caught = interceptor.interceptNext(matchText('"action":"import"'), "answers");
+    const caught = interceptor.interceptNext(matchText('"action":"apply"'), "answers");
     const taken = namespace.start("import - --yes", {
       input: JSON.stringify(buildGroups({ web: [W1], db: [W2] })),
       endpoints: [interceptor.endpoint],
@@ -268,18 +269,20 @@ describe("an edit", () => {
     await edit.waitForOutput("Change 1 group set? [y/N]");
     edit.child.stdin?.write("y\r");
     expect(await edit.ended).toExit(0);
-    expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.json\n700 .*\n$/);
+    expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.yaml\n700 .*\n$/);
     expect(readKeptFiles(path)).toEqual([]);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export"])).groups).toEqual({ web: [W2] });
+    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups).toEqual({
+      web: [W2],
+    });
     expect((await readAudits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
   });
 
   test("with faults shows them and opens the same text again", async ({ namespace }) => {
     const { env, path } = writeEditor(
-      `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
+      `if grep -q oops "$1"; then sed -i 's/{oops/["a"]/' "$1"; else sed -i 's/groups: {}/groups:\\n  web: {oops/' "$1"; fi`,
     );
     const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
-    await edit.waitForOutput(/signalbox.json:4:21: "o" is not allowed here[\s\S]*Edit again\? \[Y\/n\]/);
+    await edit.waitForOutput(/signalbox.yaml:\d+:\d+: [\s\S]*Edit again\? \[Y\/n\]/);
     edit.child.stdin?.write("\r");
     await edit.waitForOutput("+ group web: a");
     edit.child.stdin?.write("y\r");
@@ -328,12 +331,12 @@ describe("an edit", () => {
   test("that others overtook is refused, keeps the text, and says how to go on", async ({ namespace }) => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const { env, path } = writeEditor(
-      'sed -i \'s/"groups": {/&"mine": [],/\' "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
+      'sed -i "s/^groups:/&\\n  mine: []/" "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
     );
     const edit = namespace.start("edit --yes", { env });
     const open = () =>
       readdirSync(path)
-        .map((name) => join(path, name, "signalbox.json.open"))
+        .map((name) => join(path, name, "signalbox.yaml.open"))
         .find((file) => existsSync(file));
     const file = await waitUntil("the editor has typed", open);
     await runSuccessfully(namespace, ["group", "add", "web", W2]);
@@ -344,8 +347,8 @@ describe("an edit", () => {
       stderr: expect.stringMatching(/has changed since it was opened:\n.*~ group web: \+ web2/),
     });
     const [, text = ""] = /kept in (\S+)\n/.exec(stderr) ?? [];
-    expect(stderr).toContain(`signalbox import --replace --dry-run ${text}`);
-    const { stdout } = await namespace.execute(["import", "--replace", "--dry-run", text]);
+    expect(stderr).toContain(`signalbox diff --prune ${text}`);
+    const { stdout } = await namespace.execute(["diff", "--prune", text]);
     expect(stdout).toMatch(/^\+ group mine: empty\n~ group web: - web2.example.com\n/);
   });
 
@@ -353,7 +356,7 @@ describe("an edit", () => {
     const { env, path } = writeEditor('echo typed >>"$1"; touch "$1.open"; exec sleep 1000');
     const edit = namespace.start("edit --yes", { env });
     await waitUntil("the editor has typed", () =>
-      readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.json.open"))),
+      readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.yaml.open"))),
     );
     edit.child.kill("SIGTERM");
     expect(await edit.ended).toExit(143, { stderr: "your text is kept in" });
@@ -363,7 +366,7 @@ describe("an edit", () => {
   test("needs a terminal, unless a script is the editor and says --yes; and an editor that is there", async ({
     namespace,
   }) => {
-    const { env } = writeEditor('sed -i \'s/"groups": {/&"mine": []/\' "$1"');
+    const { env } = writeEditor('sed -i "s/groups: {}/groups: {mine: []}/" "$1"');
     const refused = await namespace.execute(["edit"], { env });
     expect(refused).toExit(64, { stderr: "edit needs a terminal" });
     expect(await namespace.execute("edit --yes", { env })).toExit(0);

@@ -9,12 +9,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import type { JsonFault } from "../../base/json-fault.ts";
-import { formatConfigDocument } from "../../fleet/config-document-parser.ts";
-import { buildConfiguration } from "../../state/configuration.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
-import type { CommandIo } from "../command.ts";
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import type { JsonFault } from "../base/json-fault.ts";
+import type { CommandIo } from "./command.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */
 const MANY = 20;
@@ -49,7 +46,7 @@ function readTextFile(file: string): string {
 }
 
 /** Removes the byte order mark that some editors put before a text. */
-export function removeByteOrderMark(text: string): string {
+function removeByteOrderMark(text: string): string {
   return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
@@ -57,26 +54,6 @@ export function removeByteOrderMark(text: string): string {
 export function formatFaultLines(file: string, faults: readonly JsonFault[]): string[] {
   const lines = faults.slice(0, MANY).map(({ line, column, what }) => `${file}:${line}:${column}: ${what}`);
   return faults.length > MANY ? [...lines, `and ${faults.length - MANY} more faults`] : lines;
-}
-
-/** The revision in a document is not compared: the same configuration has the same text at any time. */
-const ANY_REVISION = 0n;
-
-/** Formats the configuration of one group or resource as a document that `signalbox import` reads. */
-export function formatSingleDocument(
-  snapshot: Pick<Snapshot, "groups" | "resources">,
-  kind: "group" | "resource",
-  name: string,
-): string {
-  const { groups, resources } = buildConfiguration(snapshot);
-  const isGroup = kind === "group";
-  return formatConfigDocument(
-    {
-      groups: new Map(isGroup ? [[name, groups.get(name) ?? []]] : []),
-      resources: new Map(isGroup ? [] : [[name, resources.get(name) ?? {}]]),
-    },
-    ANY_REVISION,
-  );
 }
 
 /** Replaces the text of a file. Pipes and devices are written to directly. @throws SignalboxError 74 */

@@ -1,0 +1,251 @@
+import { readFileSync } from "node:fs";
+import { extname } from "node:path";
+import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { SITE_KINDS, type SiteKind } from "../../fleet/configuration.ts";
+import type { SiteDocument, SiteTerms } from "../../operate/site.ts";
+import { validateName } from "../../protocol/names.ts";
+import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
+import { extractZnodeJson } from "../../syntax/znode-json.ts";
+import { formatFaultLines, readDocumentText, replaceFileText } from "../documents.ts";
+import { editText, ignoreCtrlC } from "../editor.ts";
+import { type ActionOutcome, createFaultyOutcome, type OperationResult } from "../outcome.ts";
+import { createActionCommand, printOutcome } from "../print-outcome.ts";
+import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
+import { formatScheduleCrontab } from "../schedule/crontab.ts";
+import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
+import type {
+  ApplySiteFlags,
+  DiffSiteFlags,
+  EditSiteFlags,
+  ExportSiteFlags,
+  ImportSwitchmanFlags,
+} from "./site.ts";
+import {
+  CONFIG_COLLECTIONS,
+  createTotalCheck,
+  readSite,
+  SiteCommand,
+  type SiteKinds,
+  type SiteRead,
+} from "./site-command.ts";
+import { formatSiteYaml, parseSiteDocument } from "./site-document.ts";
+import { formatSiteJson } from "./site-fields.ts";
+
+/** What the commands here change, and the message if there is nothing to change. */
+const SITE = { target: "site", nothing: "the site is up to date: nothing to change" } as const;
+
+export const applySiteFile = createActionCommand(async (context: ActionContext<ApplySiteFlags>) => {
+  const [file = "-"] = context.call.args;
+  const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
+  if ("faults" in input) return input.faults;
+  return await new SiteCommand(context, {
+    ...SITE,
+    action: "apply",
+    ...input,
+    terms: readTerms(context.call.flags),
+  }).run();
+});
+
+export const diffSite = createStoreCommand<DiffSiteFlags>(async (call, io, context) => {
+  const [file = "-"] = call.args;
+  const input = await readSiteFile({ ...context, call }, file, await readDocumentText(io, file));
+  if ("faults" in input) return printOutcome(input.faults, call, io);
+  const command = new SiteCommand(
+    { ...context, io, call: { ...call, flags: { ...call.flags, "dry-run": true } } },
+    { ...SITE, action: "apply", ...input, terms: readTerms(call.flags) },
+  );
+  const { repeat: _, ...outcome } = await command.run();
+  printOutcome(outcome, call, io);
+  return outcome.result.outcome === "nothing" ? EXIT.ok : EXIT.undone;
+});
+
+export const exportSite = createReadCommand<ExportSiteFlags>(async (call, io, context) => {
+  const [file = "-"] = call.args;
+  const { format = extname(file) === ".json" ? "json" : "yaml", only } = call.flags;
+  const read = await readSite(context, selectKinds(format === "crontab" ? ["schedules"] : only));
+  const printNote = (line: string) => context.printMessage(`note: ${line}`);
+  for (const line of listUnreadable(read, "and was left out")) printNote(line);
+  const document = toDocument(read);
+  const text =
+    format === "crontab"
+      ? formatScheduleCrontab(document.schedules ?? new Map())
+      : formatSite(document, format);
+  if (file === "-") io.writeOutput(text);
+  else if (isFileText(file, text)) printNote(`${file} is up to date`);
+  else replaceFileText(file, text);
+});
+
+function formatSite(document: SiteDocument, format: "yaml" | "json"): string {
+  return format === "json" ? formatSiteJson(document) : formatSiteYaml(document);
+}
+
+function isFileText(file: string, text: string): boolean {
+  try {
+    return readFileSync(file, "utf8") === text;
+  } catch {
+    return false;
+  }
+}
+
+export const editSite = createActionCommand(async (interruptible: ActionContext<EditSiteFlags>) => {
+  const { call, io } = interruptible;
+  if (!io.terminal.canAsk() && !call.flags.yes)
+    throw new UsageError(
+      "edit needs a terminal; in a script use export and apply, or set EDITOR to a program and add --yes",
+    );
+  const context = { ...interruptible, signal: ignoreCtrlC(interruptible.signal) };
+  const kinds = selectKinds(call.flags.only);
+  const opened = await readSite(context, kinds);
+  for (const line of listUnreadable(opened, "and is left out, it is not changed"))
+    context.printMessage(`note: ${line}`);
+  return await editText(context, {
+    text: formatSiteYaml(toDocument(opened)),
+    name: "signalbox.yaml",
+    parse: async (text, path) => {
+      const check = createTotalCheck(context, opened.snapshot);
+      const parsed = await parseSiteDocument(path, text, async () => check);
+      return "value" in parsed ? parsed : { faults: formatFaultLines(path, parsed.faults) };
+    },
+    apply: (document) =>
+      new SiteCommand(context, {
+        ...SITE,
+        action: "edit",
+        kinds,
+        document: selectParts(document, kinds),
+        terms: { prunes: true, isEdit: true },
+        opened,
+      }).run(),
+    isSettled: ({ result }) => isStored(result),
+    describeNextStep: (path) => `to see what it would change now: signalbox diff --prune ${path}`,
+  });
+});
+
+/** Whether the site is as the user wrote it. */
+function isStored(result: OperationResult): boolean {
+  return result.kind === "site" && (result.outcome === "done" || result.outcome === "nothing");
+}
+
+export const importSwitchmanData = createActionCommand(
+  async (context: ActionContext<ImportSwitchmanFlags>) => {
+    const { call, io } = context;
+    const [file = "-"] = call.args;
+    const printed = await readDocumentText(io, file);
+    const name = file === "-" ? "stdin" : file;
+    if (printed.trim() === "" || printed.trim() === "null")
+      throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
+    const found = extractZnodeJson(printed);
+    const input = await readSiteFile(context, name, found?.text ?? printed);
+    const notes = describeSkippedLines(found?.passedOver ?? []);
+    if (!("faults" in input)) notes.push(...listShortNameNotes(input.document));
+    for (const note of notes) context.printMessage(`${name}: ${note}`);
+    if ("faults" in input) return input.faults;
+    const terms = { prunes: call.flags.prune === true };
+    return await new SiteCommand(context, { ...SITE, action: "import", ...input, terms }).run();
+  },
+);
+
+function describeSkippedLines(lines: readonly number[]): string[] {
+  const shown = lines.slice(0, 8).join(", ");
+  if (lines.length === 0) return [];
+  const which = `${lines.length === 1 ? "line" : "lines"} ${shown}${lines.length > 8 ? ", ..." : ""}`;
+  return [`ignored, not part of the data: ${which}`];
+}
+
+/** Lists notes about members that are neither a group in the document nor the full name of a host. */
+function listShortNameNotes({ groups = new Map() }: SiteDocument): string[] {
+  return [...groups].flatMap(([group, { members = [] } = {}]) =>
+    members
+      .filter((member) => !groups.has(member) && !member.includes("."))
+      .map(
+        (member) =>
+          `group ${quoteText(group)}: ${quoteText(member)} is neither a group nor a full host name: only a host whose` +
+          " name is exactly this is in the group",
+      ),
+  );
+}
+
+/** A document, and the kinds that it has. */
+interface SiteInput {
+  document: SiteDocument;
+  kinds: SiteKinds;
+}
+
+/** Flags of commands that take a document. */
+type DocumentFlags = Partial<Pick<ApplySiteFlags, "owner" | "adopt" | "prune" | "only">>;
+
+function readTerms({ owner, adopt, prune }: DocumentFlags): SiteTerms {
+  if (adopt && owner === undefined) throw new UsageError("--adopt needs --owner: who takes it over?");
+  return {
+    owner: owner === undefined ? undefined : `site:${validateName("owner", owner)}`,
+    adopts: adopt === true,
+    prunes: prune === true,
+  };
+}
+
+function selectKinds(only: readonly string[] | undefined): SiteKinds {
+  return new Set(SITE_KINDS.filter((kind) => only?.includes(kind) ?? true));
+}
+
+function selectParts(document: SiteDocument, kinds: SiteKinds): SiteDocument {
+  return Object.fromEntries(Object.entries(document).filter(([kind]) => kinds.has(kind as SiteKind)));
+}
+
+/** Reads a document. @returns the outcome if it has faults */
+async function readSiteFile(
+  context: CommandContext & { call: { flags: DocumentFlags } },
+  file: string,
+  text: string,
+): Promise<SiteInput | { faults: ActionOutcome }> {
+  const name = file === "-" ? "standard input" : file;
+  const parsed = await parseSiteDocument(name, text, async () =>
+    createTotalCheck(context, await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"])),
+  );
+  if (!("value" in parsed)) {
+    const { faults } = parsed;
+    const messages = [...formatFaultLines(file, faults), "nothing was changed"];
+    return { faults: createFaultyOutcome({ revision: undefined, faults }, messages) };
+  }
+  const document = selectParts(parsed.value, selectKinds(context.call.flags.only));
+  return { document, kinds: new Set(SITE_KINDS.filter((kind) => document[kind] !== undefined)) };
+}
+
+/** Builds the document of what can be read. */
+function toDocument({ kinds, snapshot, schedules }: SiteRead): SiteDocument {
+  const configuration = buildConfiguration(snapshot);
+  const toGroup = ([name, members]: readonly [string, readonly string[]]) => {
+    const source = snapshot.groups.get(name)?.source;
+    return [name, { members, ...(source !== undefined && { source }) }] as const;
+  };
+  return selectParts(
+    {
+      groups: new Map([...configuration.groups].map(toGroup)),
+      resources: new Map(
+        [...configuration.resources].map(([name, config]) => [name, { isWhole: true, config }]),
+      ),
+      calendars: new Map(
+        [...schedules.calendars].flatMap(([name, one]) => ("value" in one ? [[name, one.value]] : [])),
+      ),
+      schedules: new Map(
+        [...schedules.schedules].flatMap(([id, { definition }]) => (definition ? [[id, definition]] : [])),
+      ),
+    },
+    kinds,
+  );
+}
+
+/** Lists what cannot be read, one sentence each. @param what  is done about it */
+function listUnreadable({ kinds, snapshot, schedules }: SiteRead, what: string): string[] {
+  const describe = (kind: string, name: string, fault: string | undefined) =>
+    fault === undefined || !kinds.has(`${kind}s` as SiteKind)
+      ? []
+      : [`${kind} ${name} cannot be read ${what}: ${fault}`];
+  const calendars = [...schedules.calendars].flatMap(([name, one]) =>
+    describe("calendar", name, "fault" in one ? one.fault : undefined),
+  );
+  const definitions = [...schedules.schedules].flatMap(([id, { fault }]) => describe("schedule", id, fault));
+  const config = listMalformedConfig(snapshot).flatMap(({ kind, name, fault }) =>
+    describe(kind, name, fault),
+  );
+  return [...config, ...calendars, ...definitions];
+}
