@@ -160,20 +160,24 @@ interface HostPart {
   state: DueState;
 }
 
-const HOST_JSON = describeObject<HostPart>("host", "A schedule that runs on every host, on one of them.", {
-  host: describeText("full name of the host", ({ host }) => host),
-  "next?": describeInstant("earliest start of the next occurrence", ({ state }) =>
-    state.next === undefined ? undefined : state.runAt,
-  ),
-  "nominal?": describeInstant("nominal time of the next occurrence", ({ state }) => state.next),
-  open: describeParts(OPEN_JSON, "occurrences that have not finished", ({ state }) => state.open),
-  "last?": describePart(LAST_JSON, ({ state }) => state.last),
-  dead: describeInteger("number of stored dead letters", ({ state }) => state.dead ?? 0),
-  "pause?": describeField(
-    { type: "object", description: "pause that the schedule has set itself on this host" },
-    ({ state }) => state.pause,
-  ),
-});
+const HOST_JSON = describeObject<HostPart>(
+  "scheduleHost",
+  "A schedule that runs on every host, on one of them.",
+  {
+    host: describeText("full name of the host", ({ host }) => host),
+    "next?": describeInstant("earliest start of the next occurrence", ({ state }) =>
+      state.next === undefined ? undefined : state.runAt,
+    ),
+    "nominal?": describeInstant("nominal time of the next occurrence", ({ state }) => state.next),
+    open: describeParts(OPEN_JSON, "occurrences that have not finished", ({ state }) => state.open),
+    "last?": describePart(LAST_JSON, ({ state }) => state.last),
+    dead: describeInteger("number of stored dead letters", ({ state }) => state.dead ?? 0),
+    "pause?": describeField(
+      { type: "object", description: "pause that the schedule has set itself on this host" },
+      ({ state }) => state.pause,
+    ),
+  },
+);
 
 function listHostParts(hosts: ReadonlyMap<string, DueState>): HostPart[] {
   return [...hosts].map(([host, state]) => ({ host, state }));

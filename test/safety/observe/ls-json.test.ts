@@ -11,6 +11,7 @@ import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
 import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
 import { pastRun } from "../../state/pictures.ts";
 import { running, schedule, worker } from "../../views/schedules.ts";
@@ -91,6 +92,7 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
   const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
   const kvs = [
     ...schedule("whole", {}, { open: [open], last }),
+    ...schedule("split", { on: "every-host" }),
     ...schedule("paused", {}, { pause: { by: "signalbox", at: 1, why: "after 3 failures" } }),
     running("whole"),
     running("odd", { run: "b".repeat(16) }),
@@ -102,6 +104,10 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
     compare: [],
     success: [
       ...kvs.map(({ key, value }) => put(own(key), value)),
+      put(
+        keys.due("split", "web1.example.com"),
+        formatDue({ next: 9, runAt: 9, open: [open], last, dead: 1 }),
+      ),
       ...[keys.schedule("bad"), keys.running("whole", 0), keys.worker("bad")].map((key) => put(key, "{")),
     ],
     failure: [],
