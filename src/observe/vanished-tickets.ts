@@ -22,6 +22,7 @@ export class VanishedTickets {
 
   /**
    * Records a read, and computes when the marks in it may be removed. A mark never gets its ticket back.
+   * @param entries   of the marks, those that the read shows without their tickets
    * @param raftTerm  stated by the answer, which must be to a linearizable read
    */
   update(entries: readonly Pick<QueueEntry, "key" | "vanished">[], raftTerm: bigint): RemovalTimes {
