@@ -330,6 +330,70 @@ it("an edit that takes a pause away skips what the pause has prevented", async (
   expect(JSON.parse(kvs[0]?.value ?? "").next).toBeGreaterThan(now);
 });
 
+describe("a schedule on every host", () => {
+  const HOSTS = ["web1", "web2"];
+  const everyHost = (count: number, more: Partial<Definition> = {}) =>
+    manyJobs(count, { on: "every-host", ...more });
+
+  /** Writes the state of a schedule on each host. @param next  the next occurrence there, ms since the epoch */
+  async function putStates(operator: OperatorFixture, id: string, next: number): Promise<void> {
+    for (const host of HOSTS)
+      await put(operator, keys.due(id, host), JSON.stringify({ v: 1, next, runAt: next, open: [] }));
+  }
+
+  /** The next occurrences on the hosts, ISO 8601. */
+  async function readNext({ store }: OperatorFixture, id: string): Promise<string[]> {
+    const { kvs } = await store.readRange(keys.getHostStateRanges(id).dues);
+    return kvs.map(({ value }) => new Date(JSON.parse(value).next).toISOString().slice(5, 16));
+  }
+
+  it("changes with the states of its hosts, also if the site needs several transactions", async () => {
+    const operator = new OperatorFixture();
+    const count = MAX_CHANGES / 3;
+    await does(operator, everyHost(count));
+    const now = operator.ports.clock.getWallTime();
+    const ids = Array.from({ length: count }, (_, index) => `j${index}`);
+    for (const id of ids) await putStates(operator, id, now + 1_000);
+    const update = await prepare(operator, everyHost(count, { cron: "0 5 6 7 *" }));
+    expect(update.shown.schedules).toHaveLength(3 * count);
+    const parts: number[] = [];
+    const onPart = ({ schedules }: SitePlan) => parts.push(schedules.length);
+    await operator.advanceUntilSettled(applySite(operator.ports, { ...update, onPart }));
+    expect(parts, "a schedule and its hosts go together").toEqual(parts.filter((left) => left % 3 === 0));
+    expect(parts).not.toEqual([]);
+    for (const id of ids) expect(await readNext(operator, id)).toEqual(["07-06T05:00", "07-06T05:00"]);
+  });
+
+  it("moves on its hosts with a calendar", async () => {
+    const operator = new OperatorFixture();
+    const off = (days: string[]): SiteChanges => ({ calendars: new Map([["off", { days }]]) });
+    const definition = { cron: "0 3 25 12 *", except: ["off"], ifExcluded: "next" } as const;
+    await does(operator, { ...off([]), ...everyHost(1, definition) });
+    const year = new Date(operator.ports.clock.getWallTime()).getUTCFullYear();
+    await putStates(operator, "j0", Date.UTC(year, 11, 25, 3));
+    await does(operator, off(["12-25"]));
+    expect(await readNext(operator, "j0")).toEqual(["12-26T03:00", "12-26T03:00"]);
+  });
+
+  it("skips on its hosts what a pause has prevented, when an edit takes it away", async () => {
+    const operator = new OperatorFixture();
+    await does(operator, everyHost(1, { cron: "0 5 6 7 *", pause: { by: "ann", at: 0 } }));
+    await putStates(operator, "j0", operator.ports.clock.getWallTime() - 10);
+    await does(operator, everyHost(1, { cron: "0 5 6 7 *" }), { prunes: true, isEdit: true });
+    expect(await readNext(operator, "j0")).toEqual(["07-06T05:00", "07-06T05:00"]);
+  });
+
+  it("forgets its hosts when it is to run on one host, and when it is deleted", async () => {
+    const operator = new OperatorFixture();
+    for (const document of [manyJobs(1), { schedules: new Map([["j0", undefined]]) }]) {
+      await does(operator, everyHost(1));
+      await putStates(operator, "j0", operator.ports.clock.getWallTime() + 1_000);
+      await does(operator, document, { isEdit: true });
+      expect(await readNext(operator, "j0")).toEqual([]);
+    }
+  });
+});
+
 describe("an owner", () => {
   it("changes and deletes only what is its own, and takes over the rest if told to", async () => {
     const operator = new OperatorFixture();
