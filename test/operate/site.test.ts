@@ -354,8 +354,11 @@ describe("a schedule on every host", () => {
     const now = operator.ports.clock.getWallTime();
     const ids = Array.from({ length: count }, (_, index) => `j${index}`);
     for (const id of ids) await putStates(operator, id, now + 1_000);
-    const update = await prepare(operator, everyHost(count, { cron: "0 5 6 7 *" }));
-    expect(update.shown.schedules).toHaveLength(3 * count);
+    // One more, so that the limit of a transaction falls between a schedule and its hosts.
+    const odd = manyJobs(1, {}, "a").schedules ?? [];
+    const wanted = everyHost(count, { cron: "0 5 6 7 *" }).schedules ?? [];
+    const update = await prepare(operator, { schedules: new Map([...odd, ...wanted]) });
+    expect(update.shown.schedules).toHaveLength(1 + 3 * count);
     const parts: number[] = [];
     const onPart = ({ schedules }: SitePlan) => parts.push(schedules.length);
     await operator.advanceUntilSettled(applySite(operator.ports, { ...update, onPart }));
