@@ -129,8 +129,9 @@ describe.each(WAYS)("$name", (way) => {
   });
 
   test("a stop by the terminal stops run and command until both are continued; a new size of it is passed on", async () => {
-    // A shell with job control is what makes a stop possible.
-    const script = 'set -m; "$@" & echo run $!; wait -f $!; echo ended $?; exit';
+    // A shell with job control is what makes a stop possible. Its `wait -f` can print without end while a job is stopped.
+    const wait = "while wait $run; kill -0 $run 2>/dev/null; do sleep 0.01; done; wait $run";
+    const script = `set -m; "$@" & run=$!; echo run $run; ${wait}; echo ended $?; exit`;
     const command = "echo command $$; trap 'echo size' WINCH; until [ -e $OUT ]; do sleep 0.05; done; exit 4";
     const out = join(folder, `out-${way.name.replaceAll(/\W/g, "-")}`);
     const shell = startFrom(`export OUT=${out}; ${script}`, way, ["bash", "-c", command]);

@@ -47,7 +47,7 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     [["run", "--"], /COMMAND is missing: put it after --/],
     [["run", "--", ""], /COMMAND is empty/],
     [["run", "--lock"], /--lock needs a value/],
-    [["run", "--lock", "a", "--lock", "b", "--", "true"], /--lock was given twice/],
+    [["run", "--label", "a", "--label", "b", "--", "true"], /--label was given twice/],
     [["run", "--lock", "a", "--no-lock", "--", "true"], /--lock and --no-lock exclude each other/],
     [["run", "--no-lock", "--", "true"], /--no-lock needs --lease/],
     [
