@@ -129,9 +129,11 @@ describe.each(WAYS)("$name", (way) => {
   });
 
   test("a stop by the terminal stops run and command until both are continued; a new size of it is passed on", async () => {
-    // A shell with job control is what makes a stop possible. Its `wait -f` can print without end while a job is stopped.
-    const wait = "while wait $run; kill -0 $run 2>/dev/null; do sleep 0.01; done; wait $run";
-    const script = `set -m; "$@" & run=$!; echo run $run; ${wait}; echo ended $?; exit`;
+    // A parent in another process group makes a stop possible, as a shell with job control does. (That of bash, `wait -f`, can
+    // print without end while a job is stopped.)
+    const parent =
+      '$| = 1; my $run = fork; if (!$run) { setpgrp; exec @ARGV } print "run $run\\n"; waitpid $run, 0; print "ended ", $? >> 8, "\\n"';
+    const script = `exec perl -e '${parent}' "$@"`;
     const command = "echo command $$; trap 'echo size' WINCH; until [ -e $OUT ]; do sleep 0.05; done; exit 4";
     const out = join(folder, `out-${way.name.replaceAll(/\W/g, "-")}`);
     const shell = startFrom(`export OUT=${out}; ${script}`, way, ["bash", "-c", command]);
