@@ -140,8 +140,8 @@ function decideOnLocks(
 
 /**
  * Finds what keeps an own ticket from its lock: the nearest ticket ahead that it does not share with. If only others that share
- * were read, and there are more ahead: a holder among them proves that all before it share too. Without one, it is the first of
- * them, until that holds the lock or is gone.
+ * were read, and there are more ahead: one of them that was admitted proves that all before it share too. Without one, it is the
+ * first of them, until that is admitted or gone.
  */
 function findLockObstacle(
   { lockQueues }: ClaimView,
@@ -150,7 +150,8 @@ function findLockObstacle(
   const { queue, hasMoreAhead } = lockQueues.get(key) ?? NO_LOCK_READ_YET;
   const admission = admit(queue, run, 1);
   if (admission.kind === "waiting") return admission.ahead.find((entry) => !canShare(ticket, entry.ticket));
-  const isProven = !hasMoreAhead || queue.some(isHolding);
+  const isProven =
+    !hasMoreAhead || queue.some((entry) => isHolding(entry) || entry.ticket?.state === "admitted");
   return isProven ? undefined : queue[0];
 }
 

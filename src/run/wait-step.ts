@@ -62,7 +62,7 @@ function buildObstacleRanges(
   );
   if (drains !== undefined) ranges.push(keys.drains());
   for (const { key, ticket } of locksAhead) {
-    // Of one that shares the lock too, the grant counts: see `findLockObstacle`.
+    // Of one that shares the lock too, the admission counts: see `findLockObstacle`.
     const awaitsGrant = isShared && ticket?.shared;
     ranges.push({ key, ...(!awaitsGrant && { only: "deletes" as const }) });
   }

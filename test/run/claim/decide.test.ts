@@ -125,6 +125,12 @@ describe("a lock that others may share", () => {
       "wait",
     ],
     [
+      "behind many waiters, one of which waits elsewhere only",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+admitted +waiting", hasMoreAhead: true },
+      "grant a",
+    ],
+    [
       "behind many waiters, at once",
       "shared",
       { own: "a:+waiting", ahead: "+waiting", hasMoreAhead: true },
