@@ -127,8 +127,12 @@ describe.concurrent("a lock that runs share", () => {
     const [one] = await namespace.readQueue("data");
     expect(await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"])).toExit(0);
     expect((await namespace.readQueue("data")).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
+    const again = await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"]);
+    expect(again.stdout).toBe(`run "${one?.run}" neither holds lock "data" nor waits for it\n`);
     await holdReader(namespace, "three");
-    expect(await namespace.execute("reset lock data --yes")).toExit(0);
+    const all = await namespace.execute("reset lock data --yes");
+    expect(all).toExit(0);
+    expect(all.stdout).toMatch(/^\S+, \S+ have ended, after .*\nlock data is free/m);
     expect(await namespace.readQueue("data")).toEqual([]);
     expect(jobs.journal.listStarts()).toHaveLength(3);
   });
