@@ -97,6 +97,8 @@ describe.concurrent("a lock that runs share", () => {
       ],
     });
     expect((await namespace.execute("ls locks")).stdout).toContain("held, shared");
+    const runs = JSON.parse((await namespace.execute("ls runs --json")).stdout).rows;
+    expect(runs).toMatchObject([{ tickets: [{ shared: true }] }, { tickets: [{ shared: true }] }]);
     for (const { createRevision = 0n } of [one ?? {}, two ?? {}])
       expect(await namespace.execute(`check token data ${createRevision}`)).toExit(0);
     expect((await namespace.execute("check token data 1")).code).toBe(1);
