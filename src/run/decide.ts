@@ -73,7 +73,7 @@ function decideClaim(
   const places = [...view.lockQueues.values()].flatMap(({ queue }) => queue);
   const stops = places.filter(({ ticket }) => !(isShared && ticket?.shared));
   if (stops.length > 0 && stops.every((entry) => isObsolete(attempt, view, entry, wall))) {
-    return { kind: "sweep", entries: stops.slice(0, MOST_SWEPT) };
+    return createSweep(stops);
   }
   if (stops.length > 0 && !waitLimits.queues) {
     const holder = stops.find(
@@ -84,6 +84,10 @@ function decideClaim(
     return buildWaitStep(attempt, view, basis, { locksAhead: stops.filter(({ vanished }) => vanished) });
   }
   return { kind: "claim", basis, totals };
+}
+
+function createSweep(entries: readonly QueueEntry[]): ClaimStep {
+  return { kind: "sweep", entries: entries.slice(0, MOST_SWEPT) };
 }
 
 function buildBusyRefusal({ ports: { keys } }: ClaimAttempt, holder: QueueEntry): ClaimRefusal {
@@ -103,6 +107,11 @@ function decideAdvance(
     return ahead === undefined ? [] : [{ own, ahead }];
   });
   if (waiting.length > 0) return decideOnLocks(attempt, view, { basis, locks, waiting }, wall);
+  // What is left of runs that shared the lock stops no run that shares it, and nobody else may ever come.
+  const obsolete = [...view.lockQueues.values()]
+    .flatMap(({ queue }) => queue)
+    .filter((entry) => isObsolete(attempt, view, entry, wall));
+  if (obsolete.length > 0) return createSweep(obsolete);
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
   if (locks.length > 0 && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, locks };
   return decideOnResources(attempt, view, { basis, totals }, wall);
@@ -124,7 +133,7 @@ function decideOnLocks(
 ): ClaimStep {
   const locksAhead = waiting.map(({ ahead }) => ahead);
   const obsolete = locksAhead.filter((entry) => isObsolete(attempt, view, entry, wall));
-  if (obsolete.length > 0) return { kind: "sweep", entries: obsolete };
+  if (obsolete.length > 0) return createSweep(obsolete);
   if (!attempt.request.waitLimits.queues) {
     const stops = locksAhead.filter(({ vanished }) => vanished === undefined);
     const holder = stops.find(({ ticket }) => !ticket?.shared);
@@ -140,8 +149,8 @@ function decideOnLocks(
 
 /**
  * Finds what keeps an own ticket from its lock: the nearest ticket ahead that it does not share with. If only others that share
- * were read, and there are more ahead: a holder among them proves that all before it share too. Without one, it is the first of
- * them, until that holds the lock or is gone.
+ * were read, and there are more ahead: one of them that was admitted proves that all before it share too. Without one, it is the
+ * first of them, until that is admitted or gone.
  */
 function findLockObstacle(
   { lockQueues }: ClaimView,
@@ -150,7 +159,8 @@ function findLockObstacle(
   const { queue, hasMoreAhead } = lockQueues.get(key) ?? NO_LOCK_READ_YET;
   const admission = admit(queue, run, 1);
   if (admission.kind === "waiting") return admission.ahead.find((entry) => !canShare(ticket, entry.ticket));
-  const isProven = !hasMoreAhead || queue.some(isHolding);
+  const isProven =
+    !hasMoreAhead || queue.some((entry) => isHolding(entry) || entry.ticket?.state === "admitted");
   return isProven ? undefined : queue[0];
 }
 
@@ -168,7 +178,7 @@ function decideOnResources(
   const obsolete = waiting
     .flatMap(({ ahead, vanished }) => [...(ahead === undefined ? [] : [ahead]), ...vanished])
     .filter((entry) => isObsolete(attempt, view, entry, wall));
-  if (obsolete.length > 0) return { kind: "sweep", entries: obsolete.slice(0, MOST_SWEPT) };
+  if (obsolete.length > 0) return createSweep(obsolete);
   const blocked = new Set(waiting.map(({ resource }) => attempt.ports.keys.resource(resource, attempt.run)));
   const unannounced = entries.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
   if (unannounced.length > 0) return { kind: "announce", entries: unannounced };

@@ -105,9 +105,13 @@ async function freeClaim(release: Release): Promise<readonly string[]> {
   return succeeded ? [] : entries.map(({ key }) => key);
 }
 
+/** Tickets that one transaction frees and grants a claim of 16 locks besides, within etcd's 128 operations. */
+const MOST_BEFORE_GRANT = 30;
+
 /** The transaction that frees a lock can grant it to the next run, if that is one of this process: only one such run. */
 function offerToSuccessor({ attempt, entries }: Grant) {
   const { ports, session, lockKeys } = attempt;
+  if (entries.length > MOST_BEFORE_GRANT) return undefined;
   for (const lock of entries.slice(0, lockKeys.length)) {
     const offer = ports.successors?.offer(lock, session.id);
     if (offer !== undefined) return offer;

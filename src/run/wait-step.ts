@@ -46,7 +46,7 @@ export function buildWaitStep(
     ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle, request)],
     until: computeObstacleEnd(view, obstacle),
     depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),
-    why: describeObstacle(obstacle),
+    why: describeObstacle(keys, obstacle),
   };
 }
 
@@ -62,7 +62,7 @@ function buildObstacleRanges(
   );
   if (drains !== undefined) ranges.push(keys.drains());
   for (const { key, ticket } of locksAhead) {
-    // Of one that shares the lock too, the grant counts: see `findLockObstacle`.
+    // Of one that shares the lock too, the admission counts: see `findLockObstacle`.
     const awaitsGrant = isShared && ticket?.shared;
     ranges.push({ key, ...(!awaitsGrant && { only: "deletes" as const }) });
   }
@@ -86,11 +86,14 @@ function computeObstacleEnd(
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-function describeObstacle({ drains, locksAhead = [], resources = [] }: WaitObstacle): string {
+function describeObstacle(keys: Keys, { drains, locksAhead = [], resources = [] }: WaitObstacle): string {
   const [ahead] = locksAhead;
   const [drain] = drains ?? [];
   if (drain !== undefined) return describeDrain(drain);
-  if (ahead !== undefined) return `the lock is taken; the ticket ahead is ${describeQueueEntry(ahead)}`;
+  if (ahead !== undefined) {
+    const lock = quoteText(keys.parseQueueKey(ahead.key)?.name ?? "");
+    return `lock ${lock} is taken; the ticket ahead is ${describeQueueEntry(ahead)}`;
+  }
   const names = resources.map(
     ({ resource, count, total }) => `${quoteText(resource)} (${count} of ${total} asked for)`,
   );

@@ -1,5 +1,5 @@
 import { formatDuration } from "../base/duration.ts";
-import { admit, isHolding } from "../protocol/admission.ts";
+import { admit, isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
@@ -58,7 +58,7 @@ export function previewEviction(
   });
   return {
     evicted,
-    freed: sumFreedUnits(evicted),
+    freed: sumFreedUnits(touched.values(), excludeRuns),
     next: next.sort((a, b) => compareClaims(a.claim, b.claim)),
   };
 }
@@ -97,15 +97,15 @@ export function findPlainTotal(snapshot: Pick<Snapshot, "resources">, name: stri
   return /^[1-9]\d{0,14}$/.test(total) ? Number(total) : undefined;
 }
 
-function sumFreedUnits(evicted: readonly Claim[]): EvictionPreview["freed"] {
-  const sums = new Map<string, { kind: QueueKind; name: string; units: number }>();
-  for (const { queue, entry } of evicted.flatMap(({ entries }) => entries)) {
-    if (!isHolding(entry)) continue;
-    const id = buildQueueId(queue.kind, queue.name);
-    const sum = sums.get(id) ?? { kind: queue.kind, name: queue.name, units: 0 };
-    sums.set(id, { ...sum, units: sum.units + (entry.ticket?.count ?? 0) });
-  }
-  return [...sums.values()];
+function sumFreedUnits(
+  queues: Iterable<NamedQueue>,
+  excludeRuns: (queue: NamedQueue) => NamedQueue,
+): EvictionPreview["freed"] {
+  const sumHeld = ({ entries }: NamedQueue) => sumHeldUnits(entries.filter(isHolding));
+  return [...queues].flatMap((queue) => {
+    const units = sumHeld(queue) - sumHeld(excludeRuns(queue));
+    return units > 0 ? [{ kind: queue.kind, name: queue.name, units }] : [];
+  });
 }
 
 /** Number of list items shown one per line. Further items are only counted. */

@@ -119,6 +119,8 @@ const TIME_FIELDS = {
 };
 const RESET_FIELD = { "reset?": describePart(RESET_JSON, ({ reset }: Partial<Ticket>) => reset) };
 
+const SHARES = "`true`: the run shares the lock with others that share it";
+
 /** The fields of a ticket in its queue, but for its token. */
 const ENTRY_FIELDS = {
   run: describeText<QueueEntry>("id of the run", "run"),
@@ -127,7 +129,7 @@ const ENTRY_FIELDS = {
     ...OWNER_FIELDS,
     "count?": describeCount("units requested; 1 for a lock", "count"),
     "total?": describeCount("total units, as computed by this run; 1 for a lock", "total"),
-    "shared?": describeFlag("`true`: the run shares the lock with others that share it", "shared"),
+    "shared?": describeFlag(SHARES, "shared"),
     ...TIME_FIELDS,
     "until?": describeInstant("end of the `grace` state", "until"),
     ...RESET_FIELD,
@@ -151,6 +153,7 @@ const CLAIM_ENTRY_JSON = describeObject<ClaimEntry>("stand", "A run's ticket, in
   ...describeFieldsOf(({ entry }: ClaimEntry) => entry, {
     state: ENTRY_STATE,
     "count?": describeCount("units requested; 1 for a lock", ({ ticket }) => ticket?.count),
+    "shared?": describeFlag(SHARES, ({ ticket }) => ticket?.shared),
   }),
 });
 

@@ -139,6 +139,16 @@ describe("who is next when a run is reset", () => {
       { kind: "resource", name: "db", units: 3 },
     ]);
   });
+
+  it("counts a lock that runs share once, when the last of them goes", () => {
+    const snapshot = pictureOf([
+      stand("lock x", "a", 1, { ...held, shared: true }),
+      stand("lock x", "b", 2, { ...held, shared: true }),
+    ]);
+    expect(previewEviction(snapshot, new Set([runOf("a")]), NOW).freed).toEqual([]);
+    const all = previewEviction(snapshot, new Set([runOf("a"), runOf("b")]), NOW);
+    expect(all.freed).toEqual([{ kind: "lock", name: "x", units: 1 }]);
+  });
 });
 
 describe("whom a reset is about", () => {

@@ -54,7 +54,7 @@ export const resetQueue = createActionCommand(async (context: ActionContext<Rese
     findEntries: (seen) => findResetTargets(seen, kind, name, run),
     queues: [{ kind, name }],
     words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
-    nothing: describeNothingHeld(snapshot, kind, name),
+    nothing: describeNothingHeld(snapshot, kind, name, run),
   }).run();
 });
 
@@ -69,8 +69,15 @@ function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: str
   return findOnlyClaim(word, claims)?.run ?? word;
 }
 
-function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string): string {
+function describeNothingHeld(
+  snapshot: Snapshot,
+  kind: QueueKind,
+  name: string,
+  run: string | undefined,
+): string {
   const queue = findNamedQueue(snapshot, kind, name);
+  if (queue !== undefined && run !== undefined)
+    return `run ${quoteText(run)} neither holds ${kind} ${quoteText(name)} nor waits for it`;
   if (queue !== undefined) return `nobody holds ${kind} ${quoteText(name)}; ${queue.entries.length} wait`;
   const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
   return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
@@ -166,7 +173,9 @@ class EvictionCommand {
     if (receipt?.kind === "changed")
       return this.#createOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
     if (this.#context.call.flags["no-wait"])
-      return this.#createOutcome("asked", [`${this.#formatRuns()} was asked to end`]);
+      return this.#createOutcome("asked", [
+        `${this.#formatRuns()} ${this.#isOneOwner() ? "was" : "were"} asked to end`,
+      ]);
     return await this.#wait(receipt);
   }
 
@@ -228,7 +237,7 @@ class EvictionCommand {
         this.#context.call.flags.force ? "removed by force" : `ended after ${took}`,
       );
       return this.#createOutcome("done", [
-        `${this.#formatRuns()} has ended, after ${took}`,
+        `${this.#formatRuns()} ${this.#isOneOwner() ? "has" : "have"} ended, after ${took}`,
         ...(await this.#readSuccessors()),
       ]);
     } catch (error) {
@@ -296,10 +305,18 @@ class EvictionCommand {
   }
 
   #formatRuns(): string {
-    const names = [...new Set(this.#entries.map(formatTicketOwner))];
+    const names = this.#listOwners();
     return names.length > 3
       ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`
       : names.join(", ");
+  }
+
+  #isOneOwner(): boolean {
+    return this.#listOwners().length === 1;
+  }
+
+  #listOwners(): readonly string[] {
+    return [...new Set(this.#entries.map(formatTicketOwner))];
   }
 
   #formatVerb(): string {

@@ -97,6 +97,12 @@ describe("a lock that others may share", () => {
     ["one waits for it alone, to queue for", "shared, queue", { ahead: "+held waiting" }, "claim"],
     ["others share it, this run does not", "lock", { ahead: "+held" }, "leave busy"],
     ["a grace that has passed, before others", "shared", { ahead: "over +waiting" }, "sweep a"],
+    [
+      "behind a grace of one that shared it",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+over" },
+      "sweep a",
+    ],
     ["first in its queue", "shared, queue", { own: "a:+waiting" }, "grant a"],
     ["behind holders that share it", "shared, queue", { own: "a:+waiting", ahead: "+held" }, "grant a"],
     ["behind waiters that share it", "shared, queue", { own: "a:+waiting", ahead: "+waiting" }, "grant a"],
@@ -123,6 +129,12 @@ describe("a lock that others may share", () => {
       "shared, queue",
       { own: "a:+waiting", ahead: "+waiting", hasMoreAhead: true },
       "wait",
+    ],
+    [
+      "behind many waiters, one of which waits elsewhere only",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+admitted +waiting", hasMoreAhead: true },
+      "grant a",
     ],
     [
       "behind many waiters, at once",

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { Session } from "../../../src/etcd/session/session.ts";
+import { parsePastRuns } from "../../../src/protocol/history.ts";
 import { serializeTicket, toQueue } from "../../../src/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { type AcquireResult, Acquisition } from "../../../src/run/acquire.ts";
 import { type ClaimAttempt, createClaimAttempt } from "../../../src/run/attempt.ts";
 import { finishClaim } from "../../../src/run/finish.ts";
-import type { ClaimPorts, ClaimSession } from "../../../src/run/request.ts";
+import type { ClaimPorts, ClaimRequest, ClaimSession } from "../../../src/run/request.ts";
 import { Successors } from "../../../src/run/successors.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";
@@ -70,6 +71,21 @@ describe("runs of one process that wait for one lock", () => {
     expect(await listHolders(store)).toEqual([]);
   });
 
+  test("a claim of many locks and leases is freed with its history before one of many locks", async () => {
+    const nameAll = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+    const leases = nameAll("r", 20).map((resource) => ({ resource, count: 1, total: 1 }));
+    const first = { ...REQUESTS["lock, queue"], locks: ["a", ...nameAll("first", 15)], leases };
+    const second = { ...REQUESTS["lock, queue"], locks: ["a", ...nameAll("second", 15)] };
+    const { runs, store } = await startQueue(2, [first, second]);
+    const [before, behind] = runs as [QueuedRun, QueuedRun];
+    await free(before);
+    await behind.acquired;
+    expect(await listHolders(store)).toEqual([behind.attempt.run]);
+    const { kvs } = await store.readRange({ key: keys.history("first0") });
+    expect(parsePastRuns(kvs[0]?.value).map(({ run }) => run)).toEqual([before.attempt.run]);
+  });
+
   test("an offer is made for the ticket ahead only as it was read, and on one session", () => {
     const successors = new Successors();
     const buildGrant = () => {
@@ -99,8 +115,11 @@ class CountingSuccessors extends Successors {
   }
 }
 
-/** Starts runs one after the other on one session: the first holds lock a, and the others wait. */
-async function startQueue(count: number) {
+/**
+ * Starts runs one after the other on one session: the first holds lock a, and the others wait.
+ * @param requests  of the first runs; the others want lock a
+ */
+async function startQueue(count: number, requests: readonly ClaimRequest[] = []) {
   const clock = new ManualClock();
   const store = new CountingStore(new MemoryEtcd({ now: () => clock.now() }));
   const successors = new CountingSuccessors();
@@ -108,7 +127,9 @@ async function startQueue(count: number) {
   const session = await openSharedSession(ports);
   const runs: QueuedRun[] = [];
   for (let at = 0; at < count; at += 1) {
-    const attempt = createClaimAttempt(ports, REQUESTS["lock, queue"], session, { run: `run${1000 + at}` });
+    const attempt = createClaimAttempt(ports, requests[at] ?? REQUESTS["lock, queue"], session, {
+      run: `run${1000 + at}`,
+    });
     const stop = new AbortController();
     const acquired = new Acquisition(attempt, UNLIMITED, stop.signal).run();
     acquired.catch(() => {}); // some are left

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ReadBasis } from "../../../src/protocol/guards.ts";
 import { buildWaitStep, type WaitObstacle } from "../../../src/run/wait-step.ts";
 import { EMPTY_BASIS, keys } from "../../protocol/samples.ts";
-import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName } from "./situations.ts";
+import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName, RUN } from "./situations.ts";
 
 const listAhead = (ahead: string) => createView({ ahead }).lockQueues.get(LOCK_KEY)?.queue ?? [];
 const listOf = <T>(item: T | undefined) => (item === undefined ? [] : [item]);
@@ -100,6 +100,15 @@ describe("what a waiter watches besides its own tickets", () => {
       locksAhead: listOf(holder),
     });
     expect(step).toMatchObject({ ranges: [{ key: LOCK_KEY }, { key: DB_KEY }, { only: deletes }] });
+  });
+});
+
+test("a wait says for which of several locks, and behind whom", () => {
+  const view = createView({ own: "a:admitted b:waiting", aheadOfB: "held" });
+  const locksAhead = view.lockQueues.get(keys.lock("b", RUN))?.queue.slice(0, 1) ?? [];
+  const step = buildWaitStep({ ports, request: REQUESTS["locks, queue"] }, view, EMPTY_BASIS, { locksAhead });
+  expect(step).toMatchObject({
+    why: expect.stringMatching(/^lock "b" is taken; the ticket ahead is held by /),
   });
 });
 

@@ -97,6 +97,8 @@ describe.concurrent("a lock that runs share", () => {
       ],
     });
     expect((await namespace.execute("ls locks")).stdout).toContain("held, shared");
+    const runs = JSON.parse((await namespace.execute("ls runs --json")).stdout).rows;
+    expect(runs).toMatchObject([{ tickets: [{ shared: true }] }, { tickets: [{ shared: true }] }]);
     for (const { createRevision = 0n } of [one ?? {}, two ?? {}])
       expect(await namespace.execute(`check token data ${createRevision}`)).toExit(0);
     expect((await namespace.execute("check token data 1")).code).toBe(1);
@@ -127,8 +129,12 @@ describe.concurrent("a lock that runs share", () => {
     const [one] = await namespace.readQueue("data");
     expect(await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"])).toExit(0);
     expect((await namespace.readQueue("data")).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
+    const again = await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"]);
+    expect(again.stdout).toBe(`run "${one?.run}" neither holds lock "data" nor waits for it\n`);
     await holdReader(namespace, "three");
-    expect(await namespace.execute("reset lock data --yes")).toExit(0);
+    const all = await namespace.execute("reset lock data --yes");
+    expect(all).toExit(0);
+    expect(all.stdout).toMatch(/^\S+, \S+ have ended, after .*\nlock data is free/m);
     expect(await namespace.readQueue("data")).toEqual([]);
     expect(jobs.journal.listStarts()).toHaveLength(3);
   });
