@@ -28,8 +28,9 @@ export class LostChanges extends StoreError {
 
 /** Mean time between two comparisons, ms. */
 const COMPARE_EVERY = 5 * 60_000;
-/** Reading all keys takes at most this part of the time. */
+/** Reading all keys takes at most this part of the time, but a comparison is at most so long after the one before, ms. */
 const LARGEST_SHARE = 0.01;
+const COMPARE_WITHIN = 60 * 60_000;
 /** Time after which a change that is on its way has arrived, ms: a watch that is slower is reported as hanging. */
 const ARRIVES_WITHIN = 5_000;
 
@@ -45,7 +46,7 @@ export async function watchForLostChanges(
 ): Promise<never> {
   const { clock, random } = ports;
   for (let took = 0; ; ) {
-    const pause = Math.max(COMPARE_EVERY, took / LARGEST_SHARE);
+    const pause = Math.min(COMPARE_WITHIN, Math.max(COMPARE_EVERY, took / LARGEST_SHARE));
     await clock.sleep(pause * (0.5 + random.generateFraction()), signal);
     const start = clock.now();
     const differences = await compareUnlessAway(ports, followed, signal);
