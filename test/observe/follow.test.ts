@@ -77,7 +77,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
   });
 });
 
-describe.concurrent.each(TRANSPORTS)("over %s, a watch that has lost a change", (transport) => {
+describe.each(TRANSPORTS)("over %s, a watch that has lost a change", (transport) => {
   it("is found out, and everything is read again", async (context) => {
     const proxy = await FaultProxy.start(etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
@@ -98,8 +98,9 @@ describe.concurrent.each(TRANSPORTS)("over %s, a watch that has lost a change", 
       const read = told.waitForNext(isRead);
       await write(change === "put" ? { op: "put", key, value: '["a"]' } : { op: "delete", key });
       await isLost;
-      await write({ op: "put", key: keys.group(`after ${change}`), value: '["a"]' });
-      await waitUntil("the watch goes on", () => has(`after ${change}`));
+      const next = `after ${change} over ${transport}`;
+      await write({ op: "put", key: keys.group(next), value: '["a"]' });
+      await waitUntil("the watch goes on", () => has(next));
       context.expect(has(name), "the watch has lost it").toBe(change === "delete");
       context.expect(await read).toMatchObject({ lost: [key] });
       context.expect(has(name)).toBe(change === "put");
