@@ -22,6 +22,7 @@ import {
   computeModifiedDue,
   computeResumedDue,
   type FirstOccurrenceOptions,
+  hasSameTimes,
   MAX_OPEN_OCCURRENCES,
   type TriggeredRun,
 } from "../schedule/state/due-transitions.ts";
@@ -347,7 +348,7 @@ export function buildDefinitionChange(
 
 /**
  * Returns the changes of a schedule that runs on every host, or did so. Its own state says only where hosts begin that have
- * none, so it begins again now; the states of the hosts change as those of schedules.
+ * none, so it begins again now if its times change; the states of the hosts change as those of schedules.
  */
 function buildEveryHostChange(
   before: StoredSchedule,
@@ -356,7 +357,8 @@ function buildEveryHostChange(
   first: FirstOccurrenceOptions,
   calendars: Calendars,
 ): PlannedChange[] {
-  const { id, definition, due: { successors, arrived } = {}, hosts = [] } = before;
+  const { id, definition, due, hosts = [] } = before;
+  const { successors, arrived } = due ?? {};
   const links = { ...(successors && { successors }), ...(arrived && { arrived }) };
   const own = {
     before,
@@ -366,6 +368,8 @@ function buildEveryHostChange(
   if (!runsOnEveryHost(after)) return [{ ...own, forgetsHosts: true }];
   if (definition === undefined || !runsOnEveryHost(definition)) return [own];
   const isMoved = first.start !== undefined || first.at !== undefined;
+  if (due !== undefined && !isMoved && hasSameTimes(definition, after))
+    own.due = computeModifiedDue(id, definition, after, due, now, calendars);
   const changed = hosts.flatMap((part): PlannedChange[] => {
     if (part.due === undefined) return [];
     const name = getStateName(part);

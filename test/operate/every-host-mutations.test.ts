@@ -60,6 +60,20 @@ test("a new time applies from now on, also on the hosts, but not to what is due 
   expect(hosts.web1?.definition, "it is written once").toBeUndefined();
 });
 
+test.for([
+  { name: "in the future, for example because of --start", first: 60 * 24 },
+  { name: "in the past, for hosts that could not begin yet", first: -5 },
+])("an edit of other fields keeps the first occurrence: $name", ({ first }) => {
+  const stored = createStored({});
+  const due = { next: at(first), runAt: at(first), open: [] };
+  for (const [id, one] of stored.schedules)
+    (stored.schedules as Map<string, StoredSchedule>).set(id, { ...one, due });
+  const edit = buildModifyMutation(["job"], (before) => ({ ...DEFINITION, ...before, note: "n" }));
+  const [own] = edit.decide(stored, NOW);
+  expect(own?.definition?.note).toBe("n");
+  expect(own?.due ?? due).toEqual(due);
+});
+
 test("on one host again, it goes on from now, and the hosts are forgotten", () => {
   const edit = buildModifyMutation(["job"], () => ({ cron: "*/5 * * * *", timezone: "UTC" }));
   const changes = edit.decide(createStored({ web1: {} }), NOW);

@@ -37,6 +37,11 @@ export function computeFirstDue(
 /** Fields of a definition that decide when it is due. */
 const TIME_FIELDS = ["cron", "timezone", "end", "except", "only", "ifExcluded"] as const;
 
+/** Returns whether two definitions are due at the same times, apart from the delay. */
+export function hasSameTimes(one: Definition, other: Definition): boolean {
+  return TIME_FIELDS.every((field) => JSON.stringify(one[field]) === JSON.stringify(other[field]));
+}
+
 /**
  * Returns the state of a schedule after a change of its definition. An occurrence that is already due is kept;
  * otherwise a new cron expression or time zone counts from now on.
@@ -52,11 +57,8 @@ export function computeModifiedDue(
 ): DueState {
   const { lag, findFrom } = createTiming(id, after, calendars);
   const isPending = due.next !== undefined && due.runAt <= now;
-  const isSameTime = TIME_FIELDS.every(
-    (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
-  );
   if (isPending) return due;
-  if (!isSameTime) return moveNextOccurrence(due, findFrom(now), lag);
+  if (!hasSameTimes(before, after)) return moveNextOccurrence(due, findFrom(now), lag);
   const isSameLag = before.delay === after.delay && before.jitter === after.jitter;
   return isSameLag ? due : moveNextOccurrence(due, due.next, lag);
 }

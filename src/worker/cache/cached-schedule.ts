@@ -33,7 +33,7 @@ export interface CachedSchedule {
   timing: Timing | undefined;
   /**
    * From when on the schedule runs on this host, wall clock, ms; undefined: from its first occurrence, because it was added
-   * while the worker watched; Infinity: from the next check on, because the worker could not run it before. It matters until
+   * while the worker watched; Infinity: from the next plan on, because the worker could not run it before. It matters until
    * the host has a state.
    */
   since: number | undefined;

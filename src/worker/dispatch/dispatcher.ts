@@ -290,6 +290,7 @@ export class Dispatcher {
       this.#setTimer(name, undefined);
       return this.#stayOut(entry);
     }
+    this.#begin(entry);
     // The state arrives on another range of the watch, possibly a moment later.
     this.#setTimer(
       name,
@@ -320,7 +321,7 @@ export class Dispatcher {
   }
 
   /**
-   * Call this when this worker cannot run a schedule. If it is to run on every host, it does so here from the next check on that
+   * Call this when this worker cannot run a schedule. If it is to run on every host, it does so here from the next plan on that
    * says otherwise; if the host has left its group, what was due meanwhile does not run when it comes back.
    */
   #stayOut(entry: CachedSchedule): void {
@@ -328,6 +329,12 @@ export class Dispatcher {
     entry.since = Number.POSITIVE_INFINITY;
     const isOut = entry.definition !== undefined && !this.#eligibility.isFor(entry.definition);
     if (isOut && entry.dueMod > 0n && entry.running.size === 0) void this.#forgetHost(entry);
+  }
+
+  /** Notes from when on a schedule runs on this host, if it could not before: it may be long until a slot is free for its first state. */
+  #begin(entry: CachedSchedule): void {
+    const isOut = entry.since === Number.POSITIVE_INFINITY && isSeedless(entry);
+    if (isOut && this.#handlerLookup.findHandler(entry) !== undefined) entry.since = this.#getWallTime();
   }
 
   async #forgetHost(entry: CachedSchedule): Promise<void> {

@@ -128,6 +128,31 @@ describe("each occurrence runs once on each host", () => {
     const lines = ["db1 2", "db1 3", "web1 1", "web1 2", "web1 3", "web2 1", "web2 3"];
     expect(await journal.waitFor(lines.length)).toEqual(lines);
   });
+
+  test("from the moment at which its host entered the group, though no slot was free then", async () => {
+    const { keys } = fixture;
+    const gate = Promise.withResolvers<TaskResult>();
+    const journal = new Journal();
+    const looked = new Set<string>();
+    const slow = { run: () => gate.promise };
+    const find = (id: string) => {
+      looked.add(id);
+      return id === "slow" ? slow : { run: journal.record };
+    };
+    const handlers = { types: ["/.*/"], find };
+    await fixture.add("slow");
+    await addOnEveryHost({ group: "web" });
+    await fixture.startWorker(journal.record, { host: "web1", concurrency: 1, handlers }).waitUntilJoined();
+    await waitUntil("the only slot is taken", async () => (await fixture.listRunning()).length === 1);
+    expect(looked).not.toContain("job");
+    fixture.clock.set(START + 30_000);
+    await fixture.put(keys.group("web"), JSON.stringify(["web1"]));
+    await waitUntil("the worker has seen it", () => looked.has("job"));
+    setMinute(1);
+    await fixture.delete(keys.schedule("slow"), keys.due("slow"));
+    gate.resolve({ result: "ok" });
+    expect(await journal.waitFor(1)).toEqual(["web1 1"]);
+  });
 });
 
 describe("the state of a host is its own", () => {
