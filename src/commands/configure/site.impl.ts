@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
@@ -80,9 +80,10 @@ function formatSite(document: SiteDocument, format: "yaml" | "json"): string {
   return format === "json" ? formatSiteJson(document) : formatSiteYaml(document);
 }
 
+/** Compares the text of a file. A pipe or a device is not read: that could take for ever. */
 function isFileText(file: string, text: string): boolean {
   try {
-    return readFileSync(file, "utf8") === text;
+    return statSync(file).isFile() && readFileSync(file, "utf8") === text;
   } catch {
     return false;
   }

@@ -83,6 +83,11 @@ describe("an export", () => {
     expect(readdirSync(dirname(file))).toEqual(["signalbox.json"]);
   });
 
+  test.runIf(existsSync("/dev/full"))("into a device does not read it first", async ({ namespace }) => {
+    const full = await namespace.execute(["export", "/dev/full"]);
+    expect(full).toExit(74, { stderr: "no space left on device" });
+  });
+
   test("that cannot be written leaves nothing behind", async ({ namespace }) => {
     const path = createTestFolder();
     const missing = await namespace.execute(["export", join(path, "none", "x.json")]);
