@@ -104,7 +104,7 @@ function createHistories(): Op[] {
     "vacuum",
     "wal-archive",
   ];
-  return locks.map((lock) => {
+  return locks.map((lock, number) => {
     const chance = new NamedRandom(1, lock);
     const usual = CLAIMS.find((claim) => claim.lock === lock)?.granted ?? 90;
     const every = chance.drawBetween([7, 60]) * MINUTE;
@@ -113,7 +113,7 @@ function createHistories(): Op[] {
       const held = Math.round(usual * chance.drawBetween([600, 2_500]));
       const waited = Math.round(chance.drawUnit() ** 3 * 90_000);
       return {
-        run: createRunId(1000 + index),
+        run: createRunId(1000 * (number + 1) + index),
         host: getFullName(chance.pickOne(["batch1", "batch2", "web1", "db1"])),
         pid: Math.floor(chance.drawBetween([900, 32_000])),
         command: `${lock}.sh`,
