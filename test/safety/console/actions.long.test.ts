@@ -8,6 +8,7 @@ import { openConsole, pressUntil, switchTab } from "../../../fixtures/cluster/op
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
+import { grantOnce } from "../../../src/etcd/session/grant.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -27,7 +28,7 @@ async function queueUp(
   const key = namespace.keys.lock(name, run);
   const value = serializeTicket(ticketWith({ run, pid: 10_000 + waiters, ...change }));
   const session = BigInt(Math.floor(Math.random() * 2 ** 52));
-  await namespace.store.grant(session, 600);
+  await grantOnce(namespace.store, session, 600);
   await namespace.store.commitTxn({
     compare: [],
     success: [{ op: "put", key, value, session }],

@@ -4,6 +4,7 @@ import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { grantOnce } from "../../../src/etcd/session/grant.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
@@ -28,7 +29,7 @@ async function queueUp(
 ): Promise<void> {
   const run = runOf(letter);
   const session = BigInt(Math.floor(Math.random() * 2 ** 52));
-  await namespace.store.grant(session, 600);
+  await grantOnce(namespace.store, session, 600);
   const key = namespace.keys.lock(name, run);
   const value = serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...change }));
   await namespace.store.commitTxn({

@@ -4,6 +4,7 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
+import { grantOnce } from "../../../src/etcd/session/grant.ts";
 import type { Op } from "../../../src/etcd/store.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
@@ -164,7 +165,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = cluster.createNamespace({ transport, env: ALLOWED });
     const key = createKey();
     const session = transport === "http" ? 91n : 92n;
-    await cluster.store.grant(session, 600);
+    await grantOnce(cluster.store, session, 600);
     await write({ op: "put", key, value: "a", session });
     expect(await namespace.execute(["etcd", "put", key, "b", "-n"])).toExit(0, {
       stdout: `it stays attached to lease ${session.toString(16)}, and ends with it`,

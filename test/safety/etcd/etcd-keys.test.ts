@@ -4,6 +4,7 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
+import { grantOnce } from "../../../src/etcd/session/grant.ts";
 import type { Op } from "../../../src/etcd/store.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
 
@@ -41,7 +42,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   cluster.test("keys of another program are listed, with sizes, revisions and leases", async () => {
     const namespace = cluster.createNamespace({ transport });
     const session = transport === "http" ? 71n : 72n;
-    await cluster.store.grant(session, 600);
+    await grantOnce(cluster.store, session, 600);
     const { revision } = await write(put(`${at}a`, '{"b":1,"c":[2]}'), put(`${at}b\x1b[31m\xff`, HOSTILE), {
       op: "put",
       key: `${at}c`,
@@ -146,7 +147,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = cluster.createNamespace({ transport });
     const key = `/leased/${transport}`;
     const session = transport === "http" ? 81n : 82n;
-    await cluster.store.grant(session, 600);
+    await grantOnce(cluster.store, session, 600);
     await write({ op: "put", key, value: "x", session });
     expect(await namespace.execute(["etcd", "get", key])).toExit(0, {
       stdout: /lease 5[12], \d+ s of 600 s left/,

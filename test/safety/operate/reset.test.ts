@@ -7,6 +7,7 @@ import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-n
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { grantOnce } from "../../../src/etcd/session/grant.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -30,9 +31,7 @@ async function putGhost(
   { state = "held", session = generateSessionId() }: { state?: "held" | "grace"; session?: bigint } = {},
 ): Promise<string> {
   const run = "ghost00000000000";
-  await namespace.store.grant(session, ttl).catch((error) => {
-    if (!/lease already exists/.test(String(error))) throw error; // the answer was late, and the call was sent again
-  });
+  await grantOnce(namespace.store, session, ttl);
   const key = namespace.keys.lock("x", run);
   const value = serializeTicket(
     ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) }),

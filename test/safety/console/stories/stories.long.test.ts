@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
+import { grantOnce } from "../../../../src/etcd/session/grant.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import { parseDefinition } from "../../../../src/schedule/definition.ts";
 import { parseDue } from "../../../../src/schedule/state/due.ts";
@@ -36,7 +37,7 @@ async function readDue(namespace: TestNamespace, id: string) {
 /** Tickets of runs that wait for a lock, whose sessions live on. */
 async function queueUp(namespace: TestNamespace, lock: string, count: number): Promise<void> {
   const session = BigInt(Math.floor(Math.random() * 2 ** 52));
-  await namespace.store.grant(session, 600);
+  await grantOnce(namespace.store, session, 600);
   const success = Array.from({ length: count }, (_, at) => {
     const run = `w${String(at).padStart(15, "0")}`;
     const value = serializeTicket(ticketWith({ run, pid: 10_000 + at, enqueuedAt: Date.now() - 60_000 }));
