@@ -184,7 +184,11 @@ export async function readOutcomes(
         if (parsed.kind !== "outcomes") continue;
         const { name, host } = parsed;
         if (host === undefined) outcomes.set(name, parseOutcomes(value));
-        else parts.set(name, [...(parts.get(name) ?? []), parseOutcomes(value)]);
+        else {
+          const hosts = parts.get(name) ?? [];
+          hosts.push(parseOutcomes(value));
+          parts.set(name, hosts);
+        }
       }
   for (const [name, hosts] of parts) {
     const own = outcomes.get(name);

@@ -2,7 +2,7 @@ import { validateName } from "../protocol/names.ts";
 import { checkDefinition, type Definition } from "../schedule/definition.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
 import { type FirstRuns, planSite } from "./site.ts";
-import type { PlannedChange } from "./stored-schedules.ts";
+import { countSchedules, type PlannedChange } from "./stored-schedules.ts";
 
 /** The schedules of one import file. */
 export interface ScheduleImport extends FirstRuns {
@@ -47,13 +47,7 @@ export function buildImportMutation({
 
 /** Formats the counts, for example `2 added, 1 changed`. */
 export function formatImportCounts(changes: readonly PlannedChange[]): string {
-  const deleted = changes.filter(({ isDeleted }) => isDeleted).length;
-  const added = changes.filter(({ before }) => before.definitionMod === 0n).length;
-  const counts = [
-    [added, "added"],
-    [changes.length - added - deleted, "changed"],
-    [deleted, "deleted"],
-  ] as const;
-  const told = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const counts = Object.entries(countSchedules(changes));
+  const told = counts.filter(([, count]) => count > 0).map(([word, count]) => `${count} ${word}`);
   return told.join(", ") || "nothing changed";
 }

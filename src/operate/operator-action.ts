@@ -207,16 +207,14 @@ export async function readAuditSince(ports: ObserverPorts, since: bigint): Promi
     const parsed = ports.keys.parse(key);
     const record =
       parsed.kind === "audit" && modRevision > since ? parseAuditRecord(parsed.name, value) : undefined;
-    return record !== undefined && SITE_ACTIONS.has(record.action) ? [record] : [];
+    return record !== undefined && isSiteAction(record.action) ? [record] : [];
   });
 }
 
-const SITE_ACTIONS: ReadonlySet<string> = new Set([
-  "group",
-  "resource",
-  "calendar",
-  "schedule",
-  "apply",
-  "import",
-  "edit",
-]);
+const SITE_ACTIONS = ["group", "resource", "calendar", "schedule", "apply", "import", "edit"] as const;
+/** An action that changes a site. */
+export type SiteAction = (typeof SITE_ACTIONS)[number];
+
+function isSiteAction(action: string): action is SiteAction {
+  return SITE_ACTIONS.some((one) => one === action);
+}

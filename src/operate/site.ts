@@ -12,7 +12,6 @@ import {
 import { compareByCodeUnit, normalizeMembers, normalizeResource } from "../fleet/configuration.ts";
 import { serializeGroup } from "../fleet/groups.ts";
 import { type ResourceConfig, serializeResourceConfig } from "../fleet/resources.ts";
-import type { AuditAction } from "../protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { Compare, Op } from "../protocol/txn.ts";
@@ -27,7 +26,7 @@ import {
 } from "../schedule/state/due-transitions.ts";
 import { type CalendarChange, createUsedError, listUsers } from "./calendar-changes.ts";
 import { computeBytes, MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
-import { executeAction } from "./operator-action.ts";
+import { executeAction, type SiteAction } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
 import {
   buildGuards,
@@ -40,6 +39,7 @@ import {
 import { buildDefinitionChange, getStateName } from "./schedule-mutations.ts";
 import { guardCalendars, type StoredCalendar } from "./stored-calendars.ts";
 import {
+  countSchedules,
   createMissingSchedule,
   type PlannedChange,
   type ScheduleReadResult,
@@ -155,16 +155,10 @@ export function isEmptyPlan({ config, calendars, schedules }: SitePlan): boolean
 /** Formats the number of changes: `1 group set, 2 schedules added, 1 schedule changed`. */
 export function formatSiteCounts({ config, calendars, schedules }: SitePlan): string {
   const gone = calendars.filter(({ after }) => after === undefined).length;
-  const countSchedules = (changes: readonly PlannedChange[]) =>
-    new Set(changes.map(({ before }) => before.id)).size;
-  const deleted = countSchedules(schedules.filter(({ isDeleted }) => isDeleted));
-  const added = countSchedules(schedules.filter(({ before }) => before.definitionMod === 0n));
   const counts = [
     [calendars.length - gone, "calendar", "set"],
     [gone, "calendar", "deleted"],
-    [added, "schedule", "added"],
-    [countSchedules(schedules) - added - deleted, "schedule", "changed"],
-    [deleted, "schedule", "deleted"],
+    ...Object.entries(countSchedules(schedules)).map(([verb, count]) => [count, "schedule", verb] as const),
   ] as const;
   const told = counts.filter(([count]) => count > 0);
   return [
@@ -288,14 +282,16 @@ function resumeEdited(
     if (part.due === undefined) return part;
     return { ...part, due: computeResumedDue(getStateName(part), definition, part.due, now, calendars) };
   };
-  const resumed = { ...resume(before), ...(hosts.length > 0 && { hosts: hosts.map(resume) }) };
+  const [own, onHosts] = [resume(before), hosts.map(resume)];
+  const resumed = { ...own, ...(hosts.length > 0 && { hosts: onHosts }) };
   const changes = buildDefinitionChange(resumed, after, now, {}, calendars);
-  const parts = changes.some(({ forgetsHosts }) => forgetsHosts) ? [before] : [before, ...hosts];
-  return parts.map((part): PlannedChange => {
+  const toChange = (part: StoredSchedule, state: StoredSchedule): PlannedChange => {
     const change = changes.find((one) => one.before.host === part.host);
-    const changed = change?.due ?? resume(part).due;
+    const changed = change?.due ?? state.due;
     return { ...change, before: part, ...(changed !== undefined && { due: changed }) };
-  });
+  };
+  if (changes.some(({ forgetsHosts }) => forgetsHosts)) return [toChange(before, own)];
+  return [toChange(before, own), ...hosts.map((part, index) => toChange(part, onHosts[index] ?? part))];
 }
 
 /**
@@ -337,7 +333,7 @@ function moveSchedules(
   changes: readonly PlannedChange[],
   { calendarChanges, calendars, now }: CalendarShift,
 ): PlannedChange[] {
-  const byPart = new Map(changes.map((change) => [getPartKey(change.before), change]));
+  const byPart = new Map(changes.map((change) => [getStateName(change.before), change]));
   const after = new Map(stored.schedules);
   for (const { before, definition, isDeleted } of changes)
     if (isDeleted) after.delete(before.id);
@@ -354,18 +350,13 @@ function moveSchedules(
     if (findCalendarFault(definition, calendars) !== undefined) continue; // it does not fire
     const swap = { before: stored.calendars, after: calendars };
     for (const part of [before, ...(runsOnEveryHost(definition) ? (before.hosts ?? []) : [])]) {
-      const change = byPart.get(getPartKey(part)) ?? { before: part };
+      const change = byPart.get(getStateName(part)) ?? { before: part };
       const due = change.due ?? part.due;
       const next = due && computeRecalculatedDue(getStateName(part), definition, due, now, swap);
-      if (next !== undefined && next !== due) byPart.set(getPartKey(part), { ...change, due: next });
+      if (next !== undefined && next !== due) byPart.set(getStateName(part), { ...change, due: next });
     }
   }
   return [...byPart.values()];
-}
-
-/** Returns a text that is different for each schedule and each of its parts on hosts. */
-function getPartKey({ id, host = "" }: StoredSchedule): string {
-  return `${id}\n${host}`;
 }
 
 /** Largest number of names in an error. */
@@ -408,11 +399,6 @@ function checkOwners(
   const more = others.length > NAMED ? ` and ${others.length - NAMED} more` : "";
   throw new ConfigError(`${others.slice(0, NAMED).join("; ")}${more}; nothing was done. ${remedy}`);
 }
-
-export type SiteAction = Extract<
-  AuditAction,
-  "apply" | "import" | "edit" | "group" | "resource" | "calendar" | "schedule"
->;
 
 /** A plan, its name in the audit, and how it is made again. */
 export interface SiteUpdate {
@@ -508,7 +494,8 @@ function listConfigRevisions({ groups, resources }: StoredSite): (readonly [stri
 
 /**
  * Splits a plan into what the next transaction does, and the rest. What depends on each other stays together:
- * configuration, calendars with the schedules that they move, chains, and the states of a schedule on its hosts. Calendars are deleted last.
+ * configuration, calendars with the schedules that they move, chains, and the states of a schedule on its hosts. Calendars are
+ * deleted last.
  * @param most  changes of schedules in the transaction
  */
 function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, rest: SitePlan] {

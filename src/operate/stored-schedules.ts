@@ -42,6 +42,16 @@ export interface PlannedChange {
   readonly forgetsHosts?: true;
 }
 
+/** Counts the schedules that change: one that runs on every host changes with the states of its hosts. */
+export function countSchedules(
+  changes: readonly PlannedChange[],
+): Record<"added" | "changed" | "deleted", number> {
+  const count = (some: readonly PlannedChange[]) => new Set(some.map(({ before }) => before.id)).size;
+  const deleted = count(changes.filter(({ isDeleted }) => isDeleted));
+  const added = count(changes.filter(({ before }) => before.definitionMod === 0n));
+  return { added, changed: count(changes) - added - deleted, deleted };
+}
+
 /** Creates a schedule that does not exist. */
 export function createMissingSchedule(id: string): StoredSchedule {
   return { id, definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: { runs: [], dead: [] } };
@@ -184,8 +194,11 @@ export async function readAllStoredSchedules(
         const parsed = keys.parse(kv.key);
         if (parsed.kind === "schedule") definitions.set(parsed.name, kv);
         if (parsed.kind === "due" && parsed.host === undefined) dues.set(parsed.name, kv);
-        if (parsed.kind === "due" && parsed.host !== undefined)
-          hostDues.set(parsed.name, [...(hostDues.get(parsed.name) ?? []), kv]);
+        if (parsed.kind === "due" && parsed.host !== undefined) {
+          const hosts = hostDues.get(parsed.name) ?? [];
+          hosts.push(kv);
+          hostDues.set(parsed.name, hosts);
+        }
         if (parsed.kind === "calendar") calendars.set(parsed.name, toStoredCalendar(kv));
       },
       finish: () => {},

@@ -40,11 +40,9 @@ export function canShare(one: Ticket | undefined, other: Ticket | undefined): bo
 
 /** Adds up the units that holders use. Those that share a lock use its one unit together. */
 export function sumHeldUnits(holders: Queue): number {
-  const [shared, others] = [
-    holders.filter(({ ticket }) => ticket?.shared),
-    holders.filter(({ ticket }) => !ticket?.shared),
-  ];
-  return (shared.length > 0 ? 1 : 0) + others.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0);
+  const others = holders.filter(({ ticket }) => !ticket?.shared);
+  const isShared = others.length < holders.length;
+  return others.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), isShared ? 1 : 0);
 }
 
 /** Returns whether a queue entry uses its units now, at any position in the queue. */

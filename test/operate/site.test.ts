@@ -6,6 +6,7 @@ import { MAX_CHANGES } from "../../src/operate/chunks.ts";
 import { readAuditSince } from "../../src/operate/operator-action.ts";
 import {
   applySite,
+  formatSiteCounts,
   planSite,
   type SiteChanges,
   type SitePlan,
@@ -374,6 +375,10 @@ describe("a schedule on every host", () => {
     await does(operator, { ...off([]), ...everyHost(1, definition) });
     const year = new Date(operator.ports.clock.getWallTime()).getUTCFullYear();
     await putStates(operator, "j0", Date.UTC(year, 11, 25, 3));
+    const { shown } = await prepare(operator, off(["12-25"]));
+    expect(formatSiteCounts(shown), "its own state and those of two hosts").toBe(
+      "1 calendar set, 1 schedule changed",
+    );
     await does(operator, off(["12-25"]));
     expect(await readNext(operator, "j0")).toEqual(["12-26T03:00", "12-26T03:00"]);
   });

@@ -6,7 +6,7 @@ import type { SiteKind } from "../../fleet/configuration.ts";
 import { createMacros } from "../../fleet/macros.ts";
 import type { TotalCheck } from "../../fleet/resources.ts";
 import { formatCalendarChange } from "../../operate/calendar-changes.ts";
-import { readAuditSince } from "../../operate/operator-action.ts";
+import { readAuditSince, type SiteAction } from "../../operate/operator-action.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import {
   applySite,
@@ -14,13 +14,13 @@ import {
   isEmptyPlan,
   listEffects,
   planSite,
-  type SiteAction,
   type SiteChanges,
   type SitePlan,
   type SiteTerms,
   type StoredSite,
 } from "../../operate/site.ts";
 import {
+  countSchedules,
   createMissingSchedule,
   readAllStoredSchedules,
   type ScheduleReadResult,
@@ -244,7 +244,8 @@ export class SiteCommand {
   /** Formats what a transaction does, for its audit record. */
   #formatOutcome(part: PreparedSite): string {
     const { plan, hits } = part;
-    const moved = plan.schedules.length === 0 ? "" : `; ${plan.schedules.length} schedules move`;
+    const { changed } = countSchedules(plan.schedules);
+    const moved = changed === 0 ? "" : `; ${changed} schedules move`;
     const told = this.#draft.terms.isSingle
       ? `${listChanges({ ...part, plan: { ...plan, schedules: [] } }).join("; ")}${moved}`
       : formatSiteCounts(plan);

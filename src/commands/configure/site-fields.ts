@@ -2,10 +2,25 @@ import { compareByCodeUnit, compareByResourceOrder } from "../../fleet/configura
 import type { ResourceConfig } from "../../fleet/resources.ts";
 import type { DocumentedGroup, SiteDocument } from "../../operate/site.ts";
 import { DEFINITION_FIELDS, type Definition } from "../../schedule/definition.ts";
+import { buildConfiguration } from "../../state/configuration.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import { escapeInvisible } from "../json-output.ts";
 
 /** The version of the document of a site. A document can omit it. */
 export const SITE_VERSION = 1;
+
+/** Builds the groups and resources of a document, of what can be read. */
+export function buildSiteConfig(snapshot: Snapshot): Required<Pick<SiteDocument, "groups" | "resources">> {
+  const { groups, resources } = buildConfiguration(snapshot);
+  const toGroup = ([name, members]: readonly [string, readonly string[]]) => {
+    const source = snapshot.groups.get(name)?.source;
+    return [name, { members, ...(source !== undefined && { source }) }] as const;
+  };
+  return {
+    groups: new Map([...groups].map(toGroup)),
+    resources: new Map([...resources].map(([name, config]) => [name, { isWhole: true, config }])),
+  };
+}
 
 /** Formats a site as JSON. Equal sites give equal texts. Durations and instants are in ms. */
 export function formatSiteJson(site: SiteDocument): string {

@@ -5,7 +5,7 @@ import { quoteText } from "../../base/text.ts";
 import { SITE_KINDS, type SiteKind } from "../../fleet/configuration.ts";
 import type { SiteDocument, SiteTerms } from "../../operate/site.ts";
 import { validateName } from "../../protocol/names.ts";
-import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
+import { listMalformedConfig } from "../../state/configuration.ts";
 import { extractZnodeJson } from "../../syntax/znode-json.ts";
 import { formatFaultLines, readDocumentText, replaceFileText } from "../documents.ts";
 import { editText, ignoreCtrlC } from "../editor.ts";
@@ -30,7 +30,7 @@ import {
   type SiteRead,
 } from "./site-command.ts";
 import { formatSiteYaml, parseSiteDocument } from "./site-document.ts";
-import { formatSiteJson } from "./site-fields.ts";
+import { buildSiteConfig, formatSiteJson } from "./site-fields.ts";
 
 /** What the commands here change, and the message if there is nothing to change. */
 const SITE = { target: "site", nothing: "the site is up to date: nothing to change" } as const;
@@ -213,17 +213,9 @@ async function readSiteFile(
 
 /** Builds the document of what can be read. */
 function toDocument({ kinds, snapshot, schedules }: SiteRead): SiteDocument {
-  const configuration = buildConfiguration(snapshot);
-  const toGroup = ([name, members]: readonly [string, readonly string[]]) => {
-    const source = snapshot.groups.get(name)?.source;
-    return [name, { members, ...(source !== undefined && { source }) }] as const;
-  };
   return selectParts(
     {
-      groups: new Map([...configuration.groups].map(toGroup)),
-      resources: new Map(
-        [...configuration.resources].map(([name, config]) => [name, { isWhole: true, config }]),
-      ),
+      ...buildSiteConfig(snapshot),
       calendars: new Map(
         [...schedules.calendars].flatMap(([name, one]) => ("value" in one ? [[name, one.value]] : [])),
       ),

@@ -1,8 +1,7 @@
 import { formatInstant } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
-import { formatSiteJson } from "../../commands/configure/site-fields.ts";
+import { buildSiteConfig, formatSiteJson } from "../../commands/configure/site-fields.ts";
 import type { SiteDocument } from "../../operate/site.ts";
-import { buildConfiguration } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import { type Subject, toActionable } from "../../state/subject.ts";
 import { formatEventText } from "../../views/event.ts";
@@ -87,15 +86,10 @@ function toDocument(
     const value = snapshot.schedules.get(name)?.value;
     return value && { schedules: new Map([[name, value]]) };
   }
-  const { groups, resources } = buildConfiguration(snapshot);
-  const source = snapshot.groups.get(name)?.source;
+  const { groups, resources } = buildSiteConfig(snapshot);
   return kind === "group"
-    ? {
-        groups: new Map([
-          [name, { members: groups.get(name) ?? [], ...(source !== undefined && { source }) }],
-        ]),
-      }
-    : { resources: new Map([[name, { isWhole: true, config: resources.get(name) ?? {} }]]) };
+    ? { groups: new Map([[name, groups.get(name) ?? { members: [] }]]) }
+    : { resources: new Map([[name, resources.get(name) ?? { isWhole: true, config: {} }]]) };
 }
 
 /** A text for another program: without control characters, because that program may pass them to the terminal. */

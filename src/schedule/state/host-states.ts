@@ -10,8 +10,9 @@ export interface ShownDue extends DueState {
 }
 
 /**
- * Returns the states of all hosts as one. Its next occurrence is that of the host that is furthest: others have been away. Its last result is a failure if a host has failed last; it has succeeded when the
- * last of its hosts has; it is paused if it has paused itself on each.
+ * Returns the states of all hosts as one. Its next occurrence is that of the host that is furthest: others have been away. Its last
+ * result is a failure if a host has failed last. It has succeeded when the last of its hosts has. It is paused if it has
+ * paused itself on each.
  * @param base  the state of the schedule itself, as operators wrote it
  */
 export function mergeHostStates(base: DueState | undefined, hosts: ReadonlyMap<string, DueState>): ShownDue {

@@ -5,8 +5,8 @@ import { parseRunning, type RunningRecord } from "../../schedule/state/running-r
 import type { Timing } from "../../schedule/timing.ts";
 
 /**
- * A schedule in the worker's cache; if it runs on every host, also the part of this host, in an entry of its own. It always has all fields: V8 stores an object to which fields are added, or from
- * which they are deleted, in more memory.
+ * A schedule in the worker's cache; if it runs on every host, also the part of this host, in an entry of its own. It always has
+ * all fields: V8 stores an object to which fields are added, or from which they are deleted, in more memory.
  */
 export interface CachedSchedule {
   readonly id: string;

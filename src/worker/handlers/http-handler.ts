@@ -1,11 +1,11 @@
 import http, { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import https from "node:https";
-import { createSecureContext } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { readFileWithMode, readPemFile, readSecretLine } from "../../config/files.ts";
+import { buildSecureContext } from "../../etcd/tls.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
@@ -298,12 +298,7 @@ function readCertificates({ cacert, cert, key }: HttpSpec): RequestCertificates 
     ...(cert !== undefined && { cert: readPemFile("cert", cert) }),
     ...(key !== undefined && { key: readPemFile("key", key) }),
   };
-  try {
-    if (cert !== undefined) createSecureContext(certificates);
-  } catch (cause) {
-    const what = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigError(`http: ${cert} and ${key} cannot be used: ${what}`, { cause });
-  }
+  if (cert !== undefined) buildSecureContext(certificates, `http: ${cert} and ${key}`);
   return certificates;
 }
 
