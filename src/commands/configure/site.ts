@@ -52,7 +52,7 @@ const applySite = declareCommand({
       " 78). Otherwise the changes are shown, with the runs that they affect, and made after a confirmation. A kind that the" +
       " file does not have stays as it is, also with --prune. What is in the file gets exactly the fields that it has there, but" +
       " a pause and an owner stay unless the file has its own.",
-    "All changes are one transaction. A site that is too large for one is applied in parts, each of which is whole. If the" +
+    "All changes are one transaction. If they are too large for one, several transactions apply them, one after the other. If the" +
       " site changes so that something else would be done than was shown, the command stops and says what changed" +
       " (exit 75). What was not done yet is done when you run it again.",
     "With --owner, several teams share a cluster, each with a file: the owner is stored with everything in the file.",

@@ -68,7 +68,7 @@ const users = declareCommand({
 });
 
 const BASE64_FLAG = declareFlags({
-  "--base64": "keys on this command line are written in base64, for those that are not text",
+  "--base64": "keys on this command line are in base64; use it for keys that are not text",
 });
 const REVISION_FLAG = declareFlags({ "--rev REVISION": "at this earlier revision of etcd" });
 const TEXT =
