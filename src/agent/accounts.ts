@@ -24,11 +24,8 @@ export class Accounts {
     if (list.length === 0) return false;
     const hasGroups = list.some((name) => name.startsWith("%"));
     const groupNames = hasGroups ? readNames(`${this.#folder}/group`) : new Map();
-    const own = [
-      String(uid),
-      this.findUserName(uid),
-      ...[gid, ...groups].flatMap((id) => [`%${id}`, `%${groupNames.get(id) ?? id}`]),
-    ];
+    const ownGroups = [gid, ...groups].flatMap((id) => [`%${id}`, `%${groupNames.get(id) ?? id}`]);
+    const own = [String(uid), this.findUserName(uid), ...ownGroups];
     return list.some((name) => own.includes(name));
   }
 }

@@ -359,7 +359,8 @@ export function listFlags({ flags = [], settings = [], takesWords }: Command): F
 
 /** Lists the spellings of a flag: `--lock`, `--lockname`, `-l`. */
 export function listSpellings({ name, aliases = [], short }: Flag): string[] {
-  return [...[name, ...aliases].map((one) => `--${one}`), ...(short === undefined ? [] : [`-${short}`])];
+  const long = [name, ...aliases].map((one) => `--${one}`);
+  return short === undefined ? long : [...long, `-${short}`];
 }
 
 /** Converts a setting to its flag. A setting that is on or off takes no value. */

@@ -71,7 +71,7 @@ function discardUnlessChanged(
   { describeNextStep }: Pick<EditableText<never>, "describeNextStep">,
 ): string[] {
   if (sheet.isChanged)
-    return [`your text is kept in ${sheet.path}`, ...[describeNextStep?.(sheet.path) ?? []].flat()];
+    return [`your text is kept in ${sheet.path}`].concat(describeNextStep?.(sheet.path) ?? []);
   sheet.discard();
   return [];
 }

@@ -31,12 +31,12 @@ export const EMPTY_INPUTS: ClaimInputs = {
 
 /** Builds the reads for `parseClaimInputs`, which expects one result for each. */
 export function buildInputReads(keys: Keys, request: ClaimRequest): Op[] {
-  const configs = request.leases.flatMap((lease) => listConfigKeys(keys, lease));
+  const configs = new Set(request.leases.flatMap((lease) => listConfigKeys(keys, lease)));
   return [
     { op: "range", ...keys.drains() },
     { op: "range", ...keys.groups() },
     { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },
-    ...[...new Set(configs)].map((key): Op => ({ op: "range", key })),
+    ...Array.from(configs, (key): Op => ({ op: "range", key })),
   ];
 }
 

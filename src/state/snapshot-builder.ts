@@ -295,10 +295,8 @@ const KINDS: Readonly<Partial<Record<ParsedKey["kind"], StoredKind>>> = {
   }),
 };
 
-const MAPS = [
-  ...new Set(Object.values(KINDS).map(({ map }) => map)),
-  ...(["dues", "outcomes", "strange"] as const),
-];
+const OTHER_MAPS = ["dues", "outcomes", "strange"] as const;
+const MAPS = [...new Set(Object.values(KINDS).map(({ map }) => map)), ...OTHER_MAPS];
 
 /** Builds snapshots from reads and watch events. */
 export class SnapshotBuilder extends FollowedKeys {

@@ -298,11 +298,10 @@ function findCell(at: number, { from, until }: TimeSpan, width: number): number 
 }
 
 /** Steps of a time axis, ms. */
-const STEPS = [
-  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1_000),
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60_000),
-  ...[1, 2, 3, 6, 12, 24, 48, 168].map((hours) => hours * 3_600_000),
-];
+const STEPS = [1, 2, 5, 10, 15, 30]
+  .flatMap((count) => [count * 1_000, count * 60_000])
+  .concat([1, 2, 3, 6, 12, 24, 48, 168].map((hours) => hours * 3_600_000))
+  .sort((a, b) => a - b);
 
 /** Draws a time axis in UTC: each label begins at the cell of its instant. */
 export function drawTimeAxis(span: TimeSpan, width: number): string {

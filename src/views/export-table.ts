@@ -67,7 +67,7 @@ export function formatMarkdownDetail({ heading, evidence = [], facts, sections }
     ...facts.map(
       ({ label, value }) => `- **${escapeMarkdown(clean(label))}**: ${escapeMarkdown(clean(value))}`,
     ),
-    ...[...evidence, ...sections].flatMap(formatSection),
+    ...evidence.concat(sections).flatMap(formatSection),
     "",
   ].join("\n");
 }

@@ -95,8 +95,8 @@ export function findProblems(snapshot: Snapshot, wall: number): Problem[] {
   const inputs = { snapshot, wall };
   const found = [
     ...(snapshot.etcdFaults ?? []).map(toProblem),
-    ...[...snapshot.strange].map(([key, fault]) => buildUnknownKeyProblem(key, fault)),
-    ...[...snapshot.queues.values()].flatMap((queue) => findQueueProblems(queue, inputs)),
+    ...Array.from(snapshot.strange, ([key, fault]) => buildUnknownKeyProblem(key, fault)),
+    ...Array.from(snapshot.queues.values()).flatMap((queue) => findQueueProblems(queue, inputs)),
     ...findMalformedConfig(snapshot),
     ...findDrainProblems(snapshot, wall),
     ...findGroupProblems(inputs),

@@ -234,7 +234,8 @@ function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
     tasks.delete(claim.run);
     return buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext), task);
   });
-  return [...rows, ...[...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task))];
+  const taskRows = [...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task));
+  return rows.concat(taskRows);
 }
 
 /** Builds the row of a claim. @param drains  drains that stop it while it waits */

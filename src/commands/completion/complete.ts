@@ -119,7 +119,7 @@ function extractSettings({ flags }: PartialLine, { HOME = "" }: CommandIo["env"]
       continue;
     const typed = getFlagValues(flag).isFile && value !== true ? value.replace(/^~(?=\/)/, HOME) : value;
     given[setting] =
-      isRepeatable && typed !== true ? [...[given[setting] ?? []].flat(), typed].map(String) : typed;
+      isRepeatable && typed !== true ? [given[setting] ?? [], typed].flat().map(String) : typed;
   }
   return given;
 }

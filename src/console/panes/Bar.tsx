@@ -210,7 +210,8 @@ function buildHintSegments(app: ConsoleApp, role: StyleRole): BarSegment[] {
   };
   const row = here.flatMap(buildSegment);
   const line = { text: app.theme.signs.vertical, role, weight: Math.min(...row.map(({ weight }) => weight)) };
-  return [...[...first, ...LATER_HINTS].flatMap(buildSegment), ...(row.length === 0 ? [] : [line, ...row])];
+  const general = [...first, ...LATER_HINTS].flatMap(buildSegment);
+  return row.length === 0 ? general : [...general, line, ...row];
 }
 
 function listContextActions(app: ConsoleApp): string[] {
