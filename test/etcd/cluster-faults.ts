@@ -1,11 +1,12 @@
 /** A store on a cluster with frozen and killed members, with both transports. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { catchErrorKind, write } from "./contract/index.ts";
 import { AT_ONCE, createId, createKey, measureCall, NEVER, put, startWatch } from "./faults-helpers.ts";
-import { open, type Transport } from "./served.ts";
+import { open } from "./served.ts";
 
 export function testClusterFaults(transport: Transport): void {
   describe(`${transport} over a cluster in trouble`, () => {

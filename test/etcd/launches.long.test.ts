@@ -1,5 +1,6 @@
 /** A slow etcd gets few duplicate calls, because duplicates would make it slower. */
 import { describe, expect, it } from "vitest";
+import { TRANSPORTS } from "../../fixtures/cluster/test-namespace.ts";
 import { createSteadyJitter, measureLaunches } from "../../fixtures/etcd/launches.ts";
 import { open } from "./served.ts";
 
@@ -8,7 +9,7 @@ const LOAD = { callers: 8, calls: 6 };
 /** A long deadline, so that a slow machine does not cause legitimate retries. */
 const timeouts = { attempt: 90_000, total: 90_000 };
 
-describe.each(["http", "grpc"] as const)("a slow etcd, over %s", (transport) => {
+describe.each(TRANSPORTS)("a slow etcd, over %s", (transport) => {
   const measure = (members: number, delay: number | (() => number)) =>
     measureLaunches({ ...LOAD, members, delay }, (endpoints) => open({ endpoints, transport, timeouts }));
 

@@ -1,5 +1,6 @@
 /** A store behind a proxy with network faults, with both transports. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
@@ -16,7 +17,7 @@ import {
   startWatch,
   waitForCondition,
 } from "./faults-helpers.ts";
-import { open, type Transport } from "./served.ts";
+import { open } from "./served.ts";
 
 export function testNetworkFaults(transport: Transport): void {
   describe(`${transport} over a bad network`, () => {

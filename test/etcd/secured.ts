@@ -1,12 +1,13 @@
 /** TLS, client certificates, passwords and roles, a full database and a disabled gateway, with both transports. */
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../fixtures/etcd/index.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { buildPrefixRange, type Op, type Store, StoreError } from "../../src/etcd/store.ts";
 import { catchErrorKind, write } from "./contract/index.ts";
-import { open, type Transport } from "./served.ts";
+import { open } from "./served.ts";
 
 const put = (key: string, value = ""): Op => ({ op: "put", key, value });
 

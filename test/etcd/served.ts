@@ -1,10 +1,9 @@
+import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { startEtcd } from "../../fixtures/etcd/index.ts";
 import { openStore, type StoreOptions } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import type { Subject } from "./contract/index.ts";
-
-export type Transport = "http" | "grpc";
 
 /** A store with the real clock. */
 export function open(options: StoreOptions): Promise<Store> {

@@ -1,14 +1,14 @@
 /** Endpoints of two clusters, which would both grant the same lock. The store accepts answers of only one cluster. */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { TRANSPORTS, type Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { type Store, StoreError } from "../../src/etcd/store.ts";
 import { createId } from "./faults-helpers.ts";
-import { open, type Transport } from "./served.ts";
+import { open } from "./served.ts";
 
 const TIMEOUTS = { attempt: 1_000, hedge: 100, total: 1_500 };
-const TRANSPORTS: Transport[] = ["http", "grpc"];
 
 const stores: Store[] = [];
 let ours: EtcdMember;

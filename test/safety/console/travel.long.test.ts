@@ -3,7 +3,7 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
@@ -33,7 +33,7 @@ async function travel(console: Terminal, target: string): Promise<void> {
   console.press("enter");
 }
 
-describe.each(["http", "grpc"] as const)("over %s", (transport) => {
+describe.each(TRANSPORTS)("over %s", (transport) => {
   it("shows who held a lock then, changes nothing, steps through the changes, and returns", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const now = Date.now();

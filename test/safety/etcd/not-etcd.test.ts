@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 
 const cluster = TestCluster.startForFile();
 const servers: Server[] = [];
@@ -47,7 +48,7 @@ test.each([
 
 test("a proxy of the environment is not used, over either transport", async () => {
   const proxy = await serve(502, "no way");
-  for (const transport of ["http", "grpc"] as const) {
+  for (const transport of TRANSPORTS) {
     const env = { http_proxy: proxy, https_proxy: proxy, grpc_proxy: proxy, all_proxy: proxy };
     const run = cluster.createNamespace({ transport, env }).startRun([], ["echo", "ran"]);
     expect(await run.ended).toMatchObject({ code: 0, stdout: "ran\n" });

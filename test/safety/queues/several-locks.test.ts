@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { describe, expect, test as testWithout } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
 import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
@@ -15,7 +16,7 @@ const random = createTestRandom("several");
 const listFlags = (...locks: string[]) => locks.flatMap((lock) => ["--lock", lock]);
 const PAIRS = [listFlags("a", "b"), listFlags("b", "a"), listFlags("b", "c"), listFlags("c", "a", "b")];
 
-testWithout.each(["http", "grpc"] as const)(
+testWithout.each(TRANSPORTS)(
   "over %s, runs that race for two or three of three locks never hold one together, nor deadlock",
   async (transport) => {
     const namespace = await cluster.createTestNamespace(transport);

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
@@ -20,7 +20,7 @@ const READ = [...LOCK, "--shared"];
 /** In the journal, a writer uses all of these, a reader one: readers fit beside readers only. */
 const ALL = 1_000;
 
-describe.each(["http", "grpc"] as const)("over %s", (transport) => {
+describe.each(TRANSPORTS)("over %s", (transport) => {
   test("readers and writers that race, some of which are killed, never overlap, and are granted in turn", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const changes = await recordChanges(namespace, namespace.keys.getQueueRange("lock", "data"));
