@@ -728,6 +728,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["pauses itself", pauseAfterFailures ? `after ${pauseAfterFailures} given up in a row` : undefined],
     ["runs on", runsOnEveryHost(definition) ? "every host" : undefined],
     ["group", definition.group],
+    ["only if", definition.if?.join(" and ")],
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
     ["history", formatLimits(keep, keepFor)],
