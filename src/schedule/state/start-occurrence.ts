@@ -90,7 +90,7 @@ function startNextOccurrence(
   const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now, unmet)];
   const runAt = scheduled === first ? due.runAt : (scheduled ?? 0) + timing.lag;
   if (scheduled === undefined || runAt > now || unmet !== undefined)
-    return { due: moveNextOccurrence(due, scheduled, timing.lag), outcomes };
+    return { due: scheduled === first ? due : moveNextOccurrence(due, scheduled, timing.lag), outcomes };
   const taken: OpenOccurrence = { scheduled, runAt, attempt: 1, failures: 0, kind: "due" };
   const { kept, dropped } = splitSuperseded(definition, due, now);
   return {
