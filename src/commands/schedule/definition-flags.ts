@@ -165,6 +165,7 @@ export const DEFINITION_FLAGS = declareFlags({
   },
   "--if CONDITION": {
     isRepeatable: true,
+    separator: ";",
     canClear: true,
     parse: parseCondition,
     help: "start it only on a host that fulfils this now: load < CPU, pressure.memory < 10; until --deadline",
