@@ -71,7 +71,7 @@ export function describeUnmet({ condition, values }: ConditionReading): string {
  * host's own.
  */
 export function findConditionFault(condition: string): string | undefined {
-  const isKnown = (name: string) => MEASURES.has(name) || /^[A-Z]/.test(name);
+  const isKnown = (name: string) => MEASURES.has(name) || /^[A-Z][A-Z0-9_]*$/.test(name);
   // No usual divisor becomes 0 with it.
   const result = evaluateComparison(condition, (name) => (isKnown(name) ? Math.E : undefined));
   return "fault" in result ? `${result.fault}; ${EXAMPLE}` : undefined;

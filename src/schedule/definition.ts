@@ -272,6 +272,11 @@ export function describeUnknownField(name: string, known: readonly string[]): st
   return `unknown field ${quoteText(name)}; ${meant === undefined ? `the fields are ${known.join(", ")}` : `did you mean ${quoteText(meant)}?`}`;
 }
 
+/** Says what a host must fulfil: `it needs a host with load < CPU`; undefined without conditions. */
+export function formatConditions({ if: conditions }: Pick<Definition, "if">): string | undefined {
+  return conditions && `it needs a host with ${conditions.join(" and ")}`;
+}
+
 /** Returns how late an occurrence may start, ms; undefined: without limit. */
 export function getDeadline({
   deadline,

@@ -5,7 +5,7 @@ import { HISTORY_LENGTH } from "../protocol/history.ts";
 import { DRAIN_ALL } from "../protocol/keys.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
-import { type Definition, getPause, type Pause } from "../schedule/definition.ts";
+import { type Definition, formatConditions, getPause, type Pause } from "../schedule/definition.ts";
 import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
@@ -129,9 +129,9 @@ function explainMissing({ definition, due, runs }: PastSchedule, planned: number
       },
     ];
   if (due?.next !== undefined && due.next <= planned) {
-    const needs = definition.if === undefined ? "" : `; it needs a host with ${definition.if.join(" and ")}`;
-    const text = `this occurrence was not started yet: no worker has claimed it${needs}`;
-    return [{ kind: "outcome", at: planned, text }];
+    const needs = formatConditions(definition);
+    const text = "this occurrence was not started yet: no worker has claimed it";
+    return [{ kind: "outcome", at: planned, text: needs === undefined ? text : `${text}; ${needs}` }];
   }
   const oldest = runs.at(-1);
   const reach =

@@ -6,7 +6,7 @@ import { canonicalizeHost, listGroupHosts, listGroupNotes } from "../fleet/group
 import { HOST_RECORD_INTERVAL } from "../fleet/host-record.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
-import { getScheduleType } from "../schedule/definition.ts";
+import { formatConditions, getScheduleType } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { formatTicketOwner } from "../state/claims.ts";
@@ -492,8 +492,7 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
           {
             id,
             over: wall - next,
-            needs:
-              definition?.if === undefined ? "" : `; it needs a host with ${definition.if.join(" and ")}`,
+            needs: definition && formatConditions(definition),
             isAgain: due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled),
           },
         ]
@@ -505,7 +504,7 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
     kind: "late",
     level: "failure",
     subject: `schedule ${id}`,
-    detail: `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${needs}${isMany ? `; ${late.length - 1} more are late` : ""}`,
+    detail: `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${needs === undefined ? "" : `; ${needs}`}${isMany ? `; ${late.length - 1} more are late` : ""}`,
     remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
   }));
 }

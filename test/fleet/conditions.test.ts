@@ -64,6 +64,7 @@ test.each([
   ["pressure.io <= 0.5 * OWN_MACRO", undefined],
   ["1 / (CPU - 1) < load", undefined],
   ["lod < CPU", 'there is no macro "lod"'],
+  ["Load < CPU", 'there is no macro "Load"'],
   ["pressure.disk < 3", 'there is no macro "pressure.disk"'],
   ["load < 10%", "a number is missing, at character 11"],
   ["load", "write it as 'load < CPU', with load, pressure.cpu, pressure.memory, pressure.io and macros"],
