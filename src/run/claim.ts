@@ -280,7 +280,9 @@ async function waitForConditions(
     if (isFirst) log.info("waiting", { why });
     await clock.sleep(Math.min(left, CONDITION_INTERVAL * (0.5 + random.generateFraction())), signal);
   }
-  limits.connect += clock.now() - startedAt; // nobody has tried to connect meanwhile
+  const { connect, wait } = limits;
+  // Nobody has tried to connect meanwhile.
+  if (connect < wait) limits.connect = Math.min(wait, connect + clock.now() - startedAt);
   return undefined;
 }
 

@@ -8,8 +8,8 @@ import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 
 /**
- * What this worker may do with a candidate now. `start`: all. `wait`: nothing before `until`, wall clock, ms. `skip`: not start
- * it, but it is too late for it: `why` is the reason.
+ * What this worker may do with a candidate now. `start`: claim it. `wait`: nothing before `until`, wall clock, ms. `skip`: it must
+ * not start here, and it is too late to wait, so it is skipped because of `why`.
  */
 export type GateVerdict = { kind: "start" } | { kind: "wait"; until: number } | { kind: "skip"; why: string };
 
