@@ -8,7 +8,10 @@ const folders = {
     may: ["base"],
     why: "pure: the syntax of crontabs, shells and znodes does not depend on their meaning",
   },
-  schedule: { may: ["base"], why: "pure: due times do not depend on the worker that starts the occurrence" },
+  schedule: {
+    may: ["base", "fleet"],
+    why: "pure: due times do not depend on the worker that starts the occurrence; a definition can have conditions on hosts",
+  },
   state: {
     may: ["base", "protocol", "fleet", "syntax", "schedule"],
     why: "builds a snapshot from keys and events, and computes what it means; it has no side effects",

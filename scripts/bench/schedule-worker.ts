@@ -37,6 +37,7 @@ async function main(): Promise<void> {
       tags: [],
       ttl: 30,
       concurrency: 64,
+      measure: () => undefined,
       terminationTimeout: 5_000,
       ...(steps !== undefined && { clockOffset: () => 0, clockLimits: NO_LIMITS }), // each step is a jump
       handlers: { types: ["$command"], find: () => ({ run: async () => ({ result: "ok" }) }) },

@@ -21,13 +21,29 @@ const MAX_DEPTH = 50;
  * @returns a finite number; or an error message with the expression and the position in it, from 1
  */
 export function evaluateExpression(text: string, lookup: MacroLookup): ParseResult<number> {
+  return parseText(text, lookup, (parser) => parser.parseExpression());
+}
+
+/**
+ * Evaluates a comparison of two such expressions: `load < 0.7 * CPU`. The operators are `< <= > >= == !=`.
+ * @returns whether it is true; or an error message, as `evaluateExpression`
+ */
+export function evaluateComparison(text: string, lookup: MacroLookup): ParseResult<boolean> {
+  return parseText(text, lookup, (parser) => parser.parseComparison());
+}
+
+function parseText<T>(
+  text: string,
+  lookup: MacroLookup,
+  parse: (parser: ExpressionParser) => T,
+): ParseResult<T> {
   if (text.length > MAX_LENGTH) {
     return {
       fault: `${quoteText(text)} is too long: ${text.length} characters, at most ${MAX_LENGTH} are allowed`,
     };
   }
   try {
-    return { value: new ExpressionParser(text, lookup).parseExpression() };
+    return { value: parse(new ExpressionParser(text, lookup)) };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return { fault: `${quoteText(text)}: ${error.message}, at character ${error.at + 1}` };
@@ -71,6 +87,15 @@ const FUNCTIONS: ReadonlyMap<string, { arity: number; compute: (...values: numbe
   ["max", { arity: Number.POSITIVE_INFINITY, compute: Math.max }],
 ]);
 
+const COMPARATORS: ReadonlyMap<string, (left: number, right: number) => boolean> = new Map([
+  ["<", (left, right) => left < right],
+  ["<=", (left, right) => left <= right],
+  [">", (left, right) => left > right],
+  [">=", (left, right) => left >= right],
+  ["==", (left, right) => left === right],
+  ["!=", (left, right) => left !== right],
+]);
+
 /** A recursive descent parser. Its call depth is at most `MAX_DEPTH` levels of four calls. */
 class ExpressionParser {
   readonly #tokens: readonly ExpressionToken[];
@@ -85,9 +110,27 @@ class ExpressionParser {
 
   parseExpression(): number {
     const value = this.#parseSum();
+    this.#checkEnd();
+    return value;
+  }
+
+  parseComparison(): boolean {
+    const left = this.#parseSum();
+    const { text, at } = this.#take();
+    const compare = COMPARATORS.get(text);
+    if (compare === undefined)
+      throw new ExpressionError(
+        text === "" ? "a comparison is missing" : `expected a comparison, got ${quoteText(text)}`,
+        at,
+      );
+    const right = this.#parseSum();
+    this.#checkEnd();
+    return compare(left, right);
+  }
+
+  #checkEnd(): void {
     const { text, at } = this.#peek();
     if (text !== "") throw new ExpressionError(`unexpected ${quoteText(text)}`, at);
-    return value;
   }
 
   #parseSum(): number {
@@ -206,7 +249,9 @@ interface ExpressionToken {
   at: number;
 }
 
-const TOKEN = /(\d+(?:\.\d+)?|\.\d+)|([A-Za-z_][A-Za-z0-9_]*)|([^ \t])/gu;
+/** A name may have parts: `pressure.memory`. */
+const TOKEN =
+  /(\d+(?:\.\d+)?|\.\d+)|([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)|([<>=!]=|[^ \t])/gu;
 
 /** Splits an expression into tokens. Never fails: an unknown character becomes a `sign` that no rule accepts. */
 function tokenizeExpression(text: string): ExpressionToken[] {

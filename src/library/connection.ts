@@ -8,6 +8,8 @@ import { getSetting, SETTING_KEYS, type SettingKey, type Settings } from "../con
 import { readMemberClocks } from "../etcd/member-metrics.ts";
 import { openStore } from "../etcd/open/open.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
+import type { MacroLookup } from "../fleet/arithmetic.ts";
+import { createConditionLookup } from "../fleet/conditions.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
 import { createMacros, type Macros } from "../fleet/macros.ts";
@@ -58,6 +60,8 @@ export class LibraryConnection {
   readonly settings: Settings;
   readonly facts: HostFacts;
   readonly macros: Macros;
+  /** Measures the host, for conditions of schedules. */
+  readonly measure: MacroLookup;
   readonly user: string;
   readonly ports: ClaimPorts & OperatorPorts & SchedulePorts;
   /** Reads the clocks of etcd's members. */
@@ -102,6 +106,7 @@ export class LibraryConnection {
     this.readMemberClocks = readMemberClocks;
     this.facts = facts;
     this.macros = macros;
+    this.measure = createConditionLookup(macros.lookup, thisMachine.readFile);
     this.user = readUserName();
     this.ports = {
       ...parts,

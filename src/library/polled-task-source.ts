@@ -150,7 +150,7 @@ export class PolledTaskSource implements TaskSource {
 }
 
 function openPoller(
-  { ports, settings, facts }: LibraryConnection,
+  { ports, settings, facts, measure }: LibraryConnection,
   aliveTime: number | undefined,
   signal = new AbortController().signal,
 ): Promise<Poller> {
@@ -162,6 +162,7 @@ function openPoller(
       version: VERSION,
       ttl: settings.ttl / 1000,
       ...pickDefined({ aliveTime }),
+      measure,
       canAccept: ({ command }) => command === undefined,
     },
     signal,

@@ -26,6 +26,7 @@ const FIELDS = {
       "catchup",
       "overlap",
       "group",
+      "if",
       "leases",
       "command",
       "env",

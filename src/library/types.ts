@@ -73,6 +73,8 @@ export interface ScheduleFields {
   overlap?: Overlap;
   /** Only hosts of this group take the schedule. */
   group?: string;
+  /** Conditions on the host, all of which must hold when an occurrence starts: `["load < CPU"]`. It waits until `deadline`. */
+  if?: readonly string[];
   /** Leases that are held while an occurrence runs: `["db=2:10"]`. */
   leases?: readonly string[];
   /** A command that workers run, as argv, instead of a handler. */

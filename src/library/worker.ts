@@ -121,6 +121,7 @@ export class Worker<T extends object = Record<string, unknown>> {
       tags,
       concurrency,
       ...times,
+      measure: connection.measure,
       handlers: createHandlerRegistry(connection, handlers, middleware, times, () => this.#engine.drain()),
       listener: (event) => this.#listeners.handleEvent(event),
       readMemberClocks: connection.readMemberClocks,

@@ -5,6 +5,7 @@ import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.
 import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
 import { type Store, StoreError } from "../etcd/store.ts";
 import { type WakeReason, waitForChange } from "../etcd/wait-for-change.ts";
+import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { VanishedTickets } from "../observe/vanished-tickets.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";
 import type { Txn, TxnResponse } from "../protocol/txn.ts";
@@ -210,6 +211,9 @@ export class Acquisition implements SessionOwner {
     step: Exclude<ClaimStep, { kind: "leave" | "granted" }>,
     view: ClaimView,
   ): Promise<AcquireResult | Depth> {
+    // Also while it waits: a ticket blocks others, for example those that would share the lock.
+    const unmet = this.#attempt.request.conditions?.findUnmet();
+    if (unmet !== undefined) return { kind: "refused", refusal: { kind: "unmet", why: unmet } };
     if (step.kind === "closer") return Number.POSITIVE_INFINITY;
     if (step.kind === "wait") return this.#wait(step, view);
     const act = buildStepTransaction(this.#attempt, step, this.#getWallTime());
@@ -276,7 +280,10 @@ export class Acquisition implements SessionOwner {
     if (left <= 0) return { kind: "refused", refusal: { kind: "timeout", why: step.why } };
     if (step.why !== this.#waitReason) log.info("waiting", { why: step.why });
     this.#waitReason = step.why;
-    const reread = (this.#attempt.session.ttl / 3) * (0.5 + random.generateFraction() / 2);
+    const { session, request: claim } = this.#attempt;
+    const longest =
+      claim.conditions === undefined ? session.ttl / 3 : Math.min(session.ttl / 3, CONDITION_INTERVAL);
+    const reread = longest * (0.5 + random.generateFraction() / 2);
     const over =
       step.until === undefined ? Number.POSITIVE_INFINITY : Math.max(0, step.until - clock.getWallTime()) + 1;
     const request = { ranges: step.ranges, from: view.revision + 1n };

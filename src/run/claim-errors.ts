@@ -4,9 +4,17 @@ import { EXIT, SignalboxError } from "../base/errors.ts";
 /**
  * Why a claim was refused. `busy`: other runs hold what was requested. `drained`: a drain forbids new grants. `outside`: the host is
  * not in the group. `timeout`: the wait timed out. `evicted`: an operator removed the waiting run. `gone`: the own tickets are
- * missing. `lapsed`: the session expired during the wait.
+ * missing. `lapsed`: the session expired during the wait. `unmet`: a condition on the host does not hold.
  */
-export type RefusalKind = "busy" | "drained" | "outside" | "timeout" | "evicted" | "gone" | "lapsed";
+export type RefusalKind =
+  | "busy"
+  | "drained"
+  | "outside"
+  | "timeout"
+  | "evicted"
+  | "gone"
+  | "lapsed"
+  | "unmet";
 
 /** Nothing was claimed: what was requested is taken, drained, or did not become free in time (exit 75). */
 export class BusyError extends SignalboxError {

@@ -6,6 +6,7 @@ import { Session } from "../etcd/session/session.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import { StoreError } from "../etcd/store.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
+import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { deleteMarks, guardAbsent } from "../protocol/guards.ts";
 import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
 import type { Op } from "../protocol/txn.ts";
@@ -50,6 +51,9 @@ export async function claimWithRetries(
   const wait = waitLimits.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + waitLimits.lock;
   const limits = { connect: clock.now() + request.connectTimeout, wait };
   for (let resumed = ports.resumed; ; resumed = undefined) {
+    // An attempt to resume may have been granted.
+    const stop = resumed === undefined ? await waitForConditions(ports, request, limits, signal) : undefined;
+    if (stop !== undefined) return { kind: "refused", refusal: stop };
     const acquired = await attemptOnce(ports, request, limits, signal, resumed);
     if (acquired.kind === "granted") return acquired;
     const { refusal } = acquired;
@@ -57,12 +61,17 @@ export async function claimWithRetries(
     if (refusal.kind === "drained" && waitLimits.queues) {
       const why = await waitUntilUndrained(ports, request, limits, signal);
       if (why !== undefined) return { kind: "refused", refusal: { kind: "timeout", why } };
-    } else if (refusal.kind !== "lapsed" || clock.now() >= limits.wait) return acquired;
+    } else if (!canTryAgain(request, refusal) || clock.now() >= limits.wait) return acquired;
     await clock.sleep(BETWEEN_ATTEMPTS * ports.random.generateFraction(), signal);
     // Without waiting, all attempts share the time of the first one. Otherwise a slow etcd could keep the run forever.
     if (canWait(request)) limits.connect = limits.wait;
     else if (clock.now() >= limits.connect) throw createTooSlowError(request);
   }
+}
+
+/** Whether another attempt may be granted, and need not wait for a change in etcd. */
+function canTryAgain({ waitLimits }: ClaimRequest, { kind }: ClaimRefusal): boolean {
+  return kind === "lapsed" || (kind === "unmet" && waitLimits.queues);
 }
 
 function createTooSlowError({ connectTimeout, ttl }: ClaimRequest): StoreError {
@@ -254,6 +263,29 @@ async function removeMarks(ports: ClaimPorts, tickets: readonly string[], until:
   await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
 }
 
+/** Waits outside all queues until the conditions on the host hold. @returns a refusal if they do not hold in time */
+async function waitForConditions(
+  { clock, random, log }: ClaimPorts,
+  { conditions, waitLimits }: ClaimRequest,
+  limits: ClaimDeadlines,
+  signal: AbortSignal,
+): Promise<ClaimRefusal | undefined> {
+  const startedAt = clock.now();
+  for (let isFirst = true; ; isFirst = false) {
+    const why = conditions?.findUnmet();
+    if (why === undefined) break;
+    if (!waitLimits.queues) return { kind: "unmet", why };
+    const left = limits.wait - clock.now();
+    if (left <= 0) return { kind: "timeout", why };
+    if (isFirst) log.info("waiting", { why });
+    await clock.sleep(Math.min(left, CONDITION_INTERVAL * (0.5 + random.generateFraction())), signal);
+  }
+  const { connect, wait } = limits;
+  // Nobody has tried to connect meanwhile.
+  if (connect < wait) limits.connect = Math.min(wait, connect + clock.now() - startedAt);
+  return undefined;
+}
+
 /** Waits outside all queues until no drain applies. @returns why the wait timed out, or undefined */
 async function waitUntilUndrained(
   ports: ClaimPorts,
@@ -323,5 +355,7 @@ export function describeRefusal(request: ClaimRequest, refusal: ClaimRefusal): s
     case "gone":
     case "lapsed":
       return "the session expired while waiting";
+    case "unmet":
+      return refusal.why;
   }
 }

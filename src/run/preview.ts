@@ -1,5 +1,6 @@
 import { quoteText } from "../base/text.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
+import { type ConditionReading, describeUnmet } from "../fleet/conditions.ts";
 import { type Queue, toQueue } from "../protocol/ticket.ts";
 import type { Op } from "../protocol/txn.ts";
 import {
@@ -14,6 +15,8 @@ import { describeDrain, describeQueueEntry } from "./wait-step.ts";
 /** What a run would claim now, and what blocks it. */
 export interface ClaimPreview {
   revision: bigint;
+  /** The conditions on this host as it is now. */
+  conditions: readonly ConditionReading[];
   leases: readonly { resource: string; count: number; total: number; free: number }[];
   /** `granted` at once, `waits` in a queue, or `refused`. */
   verdict: "granted" | "waits" | "refused";
@@ -39,15 +42,25 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   const lockQueues = read.splice(0, request.locks.length);
   const facts = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, situationReads.length));
   const eligibility = computeEligibility(ports, request, facts, ports.clock.getWallTime());
-  return { revision: answer.revision, ...buildPreview(request, eligibility, lockQueues, read) };
+  const conditions = request.conditions?.read() ?? [];
+  return {
+    revision: answer.revision,
+    conditions,
+    ...buildPreview({ request, eligibility, conditions }, lockQueues, read),
+  };
+}
+
+/** What decides whether the claim may go on, beside the queues. */
+interface PreviewInputs extends Pick<ClaimPreview, "conditions"> {
+  request: ClaimRequest;
+  eligibility: ClaimEligibility;
 }
 
 function buildPreview(
-  request: ClaimRequest,
-  eligibility: ClaimEligibility,
+  { request, eligibility, conditions }: PreviewInputs,
   lockQueues: readonly Queue[],
   queues: readonly Queue[],
-): Omit<ClaimPreview, "revision"> {
+): Omit<ClaimPreview, "revision" | "conditions"> {
   if (eligibility.kind === "outside") {
     const why = `host ${quoteText(request.identity.host)} is not in group ${quoteText(eligibility.group)}`;
     return { leases: [], verdict: "refused", obstacles: [why] };
@@ -61,7 +74,8 @@ function buildPreview(
   });
   const leases = computeLeases(eligibility, queues);
   const short = leases.filter(({ count, free }) => count > free).map(describeShortage);
-  const stops = [...drains, ...locks];
+  const unmet = conditions.filter(({ holds }) => !holds).map(describeUnmet);
+  const stops = [...unmet, ...drains, ...locks];
   const verdict = stops.length === 0 ? (short.length === 0 ? "granted" : "waits") : "refused";
   return {
     leases,

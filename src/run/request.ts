@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Session, SessionOwner } from "../etcd/session/session.ts";
 import type { Store } from "../etcd/store.ts";
+import type { HostConditions } from "../fleet/conditions.ts";
 import type { LeaseSpec } from "../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../process/guarded-command/command.ts";
 import type { Keys } from "../protocol/keys.ts";
@@ -21,7 +22,7 @@ export interface ClaimIdentity {
 
 /** How long a run waits. Durations in ms; `undefined` means no limit. */
 export interface WaitLimits {
-  /** Whether to queue for a lock that is held, and to wait for an undrain. */
+  /** Whether to queue for a lock that is held, and to wait for an undrain and for conditions. */
   queues: boolean;
   /** From the start of the run until its locks (and, without `leases`, everything) must be granted. */
   lock?: number;
@@ -37,6 +38,8 @@ export interface ClaimRequest {
   isShared?: boolean;
   leases: readonly LeaseSpec[];
   group?: string;
+  /** While they do not hold, nothing is claimed, and no ticket is in a queue. */
+  conditions?: HostConditions;
   waitLimits: WaitLimits;
   identity: ClaimIdentity;
   /** Time to live of the session, in whole seconds. */

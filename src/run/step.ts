@@ -63,7 +63,9 @@ export type ClaimRefusal =
   /** The own tickets are missing, or no longer form one claim. */
   | { kind: "gone" }
   /** The session expired, or may have expired; a new attempt is possible. */
-  | { kind: "lapsed" };
+  | { kind: "lapsed" }
+  /** A condition on the host does not hold. */
+  | { kind: "unmet"; why: string };
 
 /** The position of a claim in one resource's queue. */
 export interface ResourcePosition {

@@ -38,7 +38,12 @@ export function buildWaitStep(
   // The holder of a shared lock may not be the only one.
   const isSole = ahead?.vanished === undefined && ahead?.ticket?.shared !== true;
   const isAheadKnown = [...view.lockQueues.values()].every((lock) => lock.isAheadKnown);
-  const isOnlyAhead = isSole && others.length === 0 && isAheadKnown && request.leases.length === 0;
+  const isOnlyAhead =
+    isSole &&
+    others.length === 0 &&
+    isAheadKnown &&
+    request.leases.length === 0 &&
+    request.conditions === undefined;
   const next = ahead && isOnlyAhead ? { ahead, basis, entries: [...view.own.values()] } : undefined;
   return {
     kind: "wait",

@@ -4,6 +4,7 @@ import type { JsonSchema } from "../base/json-schema.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { applySchema, refuseFault } from "../base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../base/text.ts";
+import { findConditionFault } from "../fleet/conditions.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/zone.ts";
 import {
@@ -17,6 +18,7 @@ import {
   MOST_KEPT,
   OVERLAPS,
   REMOVAL_CONDITIONS,
+  SCHEDULE_DEFAULTS,
 } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
 import { type CronText, parsePlan } from "./plan.ts";
@@ -113,6 +115,13 @@ const DEFINITION = v.object({
   removeAfter: createChoiceField("removeAfter", REMOVAL_CONDITIONS),
   /** Only hosts of this group claim the schedule. */
   group: createTextField("group"),
+  /** Conditions on the host, such as `load < CPU`. All must hold when it starts. */
+  if: v.exactOptional(
+    v.pipe(
+      createField("if", isTexts, "is not a list of conditions such as load < CPU", TEXTS),
+      refuseFault((conditions) => conditions.map(findConditionFault).find((fault) => fault !== undefined)),
+    ),
+  ),
   /** Leases in the syntax of `--lease`: `db=2:10`. */
   leases: v.exactOptional(createField("leases", isTexts, "is not a list of strings such as db=2:10", TEXTS)),
   /** A run receives TERM after this time. */
@@ -261,6 +270,19 @@ export function findUnknownField(fields: JsonFields, before: JsonFields = {}): s
 export function describeUnknownField(name: string, known: readonly string[]): string {
   const meant = findNearest(name, known);
   return `unknown field ${quoteText(name)}; ${meant === undefined ? `the fields are ${known.join(", ")}` : `did you mean ${quoteText(meant)}?`}`;
+}
+
+/** Says what a host must fulfil: `it needs a host with load < CPU`; undefined without conditions. */
+export function formatConditions({ if: conditions }: Pick<Definition, "if">): string | undefined {
+  return conditions && `it needs a host with ${conditions.join(" and ")}`;
+}
+
+/** Returns how late an occurrence may start, ms; undefined: without limit. */
+export function getDeadline({
+  deadline,
+  catchup,
+}: Pick<Definition, "deadline" | "catchup">): number | undefined {
+  return deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
 }
 
 /** Returns the type, which selects the handler. */

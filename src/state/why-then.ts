@@ -5,7 +5,7 @@ import { HISTORY_LENGTH } from "../protocol/history.ts";
 import { DRAIN_ALL } from "../protocol/keys.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
-import { type Definition, getPause, type Pause } from "../schedule/definition.ts";
+import { type Definition, formatConditions, getPause, type Pause } from "../schedule/definition.ts";
 import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
@@ -118,7 +118,7 @@ function explainOutcome({ result, startedAt, endedAt, reason, code, host }: Occu
 }
 
 /** Explains an occurrence without an outcome: still open, due later, or no longer in the history. */
-function explainMissing({ due, runs }: PastSchedule, planned: number | undefined): PastReason[] {
+function explainMissing({ definition, due, runs }: PastSchedule, planned: number | undefined): PastReason[] {
   if (planned === undefined) return [];
   if (due?.open.some(({ scheduled }) => scheduled === planned))
     return [
@@ -128,10 +128,11 @@ function explainMissing({ due, runs }: PastSchedule, planned: number | undefined
         text: "this occurrence is not finished: it runs, or waits for a retry",
       },
     ];
-  if (due?.next !== undefined && due.next <= planned)
-    return [
-      { kind: "outcome", at: planned, text: "this occurrence was not started yet: no worker has claimed it" },
-    ];
+  if (due?.next !== undefined && due.next <= planned) {
+    const needs = formatConditions(definition);
+    const text = "this occurrence was not started yet: no worker has claimed it";
+    return [{ kind: "outcome", at: planned, text: needs === undefined ? text : `${text}; ${needs}` }];
+  }
   const oldest = runs.at(-1);
   const reach =
     oldest === undefined ? "its history is empty" : `its history begins ${formatInstant(oldest.endedAt)}`;

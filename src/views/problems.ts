@@ -6,7 +6,7 @@ import { canonicalizeHost, listGroupHosts, listGroupNotes } from "../fleet/group
 import { HOST_RECORD_INTERVAL } from "../fleet/host-record.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
-import { getScheduleType } from "../schedule/definition.ts";
+import { formatConditions, getScheduleType } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { formatTicketOwner } from "../state/claims.ts";
@@ -486,12 +486,13 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
     (drain) => drain.scope === "all" && !hasEnded(drain, wall),
   );
   if (isStopped) return [];
-  const late = rows.flatMap(({ id, state, due, next = wall }) =>
+  const late = rows.flatMap(({ id, state, due, definition, next = wall }) =>
     state === "late" && wall - next > THRESHOLDS.late
       ? [
           {
             id,
             over: wall - next,
+            needs: definition && formatConditions(definition),
             isAgain: due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled),
           },
         ]
@@ -499,11 +500,11 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
   );
   late.sort((a, b) => b.over - a.over);
   const isMany = late.length > MANY;
-  return late.slice(0, isMany ? 1 : MANY).map(({ id, over, isAgain }) => ({
+  return late.slice(0, isMany ? 1 : MANY).map(({ id, over, needs, isAgain }) => ({
     kind: "late",
     level: "failure",
     subject: `schedule ${id}`,
-    detail: `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${isMany ? `; ${late.length - 1} more are late` : ""}`,
+    detail: `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${needs === undefined ? "" : `; ${needs}`}${isMany ? `; ${late.length - 1} more are late` : ""}`,
     remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
   }));
 }

@@ -7,6 +7,7 @@ import { listUpcoming } from "../schedule/calendar/upcoming-days.ts";
 import type { UpcomingOccurrence } from "../schedule/cron/upcoming-occurrences.ts";
 import {
   type Definition,
+  formatConditions,
   getPause,
   getScheduleType,
   isPaused,
@@ -232,6 +233,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     createTextColumn("note", 4, formatNote, { getTone: ({ state }) => getScheduleTone(state) }),
     createNumberColumn("open", "OPEN", 6, ({ due }) => due?.open.length || undefined),
     createTextColumn("group", 6, ({ definition }) => definition?.group),
+    createTextColumn("if", 6, ({ definition }) => definition?.if?.join(" and ")),
     createTextColumn("after", 6, ({ definition }) => definition?.after?.join(" ")),
     createTextColumn("tags", 6, ({ definition }) => definition?.tags?.join(" ")),
     createTextColumn("source", 9, ({ definition }) => definition?.source),
@@ -338,7 +340,8 @@ function formatNote({ fault, definition, due, state }: ScheduleRow): string {
   const pause = getPause(definition, due);
   if (fault !== undefined) return fault;
   if (state === "no-worker") return `no worker ${formatMissingWorker(definition?.group)}`;
-  if (pause === undefined) return definition?.note ?? "";
+  if (pause === undefined)
+    return (state === "late" && definition && formatConditions(definition)) || (definition?.note ?? "");
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
   return `paused by ${pause.by}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
 }
@@ -728,6 +731,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["pauses itself", pauseAfterFailures ? `after ${pauseAfterFailures} given up in a row` : undefined],
     ["runs on", runsOnEveryHost(definition) ? "every host" : undefined],
     ["group", definition.group],
+    ["only if", definition.if?.join(" and ")],
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
     ["history", formatLimits(keep, keepFor)],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { evaluateExpression, evaluateUnits } from "../../src/fleet/arithmetic.ts";
+import { evaluateComparison, evaluateExpression, evaluateUnits } from "../../src/fleet/arithmetic.ts";
 
 const MACROS: Record<string, number | string> = { CPU: 8, MEMMB: 7976, HOST: "web1", HUGE: 2 ** 60 };
 const lookup = (name: string) => (Object.hasOwn(MACROS, name) ? MACROS[name] : undefined);
@@ -122,7 +122,9 @@ describe("evaluate", () => {
     ["1..2", 'unexpected ".", at character 2'],
     ["1;process", 'unexpected ";", at character 2'],
     ["constructor", 'there is no macro "constructor", at character 1'],
-    ["a.b", 'there is no macro "a", at character 1'],
+    ["a.b", 'there is no macro "a.b", at character 1'],
+    ["a.1", 'there is no macro "a", at character 1'],
+    ["CPU < 3", 'unexpected "<", at character 5'],
     ["2\n+2", 'unexpected "\\n", at character 2'],
     ["👍", 'expected a number, got "👍", at character 1'],
   ])("%j: %s", (text, fault) => {
@@ -217,5 +219,38 @@ describe("evaluateUnits", () => {
     ],
   ])("%s", (text, result) => {
     expect(evaluateUnits(text, lookup)).toEqual(result);
+  });
+});
+
+describe("a comparison", () => {
+  test.each([
+    ["CPU < 9", true],
+    ["CPU < 8", false],
+    ["8 <= CPU", true],
+    ["CPU > 7.5", true],
+    ["CPU>8", false],
+    ["CPU >= 2*4", true],
+    ["CPU == (4 + 4)", true],
+    ["CPU != 8", false],
+    ["-1 < 0 - 0", true],
+    ["7%4 == 3", true],
+  ])("%s is %s", (text, value) => {
+    expect(evaluateComparison(text, lookup)).toEqual({ value });
+  });
+
+  test.each([
+    ["", "a number is missing, at character 1"],
+    ["CPU", "a comparison is missing, at character 4"],
+    ["CPU <", "a number is missing, at character 6"],
+    ["< 3", 'expected a number, got "<", at character 1'],
+    ["CPU = 8", 'expected a comparison, got "=", at character 5'],
+    ["CPU < = 8", 'expected a number, got "=", at character 7'],
+    ["CPU =< 8", 'expected a comparison, got "=", at character 5'],
+    ["1 < CPU < 9", 'unexpected "<", at character 9'],
+    ["(CPU < 9)", 'expected ")", got "<", at character 6'],
+    ["HOST < 9", 'HOST is the text "web1", not a number, at character 1'],
+    ["CPU/0 < 9", "division by zero, at character 4"],
+  ])("%j: %s", (text, fault) => {
+    expect(evaluateComparison(text, lookup)).toEqual({ fault: `${JSON.stringify(text)}: ${fault}` });
   });
 });

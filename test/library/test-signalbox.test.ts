@@ -91,6 +91,22 @@ describe("runDue", () => {
     expect((await box.runDue(ignore)).map(({ id }) => id)).toEqual(["later"]);
   });
 
+  test("runs nothing whose conditions this host does not fulfil", async () => {
+    const box = openBox();
+    const cron = "0 7 * * *";
+    await box.schedules.add("never", { cron, if: ["CPU < 1"], deadline: "1h" });
+    await box.schedules.add("always", { cron, if: ["CPU >= 1", "MEMMB > 0"] });
+    box.setTime("2026-03-01T07:00Z");
+    expect((await box.runDue(ignore)).map(({ id }) => id)).toEqual(["always"]);
+    expect((await box.schedules.get("never")).nextTime).toEqual(new Date("2026-03-01T07:00Z"));
+    box.advance("2h");
+    expect(await box.runDue(ignore)).toEqual([]);
+    expect((await box.schedules.get("never")).nextTime).toEqual(new Date("2026-03-02T07:00Z"));
+    const wrong = box.schedules.add("wrong", { cron, if: ["lod < 1"] });
+    await expect(wrong).rejects.toThrow(ConfigError);
+    await expect(wrong).rejects.toThrow('"lod < 1": there is no macro "lod", at character 1');
+  });
+
   test("gives up if there are too many tasks", async () => {
     const box = openBox();
     await box.schedules.add("a", { cron: "* * * * *" });

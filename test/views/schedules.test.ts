@@ -173,6 +173,16 @@ describe("the view of schedules", () => {
     ]);
   });
 
+  it("says what a late schedule needs, and names it in a column", () => {
+    const definition = { if: ["load < 2", "RACK == 1"], note: "nightly" };
+    const [late, waiting] = [NOW - SCHEDULE_LATE_AFTER, NOW + 1].map((runAt, n) =>
+      schedule(`s${n}`, definition, { runAt }),
+    );
+    const { column } = shown(schedulesView, [worker("w1"), ...(late ?? []), ...(waiting ?? [])]);
+    expect(column("note")).toEqual(["it needs a host with load < 2 and RACK == 1", "nightly"]);
+    expect(column("if")).toEqual(["load < 2 and RACK == 1", "load < 2 and RACK == 1"]);
+  });
+
   it("is filtered by state, host, who runs it, and words", () => {
     expect(passing("state:late")).toEqual(["old"]);
     expect(passing("state:running")).toEqual(["backup"]);

@@ -168,6 +168,7 @@ export class TestWorker {
       ttl: 30,
       handlers,
       concurrency: 10,
+      measure: () => undefined,
       terminationTimeout: 1_000,
       listener: (event) => this.#hear(event),
       clockOffset: () => 0, // a test that sets the clock lets time pass for all

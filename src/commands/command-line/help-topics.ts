@@ -140,7 +140,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   [String(EXIT.io), "a file cannot be read, or standard output cannot be written"],
   [
     String(EXIT.busy),
-    "busy: the lock is held, drained, not for this host, or the wait timed out (run -E sets another code). Of commands that change something: the state changed since it was shown, nothing was done",
+    "busy: the lock is held, drained, not for this host, a condition does not hold, or the wait timed out (run -E sets another code). Of commands that change something: the state changed since it was shown, nothing was done",
   ],
   [
     String(EXIT.permission),

@@ -2,8 +2,10 @@ import { constants } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import { thisMachine } from "../../config/machine.ts";
 import { REMOVED_VARIABLES, scrubEnv } from "../../config/scrub.ts";
 import type { Settings } from "../../config/settings.ts";
+import { createConditionLookup, HostConditions } from "../../fleet/conditions.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
 import type { Macros } from "../../fleet/macros.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../process/guarded-command/inherited.ts";
@@ -42,6 +44,7 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
     locks,
     ...(call.flags.shared === true && { isShared: true }),
     leases,
+    ...(call.flags.if && { conditions: createConditions(call.flags.if, host.macros) }),
     waitLimits: {
       queues: wait !== undefined,
       ...(typeof wait === "number" && { lock: wait }),
@@ -71,6 +74,10 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
     },
     logReopens: settings.logFile !== undefined,
   };
+}
+
+function createConditions(conditions: readonly string[], { lookup }: Macros): HostConditions {
+  return new HostConditions(conditions, createConditionLookup(lookup, thisMachine.readFile));
 }
 
 function listLockNames({ flags }: Call<RunFlags>, file: string): readonly string[] {

@@ -25,13 +25,17 @@ export async function printRunPreview(
 
 function renderText(
   { locks, group, identity }: RunRequest,
-  { leases, verdict, obstacles }: ClaimPreview,
+  { conditions, leases, verdict, obstacles }: ClaimPreview,
 ): string {
   const now = { granted: "would be granted at once", waits: "would wait", refused: "would give up" };
   const lines = [
     ["host", identity.host],
     ...(locks.length === 0 ? ["(none)"] : locks).map((lock) => ["lock", lock]),
     ...(group === undefined ? [] : [["group", group]]),
+    ...conditions.map(({ condition, values }) => [
+      "if",
+      values === "" ? condition : `${condition} (${values})`,
+    ]),
     ...leases.map(({ resource, count, total, free }) => [
       "lease",
       `${resource}: ${count} of ${total}, ${free} free`,

@@ -1,5 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
 import { formatSize, parseSize } from "../../base/size.ts";
+import { parseCondition } from "../../fleet/conditions.ts";
 import {
   CONNECTION_SETTINGS,
   declareCommand,
@@ -34,6 +35,11 @@ const RUN_FLAGS = declareFlags({
     names: "resource",
     isRepeatable: true,
     help: "units of a resource, with macros (FQDN, HOST, CPU, MEMMB) and arithmetic",
+  },
+  "--if CONDITION": {
+    isRepeatable: true,
+    parse: parseCondition,
+    help: "run only while this host fulfils it: load < CPU, pressure.memory < 10; with --wait, check again until it does",
   },
   "--signal SIGNAL":
     "what --timeout and --max-hold send instead of TERM; KILL follows after the termination timeout",
@@ -96,6 +102,8 @@ export const runCommand = declareCommand({
       "many readers, or one writer: signalbox run --wait --lock data",
     "signalbox run --lease db=2:10 -- ./report.sh": "2 of the database's 10 units, on any number of hosts",
     "signalbox run --lease FQDN_mem='4:int(MEMMB/1024)' -- ./crunch": "4 of this host's own GiB",
+    "signalbox run --wait=2h --if 'load < CPU' --lock reindex -- ./reindex.sh":
+      "when this host has a processor to spare",
     "signalbox run -g web -E 0 --grace 50s -- ./rotate.sh":
       "only on hosts of a group; exit with 0 if the lock is held",
     "signalbox run --capture --lock invoices -- ./invoices.sh":

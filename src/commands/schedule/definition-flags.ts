@@ -3,6 +3,7 @@ import { UsageError } from "../../base/errors.ts";
 import { findInexactNumber } from "../../base/json-numbers.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
+import { parseCondition } from "../../fleet/conditions.ts";
 import { validateName } from "../../protocol/names.ts";
 import { EXCLUSION_RULES } from "../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
@@ -161,6 +162,13 @@ export const DEFINITION_FLAGS = declareFlags({
     canClear: true,
     parse: (text) => validateName("group", text),
     help: "run it only on hosts of this group",
+  },
+  "--if CONDITION": {
+    isRepeatable: true,
+    separator: ";",
+    canClear: true,
+    parse: parseCondition,
+    help: "start it only on a host that fulfils this now: load < CPU, pressure.memory < 10; until --deadline",
   },
   "--lease RESOURCE=COUNT[:TOTAL]": {
     names: "resource",

@@ -10,6 +10,7 @@ import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrence
 import {
   type Definition,
   DURATION_FIELDS,
+  getDeadline,
   getPause,
   getScheduleType,
   type Pause,
@@ -170,6 +171,11 @@ export function describeDefinition(id: string, definition: Definition, due?: Due
     describeTiming(id, definition),
     ...(definition.after === undefined ? [] : [`runs ${formatPredecessors(definition)}`]),
     ...describeCalendars(definition),
+    ...(definition.if === undefined
+      ? []
+      : [
+          `starts only on a host with ${definition.if.join(" and ")}; hosts that do not fulfil it check again every few seconds`,
+        ]),
     describeWork(id, definition),
     ...describeRules(definition),
     ...describeLimits(definition),
@@ -201,12 +207,9 @@ function formatHosts(definition: Definition): string {
   return group === undefined ? "" : `, on hosts of group ${group}`;
 }
 
-function describeRules({
-  overlap = SCHEDULE_DEFAULTS.overlap,
-  catchup = SCHEDULE_DEFAULTS.catchup,
-  deadline,
-}: Definition): string[] {
-  const late = deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
+function describeRules(definition: Definition): string[] {
+  const { overlap = SCHEDULE_DEFAULTS.overlap, catchup = SCHEDULE_DEFAULTS.catchup } = definition;
+  const late = getDeadline(definition);
   return [
     OVERLAP[overlap],
     `${CATCHUP[catchup]}${late === undefined ? "" : `; occurrences more than ${formatDuration(late)} late are skipped`}`,

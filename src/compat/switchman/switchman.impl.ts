@@ -136,6 +136,7 @@ function reportRefusal(
     case "timeout":
       log.write("critical", "Reached timeout while waiting for resources");
       return DIED;
+    case "unmet": // switchman has no conditions
     case "evicted":
     case "gone":
     case "lapsed":

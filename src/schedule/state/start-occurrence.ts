@@ -1,4 +1,4 @@
-import type { Definition } from "../definition.ts";
+import { type Definition, getDeadline } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { Timing } from "../timing.ts";
 import { startBackfilled } from "./backfill.ts";
@@ -19,7 +19,7 @@ export const MAX_COUNTED_OCCURRENCES = 10_000;
 /** Result of starting a candidate: the new state of the schedule, and the outcomes to store. */
 export interface OccurrenceStart {
   due: DueState;
-  /** The occurrence to start; undefined if nothing starts because it was too late for what was due. */
+  /** The occurrence to start; undefined if nothing starts: it was too late for what was due, or conditions do not hold. */
   occurrence?: OpenOccurrence;
   /** Outcomes to store: skipped, replaced or given up occurrences. */
   outcomes: readonly OccurrenceOutcome[];
@@ -30,6 +30,7 @@ export interface OccurrenceStart {
 /**
  * Starts a candidate, and applies the catch-up rule and the deadline to the next occurrence of the plan.
  * @param now wall clock, ms since the epoch; at or after the `runAt` of the candidate
+ * @param unmet  why conditions do not hold: of the next occurrence of the plan, only what is too late is skipped, for this reason
  */
 export function startOccurrence(
   definition: Definition,
@@ -37,13 +38,14 @@ export function startOccurrence(
   due: DueState,
   candidate: Candidate,
   now: number,
+  unmet?: string,
 ): OccurrenceStart {
   const { open, isBackfilled } = candidate;
   if (open !== undefined) return restartOccurrence(definition, due, open, now);
   const { backfill } = due;
   return isBackfilled && backfill !== undefined
     ? { ...startBackfilled({ ...due, backfill }, timing, now), outcomes: [] }
-    : startNextOccurrence(definition, timing, due, now);
+    : startNextOccurrence(definition, timing, due, now, unmet);
 }
 
 /** Starts an occurrence that was started or triggered before. */
@@ -78,16 +80,17 @@ function startNextOccurrence(
   timing: Timing,
   due: DueState,
   now: number,
+  unmet: string | undefined,
 ): OccurrenceStart {
   const first = due.next as number;
   // A calendar has changed since the occurrence was computed.
   if (timing.isExcluded(first))
     return { due: moveNextOccurrence(due, timing.findAfter(first), timing.lag), outcomes: [] };
   const scheduled = chooseOccurrence(definition, timing, { first, runAt: due.runAt }, now);
-  const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now)];
+  const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now, unmet)];
   const runAt = scheduled === first ? due.runAt : (scheduled ?? 0) + timing.lag;
-  if (scheduled === undefined || runAt > now)
-    return { due: moveNextOccurrence(due, scheduled, timing.lag), outcomes };
+  if (scheduled === undefined || runAt > now || unmet !== undefined)
+    return { due: scheduled === first ? due : moveNextOccurrence(due, scheduled, timing.lag), outcomes };
   const taken: OpenOccurrence = { scheduled, runAt, attempt: 1, failures: 0, kind: "due" };
   const { kept, dropped } = splitSuperseded(definition, due, now);
   return {
@@ -105,7 +108,7 @@ function chooseOccurrence(
   now: number,
 ): number | undefined {
   const { catchup = SCHEDULE_DEFAULTS.catchup, pause } = definition;
-  const deadline = definition.deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
+  const deadline = getDeadline(definition);
   const isFirst = (instant: number) => instant === first;
   const computeRunAt = (instant: number) => (isFirst(instant) ? runAt : instant + timing.lag);
   let instant: number | undefined = first;
@@ -125,10 +128,18 @@ function buildSkippedOutcome(
   first: number,
   scheduled: number | undefined,
   now: number,
+  reason: string | undefined,
 ): OccurrenceOutcome {
   const until = timing.findUntil(scheduled === undefined ? now : scheduled - 1) ?? first; // `end` applies
   const count = timing.count(first - 1, until, MAX_COUNTED_OCCURRENCES);
-  return { scheduled: first, result: "skipped", endedAt: now, count, until };
+  return {
+    scheduled: first,
+    result: "skipped",
+    endedAt: now,
+    count,
+    until,
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 /** Splits the open occurrences. With `replace`, the next occurrence replaces those that wait for a retry. */

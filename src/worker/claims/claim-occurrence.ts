@@ -35,6 +35,7 @@ import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import type { ConditionGate } from "./condition-gate.ts";
 import { prepareSuccessors, type SuccessorWrites } from "./successors.ts";
 
 /** The value of a key and its `mod_revision`; `mod` is 0n if the key does not exist. */
@@ -71,7 +72,8 @@ export type OccurrenceClaimResult =
   | MissedClaim;
 
 /**
- * Another worker was faster, or a key changed. `until`: an earlier start may still run until this instant, wall clock, ms.
+ * Another worker was faster, a key changed, or conditions do not hold on this host. `until`: not again before this instant, wall
+ * clock, ms: an earlier start may still run, or the conditions are checked again.
  */
 interface MissedClaim {
   kind: "missed";
@@ -84,6 +86,7 @@ export interface ClaimContext {
   cache: ScheduleCache;
   /** The starts whose running keys have vanished. */
   vanished: VanishedTickets;
+  conditions: ConditionGate;
   host: string;
   pid: number;
 }
@@ -100,7 +103,9 @@ export async function claimOccurrence(
   candidate: Candidate,
 ): Promise<OccurrenceClaimResult> {
   const { ports, registration, cache } = context;
-  const claim = prepareClaim(context, entry, candidate);
+  const verdict = context.conditions.judge(entry, candidate, ports.clock.getWallTime());
+  if (verdict.kind === "wait") return { kind: "missed", until: verdict.until };
+  const claim = prepareClaim(context, entry, candidate, verdict.kind === "skip" ? verdict.why : undefined);
   if (claim === undefined) return { kind: "missed" };
   const missed = await checkEarlierStarts(context, entry, candidate);
   if (missed !== undefined) return missed;
@@ -172,6 +177,7 @@ function prepareClaim(
   context: ClaimContext,
   entry: CachedSchedule,
   candidate: Candidate,
+  unmet: string | undefined,
 ): PreparedClaim | undefined {
   const { cache, ports } = context;
   const { keys } = ports;
@@ -180,7 +186,7 @@ function prepareClaim(
   // What was started or triggered before needs no calendar.
   const timing = cache.getTiming(entry) ?? (candidate.open && NEVER_DUE);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
-  const decided = addHost(startOccurrence(definition, timing, due, candidate, now), host);
+  const decided = addHost(startOccurrence(definition, timing, due, candidate, now, unmet), host);
   const record = decided.occurrence && buildRunning(context, decided.occurrence, now);
   const start = record === undefined ? decided : addSession(decided, record.run, context.registration);
   const key = buildRunningKey(keys, entry, record?.scheduled);

@@ -2,10 +2,12 @@ import { waitForAbort } from "../../base/wait.ts";
 import { combineTransactions } from "../../etcd/combined/combined-store.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { StoreError } from "../../etcd/store.ts";
+import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
+import { ConditionGate } from "../claims/condition-gate.ts";
 import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";
 import type { WorkerListener } from "../events.ts";
 import { type HandlerRegistry, TaskLost } from "../handler.ts";
@@ -127,6 +129,8 @@ function catchListenerErrors(listener: WorkerListener = () => {}, { log }: Sched
 interface WorkerSessionOptions extends DispatchOptions, WorkerHeartbeatOptions {
   /** TTL of the worker's session, whole seconds. */
   ttl: number;
+  /** Measures the host, for conditions of schedules: see `createConditionLookup`. */
+  measure: MacroLookup;
   /** Time between two passes that delete expired records, ms. Default: one hour. */
   pruneEvery?: number;
 }
@@ -180,7 +184,8 @@ class WorkerSession {
     };
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener, host);
     const vanished = new VanishedTickets(ports.clock);
-    const context = { ports, registration, cache: this.#cache, vanished, host, pid };
+    const conditions = new ConditionGate(host, options.measure, ports);
+    const context = { ports, registration, cache: this.#cache, vanished, conditions, host, pid };
     this.#heartbeat = new WorkerHeartbeat(ports, options, registration, () => this.running);
     this.#dispatcher = new Dispatcher(context, options, () => this.#heartbeat.checkClock() !== "refuses");
     this.end = this.#run(signal);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import { readScheduleKeys } from "../../operate/stored-schedules.ts";
@@ -8,6 +9,7 @@ import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
+import { ConditionGate } from "../claims/condition-gate.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
@@ -59,6 +61,8 @@ export interface PollerOptions {
    * session is renewed.
    */
   aliveTime?: number;
+  /** Measures the host, for conditions of schedules: see `createConditionLookup`. */
+  measure: MacroLookup;
   /** Returns whether the program can run a schedule. Default: every schedule. */
   canAccept?(definition: Definition): boolean;
 }
@@ -74,6 +78,7 @@ export class Poller {
   readonly #cache: ScheduleCache;
   readonly #strayClaims: StrayClaims;
   readonly #vanished: VanishedTickets;
+  readonly #conditions: ConditionGate;
   /** The schedule whose claim is under way. */
   #claiming: string | undefined;
   readonly #timers = new TimerQueue();
@@ -115,6 +120,7 @@ export class Poller {
     this.#registration = registration;
     this.#changed = new ChangeSignal(ports.clock);
     this.#vanished = new VanishedTickets(ports.clock);
+    this.#conditions = new ConditionGate(options.host, options.measure, ports);
     const listener: ScheduleCacheListener = {
       handleScheduleChange: (entry) => this.#plan(entry),
       handleClaim: () => {},
@@ -234,7 +240,8 @@ export class Poller {
   async #claim(entry: CachedSchedule, candidate: Candidate, now: number): Promise<PolledTask | undefined> {
     const { host, pid } = this.#options;
     const [ports, registration, cache] = [this.#ports, this.#registration, this.#cache];
-    const context: ClaimContext = { ports, registration, cache, vanished: this.#vanished, host, pid };
+    const [vanished, conditions] = [this.#vanished, this.#conditions];
+    const context: ClaimContext = { ports, registration, cache, vanished, conditions, host, pid };
     const result = await claimOccurrence(context, entry, candidate);
     if (result.kind !== "claimed") {
       // Without an end, the watch delivers the change of the other worker.

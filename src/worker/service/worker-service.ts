@@ -4,8 +4,10 @@ import type { Log } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
 import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../check/permissions.ts";
 import type { Env } from "../../config/files.ts";
+import { thisMachine } from "../../config/machine.ts";
 import { scrubEnv } from "../../config/scrub.ts";
-import type { MacroFacts } from "../../fleet/macros.ts";
+import { createConditionLookup } from "../../fleet/conditions.ts";
+import { createMacros, type MacroFacts } from "../../fleet/macros.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
@@ -98,6 +100,7 @@ export class WorkerService {
       version: VERSION,
       tags: [...file.tags, ...options.tags],
       concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,
+      measure: createConditionLookup(createMacros(facts).lookup, thisMachine.readFile),
       handlers: this.#createHandlers(file),
       listener: (event) => this.#handleEvent(event),
       ...(options.readMemberClocks && { readMemberClocks: options.readMemberClocks }),

@@ -93,9 +93,21 @@ export class TaskPool {
    * @returns when to call again, wall clock, ms
    */
   abortReplaced(now: number): number | undefined {
-    for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now))
-      this.#tasks.get(run)?.end(() => new TaskLost("replaced", "the next one is due"));
+    const { conditions } = this.#context;
+    for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now)) {
+      const task = this.#tasks.get(run);
+      if (task !== undefined && this.#isNextUnmet(task))
+        this.#replacements.set(run, conditions.computeNextCheck(now));
+      else task?.end(() => new TaskLost("replaced", "the next one is due"));
+    }
     return this.#replacements.next;
+  }
+
+  /** Whether the next occurrence could not start on this host now, so that it must not end this one. */
+  #isNextUnmet({ claimed: { id, host } }: RunningTask): boolean {
+    const { cache, conditions } = this.#context;
+    const entry = cache.entries.get(buildStateName(id, host));
+    return entry !== undefined && conditions.findUnmet(entry) !== undefined;
   }
 
   /** Aborts all tasks, and limits the retries of results that etcd refuses. */

@@ -18,6 +18,7 @@ describe("a refusal names what stands in the way", () => {
     ["a wait that timed out", { kind: "timeout", why: "the lock is taken" }, ["the lock is taken"]],
     ["an operator", { kind: "evicted", by: "op" }, ['"op"']],
     ["missing tickets", { kind: "gone" }, ["session"]],
+    ["a condition", { kind: "unmet", why: "the load is high" }, ["the load is high"]],
     ["a lapsed session", { kind: "lapsed" }, ["session"]],
   ])("%s", (_, refusal, parts) => {
     const text = describeRefusal(REQUESTS.lock, refusal);

@@ -110,6 +110,39 @@ describe("after an outage of ten minutes", () => {
   });
 });
 
+describe("with conditions that do not hold", () => {
+  const take = (definition: Partial<Definition>, now: number, due = state(10 * M)) =>
+    startOccurrence(
+      { ...plain, ...definition },
+      everyMinute(),
+      due,
+      { runAt: due.runAt },
+      now,
+      "the load is high",
+    );
+
+  test("what is too late is skipped for this reason, and nothing starts", () => {
+    expect(take({ deadline: 90_000 }, 15 * M)).toEqual({
+      due: { next: 14 * M, runAt: 14 * M, open: [] },
+      outcomes: [
+        {
+          scheduled: 10 * M,
+          result: "skipped",
+          endedAt: 15 * M,
+          count: 4,
+          until: 13 * M,
+          reason: "the load is high",
+        },
+      ],
+    });
+  });
+
+  test("the time that `at` has given stays", () => {
+    const due = state(10 * M, { runAt: 11 * M });
+    expect(take({ deadline: M }, 11 * M + 1, due)).toEqual({ due, outcomes: [] });
+  });
+});
+
 describe("after a pause that has ended by itself", () => {
   const pause = { by: "a@b", at: 12 * M, until: 18 * M };
   test("what it stopped is not made up for", () => {

@@ -8,6 +8,7 @@ import { formatDue } from "../../../src/schedule/state/due.ts";
 import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
 import { findClaimCandidate } from "../../../src/worker/claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../../../src/worker/claims/claim-occurrence.ts";
+import { ConditionGate } from "../../../src/worker/claims/condition-gate.ts";
 import { WorkerRegistration } from "../../../src/worker/registration/worker-registration.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
@@ -40,7 +41,8 @@ async function joinWorker(fixture: WorkerFixture) {
   };
   const registration = await WorkerRegistration.join(ports, 30, () => record, new AbortController().signal);
   const vanished = new VanishedTickets(clock);
-  const context: ClaimContext = { ports, registration, cache, vanished, host: "h", pid: 1 };
+  const conditions = new ConditionGate("h", () => undefined, ports);
+  const context: ClaimContext = { ports, registration, cache, vanished, conditions, host: "h", pid: 1 };
   return { cache, context, registration };
 }
 

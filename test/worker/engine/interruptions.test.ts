@@ -212,7 +212,7 @@ test("a poller goes on after a claim that etcd refused", async () => {
     if (isFull && isPutting(listOps(txn), fixture.keys.running("job")))
       throw new StoreError("noSpace", "from the test");
   });
-  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
+  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30, measure: () => undefined };
   const ports = new WorkerFixture(full, fixture.clock, fixture.keys).createPorts();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   await expect(poller.poll()).rejects.toMatchObject({ kind: "noSpace" });
@@ -260,7 +260,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
     }
   };
   const withdrawn = divertCalls(cluster.store, { watch });
-  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
+  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30, measure: () => undefined };
   const ports = new WorkerFixture(withdrawn, fixture.clock, fixture.keys).createPorts();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   expect(await poller.poll()).toBeUndefined();

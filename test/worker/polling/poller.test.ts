@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 async function createPoller(options: Partial<PollerOptions> = {}): Promise<Poller> {
-  const whole = { host: "h1", pid: 1, version: "0", ttl: 30, ...options };
+  const whole = { host: "h1", pid: 1, version: "0", ttl: 30, measure: () => undefined, ...options };
   const opened = await Poller.open(fixture.createPorts(), whole, new AbortController().signal);
   pollers.push(opened);
   return opened;

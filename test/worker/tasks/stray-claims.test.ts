@@ -50,7 +50,7 @@ test("a program that polls gives it back, and gets it", async () => {
   const fixture = new WorkerFixture(applyRefusedClaimLate(cluster.store), new SettableClock(START), keys);
   await fixture.add("polled", { cron: "0 0 1 1 *" }, { at: START });
   const over = new AbortController();
-  const options = { host: "h", pid: 1, version: "0", ttl: 30 };
+  const options = { host: "h", pid: 1, version: "0", ttl: 30, measure: () => undefined };
   const poller = await Poller.open(fixture.createPorts(), options, over.signal);
   let task = await poller.poll();
   expect(task).toBeUndefined();

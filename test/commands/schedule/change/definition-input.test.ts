@@ -63,6 +63,7 @@ describe("edit", () => {
     ["a command line", ["--command", "a 'b c'"], { command: ["a", "b c"] }],
     ["a command", ["--", "a", "--b"], { command: ["a", "--b"] }],
     ["leases", ["--lease", "x=1", "--lease", "FQDN_cpu=1:CPU"], { leases: ["x=1", "FQDN_cpu=1:CPU"] }],
+    ["conditions", ["--if", "load < CPU", "--if", "RACK != 3"], { if: ["load < CPU", "RACK != 3"] }],
     ["one hook", ["--hook-late", ""], { hooks: { failure: "https://a.example/" } }],
     ["another hook", ["--hook-start", "curl x"], { hooks: { ...BEFORE.hooks, start: ["curl", "x"] } }],
     [
@@ -95,6 +96,11 @@ describe("edit", () => {
     [["--lease", "DB=20:10"], /never be granted/],
     [["--lease", "HOST_db=1:CPU", "--lease", "DB=20:10"], /never be granted/],
     [["--env", "=x"], /NAME=VALUE/],
+    [
+      ["--if", "load"],
+      /--if "load": a comparison is missing, at character 5; write it as 'load < CPU', with/,
+    ],
+    [["--if", "lod < 3"], /--if "lod < 3": there is no macro "lod", at character 1/],
     [["--retries", "-1"], /whole number/],
     [["--keep", "0"], /--keep must be a whole number from 1 to 100; got "0"/],
     [["--keep", "101"], /--keep must be a whole number from 1 to 100; got "101"/],
