@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
+import { createBootReader } from "../process/boot.ts";
 import { isCount } from "../schedule/json-fields.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
@@ -117,6 +118,7 @@ export class Worker<T extends object = Record<string, unknown>> {
     this.#engine = new ScheduleWorker(connection.ports, {
       host: facts.fqdn,
       pid: process.pid,
+      readBoot: createBootReader(),
       version: VERSION,
       tags,
       concurrency,

@@ -125,13 +125,14 @@ const FARTHEST_MOVE = 3_653;
 const KEPT_MONTHS = 24;
 
 /**
- * Applies calendars to a plan. Of an interval, what is due on an excluded day is always skipped. All occurrences of a day have the same times, so an excluded day is removed from the days
+ * Applies calendars to a plan. Of an interval, what is due on an excluded day is always skipped; what is due after an end waits for
+ * the next day that is not. All occurrences of a day have the same times, so an excluded day is removed from the days
  * of the plan, and the day to which its occurrences move is added.
  * @param zone  a name that `checkZone` accepts
  */
 export function restrictPlan(plan: Plan, zone: string, rule: DayRule | undefined): Plan {
-  if (rule === undefined || plan.kind === "manual") return plan;
-  if (plan.kind === "every")
+  if (rule === undefined || plan.kind === "manual" || plan.kind === "boot") return plan;
+  if (plan.kind === "every" || plan.kind === "after-end")
     return { ...plan, isExcluded: (at) => rule.isExcluded(toDay(at + getZoneOffset(zone, at))) };
   if (plan.kind === "cron")
     return {

@@ -89,10 +89,6 @@ function parseUncached(text: string): Cron {
 function expandMacro(macro: string): string {
   const known = CRON_MACROS[macro.toLowerCase()];
   if (known !== undefined) return known;
-  if (macro.toLowerCase() === "@reboot")
-    throw new CronError(
-      'cron text "@reboot" is not a time: to start it when the host boots, use a systemd unit',
-    );
   const meant = findNearest(macro, Object.keys(CRON_MACROS));
   throw new CronError(
     `cron text ${quoteText(macro)} is not a macro: ${

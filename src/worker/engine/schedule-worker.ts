@@ -4,6 +4,7 @@ import { isUnavailable } from "../../etcd/retry.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
+import type { Boot } from "../../schedule/state/boot.ts";
 import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
 import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";
@@ -127,6 +128,8 @@ function catchListenerErrors(listener: WorkerListener = () => {}, { log }: Sched
 interface WorkerSessionOptions extends DispatchOptions, WorkerHeartbeatOptions {
   /** TTL of the worker's session, whole seconds. */
   ttl: number;
+  /** Reads the boot of this host. Without it, the worker runs no schedules of `@reboot`. */
+  readBoot?: (() => Boot) | undefined;
   /** Time between two passes that delete expired records, ms. Default: one hour. */
   pruneEvery?: number;
 }
@@ -171,7 +174,7 @@ class WorkerSession {
     this.#ports = ports;
     this.#options = options;
     this.#registration = registration;
-    const { host, pid } = options;
+    const { host, pid, readBoot } = options;
     const listener: ScheduleCacheListener = {
       handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
       handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
@@ -180,7 +183,7 @@ class WorkerSession {
     };
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener, host);
     const vanished = new VanishedTickets(ports.clock);
-    const context = { ports, registration, cache: this.#cache, vanished, host, pid };
+    const context = { ports, registration, cache: this.#cache, vanished, host, pid, readBoot };
     this.#heartbeat = new WorkerHeartbeat(ports, options, registration, () => this.running);
     this.#dispatcher = new Dispatcher(context, options, () => this.#heartbeat.checkClock() !== "refuses");
     this.end = this.#run(signal);

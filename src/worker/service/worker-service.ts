@@ -8,6 +8,7 @@ import { scrubEnv } from "../../config/scrub.ts";
 import type { MacroFacts } from "../../fleet/macros.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
+import { createBootReader } from "../../process/boot.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -95,6 +96,7 @@ export class WorkerService {
       terminationTimeout,
       host: facts.fqdn,
       pid: process.pid,
+      readBoot: createBootReader(),
       version: VERSION,
       tags: [...file.tags, ...options.tags],
       concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,
