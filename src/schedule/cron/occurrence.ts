@@ -1,7 +1,9 @@
+import { countTimes } from "../plan-times.ts";
 import type { Cron } from "./cron.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
 import { countWalls, findWallFrom, findWallUntil } from "./wall-times.ts";
 
+const SECOND = 1_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** Limit of the search, ms: 100 years. */
@@ -17,7 +19,7 @@ const CENTURY = 36_525 * DAY;
  * twice at times that are shown twice.
  * @param zone a name that `checkZone` accepts
  * @param after ms since the epoch
- * @returns ms since the epoch, always later than `after`, a whole minute of the wall clock; undefined if there is no
+ * @returns ms since the epoch, always later than `after`, a whole second of the wall clock; undefined if there is no
  *   occurrence within 100 years because it falls into a gap every year
  */
 export function findOccurrenceAfter(cron: Cron, zone: string, after: number): number | undefined {
@@ -29,6 +31,30 @@ export function findOccurrenceAfter(cron: Cron, zone: string, after: number): nu
  * @see findOccurrenceAfter
  */
 export function findOccurrenceFrom(cron: Cron, zone: string, from: number): number | undefined {
+  const { seconds } = cron;
+  if (seconds === undefined) return findMinuteFrom(cron, zone, from);
+  const begun = findMinuteUntil(cron, zone, from);
+  const second = seconds.find((one) => begun !== undefined && begun + one * SECOND >= from);
+  if (begun !== undefined && second !== undefined) return begun + second * SECOND;
+  const minute = findMinuteFrom(cron, zone, from);
+  return minute === undefined ? undefined : minute + (seconds[0] ?? 0) * SECOND;
+}
+
+/**
+ * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
+ * @see findOccurrenceAfter
+ */
+export function findOccurrenceUntil(cron: Cron, zone: string, until: number): number | undefined {
+  const { seconds } = cron;
+  const minute = findMinuteUntil(cron, zone, until);
+  if (minute === undefined || seconds === undefined) return minute;
+  const second = seconds.findLast((one) => minute + one * SECOND <= until);
+  if (second !== undefined) return minute + second * SECOND;
+  const before = findMinuteUntil(cron, zone, minute - 1);
+  return before === undefined ? undefined : before + (seconds.at(-1) ?? 0) * SECOND;
+}
+
+function findMinuteFrom(cron: Cron, zone: string, from: number): number | undefined {
   let period = findOffsetPeriod(zone, from);
   let at = from;
   while (period !== undefined && period.start <= from + CENTURY) {
@@ -40,11 +66,7 @@ export function findOccurrenceFrom(cron: Cron, zone: string, from: number): numb
   return undefined;
 }
 
-/**
- * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
- * @see findOccurrenceAfter
- */
-export function findOccurrenceUntil(cron: Cron, zone: string, until: number): number | undefined {
+function findMinuteUntil(cron: Cron, zone: string, until: number): number | undefined {
   let period = findOffsetPeriod(zone, until);
   let at = until;
   while (period !== undefined && period.end >= until - CENTURY) {
@@ -67,6 +89,8 @@ export function countOccurrences(
   until: number,
   most: number,
 ): number {
+  if (cron.seconds !== undefined)
+    return countTimes((at) => findOccurrenceAfter(cron, zone, at), { after, until, most });
   let count = 0;
   let at = Math.floor(after) + 1;
   const to = Math.floor(until) + 1;

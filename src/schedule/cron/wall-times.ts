@@ -128,8 +128,9 @@ const names = new Map<string, readonly Intl.DateTimeFormat[]>();
 /** Formats the date of a wall-clock time in ms: "2026-03-29". */
 export const formatWallDate = (wall: number) => new Date(wall).toISOString().slice(0, 10);
 
-/** Formats the clock of a wall-clock time in ms: "02:30". */
-export const formatWallClock = (wall: number) => new Date(wall).toISOString().slice(11, 16);
+/** Formats the clock of a wall-clock time in ms: "02:30", or "02:30:15". */
+export const formatWallClock = (wall: number) =>
+  new Date(wall).toISOString().slice(11, wall % MINUTE < 1_000 ? 16 : 19);
 
 /** Formats a local time: "2026-03-29 03:00 CEST (+02:00)". Omits the abbreviation if the zone has none in English. */
 export function formatLocalTime(zone: string, at: number, offset: number): string {
