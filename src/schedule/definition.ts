@@ -19,7 +19,7 @@ import {
   REMOVAL_CONDITIONS,
 } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
-import { type CronText, parsePlan } from "./plan.ts";
+import { BOOT, type CronText, parsePlan } from "./plan.ts";
 
 /** A pause set by an operator, or by the schedule itself (`pauseAfterFailures`). The schedule fires only when triggered. */
 export interface Pause {
@@ -249,7 +249,7 @@ export function runsOnEveryHost(definition: Pick<Definition, "on"> | undefined):
 
 /** Returns whether a schedule runs once for each boot of a host. */
 export function runsAtBoot(definition: Pick<Definition, "cron"> | undefined): boolean {
-  return definition?.cron !== undefined && parsePlan(definition.cron).kind === "boot";
+  return String(definition?.cron).trim().toLowerCase() === BOOT;
 }
 
 const REQUIRED_FIELDS = [

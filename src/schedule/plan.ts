@@ -1,7 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { quoteText } from "../base/text.ts";
-import { type Cron, CronError, parseCron } from "./cron/cron.ts";
-import { explainCron } from "./cron/explain-cron.ts";
+import { CronError, parseCron, type WallPlan } from "./cron/cron.ts";
+import { explainWallPlan } from "./cron/explain-cron.ts";
 import {
   countOccurrences,
   findOccurrenceAfter,
@@ -9,6 +9,7 @@ import {
   findOccurrenceUntil,
 } from "./cron/occurrence.ts";
 import { findOffsetPeriod } from "./cron/offsets.ts";
+import { parseRecurrence } from "./cron/recurrence.ts";
 import { listUpcomingOccurrences, type UpcomingOccurrence } from "./cron/upcoming-occurrences.ts";
 import { formatLocalTime } from "./cron/wall-times.ts";
 import { createIntervalTimes, type Exclusion, type Interval, parseInterval, parseWait } from "./interval.ts";
@@ -23,7 +24,7 @@ export type CronText = string | readonly string[];
  * after other schedules.
  */
 export type Plan =
-  | { readonly kind: "cron"; readonly text: CronText; readonly crons: readonly Cron[] }
+  | { readonly kind: "cron"; readonly text: CronText; readonly crons: readonly WallPlan[] }
   | { readonly kind: "once"; readonly text: string; readonly at: number }
   | ({ readonly kind: "every"; readonly text: string } & Interval)
   | ({ readonly kind: "after-end"; readonly text: string; readonly wait: number } & Exclusion)
@@ -39,6 +40,7 @@ export const BOOT = "@reboot";
 const PARSERS = new Map<string, (text: string) => Plan>([
   [MANUAL, () => ({ kind: "manual", text: MANUAL })],
   [BOOT, () => ({ kind: "boot", text: BOOT })],
+  ["@rrule", (text) => toCronPlan(parseRecurrence(text))],
   ["@at", (text) => ({ kind: "once", text, at: parseOnce(text) })],
   ["@every", (text) => ({ kind: "every", text, ...parseInterval(text) })],
   ["@after-end", (text) => ({ kind: "after-end", text, wait: parseWait(text) })],
@@ -77,7 +79,10 @@ function parseText(text: string): Plan {
   const [word = "", ...more] = trimmed.toLowerCase().split(/\s+/);
   const parse = PARSERS.get(word);
   if (parse !== undefined && (more.length === 0 || (word !== MANUAL && word !== BOOT))) return parse(trimmed);
-  const cron = parseCron(text);
+  return toCronPlan(parseCron(text));
+}
+
+function toCronPlan(cron: WallPlan): Plan {
   return { kind: "cron", text: cron.text, crons: [cron] };
 }
 
@@ -103,7 +108,7 @@ export function createPlanTimes(plan: Plan, zone: string): PlanTimes {
   return mergeTimes(plan.crons.map((cron) => createCronTimes(cron, zone)));
 }
 
-function createCronTimes(cron: Cron, zone: string): PlanTimes {
+function createCronTimes(cron: WallPlan, zone: string): PlanTimes {
   return {
     findAfter: (instant) => findOccurrenceAfter(cron, zone, instant),
     findFrom: (instant) => findOccurrenceFrom(cron, zone, instant),
@@ -150,7 +155,7 @@ function createAfterEndTimes({ isExcluded }: Exclusion): PlanTimes {
 
 /** Explains a plan in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
 export function explainPlan(plan: Plan): string {
-  if (plan.kind === "cron") return plan.crons.map(explainCron).join("; and ");
+  if (plan.kind === "cron") return plan.crons.map(explainWallPlan).join("; and ");
   if (plan.kind === "every")
     return `every ${formatDuration(plan.every)}, counted from ${new Date(plan.from).toISOString()}`;
   if (plan.kind === "once") return `once, at ${new Date(plan.at).toISOString()}`;

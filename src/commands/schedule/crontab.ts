@@ -3,7 +3,7 @@ import { ConfigError, SignalboxError } from "../../base/errors.ts";
 import { hash } from "../../base/hash.ts";
 import { quotePosixWord } from "../../base/shell.ts";
 import { clean, type ParseResult, quoteText } from "../../base/text.ts";
-import { CRON_MACROS } from "../../schedule/cron/cron.ts";
+import { CRON_MACROS, isCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
 import {
@@ -150,7 +150,7 @@ function toMailHook(to = ""): string | undefined {
 function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): CrontabRemark[] {
   const plan = parsePlan(cron);
   if (plan.kind !== "cron") return [];
-  return plan.crons.flatMap((one) =>
+  return plan.crons.filter(isCron).flatMap((one) =>
     listCronDifferences(one, timezone, now).map((detail) => ({
       line,
       detail: `${quoteText(one.text)}: ${detail}`,

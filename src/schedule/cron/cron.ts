@@ -10,11 +10,10 @@ import {
 } from "./cron-field.ts";
 import { buildWallTimes, findWallFrom, type WallTimes } from "./wall-times.ts";
 
-/** A valid cron expression. */
-export interface Cron {
-  /** The expression as written, with single spaces. */
+/** Times on the wall clock of a zone. */
+export interface WallPlan {
+  /** As written, with single spaces. */
   readonly text: string;
-  readonly fields: CronFields;
   readonly walls: WallTimes;
   /** Seconds of each of its minutes, sorted; undefined: at their beginning. */
   readonly seconds?: readonly number[];
@@ -23,6 +22,17 @@ export interface Cron {
    * effect of clock changes on it.
    */
   readonly isFixed: boolean;
+  /** In plain English, if it is no cron expression. */
+  readonly explanation?: string;
+}
+
+/** A valid cron expression. */
+export interface Cron extends WallPlan {
+  readonly fields: CronFields;
+}
+
+export function isCron(plan: WallPlan): plan is Cron {
+  return "fields" in plan;
 }
 
 /** Thrown for a cron expression that is invalid or never fires (exit 64). */

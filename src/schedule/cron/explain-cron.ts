@@ -1,12 +1,16 @@
-import type { Cron } from "./cron.ts";
+import { type Cron, isCron, type WallPlan } from "./cron.ts";
 import { type CronField, type CronFields, MONTHS, WEEKDAYS } from "./cron-field.ts";
 
 const NTH = ["", "first", "second", "third", "fourth", "fifth"];
 /** Maximum number of times of the day that are listed. */
 const NAMED = 6;
 
-/** Explains a cron expression in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
-export function explainCron({ fields, seconds }: Cron): string {
+/** Explains times on the wall clock in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
+export function explainWallPlan(plan: WallPlan): string {
+  return plan.explanation ?? (isCron(plan) ? explainCron(plan) : plan.text);
+}
+
+function explainCron({ fields, seconds }: Cron): string {
   const times = formatTimes(fields);
   const parts = [
     ...(seconds === undefined ? [times] : formatSeconds(seconds, times)),
