@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
-import { createBootReader } from "../process/boot.ts";
 import { isCount } from "../schedule/json-fields.ts";
+import { createBootReader } from "../worker/engine/boot-reader.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import type { LibraryConnection } from "./connection.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
-import type { Boot } from "../schedule/state/boot.ts";
+import type { Boot } from "../../schedule/state/boot.ts";
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
