@@ -305,9 +305,10 @@ export class Dispatcher {
   }
 
   /** Returns whether a schedule of `@reboot` has not noted the boot of this host. */
-  #isAfterBoot({ host, due, definition }: CachedSchedule): boolean {
+  #isAfterBoot({ host, due, definition, calendarFault }: CachedSchedule): boolean {
     const { readBoot } = this.#context;
-    if (host === undefined || due === undefined || readBoot === undefined) return false;
+    if (host === undefined || due === undefined || readBoot === undefined || calendarFault !== undefined)
+      return false;
     return runsAtBoot(definition) && isNewBoot(due, readBoot());
   }
 

@@ -96,6 +96,29 @@ test("what was running when the host went down does not run again after the next
   expect(lines).toEqual(["web1 2"]);
 });
 
+test("not again in a boot when its host leaves the group and comes back; a host that enters it waits for the next boot", async () => {
+  const { keys } = fixture;
+  const setGroup = (...hosts: string[]) => fixture.put(keys.group("web"), JSON.stringify(hosts));
+  const waitForOther = (host: string, isThere: boolean) =>
+    waitUntil(`${host} ${isThere ? "is" : "is not"} in the group`, async () => {
+      const { kvs } = await fixture.store.readRange({ key: keys.due("other", host) });
+      return kvs.length === (isThere ? 1 : 0);
+    });
+  await setGroup("web1");
+  await fixture.add("job", { cron: "@reboot", on: "every-host", group: "web" });
+  await fixture.add("other", { cron: "@manual", on: "every-host", group: "web" });
+  fixture.clock.set(START + 2 * MINUTE);
+  startWorker("web1", "a", 1);
+  await waitUntilNoted("web1", "a");
+  await startWorker("web2", "b", 1).waitUntilJoined();
+  await setGroup("web2");
+  await waitForOther("web1", false);
+  await waitUntilNoted("web2", "b");
+  await setGroup("web1", "web2");
+  await waitForOther("web1", true);
+  expect([lines, await readState("web1")]).toMatchObject([["web1 1"], { boots: { ids: ["a"] } }]);
+});
+
 test("a worker that has no boot to tell leaves it alone", async () => {
   await addAtBoot();
   await fixture.startWorker(record, { host: "web1" }).waitUntilJoined();
