@@ -18,7 +18,8 @@ export type Instant = Date | number | string;
 /** The definition of a schedule. Only `cron` is required. */
 export interface ScheduleFields {
   /**
-   * A cron expression of five fields, a macro such as `@daily`, `@every 90m` (a fixed rate, counted from 1970), `@at 2026-12-24T18:00Z` (once), or `@manual` (never by itself).
+   * A cron expression of five fields, a macro such as `@daily`, `@seconds` and six fields, `@rrule FREQ=WEEKLY;INTERVAL=2 from 2026-11-30T09:00`, `@every 90m` (a fixed rate, counted from 1970),
+   * `@after-end 5m` (after the end of the last run), `@reboot`, `@at 2026-12-24T18:00Z` (once), or `@manual` (never by itself).
    * A list of cron expressions: it is due at the times of each, at the same instant once.
    */
   cron: string | readonly string[];

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
 import { isCount } from "../schedule/json-fields.ts";
+import { createBootReader } from "../worker/engine/boot-reader.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import type { LibraryConnection } from "./connection.ts";
@@ -117,6 +118,7 @@ export class Worker<T extends object = Record<string, unknown>> {
     this.#engine = new ScheduleWorker(connection.ports, {
       host: facts.fqdn,
       pid: process.pid,
+      readBoot: createBootReader(),
       version: VERSION,
       tags,
       concurrency,

@@ -45,6 +45,17 @@ export function buildImportMutation({
   };
 }
 
+/** Builds a mutation that makes schedules match several files, see `buildImportMutation`. */
+export function buildImportsMutation(imports: readonly ScheduleImport[]): ScheduleMutation {
+  const mutations = imports.map(buildImportMutation);
+  return {
+    target: mutations.map(({ target }) => target).join(", "),
+    ids: "all",
+    decide: (stored, now) => mutations.flatMap((one) => one.decide(stored, now)),
+    formatOutcome: formatImportCounts,
+  };
+}
+
 /** Formats the counts, for example `2 added, 1 changed`. */
 export function formatImportCounts(changes: readonly PlannedChange[]): string {
   const counts = Object.entries(countSchedules(changes));

@@ -595,7 +595,7 @@ function isGivenUp({ definition, due }: StoredSchedule): boolean {
  */
 export function checkFires(id: string, definition: Definition, due: DueState, now: number): DueState {
   const plan = parsePlan(definition.cron);
-  if (plan.kind === "manual" || due.next !== undefined) return due;
+  if (plan.kind === "manual" || plan.kind === "boot" || due.next !== undefined) return due;
   throw new UsageError(
     `schedule ${quoteText(id)} would never fire: ${explainNeverFires(plan, definition, now)}`,
   );

@@ -24,6 +24,9 @@ export type ChainCondition = (typeof CHAIN_CONDITIONS)[number];
 /** Value of `on` of a schedule that runs on every host. Versions that do not know it refuse the definition, and run nothing. */
 export const EVERY_HOST = "every-host";
 
+/** Where an import lets lines run: each on every host, or on one; without either, lines that maintain their host run on every one. */
+export const IMPORT_HOSTS = [EVERY_HOST, "one-host"] as const;
+
 export const REMOVAL_CONDITIONS = ["success", "end"] as const;
 /**
  * After which end of its last occurrence a schedule is removed by itself. `success`: it succeeded. `end`: it succeeded, or was

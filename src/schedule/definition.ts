@@ -21,7 +21,7 @@ import {
   SCHEDULE_DEFAULTS,
 } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
-import { type CronText, parsePlan } from "./plan.ts";
+import { BOOT, type CronText, parsePlan } from "./plan.ts";
 
 /** A pause set by an operator, or by the schedule itself (`pauseAfterFailures`). The schedule fires only when triggered. */
 export interface Pause {
@@ -56,7 +56,7 @@ export const DURATION_FIELDS = new Set<string>();
  * fields, which a later version wrote.
  */
 const DEFINITION = v.object({
-  /** A cron expression of five fields, a macro such as `@daily`, or several; `@at` with an instant, or `@manual`. */
+  /** A cron expression, a macro such as `@daily`, or several; or another text that `parsePlan` knows. */
   cron: v.pipe(
     createField(
       "cron",
@@ -231,7 +231,13 @@ export function locateDefinitionFault(
 function findEveryHostFault(
   definition: Definition,
 ): { what: string; path: readonly (string | number)[] } | undefined {
-  if (!runsOnEveryHost(definition)) return undefined;
+  if (!runsOnEveryHost(definition))
+    return runsAtBoot(definition)
+      ? {
+          what: "a schedule of @reboot runs on each host: add on: every-host (--on every-host)",
+          path: ["on"],
+        }
+      : undefined;
   if (definition.after !== undefined)
     return {
       what: "a schedule that runs on every host cannot follow another one: leave out after, or on: every-host",
@@ -248,6 +254,11 @@ function findEveryHostFault(
 /** Returns whether each occurrence runs once on each host. Each host then has a state of its own. */
 export function runsOnEveryHost(definition: Pick<Definition, "on"> | undefined): boolean {
   return definition?.on === EVERY_HOST;
+}
+
+/** Returns whether a schedule runs once for each boot of a host. */
+export function runsAtBoot(definition: Pick<Definition, "cron"> | undefined): boolean {
+  return String(definition?.cron).trim().toLowerCase() === BOOT;
 }
 
 const REQUIRED_FIELDS = [

@@ -3,13 +3,16 @@ import { quoteText } from "../base/text.ts";
 import { CronError } from "./cron/cron.ts";
 import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";
 
+/** Instants at which a plan is not due, though its text says so. */
+export interface Exclusion {
+  isExcluded?(instant: number): boolean;
+}
+
 /** A fixed rate: an instant, and every so many ms after it, whatever the clocks do. */
-export interface Interval {
+export interface Interval extends Exclusion {
   readonly every: number;
   /** ms since the epoch. */
   readonly from: number;
-  /** Returns whether an occurrence is left out. */
-  isExcluded?(instant: number): boolean;
 }
 
 /** Shortest interval, ms. */
@@ -30,6 +33,15 @@ export function parseInterval(text: string): Interval {
       `cron text ${quoteText(text)} is not an interval: write a duration of at least ${formatDuration(SHORTEST)}, and perhaps when it begins, such as @every 90m from 2026-11-24T03:00Z`,
     );
   return { every: every.value, from };
+}
+
+/** Parses `@after-end 5m`. @returns ms @throws CronError */
+export function parseWait(text: string): number {
+  const wait = parseDuration(text.replace(/^\S+\s*/, ""));
+  if ("value" in wait && wait.value >= SHORTEST) return wait.value;
+  throw new CronError(
+    `cron text ${quoteText(text)} does not say how long after the end of a run: write a duration of at least ${formatDuration(SHORTEST)}, such as @after-end 5m`,
+  );
 }
 
 /** Writes an instant into the text of an interval that has none; other texts stay. @param from  ms since the epoch */

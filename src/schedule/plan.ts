@@ -1,7 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { quoteText } from "../base/text.ts";
-import { type Cron, CronError, parseCron } from "./cron/cron.ts";
-import { explainCron } from "./cron/explain-cron.ts";
+import { CronError, parseCron, type WallPlan } from "./cron/cron.ts";
+import { explainWallPlan } from "./cron/explain-cron.ts";
 import {
   countOccurrences,
   findOccurrenceAfter,
@@ -9,33 +9,49 @@ import {
   findOccurrenceUntil,
 } from "./cron/occurrence.ts";
 import { findOffsetPeriod } from "./cron/offsets.ts";
+import { parseRecurrence } from "./cron/recurrence.ts";
 import { listUpcomingOccurrences, type UpcomingOccurrence } from "./cron/upcoming-occurrences.ts";
 import { formatLocalTime } from "./cron/wall-times.ts";
-import { createIntervalTimes, type Interval, parseInterval } from "./interval.ts";
+import { createIntervalTimes, type Exclusion, type Interval, parseInterval, parseWait } from "./interval.ts";
 import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";
 
 /** The cron text of a schedule, or several: it is due at the times of each, at the same instant once. */
 export type CronText = string | readonly string[];
 
 /**
- * When a schedule is due by itself: at the times of cron expressions, once at an instant (ms since the epoch), at a fixed rate, or
- * never: then it runs only when it is triggered, or after other schedules.
+ * When a schedule is due by itself: at the times of cron expressions, once at an instant (ms since the epoch), at a fixed rate, some
+ * time (ms) after the end of its last run, at each boot of its host, or never: then it runs only when it is triggered, or
+ * after other schedules.
  */
 export type Plan =
-  | { readonly kind: "cron"; readonly text: CronText; readonly crons: readonly Cron[] }
+  | { readonly kind: "cron"; readonly text: CronText; readonly crons: readonly WallPlan[] }
   | { readonly kind: "once"; readonly text: string; readonly at: number }
   | ({ readonly kind: "every"; readonly text: string } & Interval)
+  | ({ readonly kind: "after-end"; readonly text: string; readonly wait: number } & Exclusion)
+  | { readonly kind: "boot"; readonly text: string }
   | { readonly kind: "manual"; readonly text: string };
 
 /** Plan of a schedule that is never due by itself. */
 export const MANUAL = "@manual";
+/** Plan of a schedule that runs when its host has booted. */
+export const BOOT = "@reboot";
+
+/** Parsers of the plans that are not cron expressions, by their first word. */
+const PARSERS = new Map<string, (text: string) => Plan>([
+  [MANUAL, () => ({ kind: "manual", text: MANUAL })],
+  [BOOT, () => ({ kind: "boot", text: BOOT })],
+  ["@rrule", (text) => toCronPlan(parseRecurrence(text))],
+  ["@at", (text) => ({ kind: "once", text, at: parseOnce(text) })],
+  ["@every", (text) => ({ kind: "every", text, ...parseInterval(text) })],
+  ["@after-end", (text) => ({ kind: "after-end", text, wait: parseWait(text) })],
+]);
 
 /** Largest number of cron texts of one schedule. */
 const MOST_TEXTS = 20;
 
 /**
  * Parses the plan of a schedule: a cron expression or macro, or several, `@at 2026-11-24T03:00Z`,
- * `@every 90m`, or `@manual`.
+ * `@every 90m`, `@after-end 5m`, `@reboot` or `@manual`.
  * @throws CronError with the text received and the remedy
  */
 export function parsePlan(given: CronText): Plan {
@@ -60,11 +76,13 @@ export function formatCronText(cron: CronText): string {
 
 function parseText(text: string): Plan {
   const trimmed = text.trim();
-  const word = trimmed.toLowerCase();
-  if (word === MANUAL) return { kind: "manual", text: MANUAL };
-  if (/^@at(\s|$)/.test(word)) return { kind: "once", text: trimmed, at: parseOnce(trimmed) };
-  if (/^@every(\s|$)/.test(word)) return { kind: "every", text: trimmed, ...parseInterval(trimmed) };
-  const cron = parseCron(text);
+  const [word = "", ...more] = trimmed.toLowerCase().split(/\s+/);
+  const parse = PARSERS.get(word);
+  if (parse !== undefined && (more.length === 0 || (word !== MANUAL && word !== BOOT))) return parse(trimmed);
+  return toCronPlan(parseCron(text));
+}
+
+function toCronPlan(cron: WallPlan): Plan {
   return { kind: "cron", text: cron.text, crons: [cron] };
 }
 
@@ -83,13 +101,14 @@ function parseOnce(text: string): number {
 
 /** @param zone  a name that `checkZone` accepts; it matters for cron expressions only */
 export function createPlanTimes(plan: Plan, zone: string): PlanTimes {
-  if (plan.kind === "manual") return NO_TIMES;
+  if (plan.kind === "manual" || plan.kind === "boot") return NO_TIMES;
   if (plan.kind === "once") return createFixedTimes([plan.at]);
   if (plan.kind === "every") return createIntervalTimes(plan);
+  if (plan.kind === "after-end") return createAfterEndTimes(plan);
   return mergeTimes(plan.crons.map((cron) => createCronTimes(cron, zone)));
 }
 
-function createCronTimes(cron: Cron, zone: string): PlanTimes {
+function createCronTimes(cron: WallPlan, zone: string): PlanTimes {
   return {
     findAfter: (instant) => findOccurrenceAfter(cron, zone, instant),
     findFrom: (instant) => findOccurrenceFrom(cron, zone, instant),
@@ -128,12 +147,25 @@ function createFixedTimes(instants: readonly number[]): PlanTimes {
 /** Without any occurrence. */
 export const NO_TIMES = createFixedTimes([]);
 
+/** Any instant may be the first one. Which is the next one depends on the end of the run, see `planAfterEnd`. */
+function createAfterEndTimes({ isExcluded }: Exclusion): PlanTimes {
+  const { findFrom } = createIntervalTimes({ every: 1, from: 0, ...(isExcluded && { isExcluded }) });
+  return { ...NO_TIMES, findFrom };
+}
+
 /** Explains a plan in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
 export function explainPlan(plan: Plan): string {
-  if (plan.kind === "cron") return plan.crons.map(explainCron).join("; and ");
+  if (plan.kind === "cron") return plan.crons.map(explainWallPlan).join("; and ");
   if (plan.kind === "every")
     return `every ${formatDuration(plan.every)}, counted from ${new Date(plan.from).toISOString()}`;
-  return plan.kind === "manual" ? "never by itself" : `once, at ${new Date(plan.at).toISOString()}`;
+  if (plan.kind === "once") return `once, at ${new Date(plan.at).toISOString()}`;
+  return explainEventPlan(plan) ?? "never by itself";
+}
+
+/** Explains a plan that depends on an event, not on the clock: "5m after its end"; undefined for other plans. */
+export function explainEventPlan(plan: Plan): string | undefined {
+  if (plan.kind === "after-end") return `${formatDuration(plan.wait)} after its end`;
+  return plan.kind === "boot" ? "at each boot of its host" : undefined;
 }
 
 /**
@@ -154,7 +186,7 @@ export function listPlannedOccurrences(
   }
   const times = createPlanTimes(plan, zone);
   const found: UpcomingOccurrence[] = [];
-  for (let at = times.findAfter(after); at !== undefined && found.length < count; at = times.findAfter(at))
+  for (let at = times.findFrom(after + 1); at !== undefined && found.length < count; at = times.findAfter(at))
     found.push({ at, local: formatLocalTime(zone, at, findOffsetPeriod(zone, at)?.offset ?? 0) });
   return found;
 }

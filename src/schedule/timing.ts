@@ -16,6 +16,8 @@ import type { PlanTimes } from "./plan-times.ts";
 export interface Timing extends PlanTimes {
   /** Time between the scheduled time and the claim: delay and jitter, ms. */
   readonly lag: number;
+  /** Time from the end of a run to the next scheduled time, ms, if that depends on the end. */
+  readonly wait?: number | undefined;
   /** Returns whether the calendars exclude the day of an instant in the zone of the schedule. */
   isExcluded(instant: number): boolean;
 }
@@ -40,11 +42,13 @@ export function createTiming(
 ): Timing {
   const { timezone, end } = definition;
   const rule = buildDayRule(definition, calendars);
-  const times = createPlanTimes(restrictPlan(parsePlan(definition.cron), timezone, rule), timezone);
+  const plan = restrictPlan(parsePlan(definition.cron), timezone, rule);
+  const times = createPlanTimes(plan, timezone);
   const limitToEnd = (at: number | undefined) =>
     at !== undefined && end !== undefined && at > end ? undefined : at;
   return {
     lag: computeLag(id, definition),
+    wait: plan.kind === "after-end" ? plan.wait : undefined,
     findAfter: (instant) => limitToEnd(times.findAfter(instant)),
     findFrom: (instant) => limitToEnd(times.findFrom(instant)),
     findUntil: (instant) => times.findUntil(end === undefined ? instant : Math.min(instant, end)),

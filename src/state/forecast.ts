@@ -74,7 +74,9 @@ function listStarts({ id, definition, due, calendars }: ForecastInput, { from, u
   const timing = isUnknown ? NEVER_DUE : createTiming(id, definition, calendars);
   const starts: number[] = [];
   if (begin >= until) return starts;
-  let at = timing.findFrom(Math.max(due?.next ?? 0, begin - timing.lag));
+  const first = Math.max(due?.next ?? 0, begin - timing.lag);
+  // When a run that has not started will end, nobody knows.
+  let at = timing.wait === undefined ? timing.findFrom(first) : due?.next && first;
   while (at !== undefined && at + timing.lag < until && starts.length < MOST_STARTS) {
     starts.push(at + timing.lag);
     at = timing.findAfter(at);

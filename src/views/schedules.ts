@@ -16,7 +16,7 @@ import {
 } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { canHandle } from "../schedule/handler-types.ts";
-import { explainPlan, formatCronText, MANUAL, parsePlan } from "../schedule/plan.ts";
+import { BOOT, explainPlan, formatCronText, MANUAL, parsePlan } from "../schedule/plan.ts";
 import {
   type Backfill,
   type DueState,
@@ -551,7 +551,7 @@ function listRowStates(
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
     parts.some((one) => hasFailed(one.last) && !isRetried(one)) && "failed",
-    fault === undefined && isOver && definition?.cron !== MANUAL && "ended",
+    fault === undefined && isOver && definition?.cron !== MANUAL && definition?.cron !== BOOT && "ended",
   ];
   const states = found.filter((one) => one !== false);
   const isWaiting = fault === undefined && next !== undefined && overdue < 0;

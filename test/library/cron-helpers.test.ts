@@ -53,7 +53,7 @@ describe("listCronTimes", () => {
 test("explainCronText explains expressions and other plans", () => {
   expect(explainCronText("30 2 * * 1-5")).toBe("at 02:30, Monday to Friday");
   expect(explainCronText("@manual")).toBe("never by itself");
-  expect(() => explainCronText("@reboot")).toThrow(CronError);
+  expect(() => explainCronText("@rebot")).toThrow(CronError);
 });
 
 test("lintCronText finds mistakes, and tells errors as findings", () => {

@@ -28,6 +28,21 @@ function report(inputs: readonly ForecastInput[], totals: Record<string, number>
   return { ...found, commands: suggestSpread(found, forecasts).map(({ command }) => command) };
 }
 
+describe("a plan that depends on an event", () => {
+  const listStarts = (cron: string, due?: ForecastInput["due"]) =>
+    forecastSchedule({ ...inputOf("job", cron), due }, SPAN).starts;
+
+  it("after its end: the start that is planned, and none while it runs", () => {
+    const next = FROM + HOUR;
+    expect(listStarts("@after-end 5m", { next, runAt: next, open: [] })).toEqual([next]);
+    expect(listStarts("@after-end 5m", { runAt: 0, open: [] })).toEqual([]);
+  });
+
+  it("at boot: none", () => {
+    expect(listStarts("@reboot", { runAt: 0, open: [], boots: { since: 0, ids: [] } })).toEqual([]);
+  });
+});
+
 describe("starts in the same minute", () => {
   it.each([
     { what: "twice a day", crons: ["0 3,15 * * *", "0 3,15 * * *"], minutes: [2] },

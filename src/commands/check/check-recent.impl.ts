@@ -59,7 +59,10 @@ async function readSelected(
 /** Whether a schedule runs by itself, and again. */
 function isCheckable(definition: Definition, due: DueState | undefined, wall: number): boolean {
   const { cron, removeAfter } = definition;
-  return parsePlan(cron).kind !== "manual" && removeAfter === undefined && !isPaused(definition, due, wall);
+  const { kind } = parsePlan(cron);
+  return (
+    kind !== "manual" && kind !== "boot" && removeAfter === undefined && !isPaused(definition, due, wall)
+  );
 }
 
 async function readNamed(context: CommandContext, names: readonly string[]): Promise<RecentJobs> {

@@ -19,11 +19,11 @@ import {
 import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { validateName } from "../../protocol/names.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../schedule/definition.ts";
-import { anchorInterval } from "../../schedule/interval.ts";
 import type { JsonFields } from "../../schedule/json-fields.ts";
 import { type CronText, formatOncePlan, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import { listBackfilled } from "../../schedule/state/backfill.ts";
 import type { DueState } from "../../schedule/state/due.ts";
+import type { FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
 import { type ActionImplementation, type Call, toFlags } from "../command.ts";
 import { ACTION_FLAGS, type ActionFlags } from "../command-line/flags.ts";
 import { formatInstantUtc, INSTANT_FORM, parseInstant } from "../command-line/instant.ts";
@@ -53,6 +53,7 @@ import {
 } from "./definition-input.ts";
 import { formatUpcomingRuns } from "./describe-schedule.ts";
 import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
+import { readTimes } from "./times.ts";
 
 export const editSchedule = createActionCommand(async (context: ActionContext<ScheduleEditFlags>) => {
   const { call } = context;
@@ -86,29 +87,26 @@ async function editByFlags(
   const given = readGivenFields(call, definition.timezone, now);
   await checkConfiguredTotals(context, given.leases ?? []);
   const zone = given.timezone ?? definition.timezone;
-  const first = readFirstRun(call, zone, now);
+  const { times, first } = readPlannedTimes(call, undefined, zone, now);
   const applyChange = (before: Definition | undefined) =>
-    applyGivenFields(
-      applyTimes(before ?? definition, call, first.start ?? getSecondBefore(now)),
-      given,
-      call,
-    );
+    applyGivenFields(applyTimes(before ?? definition, call, times), given, call);
   const notes = listProgramNotes(given.command ?? []);
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
-/** An interval counts from an instant, --start or now, which becomes a part of its text. */
-function anchorPlan(cron: CronText, from: number): CronText {
-  return typeof cron === "string" ? anchorInterval(cron, from) : cron;
-}
-
-/** @param from  when an interval begins, ms since the epoch */
-function applyTimes(before: Definition, call: Call<ScheduleEditFlags>, from: number): Definition {
+/** @param times  undefined: they do not change */
+function applyTimes(
+  before: Definition,
+  { flags }: Call<ScheduleEditFlags>,
+  times: CronText | undefined,
+): Definition {
   const { type: old, ...rest } = before;
-  const { cron: given } = call.flags;
-  const cron = given === undefined ? before.cron : anchorPlan(parsePlan(given).text, from);
-  const { type = old } = call.flags;
-  return { ...rest, cron, ...(type && type !== "-" && { type }) };
+  const { type = old } = flags;
+  return {
+    ...rest,
+    cron: times === undefined ? before.cron : parsePlan(times).text,
+    ...(type && type !== "-" && { type }),
+  };
 }
 
 async function editInEditor(context: ActionContext, seen: StoredSchedule): Promise<ActionOutcome> {
@@ -181,14 +179,14 @@ async function addSchedule(
 ): Promise<ActionOutcome> {
   const { call } = context;
   checkNoneEmpty(call);
-  const { text } = parsePlan(cron); // refused as an argument, not as a part of a definition
   const now = context.clock.getWallTime();
   if (data !== undefined && call.flags.data !== undefined)
     throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
   const given = readGivenFields(call, "UTC", now);
-  const from = readFirstRun(call, given.timezone ?? "UTC", now).start ?? getSecondBefore(now);
+  const { times = MANUAL, first: firstGiven } = readPlannedTimes(call, cron, given.timezone ?? "UTC", now);
+  const { text } = parsePlan(times); // refused as an argument, not as a part of a definition
   const base = {
-    cron: anchorPlan(typeof cron === "string" ? cron : text, from),
+    cron: typeof times === "string" ? times : text,
     timezone: "UTC",
     ...(type !== undefined && { type }),
   };
@@ -196,10 +194,7 @@ async function addSchedule(
     ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
     ...buildPause(context, now),
   };
-  const first = {
-    ...(start !== undefined && { start }),
-    ...readFirstRun(call, definition.timezone, now),
-  };
+  const first = { ...(start !== undefined && { start }), ...firstGiven };
   await checkConfiguredTotals(context, definition.leases);
   const calendars = await readCalendarsOf(context, definition);
   return await new AmendmentCommand(context, {
@@ -225,19 +220,29 @@ function getSecondBefore(now: number): number {
   return Math.floor((now - 1) / 1_000) * 1_000;
 }
 
-/** Reads --start and --at. */
-function readFirstRun({ flags: { start, at } }: Call<ScheduleEditFlags>, zone: string, now: number) {
-  return {
-    ...(start !== undefined && { start: start(zone, now) }),
-    ...(at !== undefined && { at: at(zone, now) }),
-  };
+/**
+ * Reads the times of a schedule, and --start and --at.
+ * @param cron  a cron text beside the flags
+ */
+function readPlannedTimes(
+  { flags }: Call<ScheduleEditFlags>,
+  cron: string | undefined,
+  zone: string,
+  now: number,
+): { times: CronText | undefined; first: FirstOccurrenceOptions } {
+  const [start, at] = [flags.start?.(zone, now), flags.at?.(zone, now)];
+  const times = readTimes(flags, cron, { zone, start, now: getSecondBefore(now) });
+  // The start of a rule is a part of it, and may be in the past.
+  const begins = start !== undefined && flags.rrule === undefined;
+  return { times, first: { ...(begins && { start }), ...(at !== undefined && { at }) } };
 }
 
 /** What the arguments of a new schedule say. */
 interface AddArguments {
   id: string;
   type?: string;
-  cron: CronText;
+  /** Undefined if the flags say when. */
+  cron?: string;
   /** JSON. */
   data?: string;
   /** The first occurrence is not before this instant, ms since the epoch, unless --start is given. */
@@ -256,15 +261,10 @@ function parseAddArguments(call: Call<ScheduleAddFlags>): AddArguments {
     throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
   return {
     id,
-    cron: addTimes(second, call),
+    cron: second,
     ...(first !== "-" && first !== undefined && { type: first }),
     ...(data !== undefined && { data }),
   };
-}
-
-/** Adds the times of --cron to those of CRON. */
-function addTimes(text: string, { flags: { cron = [] } }: Call<ScheduleAddFlags>): CronText {
-  return cron.length === 0 ? text : [text, ...cron];
 }
 
 function parseShortArguments(
@@ -274,10 +274,11 @@ function parseShortArguments(
   isChained: boolean,
 ): AddArguments {
   const hasCommand = call.command.length > 0 || call.flags.command !== undefined;
-  if (first !== undefined && hasCommand) return { id, cron: addTimes(first, call) };
-  const { cron = isChained ? MANUAL : undefined } = call.flags;
-  if (cron !== undefined && (hasCommand || isChained || first !== undefined))
-    return { id, cron, ...(first !== undefined && first !== "-" && { type: first }) };
+  if (first !== undefined && hasCommand) return { id, cron: first };
+  const { cron, rrule, "after-end": wait } = call.flags;
+  const isTimed = isChained || [cron, rrule, wait].some((one) => one !== undefined);
+  if (isTimed && (hasCommand || isChained || first !== undefined))
+    return { id, ...(first !== undefined && first !== "-" && { type: first }) };
   throw new UsageError(
     first === undefined
       ? "CRON is missing: write KEY TYPE CRON, KEY CRON -- COMMAND, or --after KEY for a schedule that follows another"

@@ -10,6 +10,7 @@ import { ACTION_FLAGS } from "../command-line/flags.ts";
 import { parseTime, type WrittenTime } from "../command-line/instant.ts";
 import { createCountParser } from "../command-line/values.ts";
 import { DEFINITION_FLAGS, parseDataJson, parseVariable, START_FLAGS } from "./definition-flags.ts";
+import { TIME_FLAGS } from "./times.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
 const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
@@ -17,17 +18,8 @@ const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
 export const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
 
-/** Flag for the times of a schedule. */
-const CRON_FLAG = declareFlags({
-  "--cron CRON": {
-    isRepeatable: true,
-    separator: ";",
-    help: "when; given several times, it is due at the times of each",
-  },
-});
-
 const SCHEDULE_ADD_FLAGS = declareFlags({
-  ...CRON_FLAG,
+  ...TIME_FLAGS,
   ...START_FLAGS,
   "--paused": "create it paused; it does not fire until it is resumed",
   ...DEFINITION_FLAGS,
@@ -46,8 +38,8 @@ export const scheduleAdd = declareCommand({
       " after --, no handler is needed: KEY CRON -- COMMAND is enough. A command gets no shell; write sh -c '…' for one.",
     "CRON has five fields, or is a macro such as @daily. `signalbox schedule explain` explains it, and `schedule" +
       " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
-    "With --cron, CRON can be left out, or is one more time. With --after, it can be left out: the schedule then runs only after those schedules. @manual as CRON means that it runs" +
-      " only when it is triggered, `@at 2026-12-24T18:00Z` once, and `@every 90m` at a fixed rate from --start or now; see also `signalbox schedule at`.",
+    "With --cron, --rrule or --after-end, CRON can be left out, or is one more time. With --after, it can be left out: the schedule then runs only after those schedules. @manual as CRON means that it runs" +
+      " only when it is triggered, `@at 2026-12-24T18:00Z` once, `@every 90m` at a fixed rate from --start or now, and @reboot, with --on every-host, once for each boot of each host; see also `signalbox schedule at`.",
     TIMES,
   ],
   args: {
@@ -65,6 +57,9 @@ export const scheduleAdd = declareCommand({
     "signalbox schedule add load --after extract -- load-tables": "run it whenever extract has succeeded",
     "signalbox schedule add warm-cache '@hourly' --on every-host --group web -- ./warm-cache.sh":
       "run it on each host of a group",
+    "signalbox schedule add pay --rrule 'FREQ=WEEKLY;INTERVAL=2' --start 2026-11-30T09:00 -- ./pay.sh":
+      "run it at 09:00 every second Monday",
+    "signalbox schedule add sync --after-end 5m -- ./sync.sh": "run it five minutes after its last end",
     "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
   },
@@ -108,7 +103,7 @@ export const scheduleAt = declareCommand({
 });
 
 const SCHEDULE_EDIT_FLAGS = declareFlags({
-  ...CRON_FLAG,
+  ...TIME_FLAGS,
   "--type TYPE": { canClear: true, help: "selects the handler" },
   ...START_FLAGS,
   ...DEFINITION_FLAGS,

@@ -3,12 +3,18 @@ import { ConfigError, SignalboxError } from "../../base/errors.ts";
 import { hash } from "../../base/hash.ts";
 import { quotePosixWord } from "../../base/shell.ts";
 import { clean, type ParseResult, quoteText } from "../../base/text.ts";
-import { CRON_MACROS, parseCron } from "../../schedule/cron/cron.ts";
+import { CRON_MACROS, isCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
-import type { Catchup, EVERY_HOST, Overlap } from "../../schedule/definition-values.ts";
+import {
+  type Catchup,
+  EVERY_HOST,
+  type IMPORT_HOSTS,
+  type Overlap,
+} from "../../schedule/definition-values.ts";
 import { parseHookAddress } from "../../schedule/hook-address.ts";
 import { listCronDifferences } from "../../schedule/lint/lint-dialects.ts";
+import { BOOT, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { removeReleaseNames } from "../../syntax/command-name.ts";
 import {
   type CronJob,
@@ -30,8 +36,8 @@ export interface CrontabImportOptions {
   source: string;
   prefix: string;
   group?: string | undefined;
-  /** Each line runs once on each host. */
-  on?: typeof EVERY_HOST | undefined;
+  /** Where lines run. Default: those that maintain their host on every host. Lines of `@reboot` always do. */
+  on?: (typeof IMPORT_HOSTS)[number] | undefined;
   /** The user that workers run as. */
   workerUser: string;
   /** Whether lines of other users run through sudo. */
@@ -63,22 +69,31 @@ const CRON_VARIABLES = new Set(
   ),
 );
 
-/** Converts a crontab to schedules. */
-export function convertCrontab(text: string, terms: CrontabImportOptions): ConvertedCrontab {
+/**
+ * Converts a crontab to schedules.
+ * @param met  how often each id was given, if several crontabs are converted
+ */
+export function convertCrontab(
+  text: string,
+  terms: CrontabImportOptions,
+  met = new Map<string, number>(),
+): ConvertedCrontab {
   const { jobs, faults } = parseCrontab(text, terms.format);
   const fatal = faults.filter(({ isFatal, isUnfinished }) => isFatal && !isUnfinished);
   const bad = new Set(fatal.map(({ line }) => line));
   const notes = faults
     .filter((fault) => !fatal.includes(fault))
     .map((fault) => ({ line: fault.line, detail: formatFaultNote(fault) }));
-  const ids = buildScheduleIds(jobs, terms.prefix);
+  const ids = buildScheduleIds(jobs, terms.prefix, met);
   const definitions = new Map<string, Definition>();
   const refused: CrontabRemark[] = fatal.map(({ line, detail }) => ({ line, detail }));
   for (const [index, job] of jobs.entries()) {
     if (bad.has(job.line)) continue;
     const reason = findSkipReason(job);
-    const note = reason ?? (terms.on === undefined ? findHostWorkNote(job) : undefined);
+    const work = terms.on === EVERY_HOST ? undefined : findHostMaintenance(job.command, job.variables);
+    const note = reason ?? (work && formatHostWorkNote(work, terms));
     if (note !== undefined) notes.push({ line: job.line, detail: note });
+    if (/^@reboot$/i.test(job.schedule)) notes.push({ line: job.line, detail: AT_BOOT });
     if (job.isCut && reason === undefined) notes.push({ line: job.line, detail: CUT });
     if (reason !== undefined) continue;
     const converted = tryConvert(() => buildDefinition(job, terms));
@@ -102,13 +117,15 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
   const jitter = parseRandomDelay(variables.get("RANDOM_DELAY"));
   const env = Object.fromEntries([...variables].filter(([name]) => !CRON_VARIABLES.has(name)));
   const mail = toMailHook(variables.get("MAILTO"));
+  const plan = toPlan(job.schedule);
+  const isHostWork = terms.on === undefined && findHostMaintenance(job.command, variables) !== undefined;
   const isOther = terms.format === "system" && job.user !== terms.workerUser;
   if (isOther && !terms.sudo)
     throw new ConfigError(
       `it runs as user ${quoteText(job.user ?? "")}, but workers run as ${quoteText(terms.workerUser)}: set --worker-user, or add --sudo to run it with sudo`,
     );
   return {
-    cron: toCronText(job.schedule),
+    cron: plan.text,
     timezone: checkZone(variables.get("CRON_TZ") ?? terms.timezone),
     command: isOther ? buildSudoArgv(job, env) : buildArgv(job),
     ...(!isOther && Object.keys(env).length > 0 && { env }),
@@ -117,7 +134,7 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
     source: terms.source,
     ...(mail !== undefined && { hooks: { failure: mail } }),
     ...(jitter !== undefined && { jitter }),
-    ...(terms.on !== undefined && { on: terms.on }),
+    ...((terms.on === EVERY_HOST || isHostWork || plan.kind === "boot") && { on: EVERY_HOST }),
     ...(terms.group !== undefined && { group: terms.group }),
     ...(note !== undefined && { note: note.slice(0, LONGEST_NOTE) }),
   };
@@ -131,27 +148,31 @@ function toMailHook(to = ""): string | undefined {
 
 /** Notes where cron fires at other times than signalbox. */
 function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): CrontabRemark[] {
-  return [cron].flat().flatMap((text) =>
-    listCronDifferences(parseCron(text), timezone, now).map((detail) => ({
+  const plan = parsePlan(cron);
+  if (plan.kind !== "cron") return [];
+  return plan.crons.filter(isCron).flatMap((one) =>
+    listCronDifferences(one, timezone, now).map((detail) => ({
       line,
-      detail: `${quoteText(text)}: ${detail}`,
+      detail: `${quoteText(one.text)}: ${detail}`,
     })),
   );
 }
 
 const CUT =
   "the command ends at the first % without a backslash, as with cron, and the text after it is its input; write \\% for a percent sign";
+const AT_BOOT =
+  "@reboot: it runs on every host, from the next boot of each on; what it leaves in the background ends with it, so start a daemon with systemd";
 const LONGEST_NOTE = 500;
 
 /** Converts a schedule of cron to five fields or a macro. @throws CronError */
-function toCronText(schedule: string): string {
+function toPlan(schedule: string): Plan {
   const text = schedule.replace(/^-/, "").replace(/[ \t]+/g, " ");
   const known = /^@every_minute$/i.test(text)
     ? "* * * * *"
     : text.startsWith("@")
       ? text.toLowerCase()
       : text;
-  return parseCron(known).text;
+  return parsePlan(known);
 }
 
 /** A script that passes the text after `%` as input to a shell line. Its exit code is that of the line. */
@@ -218,9 +239,7 @@ function tryConvert<T>(make: () => T): ParseResult<T> {
 }
 
 /** Returns the reason why a line is not imported and stays in the crontab; undefined if it is imported. */
-function findSkipReason({ schedule, command, variables }: CronJob): string | undefined {
-  if (/^@reboot$/i.test(schedule))
-    return "@reboot has no time: the line is not imported, and stays with cron (or systemd)";
+function findSkipReason({ command, variables }: CronJob): string | undefined {
   const tool = findLockingPrograms(command, variables)[0]?.name;
   if (tool === undefined) return undefined;
   if (tool === "signalbox run") return "the line uses signalbox run: it is not imported, and stays with cron";
@@ -231,13 +250,11 @@ function findSkipReason({ schedule, command, variables }: CronJob): string | und
 }
 
 /** Returns a note about a line that seems to maintain its host. */
-function findHostWorkNote({ command, variables }: CronJob): string | undefined {
-  const work = findHostMaintenance(command, variables);
-  if (work === undefined) return undefined;
-  return (
-    `the line seems to maintain the host itself (${work}): as a schedule, it runs on one host each time;` +
-    " if every host needs it, import it with --on every-host, or keep it in the crontabs"
-  );
+function formatHostWorkNote(work: string, { on }: CrontabImportOptions): string {
+  const what = `the line seems to maintain the host itself (${work})`;
+  return on === undefined
+    ? `${what}: it becomes a schedule that runs on every host; if one host is enough, import it with --on one-host`
+    : `${what}: as a schedule, it runs on one host each time`;
 }
 
 /** Formats a fault of the crontab that does not prevent the import. */
@@ -288,8 +305,7 @@ const LONGEST = 32;
  * id stays the same while the line runs the same command. The time is not part of it, so a new time changes a schedule
  * instead of creating another. Duplicate lines get a number.
  */
-function buildScheduleIds(jobs: readonly CronJob[], prefix: string): string[] {
-  const met = new Map<string, number>();
+function buildScheduleIds(jobs: readonly CronJob[], prefix: string, met: Map<string, number>): string[] {
   return jobs.map((job) => {
     const id = `${prefix}${buildCommandSlug(job.command)}-${computeDigest(job)}`;
     const count = (met.get(id) ?? 0) + 1;
@@ -401,7 +417,9 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
 /** Returns whether cron reads a cron text, which may have `W`, `L`, `#`, ranges that wrap, or full names. */
 function isKnownToCron(cron: string): boolean {
   return (
-    CRON_MACROS[cron.toLowerCase()] !== undefined || findScheduleFault(cron.split(" "))?.isFatal !== true
+    cron === BOOT ||
+    CRON_MACROS[cron.toLowerCase()] !== undefined ||
+    findScheduleFault(cron.split(" "))?.isFatal !== true
   );
 }
 

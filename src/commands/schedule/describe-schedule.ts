@@ -17,7 +17,7 @@ import {
   runsOnEveryHost,
 } from "../../schedule/definition.ts";
 import { EVERY_HOST, SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
-import { explainPlan, formatCronText, MANUAL, parsePlan } from "../../schedule/plan.ts";
+import { explainEventPlan, explainPlan, formatCronText, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { computeLag } from "../../schedule/timing.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
@@ -142,7 +142,12 @@ export function formatSchedulePause(pause: Pause | undefined): string {
 
 function formatNextDue(due: DueState | undefined, definition: Definition | undefined): string {
   if (due === undefined) return "";
-  if (due.next === undefined) return definition?.cron === MANUAL ? "" : "; it never fires again";
+  if (due.next === undefined) {
+    const then = definition && explainEventPlan(parsePlan(definition.cron));
+    return definition?.cron === MANUAL
+      ? ""
+      : `; ${then === undefined ? "it never fires again" : `next ${then}`}`;
+  }
   const later = due.runAt === due.next ? "" : `, run at ${formatInstantUtc(due.runAt)}`;
   return `; next ${formatInstantUtc(due.next)}${later}`;
 }

@@ -7,7 +7,7 @@ import { type ChainGraph, listConnected } from "../../schedule/chain-graph.ts";
 import { type Definition, getPause, isPaused } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { explainPlan, parsePlan } from "../../schedule/plan.ts";
+import { explainEventPlan, explainPlan, parsePlan } from "../../schedule/plan.ts";
 import { type DeadLetter, listDeadLetters } from "../../views/dead-letters.ts";
 import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
@@ -136,12 +136,20 @@ function printRuns(
   { id, definition, runs, note }: NextRunsReport,
 ): number {
   const { cron, timezone } = definition;
-  const document = { id, cron, timezone, rows: runs, note: note ?? null };
-  printResult(call, io, document, () =>
-    runs.length === 0
-      ? "it never fires again\n"
-      : renderTextTable(["local", "scheduled", "run", "clock"], runs.map(toRunRow)),
-  );
+  const then = explainEventPlan(parsePlan(cron));
+  const document = {
+    id,
+    cron,
+    timezone,
+    rows: runs,
+    ...(then !== undefined && { then }),
+    note: note ?? null,
+  };
+  printResult(call, io, document, () => {
+    if (runs.length === 0) return `${then ?? "it never fires again"}\n`;
+    const table = renderTextTable(["local", "scheduled", "run", "clock"], runs.map(toRunRow));
+    return then === undefined ? table : `${table}then ${then}\n`;
+  });
   if (note !== undefined && !call.flags.json) createMessagePrinter(call, io)(`note: ${note}`);
   return EXIT.ok;
 }

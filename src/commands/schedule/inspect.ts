@@ -2,10 +2,12 @@ import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from
 import { JSON_FLAGS } from "../command-line/flags.ts";
 import { parseTime } from "../command-line/instant.ts";
 import { createCountParser } from "../command-line/values.ts";
+import { SECONDS_FLAG } from "./times.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
 const CRON = declareFlags({
   "--cron CRON": { isRepeatable: true, help: "a cron text instead of a schedule; works without etcd" },
+  ...SECONDS_FLAG,
 });
 const ZONE = declareFlags({ "--timezone ZONE": "time zone of the cron text (default: UTC)" });
 
@@ -58,7 +60,7 @@ const scheduleNext = declareCommand({
   load: async () => (await import("./inspect.impl.ts")).listNextRuns,
 });
 
-const SCHEDULE_EXPLAIN_FLAGS = declareFlags({ ...ZONE, "--json": "as JSON" });
+const SCHEDULE_EXPLAIN_FLAGS = declareFlags({ ...SECONDS_FLAG, ...ZONE, "--json": "as JSON" });
 
 /** Values of these flags. */
 export type ScheduleExplainFlags = FlagsOf<typeof SCHEDULE_EXPLAIN_FLAGS>;

@@ -12,7 +12,7 @@ import type { Calendars } from "../../schedule/calendar/calendar.ts";
 import { formatDay, getWeekdayOf, toDay } from "../../schedule/calendar/calendar-day.ts";
 import { buildDayRule, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { isPlanned, listMovedDays } from "../../schedule/calendar/upcoming-days.ts";
-import type { Cron } from "../../schedule/cron/cron.ts";
+import { type Cron, isCron } from "../../schedule/cron/cron.ts";
 import { WEEKDAYS } from "../../schedule/cron/cron-field.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
@@ -105,7 +105,9 @@ function lintCalendars(definition: Definition, calendars: Calendars, now: number
     return [createFinding("error", "calendars", `${fault}, so the schedule does not fire`)];
   const plan = parsePlan(definition.cron);
   const moved =
-    plan.kind === "cron" ? plan.crons.flatMap((cron) => lintMovedDays(cron, definition, calendars, now)) : [];
+    plan.kind === "cron"
+      ? plan.crons.filter(isCron).flatMap((cron) => lintMovedDays(cron, definition, calendars, now))
+      : [];
   if (moved.length > 0) return moved;
   const isDue = plan.kind !== "cron" || definition.end !== undefined;
   if (isDue || createTiming("", definition, calendars).findFrom(now) !== undefined) return [];

@@ -4,6 +4,7 @@ import { findInexactNumber } from "../../base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../base/text.ts";
 import type { SchedulePosition } from "../../operate/site.ts";
+import { isCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import { type Definition, findDefinitionFault } from "../../schedule/definition.ts";
 import { listPerfectschedDifferences } from "../../schedule/lint/lint-dialects.ts";
@@ -390,11 +391,13 @@ export function listCronNotes(
 ): string[] {
   const plan = parsePlan(cron);
   if (plan.kind !== "cron") return []; // PerfectSched has no such schedule
-  return plan.crons.flatMap((one) =>
-    listPerfectschedDifferences(one, checkZone(timezone), now).map(
-      (detail) => `${quoteText(one.text)}: ${detail}`,
-    ),
-  );
+  return plan.crons
+    .filter(isCron)
+    .flatMap((one) =>
+      listPerfectschedDifferences(one, checkZone(timezone), now).map(
+        (detail) => `${quoteText(one.text)}: ${detail}`,
+      ),
+    );
 }
 
 /** Notes an occurrence whose timeout was moved on: a worker runs it, or has postponed it. */

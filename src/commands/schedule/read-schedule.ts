@@ -11,6 +11,7 @@ import { NotFoundError } from "../../schedule/errors.ts";
 import { type CronText, parsePlan } from "../../schedule/plan.ts";
 import type { Call } from "../command.ts";
 import type { CommandContext } from "../store-command.ts";
+import { readCronTexts } from "./times.ts";
 
 /** A schedule that exists and can be parsed. */
 export interface ValidSchedule extends StoredSchedule {
@@ -40,7 +41,11 @@ export async function readExistingSchedule(context: CommandContext, given: strin
 }
 
 /** A command line with a schedule, or a cron text in its place. */
-type CronCall = Call<{ readonly cron?: readonly string[]; readonly timezone?: string }>;
+type CronCall = Call<{
+  readonly cron?: readonly string[];
+  readonly seconds?: true;
+  readonly timezone?: string;
+}>;
 
 /**
  * Parses --cron and --timezone, or a cron text in place of KEY.
@@ -65,7 +70,9 @@ export function findCronArgument(call: CronCall): { cron: CronText; timezone: st
   if (flag !== undefined && key !== undefined)
     throw new UsageError("KEY and --cron exclude each other; leave one of them out");
   const isCronText = key !== undefined && more.length === 0 && /^@|\s/.test(key.trim());
-  const cron = flag ?? (isCronText ? key : undefined);
+  const given = flag ?? (isCronText ? [key] : undefined);
+  const [only, ...others] = readCronTexts(given ?? [], call.flags);
+  const cron = only !== undefined && others.length > 0 ? [only, ...others] : only;
   if (cron !== undefined) return { cron, timezone: zone ?? "UTC" };
   if (zone !== undefined)
     throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");

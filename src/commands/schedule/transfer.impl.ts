@@ -1,9 +1,10 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { clean, quoteText } from "../../base/text.ts";
 import {
   buildImportMutation,
+  buildImportsMutation,
   formatImportCounts,
   type ScheduleImport,
 } from "../../operate/import-schedules.ts";
@@ -34,19 +35,23 @@ export const importSchedules = createActionCommand(async (context: ActionContext
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
   return await new AmendmentCommand(context, {
-    amendment: buildImportMutation(wanted),
+    amendment: buildImportsMutation(wanted),
     notes,
     needsConfirmation: true,
     nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) =>
-      `Import ${wanted.definitions.size} schedules (${formatImportCounts(changes)})?`,
+      `Import ${countDefinitions(wanted)} schedules (${formatImportCounts(changes)})?`,
   }).run();
 });
+
+function countDefinitions(imports: readonly ScheduleImport[]): number {
+  return imports.reduce((sum, { definitions }) => sum + definitions.size, 0);
+}
 
 export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (call, io, context) => {
   const input = await readImportInput(call, io, context.clock.getWallTime());
   if ("faulty" in input) return printOutcome(input.faulty, call, io);
-  const { changes, revision } = await previewMutation(context, buildImportMutation(input.wanted));
+  const { changes, revision } = await previewMutation(context, buildImportsMutation(input.wanted));
   const { notes } = input;
   if (call.flags.json)
     io.writeOutput(
@@ -64,16 +69,16 @@ export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (call, 
   return changes.length === 0 ? EXIT.ok : EXIT.undone;
 });
 
-/** The schedules in a file, and notes about them. */
+/** The schedules in the files of an import, and notes about them. */
 interface ImportInput {
-  wanted: ScheduleImport;
+  wanted: readonly ScheduleImport[];
   notes: readonly string[];
 }
 
 /**
- * Reads the file of an import.
+ * Reads the files of an import.
  * @param now  wall clock, ms since the epoch
- * @returns the outcome if the file has faults
+ * @returns the outcome if one has faults
  * @throws UsageError, SignalboxError 74
  */
 async function readImportInput(
@@ -81,15 +86,32 @@ async function readImportInput(
   io: CommandIo,
   now: number,
 ): Promise<ImportInput | { faulty: ActionOutcome }> {
-  const [, file = "-"] = call.args;
-  const text = await readDocumentText(io, file);
-  const name = file === "-" ? "standard input" : file;
-  const terms = { ...parseImportOptions(call, io, file, text), now };
-  const { definitions, faults, notes } = convertCrontab(text, terms);
-  const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
-  if (faults.length > 0) return { faulty: createImportFaults(faults.map(formatRemark)) };
-  const wanted = { target: terms.source.replace(":", " "), definitions, source: terms.source };
-  return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
+  const [, ...files] = call.args;
+  const wanted: ScheduleImport[] = [];
+  const [faults, notes]: [string[], string[]] = [[], []];
+  const met = new Map<string, number>();
+  for (const file of files) {
+    const text = await readDocumentText(io, file);
+    const terms = { ...parseImportOptions(call, io, file, text), now };
+    const { source } = terms;
+    if (wanted.some((one) => one.source === source))
+      throw new UsageError(
+        `${file}: another file has the source ${quoteText(source)} already; import them one by one, each with --source`,
+      );
+    const converted = convertCrontab(text, terms, met);
+    const name = file === "-" ? "standard input" : file;
+    const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
+    faults.push(...converted.faults.map(formatRemark));
+    notes.push(...converted.notes.map(formatRemark));
+    const { definitions } = converted;
+    wanted.push({
+      target: source.replace(":", " "),
+      definitions,
+      source,
+      prunes: call.flags.prune === true,
+    });
+  }
+  return faults.length > 0 ? { faulty: createImportFaults(faults) } : { wanted, notes };
 }
 
 function parseImportOptions(

@@ -1,9 +1,9 @@
-import { CATCHUPS, EVERY_HOST, OVERLAPS } from "../../schedule/definition-values.ts";
+import { CATCHUPS, IMPORT_HOSTS, OVERLAPS } from "../../schedule/definition-values.ts";
 import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
 
 const KIND: ArgumentDetails = { choices: ["crontab"], help: "the format of the file" };
-const FILE: ArgumentDetails = { help: "the file; - for standard input" };
+const FILES: ArgumentDetails = { help: "the files; - for standard input" };
 
 const READING_FLAGS = declareFlags({
   "--format FORMAT": {
@@ -11,9 +11,9 @@ const READING_FLAGS = declareFlags({
     help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
   },
   "--timezone ZONE": "time zone of lines without CRON_TZ (default: this host's)",
-  "--on every-host": {
-    choices: [EVERY_HOST],
-    help: "run the lines of a crontab once on each host, or on each host of --host-group",
+  "--on every-host|one-host": {
+    choices: IMPORT_HOSTS,
+    help: "run each line once on each host (or on each of --host-group), or on one host (default: on each host those that seem to maintain it)",
   },
   "--host-group GROUP": { names: "group", help: "run them only on hosts of this group" },
   "--prefix-id TEXT": "prefix of the schedules' ids",
@@ -45,23 +45,22 @@ const scheduleImport = declareCommand({
     "Each line that starts a command becomes a schedule. Its id comes from that command, so a second import of the same file" +
       " changes nothing, and a line with another time changes its schedule. The comments right above a line become the note" +
       " of the schedule, the variables above it the variables of its command; SHELL, CRON_TZ, RANDOM_DELAY and % have the" +
-      " meaning that cron gives them. Lines of @reboot and lines that take a lock (signalbox run, flock, …) stay with cron;" +
-      " the import lists them. It warns of lines that maintain each host itself (run-parts, logrotate): import a file with such" +
-      " lines with --on every-host.",
+      " meaning that cron gives them. Lines that take a lock (signalbox run, flock, …) stay with cron;" +
+      " the import lists them. Lines that maintain their host (run-parts, logrotate) and lines of @reboot become schedules that run on every host.",
     "Schedules of a crontab belong to the file (--source). The next import updates them, except whether they are paused, and" +
-      " never changes other schedules. All lines are checked first. If some are bad, the import lists them all and changes" +
+      " never changes other schedules. All lines of all files are checked first. If some are bad, the import lists them all and changes" +
       " nothing (exit 78). Otherwise it asks, and writes everything in one transaction.",
     "cron skips missed occurrences and lets runs overlap. Here, the latest missed occurrence is run and runs do not" +
       " overlap, unless --catchup and --overlap change this.",
   ],
-  args: { KIND, FILE },
+  args: { KIND, "FILE...": FILES },
   flags: SCHEDULE_IMPORT_FLAGS,
   examples: {
     "crontab -l | signalbox schedule import crontab - --source ann --dry-run":
       "what would change with your crontab?",
     "signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes": "in a script",
-    "signalbox schedule import crontab /etc/crontab --worker-user root --on every-host":
-      "once, from one host: each line then runs on each host",
+    "signalbox schedule import crontab /etc/crontab /etc/cron.d/* --worker-user root":
+      "once, from one host: what maintains a host then runs on each",
   },
   load: async () => (await import("./transfer.impl.ts")).importSchedules,
 });
@@ -78,7 +77,7 @@ const scheduleDiff = declareCommand({
   about: [
     "Nothing is written. The exit code is 1 if something would change, 0 if not, and 78 for a bad file.",
   ],
-  args: { KIND, FILE },
+  args: { KIND, "FILE...": FILES },
   flags: SCHEDULE_DIFF_FLAGS,
   examples: {
     "signalbox schedule diff crontab /etc/cron.d/backup --prune":

@@ -141,7 +141,9 @@ export function selectNextValue(form: Form, id: string, by: 1 | -1 = 1): Form {
 /** Returns the values that a field passes to the command: none, one, or those of a list. */
 function getFieldValues({ kind, value, separator }: FormField): readonly string[] {
   if (typeof value !== "string" || value === "") return [];
-  if (separator !== undefined) return value.split(separator).map((one) => one.trim());
+  // A rule of iCalendar has semicolons too: FREQ=WEEKLY;INTERVAL=2.
+  if (separator !== undefined)
+    return value.split(new RegExp(`${separator}(?![A-Z]+=)`, "i")).map((one) => one.trim());
   return kind === "list" ? parseWordList(value) : [value];
 }
 

@@ -1,7 +1,7 @@
-import type { Cron } from "../cron/cron.ts";
+import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
-import type { WallTimes } from "../cron/wall-times.ts";
+import { memoizeMonths, type WallTimes } from "../cron/wall-times.ts";
 import { type CronText, listPlannedOccurrences, MANUAL, type Plan, parsePlan } from "../plan.ts";
 import type { Calendars } from "./calendar.ts";
 import { formatDay, toDay } from "./calendar-day.ts";
@@ -121,17 +121,15 @@ function addNote(one: UpcomingOccurrence, note: string): UpcomingOccurrence {
 const DAY = 86_400_000;
 /** Farthest day to which an occurrence moves, days: ten years. An occurrence without a free day until then is left out. */
 const FARTHEST_MOVE = 3_653;
-/** Number of months whose days are kept: those around the present. */
-const KEPT_MONTHS = 24;
-
 /**
- * Applies calendars to a plan. Of an interval, what is due on an excluded day is always skipped. All occurrences of a day have the same times, so an excluded day is removed from the days
+ * Applies calendars to a plan. Of an interval, what is due on an excluded day is always skipped; what is due after an end waits for
+ * the next day that is not. All occurrences of a day have the same times, so an excluded day is removed from the days
  * of the plan, and the day to which its occurrences move is added.
  * @param zone  a name that `checkZone` accepts
  */
 export function restrictPlan(plan: Plan, zone: string, rule: DayRule | undefined): Plan {
-  if (rule === undefined || plan.kind === "manual") return plan;
-  if (plan.kind === "every")
+  if (rule === undefined || plan.kind === "manual" || plan.kind === "boot") return plan;
+  if (plan.kind === "every" || plan.kind === "after-end")
     return { ...plan, isExcluded: (at) => rule.isExcluded(toDay(at + getZoneOffset(zone, at))) };
   if (plan.kind === "cron")
     return {
@@ -146,27 +144,9 @@ export function restrictPlan(plan: Plan, zone: string, rule: DayRule | undefined
 
 /** Removes excluded days, and adds those to which occurrences move. */
 function restrictWallTimes(walls: WallTimes, rule: DayRule): WallTimes {
-  const masks = new Map<number, number>();
-  const getDayMask = (year: number, month: number) => {
-    const key = year * 12 + month;
-    let mask = masks.get(key);
-    if (mask === undefined) {
-      mask = computeDayMask(walls, rule, Date.UTC(year, month) / DAY, Date.UTC(year, month + 1) / DAY);
-      if (masks.size >= KEPT_MONTHS) masks.clear();
-      masks.set(key, mask);
-    }
-    return mask;
-  };
-  return { times: walls.times, getDayMask };
-}
-
-/** @param first  the 1st of the month; @param end  the 1st of the next one */
-function computeDayMask(walls: WallTimes, rule: DayRule, first: number, end: number): number {
-  let mask = 0;
-  for (let day = first; day < end; day += 1)
-    if (!rule.isExcluded(day) && (isPlanned(walls, day) || listMovedDays(walls, rule, day).length > 0))
-      mask |= 1 << (day - first + 1);
-  return mask;
+  const isDay = (day: number) =>
+    !rule.isExcluded(day) && (isPlanned(walls, day) || listMovedDays(walls, rule, day).length > 0);
+  return { times: walls.times, getDayMask: memoizeMonths(isDay) };
 }
 
 /** Returns whether a day is one of a cron expression. */
@@ -175,7 +155,7 @@ export function isPlanned(walls: WallTimes, day: number): boolean {
   return ((walls.getDayMask(at.getUTCFullYear(), at.getUTCMonth()) >>> at.getUTCDate()) & 1) === 1;
 }
 
-function isPlannedByAny(crons: readonly Cron[], day: number): boolean {
+function isPlannedByAny(crons: readonly WallPlan[], day: number): boolean {
   return crons.some(({ walls }) => isPlanned(walls, day));
 }
 

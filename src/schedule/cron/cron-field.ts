@@ -49,6 +49,15 @@ export const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday",
 
 const toLowerCase = (names: readonly string[]) => names.map((name) => name.toLowerCase());
 
+/** Seconds come before the other fields, and have the values of minutes. */
+export const SECOND_FIELD: CronFieldKind = {
+  name: "second",
+  property: "minute",
+  least: 0,
+  most: 59,
+  names: [],
+};
+
 export const CRON_FIELD_KINDS: readonly CronFieldKind[] = [
   { name: "minute", property: "minute", least: 0, most: 59, names: [] },
   { name: "hour", property: "hour", least: 0, most: 23, names: [] },
@@ -141,7 +150,7 @@ function readPart(part: string, kind: CronFieldKind): PartValues | undefined {
   const key = `${kind.name} ${part}`;
   const known = partCache.get(key);
   if (known !== undefined) return known;
-  const text = CRON_FIELD_KINDS.map((one) => (one === kind ? part : "*")).join(" ");
+  const text = CRON_FIELD_KINDS.map(({ property }) => (property === kind.property ? part : "*")).join(" ");
   try {
     const { fields } = CronExpressionParser.parse(text, PARSER_OPTIONS);
     const read = { values: fields[kind.property].values, nth: fields.dayOfWeek.nthDay };

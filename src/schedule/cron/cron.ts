@@ -1,20 +1,38 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNearest, quoteText } from "../../base/text.ts";
 import type { CronFieldKind } from "./cron-field.ts";
-import { CRON_FIELD_KINDS, type CronField, type CronFields, parseCronField } from "./cron-field.ts";
+import {
+  CRON_FIELD_KINDS,
+  type CronField,
+  type CronFields,
+  parseCronField,
+  SECOND_FIELD,
+} from "./cron-field.ts";
 import { buildWallTimes, findWallFrom, type WallTimes } from "./wall-times.ts";
 
-/** A valid cron expression. */
-export interface Cron {
-  /** The expression as written, with single spaces. */
+/** Times on the wall clock of a zone. */
+export interface WallPlan {
+  /** As written, with single spaces. */
   readonly text: string;
-  readonly fields: CronFields;
   readonly walls: WallTimes;
+  /** Seconds of each of its minutes, sorted; undefined: at their beginning. */
+  readonly seconds?: readonly number[];
   /**
-   * Whether the expression names one time of the day, without a wildcard or a step. See `findOccurrenceAfter` for the
+   * Whether the expression names one minute of the day, without a wildcard or a step. See `findOccurrenceAfter` for the
    * effect of clock changes on it.
    */
   readonly isFixed: boolean;
+  /** In plain English, if it is no cron expression. */
+  readonly explanation?: string;
+}
+
+/** A valid cron expression. */
+export interface Cron extends WallPlan {
+  readonly fields: CronFields;
+}
+
+export function isCron(plan: WallPlan): plan is Cron {
+  return "fields" in plan;
 }
 
 /** Thrown for a cron expression that is invalid or never fires (exit 64). */
@@ -40,6 +58,14 @@ export const CRON_MACROS: Readonly<Record<string, string>> = {
   "@annually": "0 0 1 1 *",
 };
 
+/** Word before an expression of six fields, which begins with seconds. */
+const SECONDS = "@seconds";
+
+/** Marks a text of six fields as one with seconds; other texts stay. */
+export function markSeconds(text: string): string {
+  return text.trim().split(/\s+/).length === 6 ? `${SECONDS} ${text.trim()}` : text;
+}
+
 /** Longest cron expression, characters. A list of every minute, hour and day is shorter. */
 const LONGEST = 500;
 /**
@@ -52,7 +78,8 @@ const SHARED = 10_000;
 const fieldCache = new Map<string, CronField>();
 
 /**
- * Parses a cron expression: minute, hour, day of the month, month, day of the week; or a macro such as `@daily`.
+ * Parses a cron expression: minute, hour, day of the month, month, day of the week; or a macro such as `@daily`; or
+ * `@seconds`, a field of seconds, and these five.
  *
  * Each field is `*` (or `?`), a number, a range or a list; a step may follow `*` or a range. Months and weekdays have
  * names. A range may wrap (`22-2`), and a step may follow a single value (`5/15`: from there to the end). `L` is the last
@@ -75,8 +102,16 @@ function parseUncached(text: string): Cron {
   if (text.length > LONGEST)
     throw new CronError(`the cron text has ${text.length} characters; at most ${LONGEST} are allowed`);
   const trimmed = text.trim().replace(/\s+/g, " ");
-  const fields = parseCronFields(trimmed.startsWith("@") ? expandMacro(trimmed) : trimmed);
-  const cron: Cron = { text: trimmed, fields, walls: buildWallTimes(fields), isFixed: isFixed(fields) };
+  const [, second, rest] = /^@seconds (\S+)(.*)$/i.exec(trimmed) ?? [];
+  const plain = rest === undefined ? trimmed : rest.trim();
+  const fields = parseCronFields(plain.startsWith("@") ? expandMacro(plain) : plain);
+  const cron: Cron = {
+    text: trimmed,
+    fields,
+    walls: buildWallTimes(fields),
+    isFixed: isFixed(fields),
+    ...(second !== undefined && { seconds: parseCachedField(second, SECOND_FIELD, trimmed).values }),
+  };
   // Every 100 years contain all dates. The rarest, 29 February on a given weekday, occurs within 40 years.
   if (findWallFrom(cron.walls, Date.UTC(2000, 0), Date.UTC(2100, 0)) === undefined)
     throw new CronError(
@@ -89,10 +124,6 @@ function parseUncached(text: string): Cron {
 function expandMacro(macro: string): string {
   const known = CRON_MACROS[macro.toLowerCase()];
   if (known !== undefined) return known;
-  if (macro.toLowerCase() === "@reboot")
-    throw new CronError(
-      'cron text "@reboot" is not a time: to start it when the host boots, use a systemd unit',
-    );
   const meant = findNearest(macro, Object.keys(CRON_MACROS));
   throw new CronError(
     `cron text ${quoteText(macro)} is not a macro: ${
@@ -116,7 +147,7 @@ function formatCountFault(text: string, parts: readonly string[]): string {
   if (parts.length === 0) return `the cron text is empty: ${wanted}, or a macro such as @daily`;
   const remedy =
     parts.length === 6
-      ? `; with seconds in front, leave them out: ${quoteText(parts.slice(1).join(" "))}`
+      ? `; to fire at seconds, add --seconds, or write ${quoteText(`${SECONDS} ${text}`)} in a file; or leave them out: ${quoteText(parts.slice(1).join(" "))}`
       : "";
   return `cron text ${quoteText(text)} has ${parts.length} field${parts.length === 1 ? "" : "s"}, ${wanted}${remedy}`;
 }

@@ -1,14 +1,31 @@
-import type { Cron } from "./cron.ts";
+import { type Cron, isCron, type WallPlan } from "./cron.ts";
 import { type CronField, type CronFields, MONTHS, WEEKDAYS } from "./cron-field.ts";
 
 const NTH = ["", "first", "second", "third", "fourth", "fifth"];
 /** Maximum number of times of the day that are listed. */
 const NAMED = 6;
 
-/** Explains a cron expression in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
-export function explainCron({ fields }: Cron): string {
-  const parts = [formatTimes(fields), formatDays(fields), formatMonths(fields.month)];
+/** Explains times on the wall clock in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
+export function explainWallPlan(plan: WallPlan): string {
+  return plan.explanation ?? (isCron(plan) ? explainCron(plan) : plan.text);
+}
+
+function explainCron({ fields, seconds }: Cron): string {
+  const times = formatTimes(fields);
+  const parts = [
+    ...(seconds === undefined ? [times] : formatSeconds(seconds, times)),
+    formatDays(fields),
+    formatMonths(fields.month),
+  ];
   return parts.filter((part) => part !== undefined).join(", ");
+}
+
+/** Formats seconds and the minutes to which they belong: "every 10 seconds", "at second 30, every minute". */
+function formatSeconds(seconds: readonly number[], times: string): string[] {
+  const often = formatFrequency(seconds, "second", "minute");
+  const one = seconds.length === 1 ? "second" : "seconds";
+  const told = often ?? `at ${one} ${formatRanges(seconds, (value) => `${value}`)}`;
+  return often !== undefined && times === "every minute" ? [often] : [told, times];
 }
 
 function formatTimes({ minute, hour }: CronFields): string {
@@ -44,14 +61,14 @@ function formatHourly(minute: number, hours: readonly number[]): string {
   return `at minute ${minute} of the hours ${formatRanges(hours, (value) => `${value}`)}`;
 }
 
-/** Explains minutes that are evenly spaced over the hour. */
-function formatFrequency(minutes: readonly number[]): string | undefined {
-  const [first = 0, second = 60] = minutes;
+/** Explains values that are evenly spaced over the hour, or over the minute. */
+function formatFrequency(values: readonly number[], unit = "minute", whole = "hour"): string | undefined {
+  const [first = 0, second = 60] = values;
   const step = second - first;
-  const isEven = minutes.length * step === 60 && minutes.every((value, at) => value === first + at * step);
-  if (!isEven) return undefined;
-  if (step === 1) return "every minute";
-  return `every ${step} minutes${first === 0 ? "" : `, first at minute ${first} of the hour`}`;
+  const isEven = values.length * step === 60 && values.every((value, at) => value === first + at * step);
+  if (!isEven || values.length === 1) return undefined;
+  if (step === 1) return `every ${unit}`;
+  return `every ${step} ${unit}s${first === 0 ? "" : `, first at ${unit} ${first} of the ${whole}`}`;
 }
 
 function formatMinutes(minutes: readonly number[]): string {

@@ -1,7 +1,9 @@
-import type { Cron } from "./cron.ts";
+import { countTimes } from "../plan-times.ts";
+import type { WallPlan } from "./cron.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
 import { countWalls, findWallFrom, findWallUntil } from "./wall-times.ts";
 
+const SECOND = 1_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** Limit of the search, ms: 100 years. */
@@ -17,10 +19,10 @@ const CENTURY = 36_525 * DAY;
  * twice at times that are shown twice.
  * @param zone a name that `checkZone` accepts
  * @param after ms since the epoch
- * @returns ms since the epoch, always later than `after`, a whole minute of the wall clock; undefined if there is no
+ * @returns ms since the epoch, always later than `after`, a whole second of the wall clock; undefined if there is no
  *   occurrence within 100 years because it falls into a gap every year
  */
-export function findOccurrenceAfter(cron: Cron, zone: string, after: number): number | undefined {
+export function findOccurrenceAfter(cron: WallPlan, zone: string, after: number): number | undefined {
   return findOccurrenceFrom(cron, zone, Math.floor(after) + 1);
 }
 
@@ -28,7 +30,31 @@ export function findOccurrenceAfter(cron: Cron, zone: string, after: number): nu
  * Returns the first occurrence at or after an instant.
  * @see findOccurrenceAfter
  */
-export function findOccurrenceFrom(cron: Cron, zone: string, from: number): number | undefined {
+export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+  const { seconds } = cron;
+  if (seconds === undefined) return findMinuteFrom(cron, zone, from);
+  const begun = findMinuteUntil(cron, zone, from);
+  const second = seconds.find((one) => begun !== undefined && begun + one * SECOND >= from);
+  if (begun !== undefined && second !== undefined) return begun + second * SECOND;
+  const minute = findMinuteFrom(cron, zone, from);
+  return minute === undefined ? undefined : minute + (seconds[0] ?? 0) * SECOND;
+}
+
+/**
+ * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
+ * @see findOccurrenceAfter
+ */
+export function findOccurrenceUntil(cron: WallPlan, zone: string, until: number): number | undefined {
+  const { seconds } = cron;
+  const minute = findMinuteUntil(cron, zone, until);
+  if (minute === undefined || seconds === undefined) return minute;
+  const second = seconds.findLast((one) => minute + one * SECOND <= until);
+  if (second !== undefined) return minute + second * SECOND;
+  const before = findMinuteUntil(cron, zone, minute - 1);
+  return before === undefined ? undefined : before + (seconds.at(-1) ?? 0) * SECOND;
+}
+
+function findMinuteFrom(cron: WallPlan, zone: string, from: number): number | undefined {
   let period = findOffsetPeriod(zone, from);
   let at = from;
   while (period !== undefined && period.start <= from + CENTURY) {
@@ -40,11 +66,7 @@ export function findOccurrenceFrom(cron: Cron, zone: string, from: number): numb
   return undefined;
 }
 
-/**
- * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
- * @see findOccurrenceAfter
- */
-export function findOccurrenceUntil(cron: Cron, zone: string, until: number): number | undefined {
+function findMinuteUntil(cron: WallPlan, zone: string, until: number): number | undefined {
   let period = findOffsetPeriod(zone, until);
   let at = until;
   while (period !== undefined && period.end >= until - CENTURY) {
@@ -61,12 +83,14 @@ export function findOccurrenceUntil(cron: Cron, zone: string, until: number): nu
  * @param most limit of the count
  */
 export function countOccurrences(
-  cron: Cron,
+  cron: WallPlan,
   zone: string,
   after: number,
   until: number,
   most: number,
 ): number {
+  if (cron.seconds !== undefined)
+    return countTimes((at) => findOccurrenceAfter(cron, zone, at), { after, until, most });
   let count = 0;
   let at = Math.floor(after) + 1;
   const to = Math.floor(until) + 1;
@@ -85,7 +109,7 @@ export function countOccurrences(
   return Math.min(count, most);
 }
 
-function findFirstInPeriod(cron: Cron, period: OffsetPeriod, from: number): number | undefined {
+function findFirstInPeriod(cron: WallPlan, period: OffsetPeriod, from: number): number | undefined {
   const { start, end, offset } = period;
   if (from <= start && findShiftedWall(cron, period) !== undefined) return start;
   const wall = findWallFrom(
@@ -96,7 +120,7 @@ function findFirstInPeriod(cron: Cron, period: OffsetPeriod, from: number): numb
   return wall === undefined ? undefined : wall - offset;
 }
 
-function findLastInPeriod(cron: Cron, period: OffsetPeriod, until: number): number | undefined {
+function findLastInPeriod(cron: WallPlan, period: OffsetPeriod, until: number): number | undefined {
   const { start, offset } = period;
   const wall = findWallUntil(cron.walls, until + offset, computeWallStart(cron, period));
   if (wall !== undefined) return wall - offset;
@@ -107,13 +131,13 @@ function findLastInPeriod(cron: Cron, period: OffsetPeriod, until: number): numb
  * Returns the wall-clock time from which a period counts. For an expression that names one time of the day, this
  * excludes times that the clocks show again.
  */
-function computeWallStart({ isFixed }: Cron, { start, offset, before }: OffsetPeriod): number {
+function computeWallStart({ isFixed }: WallPlan, { start, offset, before }: OffsetPeriod): number {
   return start + (isFixed ? Math.max(offset, before) : offset);
 }
 
 /** Returns the wall-clock time that the clocks skipped right before a period, and that fires at its start instead. */
 export function findShiftedWall(
-  { isFixed, walls }: Cron,
+  { isFixed, walls }: WallPlan,
   { start, offset, before }: OffsetPeriod,
 ): number | undefined {
   if (!isFixed || offset <= before) return undefined;

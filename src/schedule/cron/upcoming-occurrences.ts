@@ -1,4 +1,4 @@
-import type { Cron } from "./cron.ts";
+import type { WallPlan } from "./cron.ts";
 import { findOccurrenceAfter, findShiftedWall } from "./occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
 import { findWallFrom, formatLocalTime, formatWallClock, formatWallDate } from "./wall-times.ts";
@@ -25,7 +25,7 @@ const NAMED = 3;
  * @param count maximum number; there may be fewer
  */
 export function listUpcomingOccurrences(
-  cron: Cron,
+  cron: WallPlan,
   zone: string,
   after: number,
   count: number,
@@ -49,7 +49,7 @@ export function listUpcomingOccurrences(
 type ClockChangeMark = Pick<UpcomingOccurrence, "mark" | "note">;
 
 /** Finds times that were skipped since the previous occurrence. */
-function findGapBefore(cron: Cron, zone: string, last: number, at: number): ClockChangeMark | undefined {
+function findGapBefore(cron: WallPlan, zone: string, last: number, at: number): ClockChangeMark | undefined {
   const notes: string[] = [];
   let period = findOffsetPeriod(zone, at);
   for (; period !== undefined && period.start > last; period = findOffsetPeriod(zone, period.start - 1)) {
@@ -59,7 +59,7 @@ function findGapBefore(cron: Cron, zone: string, last: number, at: number): Cloc
   return notes.length === 0 ? undefined : { mark: "gap", note: notes.join("; ") };
 }
 
-function formatGapNote(cron: Cron, period: OffsetPeriod): string | undefined {
+function formatGapNote(cron: WallPlan, period: OffsetPeriod): string | undefined {
   const { start, offset, before } = period;
   if (offset <= before) return undefined;
   const nominal = findShiftedWall(cron, period);
@@ -72,7 +72,7 @@ function formatGapNote(cron: Cron, period: OffsetPeriod): string | undefined {
 }
 
 /** Returns the matching wall-clock times in a gap. */
-export function listSkippedWalls({ walls }: Cron, { start, offset, before }: OffsetPeriod): number[] {
+export function listSkippedWalls({ walls }: WallPlan, { start, offset, before }: OffsetPeriod): number[] {
   const skipped: number[] = [];
   let wall = findWallFrom(walls, start + before, start + offset);
   while (wall !== undefined) {
@@ -89,7 +89,7 @@ function formatWalls(walls: readonly number[], beside: number): string {
 
 /** Marks an occurrence at a time that the clocks show twice. */
 function findOverlap(
-  { isFixed }: Cron,
+  { isFixed }: WallPlan,
   zone: string,
   period: OffsetPeriod,
   at: number,

@@ -24,6 +24,28 @@ export function buildWallTimes(fields: CronFields): WallTimes {
   };
 }
 
+/** Number of months whose days are kept: those around the present. */
+const KEPT_MONTHS = 24;
+
+/**
+ * Creates a getter of the days of a month that keeps those of some months.
+ * @param isDay  takes days since 1970-01-01
+ */
+export function memoizeMonths(isDay: (day: number) => boolean): WallTimes["getDayMask"] {
+  const masks = new Map<number, number>();
+  return (year, month) => {
+    const key = year * 12 + month;
+    const known = masks.get(key);
+    if (known !== undefined) return known;
+    const [first, end] = [Date.UTC(year, month) / DAY, Date.UTC(year, month + 1) / DAY];
+    let mask = 0;
+    for (let day = first; day < end; day += 1) if (isDay(day)) mask |= 1 << (day - first + 1);
+    if (masks.size >= KEPT_MONTHS) masks.clear();
+    masks.set(key, mask);
+    return mask;
+  };
+}
+
 /**
  * Returns the first matching wall-clock time in [from, before).
  * @param from wall-clock ms; it need not be a whole minute
@@ -128,8 +150,9 @@ const names = new Map<string, readonly Intl.DateTimeFormat[]>();
 /** Formats the date of a wall-clock time in ms: "2026-03-29". */
 export const formatWallDate = (wall: number) => new Date(wall).toISOString().slice(0, 10);
 
-/** Formats the clock of a wall-clock time in ms: "02:30". */
-export const formatWallClock = (wall: number) => new Date(wall).toISOString().slice(11, 16);
+/** Formats the clock of a wall-clock time in ms: "02:30", or "02:30:15". */
+export const formatWallClock = (wall: number) =>
+  new Date(wall).toISOString().slice(11, wall % MINUTE < 1_000 ? 16 : 19);
 
 /** Formats a local time: "2026-03-29 03:00 CEST (+02:00)". Omits the abbreviation if the zone has none in English. */
 export function formatLocalTime(zone: string, at: number, offset: number): string {
@@ -185,7 +208,7 @@ const HOUR = 3_600_000;
  * @param minutes sorted, unique, at least one
  * @param hours sorted, unique, at least one
  */
-function buildDayTimes(minutes: readonly number[], hours: readonly number[]): DayTimes {
+export function buildDayTimes(minutes: readonly number[], hours: readonly number[]): DayTimes {
   const [minuteFrom, minuteBefore] = getTables(minutes, 60);
   const [hourFrom, hourBefore] = getTables(hours, 24);
   return {

@@ -1,5 +1,5 @@
 import { SignalboxError } from "../../base/errors.ts";
-import { CronError } from "../cron/cron.ts";
+import { type Cron, CronError, isCron } from "../cron/cron.ts";
 import { type CronField, type CronFields, MONTHS } from "../cron/cron-field.ts";
 import { formatList } from "../cron/explain-cron.ts";
 import { checkZone } from "../cron/zone.ts";
@@ -28,8 +28,7 @@ const RANK = { error: 0, warning: 1, hint: 2 } as const;
 function lintParsed(plan: Plan, zone: string, now: number): LintFinding[] {
   if (plan.kind !== "cron") return [];
   return plan.crons.flatMap((cron) => [
-    ...lintTimes(cron.fields),
-    ...lintDays(cron.fields),
+    ...(isCron(cron) ? [...lintSeconds(cron), ...lintTimes(cron), ...lintDays(cron.fields)] : []),
     ...lintClockChanges(cron, zone, now),
   ]);
 }
@@ -134,10 +133,16 @@ function isLeapDay(day: CronField, month: CronField): boolean {
   return month.values.length === 1 && month.values[0] === 2 && Math.min(...day.values) === 29;
 }
 
+/** Reports how often an expression with seconds fires: each run costs etcd some writes. */
+function lintSeconds({ seconds = [] }: Cron): LintFinding[] {
+  if (seconds.length < 2) return [];
+  return [createFinding("hint", "second", `it fires ${seconds.length} times in each of its minutes`)];
+}
+
 /** Finds possible problems with minute and hour. */
-function lintTimes({ minute, hour }: CronFields): LintFinding[] {
+function lintTimes({ fields: { minute, hour }, seconds }: Cron): LintFinding[] {
   return [
-    ...lintFrequency(minute, hour),
+    ...(seconds === undefined ? lintFrequency(minute, hour) : []),
     ...lintStep(minute, 60, "hour"),
     ...lintStep(hour, 24, "day"),
     ...lintMidnight(minute, hour),

@@ -1,5 +1,5 @@
 import { collectTexts, quoteText } from "../../base/text.ts";
-import type { Cron } from "../cron/cron.ts";
+import { type Cron, isCron, type WallPlan } from "../cron/cron.ts";
 import type { CronField } from "../cron/cron-field.ts";
 import { findOccurrenceAfter, findShiftedWall } from "../cron/occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "../cron/offsets.ts";
@@ -12,7 +12,7 @@ const YEAR = 366 * 86_400_000;
  * Finds problems with the clock changes of the zone within a year, and whether the schedule fires at all. Instants in
  * ms since the epoch.
  */
-export function lintClockChanges(cron: Cron, zone: string, now: number): LintFinding[] {
+export function lintClockChanges(cron: WallPlan, zone: string, now: number): LintFinding[] {
   const next = findOccurrenceAfter(cron, zone, now);
   const remedy = "use another hour, or --timezone UTC";
   if (next === undefined)
@@ -42,9 +42,9 @@ interface ClockEffect {
 }
 
 /** Lists the effects of the zone's clock changes within a year, in order. `now` in ms since the epoch. */
-function listClockEffects(cron: Cron, zone: string, now: number): ClockEffect[] {
+function listClockEffects(cron: WallPlan, zone: string, now: number): ClockEffect[] {
   // An expression that fires every hour follows the clock, so clock changes are expected.
-  if (cron.fields.hour.values.length === 24) return [];
+  if (isCron(cron) && cron.fields.hour.values.length === 24) return [];
   return listClockChanges(zone, now).flatMap((period) => {
     const effect = findClockEffect(cron, period);
     if (effect === undefined) return [];
@@ -66,7 +66,7 @@ function listClockChanges(zone: string, now: number): OffsetPeriod[] {
 }
 
 function findClockEffect(
-  cron: Cron,
+  cron: WallPlan,
   period: OffsetPeriod,
 ): { kind: ClockEffect["kind"]; what: string } | undefined {
   const { start, offset, before } = period;

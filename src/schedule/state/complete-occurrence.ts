@@ -1,7 +1,9 @@
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { MANUAL } from "../plan.ts";
+import { NEVER_DUE, type Timing } from "../timing.ts";
 import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
+import { planAfterEnd } from "./due-transitions.ts";
 import { DEAD_LETTERS_LENGTH, type OccurrenceOutcome, type OccurrenceResult } from "./outcome.ts";
 
 /** Default wait before the next start after `retry`, ms. PerfectSched's `retry_wait`. */
@@ -33,12 +35,14 @@ export interface EndedOccurrence {
  * Returns the state of a schedule after the end of an occurrence.
  * @param due current state; if the occurrence is not among its open ones, only `last` changes
  * @param unit random number in [0, 1), for the pause after a failure
+ * @param timing current one of the schedule
  */
 export function completeOccurrence(
   definition: Definition,
   due: DueState,
   { outcome, wait }: EndedOccurrence,
   unit: number,
+  timing: Timing = NEVER_DUE,
 ): OccurrenceCompletion {
   const found = due.open.find(({ scheduled }) => scheduled === outcome.scheduled);
   const open = found && forgetSession(found);
@@ -47,10 +51,11 @@ export function completeOccurrence(
   const before = outcome.result === "ok" ? forgetFailures(due) : due;
   const over = { due: { ...before, open: others, ...last }, isOver: true, isDead: false };
   if (open === undefined) return { ...over, isOver: false };
+  const end = (state: DueState) => planAfterEnd(timing, state, outcome.endedAt);
   const next = planNextStart(definition, open, outcome, { wait, unit });
   if (next === "never")
-    return { ...over, due: addDeadLetter(definition, over.due, outcome.endedAt), isDead: true };
-  if (next === undefined) return over;
+    return { ...over, due: end(addDeadLetter(definition, over.due, outcome.endedAt)), isDead: true };
+  if (next === undefined) return { ...over, due: end(over.due) };
   const again = Math.max(next.runAt, outcome.endedAt);
   return { due: { ...due, open: [...others, next], ...last }, isOver: false, again, isDead: false };
 }

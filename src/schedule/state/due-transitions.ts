@@ -1,6 +1,6 @@
 import { type Calendars, NO_CALENDARS } from "../calendar/calendar.ts";
 import { findCalendarFault } from "../calendar/day-rule.ts";
-import type { Definition } from "../definition.ts";
+import { type Definition, runsAtBoot } from "../definition.ts";
 import { createTiming, type Timing } from "../timing.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
 
@@ -29,6 +29,7 @@ export function computeFirstDue(
   { start = now, at }: FirstOccurrenceOptions = {},
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
+  if (runsAtBoot(definition)) return { ...buildEndedDue([]), boots: { since: start, ids: [] } };
   const { lag, findFrom } = createTiming(id, definition, calendars);
   const next = findFrom(start);
   return next === undefined ? buildEndedDue([]) : { next, runAt: at ?? next + lag, open: [] };
@@ -55,10 +56,15 @@ export function computeModifiedDue(
   now: number,
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
-  const { lag, findFrom } = createTiming(id, after, calendars);
+  const timing = createTiming(id, after, calendars);
+  const { lag, findFrom } = timing;
   const isPending = due.next !== undefined && due.runAt <= now;
   if (isPending) return due;
-  if (!hasSameTimes(before, after)) return moveNextOccurrence(due, findFrom(now), lag);
+  if (!hasSameTimes(before, after)) {
+    const { boots: _, ...rest } = due;
+    const begun = runsAtBoot(after) ? { ...rest, boots: { since: now, ids: due.boots?.ids ?? [] } } : rest;
+    return planAfterEnd(timing, moveNextOccurrence(begun, findFrom(now), lag), due.last?.endedAt);
+  }
   const isSameLag = before.delay === after.delay && before.jitter === after.jitter;
   return isSameLag ? due : moveNextOccurrence(due, due.next, lag);
 }
@@ -132,6 +138,20 @@ export function moveNextOccurrence(due: DueState, next: number | undefined, lag:
   return next === undefined ? { ...rest, ...buildEndedDue(due.open) } : { ...rest, next, runAt: next + lag };
 }
 
+/**
+ * Plans the next occurrence of a schedule that waits after the end of its last run, unless another one runs or waits for a retry.
+ * Other schedules do not change.
+ * @param endedAt  undefined if nothing has ended
+ */
+export function planAfterEnd(
+  { wait, lag, findFrom }: Pick<Timing, "wait" | "lag" | "findFrom">,
+  due: DueState,
+  endedAt: number | undefined,
+): DueState {
+  if (wait === undefined || endedAt === undefined || due.open.some(({ kind }) => kind === "due")) return due;
+  return moveNextOccurrence(due, findFrom(endedAt + wait), lag);
+}
+
 function buildEndedDue(open: readonly OpenOccurrence[]): DueState {
   return { runAt: 0, open };
 }
@@ -186,6 +206,7 @@ function findNext(
   next: number | undefined,
   { now, old, isMoved }: SearchBasis,
 ): number | undefined {
+  if (timing.wait !== undefined) return next && timing.findFrom(next);
   if (next === undefined) return timing.findFrom(now);
   if (old?.findFrom(next) !== next) return timing.isExcluded(next) ? timing.findFrom(next) : next;
   const before = old.findUntil(next - 1) ?? Number.NEGATIVE_INFINITY;

@@ -85,6 +85,14 @@ const LAST = v.object({
 });
 export type LastOccurrence = v.InferOutput<typeof LAST>;
 
+/** Which boots count for a schedule of `@reboot`, and for which it has run on a host. */
+const BOOTS = v.object({
+  /** Earlier boots do not count. */
+  since: MILLIS,
+  /** The last boots of the host, newest first. */
+  ids: v.array(v.string()),
+});
+
 /** State of a schedule, under `due/<id>`. Instants in ms since the epoch. */
 export interface DueState {
   /** Next occurrence that was not started, according to the cron expression; undefined if there is none. */
@@ -104,6 +112,8 @@ export interface DueState {
   dead?: number;
   /** Number of occurrences in a row that were given up. Counted only with `pauseAfterFailures`. */
   failed?: number;
+  /** Only with `@reboot`. */
+  boots?: v.InferOutput<typeof BOOTS>;
   /** The pause that the schedule has set itself. Workers may not write definitions. */
   pause?: Pause;
 }
@@ -125,7 +135,7 @@ export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
   const { next, runAt, open = NONE, last, succeededAt, dead, successors, arrived, backfill } = fields;
-  const { failed, pause } = fields;
+  const { failed, boots, pause } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -138,6 +148,7 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
       ...(isCount(failed) && failed > 0 && { failed }),
+      ...(v.is(BOOTS, boots) && { boots }),
       ...(v.is(PAUSE, pause) && { pause: pause as Pause }),
     },
   };

@@ -4,7 +4,7 @@ import type { Timing } from "../timing.ts";
 import { startBackfilled } from "./backfill.ts";
 import { addDeadLetter, buildDeadLetter } from "./complete-occurrence.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
-import { moveNextOccurrence } from "./due-transitions.ts";
+import { moveNextOccurrence, planAfterEnd } from "./due-transitions.ts";
 import { type Candidate, getOverlap } from "./next-candidate.ts";
 import type { OccurrenceOutcome } from "./outcome.ts";
 
@@ -41,7 +41,7 @@ export function startOccurrence(
   unmet?: string,
 ): OccurrenceStart {
   const { open, isBackfilled } = candidate;
-  if (open !== undefined) return restartOccurrence(definition, due, open, now);
+  if (open !== undefined) return restartOccurrence(definition, timing, due, open, now);
   const { backfill } = due;
   return isBackfilled && backfill !== undefined
     ? { ...startBackfilled({ ...due, backfill }, timing, now), outcomes: [] }
@@ -51,6 +51,7 @@ export function startOccurrence(
 /** Starts an occurrence that was started or triggered before. */
 function restartOccurrence(
   definition: Definition,
+  timing: Timing,
   due: DueState,
   open: OpenOccurrence,
   now: number,
@@ -66,7 +67,7 @@ function restartOccurrence(
       reason,
     };
     return {
-      due: addDeadLetter(definition, { ...due, open: others }, now),
+      due: planAfterEnd(timing, addDeadLetter(definition, { ...due, open: others }, now), now),
       outcomes: [dead],
       dead: buildDeadLetter(open, dead),
     };
@@ -85,7 +86,7 @@ function startNextOccurrence(
   const first = due.next as number;
   // A calendar has changed since the occurrence was computed.
   if (timing.isExcluded(first))
-    return { due: moveNextOccurrence(due, timing.findAfter(first), timing.lag), outcomes: [] };
+    return { due: moveNextOccurrence(due, timing.findFrom(first + 1), timing.lag), outcomes: [] };
   const scheduled = chooseOccurrence(definition, timing, { first, runAt: due.runAt }, now);
   const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now, unmet)];
   const runAt = scheduled === first ? due.runAt : (scheduled ?? 0) + timing.lag;
@@ -131,7 +132,8 @@ function buildSkippedOutcome(
   reason: string | undefined,
 ): OccurrenceOutcome {
   const until = timing.findUntil(scheduled === undefined ? now : scheduled - 1) ?? first; // `end` applies
-  const count = timing.count(first - 1, until, MAX_COUNTED_OCCURRENCES);
+  // What depends on an event is no time of the plan.
+  const count = Math.max(1, timing.count(first - 1, until, MAX_COUNTED_OCCURRENCES));
   return {
     scheduled: first,
     result: "skipped",

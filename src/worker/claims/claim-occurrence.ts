@@ -17,6 +17,7 @@ import {
 } from "../../protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
+import type { Boot } from "../../schedule/state/boot.ts";
 import { type DueState, formatDue, type OpenOccurrence } from "../../schedule/state/due.ts";
 import { type Candidate, canOverlap } from "../../schedule/state/next-candidate.ts";
 import {
@@ -30,7 +31,7 @@ import {
 } from "../../schedule/state/outcome.ts";
 import { formatRunning, parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
 import { type OccurrenceStart, startOccurrence } from "../../schedule/state/start-occurrence.ts";
-import { NEVER_DUE } from "../../schedule/timing.ts";
+import { createTiming, NEVER_DUE, type Timing } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
@@ -57,6 +58,8 @@ export interface ClaimedOccurrence {
   token: bigint;
   due: VersionedValue<DueState>;
   outcomes: VersionedValue<OutcomeHistory>;
+  /** Returns the timing of the schedule as it is now: what comes after an end depends on it. */
+  getTiming(): Timing;
 }
 
 /** Outcomes of occurrences that a claim did not start, and whether the result before them was a failure. */
@@ -89,6 +92,8 @@ export interface ClaimContext {
   conditions: ConditionGate;
   host: string;
   pid: number;
+  /** Reads the boot of this host; undefined if it has none to tell. */
+  readBoot?: (() => Boot) | undefined;
 }
 
 /**
@@ -116,7 +121,12 @@ export async function claimOccurrence(
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
   if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id, host), claim.due, answer.revision));
-  const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
+  const getTiming = () => cache.getTiming(entry) ?? createTimingWithoutCalendars(entry);
+  const result = parseClaimAnswer(
+    { ...claim, getTiming },
+    answer,
+    outcomes !== undefined && isFailing(outcomes.value),
+  );
   if (result.kind === "claimed")
     cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
   return result;
@@ -184,7 +194,7 @@ function prepareClaim(
   const now = ports.clock.getWallTime();
   const { id, host, definition, definitionMod, due, dueMod } = entry;
   // What was started or triggered before needs no calendar.
-  const timing = cache.getTiming(entry) ?? (candidate.open && NEVER_DUE);
+  const timing = cache.getTiming(entry) ?? (candidate.open && createTimingWithoutCalendars(entry));
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
   const decided = addHost(startOccurrence(definition, timing, due, candidate, now, unmet), host);
   const record = decided.occurrence && buildRunning(context, decided.occurrence, now);
@@ -204,6 +214,12 @@ function prepareClaim(
   ];
   const running = record && { key, record, value: formatRunning(record) };
   return { id, host, definition, start, due: formatDue(start.due), running, guards };
+}
+
+function createTimingWithoutCalendars({ name, definition }: CachedSchedule): Timing {
+  if (definition === undefined) return NEVER_DUE;
+  const { except: _, only: __, ...rest } = definition;
+  return createTiming(name, rest);
 }
 
 /** Adds the host to the outcomes of what did not start there: listings show the outcomes of all hosts together. */
@@ -307,7 +323,7 @@ function buildClaimTxn(
  * contains its own running key.
  */
 function parseClaimAnswer(
-  { id, host, definition, start, running }: PreparedClaim,
+  { id, host, definition, start, running, getTiming }: PreparedClaim & Pick<ClaimedOccurrence, "getTiming">,
   answer: TxnResponse,
   wasFailing: boolean,
 ): OccurrenceClaimResult {
@@ -327,6 +343,7 @@ function parseClaimAnswer(
     token,
     due: { value: start.due, mod: token },
     outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
+    getTiming,
   };
   return { kind: "claimed", claimed, outcomes: start.outcomes, wasFailing };
 }

@@ -1,4 +1,5 @@
-import { getScheduleType } from "../../schedule/definition.ts";
+import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
+import { isNewBoot } from "../../schedule/state/boot.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -261,7 +262,7 @@ export class Dispatcher {
 
   /** Computes the order of a schedule that is due: higher priorities first, then those that are due longest. */
   #computeOrder(entry: CachedSchedule, now: number): number {
-    const dueAt = this.#findCandidate(entry, now)?.runAt ?? now;
+    const dueAt = this.#findTime(entry, now) ?? now;
     return dueAt - (entry.definition?.priority ?? 0) * PRIORITY_STEP;
   }
 
@@ -294,10 +295,21 @@ export class Dispatcher {
     // The state arrives on another range of the watch, possibly a moment later.
     this.#setTimer(
       name,
-      isSeedless(entry)
-        ? entry.freeSince + CLAIM_STAGGER
-        : this.#findCandidate(entry, this.#getWallTime())?.runAt,
+      isSeedless(entry) ? entry.freeSince + CLAIM_STAGGER : this.#findTime(entry, this.#getWallTime()),
     );
+  }
+
+  /** Returns when to consider a schedule that has a state. */
+  #findTime(entry: CachedSchedule, now: number): number | undefined {
+    return this.#isAfterBoot(entry) ? now : this.#findCandidate(entry, now)?.runAt;
+  }
+
+  /** Returns whether a schedule of `@reboot` has not noted the boot of this host. */
+  #isAfterBoot({ host, due, definition, calendarFault }: CachedSchedule): boolean {
+    const { readBoot } = this.#context;
+    if (host === undefined || due === undefined || readBoot === undefined || calendarFault !== undefined)
+      return false;
+    return runsAtBoot(definition) && isNewBoot(due, readBoot());
   }
 
   #findCandidate(entry: CachedSchedule, now: number): Candidate | undefined {
@@ -309,8 +321,10 @@ export class Dispatcher {
     if (definition === undefined) return;
     const handler = this.#eligibility.isFor(definition) ? this.#handlerLookup.findHandler(entry) : undefined;
     if (handler === undefined) return this.#stayOut(entry);
-    const candidate = this.#findCandidate(entry, now);
-    if (candidate === undefined && (due !== undefined || entry.calendarFault !== undefined)) return;
+    const isAfterBoot = this.#isAfterBoot(entry);
+    const candidate = isAfterBoot ? undefined : this.#findCandidate(entry, now);
+    if (candidate === undefined && !isAfterBoot && (due !== undefined || entry.calendarFault !== undefined))
+      return;
     const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
     const rank = before.length;
     const lastClaimBefore = this.#findLastClaim(before, now);
@@ -328,12 +342,15 @@ export class Dispatcher {
     if (entry.host === undefined) return;
     entry.since = Number.POSITIVE_INFINITY;
     const isOut = entry.definition !== undefined && !this.#eligibility.isFor(entry.definition);
-    if (isOut && entry.dueMod > 0n && entry.running.size === 0) void this.#forgetHost(entry);
+    // The state says for which boots the schedule has run: what runs at boot must not run again in this one.
+    if (isOut && entry.dueMod > 0n && entry.running.size === 0 && !runsAtBoot(entry.definition))
+      void this.#forgetHost(entry);
   }
 
   /** Notes from when on a schedule runs on this host, if it could not before: it may be long until a slot is free for its first state. */
   #begin(entry: CachedSchedule): void {
-    const isOut = entry.since === Number.POSITIVE_INFINITY && isSeedless(entry);
+    const isOut =
+      entry.since === Number.POSITIVE_INFINITY && isSeedless(entry) && !runsAtBoot(entry.definition);
     if (isOut && this.#handlerLookup.findHandler(entry) !== undefined) entry.since = this.#getWallTime();
   }
 
@@ -354,7 +371,7 @@ export class Dispatcher {
   async #try(one: OccurrenceClaim): Promise<void> {
     const again = await this.#pendingClaims.attempt(one);
     this.#strayClaims.release(one.entry);
-    const at = isSeedless(one.entry) ? again : this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
+    const at = isSeedless(one.entry) ? again : this.#findTime(one.entry, this.#getWallTime());
     this.#setTimer(one.entry.name, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();
   }

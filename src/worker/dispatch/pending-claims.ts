@@ -4,13 +4,13 @@ import { guardRevision } from "../../protocol/guards.ts";
 import { guardSchema } from "../../protocol/schema.ts";
 import type { Txn } from "../../protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
-import { type Definition, getScheduleType } from "../../schedule/definition.ts";
+import { type Definition, getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
+import { addBoot, type Boot } from "../../schedule/state/boot.ts";
 import { type DueState, formatDue } from "../../schedule/state/due.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import { computeLag } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import {
   type ClaimContext,
   type ClaimedOccurrence,
@@ -19,13 +19,12 @@ import {
 } from "../claims/claim-occurrence.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler } from "../handler.ts";
-import type { SchedulePorts } from "../worker-ports.ts";
 
 /** A claim to attempt. */
 export interface OccurrenceClaim {
   entry: CachedSchedule;
   handler: Handler;
-  /** Undefined if the schedule has no state yet; the attempt then writes one. */
+  /** Undefined if the schedule has no state yet, or its host has booted; the attempt then writes the state. */
   candidate: Candidate | undefined;
 }
 
@@ -113,7 +112,7 @@ export class PendingClaims {
 
   async #attemptClaim({ entry, handler, candidate }: OccurrenceClaim): Promise<number | undefined> {
     if (candidate === undefined) {
-      const isWritten = await writeInitialState(this.#context.ports, this.#context.cache, entry);
+      const isWritten = await writeInitialState(this.#context, entry);
       return isWritten ? undefined : this.#context.ports.clock.getWallTime() + AFTER_MISS;
     }
     const result = await claimOccurrence(this.#context, entry, candidate);
@@ -145,35 +144,60 @@ export class PendingClaims {
 }
 
 /**
- * Writes the state of a schedule that was created by hand without one, or the first state of one on this host. Its first
- * occurrence counts from now; on a host, from when on it runs there.
+ * Writes the state of a schedule that was created by hand without one, or the first state of one on this host, or that after
+ * a boot. Its first occurrence counts from now; on a host, from when on it runs there.
  * @returns false if a key changed meanwhile, or a calendar is missing
  * @throws StoreError
  */
 async function writeInitialState(
-  ports: SchedulePorts,
-  cache: ScheduleCache,
+  { ports, cache, readBoot }: ClaimContext,
   entry: CachedSchedule,
 ): Promise<boolean> {
-  const { id, host, definition, definitionMod, calendarFault, name } = entry;
+  const { id, host, definition, definitionMod, dueMod, calendarFault, name } = entry;
   if (definition === undefined || calendarFault !== undefined) return false;
   const { keys, clock } = ports;
   const now = clock.getWallTime();
-  const first = host === undefined ? {} : findHostStart(entry, definition, cache.entries.get(id)?.due, now);
+  const base = cache.entries.get(id)?.due;
   const key = keys.due(id, host);
-  const value = formatDue(computeFirstDue(name, definition, now, first, cache.calendars));
+  const due =
+    host !== undefined && runsAtBoot(definition)
+      ? computeBootDue(entry, definition, base, now, readBoot?.())
+      : computeFirstDue(
+          name,
+          definition,
+          now,
+          host === undefined ? {} : findHostStart(entry, definition, base, now),
+          cache.calendars,
+        );
   const txn: Txn = {
     compare: [
       guardSchema(keys),
       guardRevision(keys.schedule(id), definitionMod),
-      guardRevision(key, 0n),
+      guardRevision(key, dueMod),
       ...(host !== undefined && definition.group !== undefined ? cache.guardRules(keys.groups()) : []),
       ...(listCalendarNames(definition).length === 0 ? [] : cache.guardRules(keys.calendars())),
     ],
-    success: [{ op: "put", key, value }],
+    success: [{ op: "put", key, value: formatDue(due) }],
     failure: [],
   };
   return (await commitWithRetries(ports, txn)).succeeded;
+}
+
+/**
+ * Returns the state of a schedule of `@reboot` after a boot of this host. If the worker could not run it before, this boot does not
+ * count.
+ */
+function computeBootDue(
+  { name, due, since }: CachedSchedule,
+  definition: Definition,
+  base: DueState | undefined,
+  now: number,
+  boot: Boot | undefined,
+): DueState {
+  const isLate = due === undefined && since === Number.POSITIVE_INFINITY;
+  const boots = due?.boots ?? (isLate ? undefined : base?.boots) ?? { since: now, ids: [] };
+  const state = { ...(due ?? { runAt: 0, open: [] }), boots };
+  return boot === undefined ? state : addBoot(state, boot, computeLag(name, definition));
 }
 
 /** Returns where a schedule begins on this host. @param base  its first occurrence, as its definition was written */

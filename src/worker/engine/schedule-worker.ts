@@ -5,6 +5,7 @@ import { StoreError } from "../../etcd/store.ts";
 import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
+import type { Boot } from "../../schedule/state/boot.ts";
 import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
 import { ConditionGate } from "../claims/condition-gate.ts";
@@ -131,6 +132,8 @@ interface WorkerSessionOptions extends DispatchOptions, WorkerHeartbeatOptions {
   ttl: number;
   /** Measures the host, for conditions of schedules: see `createConditionLookup`. */
   measure: MacroLookup;
+  /** Reads the boot of this host. Without it, the worker runs no schedules of `@reboot`. */
+  readBoot?: (() => Boot) | undefined;
   /** Time between two passes that delete expired records, ms. Default: one hour. */
   pruneEvery?: number;
 }
@@ -175,7 +178,7 @@ class WorkerSession {
     this.#ports = ports;
     this.#options = options;
     this.#registration = registration;
-    const { host, pid } = options;
+    const { host, pid, readBoot } = options;
     const listener: ScheduleCacheListener = {
       handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
       handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
@@ -185,7 +188,7 @@ class WorkerSession {
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener, host);
     const vanished = new VanishedTickets(ports.clock);
     const conditions = new ConditionGate(host, options.measure, ports);
-    const context = { ports, registration, cache: this.#cache, vanished, conditions, host, pid };
+    const context = { ports, registration, cache: this.#cache, vanished, conditions, host, pid, readBoot };
     this.#heartbeat = new WorkerHeartbeat(ports, options, registration, () => this.running);
     this.#dispatcher = new Dispatcher(context, options, () => this.#heartbeat.checkClock() !== "refuses");
     this.end = this.#run(signal);

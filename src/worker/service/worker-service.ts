@@ -11,6 +11,7 @@ import { createMacros, type MacroFacts } from "../../fleet/macros.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
+import { createBootReader } from "../engine/boot-reader.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
 import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";
@@ -97,6 +98,7 @@ export class WorkerService {
       terminationTimeout,
       host: facts.fqdn,
       pid: process.pid,
+      readBoot: createBootReader(),
       version: VERSION,
       tags: [...file.tags, ...options.tags],
       concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,

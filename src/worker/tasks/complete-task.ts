@@ -66,7 +66,7 @@ export async function completeTask(
   let mayRemove = true;
   const unit = ports.random.generateFraction();
   for (;;) {
-    const result = completeOccurrence(claimed.definition, due.value, ended, unit);
+    const result = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
     const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
     const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);

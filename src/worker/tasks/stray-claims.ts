@@ -1,3 +1,4 @@
+import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
@@ -92,5 +93,6 @@ function buildClaim(
     open: open ?? { scheduled, runAt: scheduled, attempt, failures: 0, kind: "due" },
     due: { value: state, mod: dueMod },
     outcomes: { value: { runs: [], dead: [] }, mod: 0n },
+    getTiming: () => NEVER_DUE, // it is given back, so nothing follows
   };
 }

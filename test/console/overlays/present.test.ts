@@ -67,6 +67,14 @@ describe("the form that edits a schedule", () => {
     expect(words.filter((_, at) => words[at - 1] === "--cron")).toEqual(["30 4 * * *", "0 5 * * 6"]);
   });
 
+  it("keeps the semicolons of a rule of iCalendar", () => {
+    const cron = ["0 5 * * 6", "@rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-11-30T09:00"];
+    const form = editing({ ...FULL, cron });
+    expect(findFormFault(form)).toBeUndefined();
+    const words = toCommandWords(form);
+    expect(words.filter((_, at) => words[at - 1] === "--cron")).toEqual(cron);
+  });
+
   it("shows everything that it has", () => {
     const shown = Object.fromEntries(editing(FULL).fields.map(({ label, value }) => [label, value]));
     expect(shown).toMatchObject({
@@ -99,6 +107,8 @@ describe("the form that edits a schedule", () => {
     });
     const empty = Object.entries(shown).flatMap(([label, value]) => (value === "" ? [label] : []));
     expect(empty).toEqual([
+      "rrule",
+      "after-end",
       "start",
       "at",
       "pause-after-failures",

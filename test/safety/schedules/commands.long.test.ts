@@ -329,7 +329,7 @@ describe("a crontab", () => {
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
   });
 
-  test("leaves lines with locks and @reboot in the crontab, and warns of lines that each host needs", async ({
+  test("leaves lines with locks in the crontab; lines of @reboot, and those that maintain their host, run on every host", async ({
     namespace,
   }) => {
     const input =
@@ -340,7 +340,12 @@ describe("a crontab", () => {
       stderr:
         /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*with flock[\s\S]*input:4: .*newline/,
     });
-    expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(2);
+    const { kvs } = await namespace.store.readRange(namespace.keys.schedules());
+    expect(kvs.map(({ value }) => JSON.parse(value).on).sort()).toEqual([
+      "every-host",
+      "every-host",
+      undefined,
+    ]);
   });
 
   test("of another file never touches what is there", async ({ namespace }) => {

@@ -166,7 +166,7 @@ describe("refused", () => {
     ["0 0 * * 1#6", "# takes one weekday", "day of the week"],
     ["0 0 * * #2", "# takes one weekday", "day of the week"],
     ["H * * * *", "H is not supported", "minute"],
-    ["@reboot", "is not a time"],
+    ["@reboot", "is not a macro"],
     ["@dayly", "did you mean @daily?"],
     ["@every 5m", "use one of @hourly"],
     ["0 0 30 2 *", "never fires", "day of the month"],

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
-import { explainCron } from "../../../src/schedule/cron/explain-cron.ts";
+import { explainWallPlan } from "../../../src/schedule/cron/explain-cron.ts";
 import { cronText } from "../cron-texts.ts";
 
 describe("explained", () => {
@@ -49,13 +49,13 @@ describe("explained", () => {
     ["0 0 * * 1,5L", "at 00:00, Monday and the last Friday of the month"],
     ["0 12 * 3-5,9 *", "at 12:00, every day, in March to May and September"],
   ])("%s: %s", (text, words) => {
-    expect(explainCron(parseCron(text))).toBe(words);
+    expect(explainWallPlan(parseCron(text))).toBe(words);
   });
 
   test("whatever it is, in words", () => {
     fc.assert(
       fc.property(cronText, (text) => {
-        expect(explainCron(parseCron(text))).toMatch(/^(at|every) [A-Za-z0-9:, ]+$/);
+        expect(explainWallPlan(parseCron(text))).toMatch(/^(at|every) [A-Za-z0-9:, ]+$/);
       }),
     );
   });

@@ -36,7 +36,11 @@ it("runs each line on every host if asked, and then warns of none that maintains
   const { definitions, notes } = convert(text, { on: "every-host", group: "web" });
   expect([...definitions.values()]).toMatchObject([{ on: "every-host", group: "web" }]);
   expect(notes).toEqual([]);
-  expect(convert(text).notes).toMatchObject([{ detail: expect.stringContaining("--on every-host") }]);
+  expect(convert(text).notes).toMatchObject([{ detail: expect.stringContaining("--on one-host") }]);
+  expect(only(text)[0]?.on).toBe("every-host");
+  const { definitions: once, notes: warnings } = convert(text, { on: "one-host" });
+  expect([...once.values()][0]?.on).toBeUndefined();
+  expect(warnings).toMatchObject([{ detail: expect.stringContaining("it runs on one host each time") }]);
   expect(formatScheduleCrontab(definitions)).toContain("# for the crontab of every host");
 });
 
@@ -199,7 +203,6 @@ describe("a line stays in the crontab, and that is said", () => {
   };
 
   it.each([
-    ["@reboot start-it", /@reboot has no time: the line is not imported.*systemd/],
     ["* * * * * signalbox run --lock x -- job", /the line uses signalbox run/],
     ["* * * * * cd /x && nice /usr/bin/signalbox run -- job", /the line uses signalbox run/],
     ["* * * * * signalbox --context prod run -- job", /the line uses signalbox run/],
@@ -235,7 +238,7 @@ describe("a line is imported, and something said of it", () => {
     ["0 0 * * * test -x /usr/sbin/anacron || ( cd / && run-parts /etc/cron.daily )", /\(run-parts\)/],
     [
       "0 0 * * * /usr/sbin/logrotate /etc/logrotate.conf",
-      /\(logrotate\): as a schedule, it runs on one host/,
+      /\(logrotate\): it becomes a schedule that runs on every host/,
     ],
     ["0 0 * * * find /tmp -mtime +7 -delete", /\(find \/tmp\)/],
     ["0 0 * * * nice rm -rf /var/cache/app/*", /\(rm \/var\/cache\/app/],
@@ -272,7 +275,7 @@ describe("a line is imported, and something said of it", () => {
 });
 
 describe("a system's crontab", () => {
-  it("as distributions have it, with a line of one's own: that one is imported", () => {
+  it("as distributions have it, with lines of one's own: what maintains the host, or runs at boot, is for every host", () => {
     const text = [
       "SHELL=/bin/sh",
       "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
@@ -287,8 +290,16 @@ describe("a system's crontab", () => {
     expect([...definitions.keys()].map((id) => id.replace(/-\w{7}$/, ""))).toEqual([
       "run-parts",
       "run-parts",
+      "boot",
       "report",
     ]);
+    expect([...definitions.values()].map(({ cron, on }) => `${cron} ${on}`)).toEqual([
+      "17 * * * * every-host",
+      "25 6 * * * every-host",
+      "@reboot every-host",
+      "0 3 * * * undefined",
+    ]);
+    expect(formatScheduleCrontab(definitions)).toMatch(/\n@reboot .*\/opt\/boot/);
     expect(notes.map(({ line }) => line)).toEqual([3, 4, 5, 6, 7]);
   });
 

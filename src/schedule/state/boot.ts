@@ -1,0 +1,34 @@
+import type { DueState } from "./due.ts";
+import { findFreeTime } from "./due-transitions.ts";
+
+// Boots: a schedule of `@reboot` runs once for each boot of a host. All instants in ms since the epoch.
+
+/** A boot of a host. */
+export interface Boot {
+  /** The boot id of the kernel. */
+  readonly id: string;
+  readonly at: number;
+}
+
+/** Number of boots that a host remembers. Several: hosts that share a name by mistake would else run it in turns, for ever. */
+const KEPT = 8;
+
+/** Returns whether a host has not noted a boot yet. */
+export function isNewBoot(due: DueState, { id }: Pick<Boot, "id">): boolean {
+  return due.boots?.ids.includes(id) !== true;
+}
+
+/**
+ * Notes a boot in the state of a host. The schedule is then due, if the boot counts. What was due at an earlier boot has ended
+ * with it, and does not run again.
+ * @param lag  delay and jitter, ms
+ */
+export function addBoot(due: DueState, { id, at }: Boot, lag: number): DueState {
+  const { since = 0, ids = [] } = due.boots ?? {};
+  const { next: _, ...rest } = due;
+  const open = due.open.filter(({ kind }) => kind !== "due");
+  const noted = { ...rest, runAt: 0, open, boots: { since, ids: [id, ...ids].slice(0, KEPT) } };
+  if (at < since) return noted;
+  const next = findFreeTime({ open }, at);
+  return { ...noted, next, runAt: next + lag };
+}
