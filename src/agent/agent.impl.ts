@@ -31,7 +31,7 @@ import { type AgentContext, AgentStatistics } from "./agent-context.ts";
 import { startAgentMetrics } from "./agent-metrics.ts";
 import { BriefCache } from "./brief-cache.ts";
 import type { AgentPorts } from "./fence.ts";
-import { closeInherited, waitUntilUnused } from "./idle.ts";
+import { waitUntilUnused } from "./idle.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { keepAgentReport, keepHostRecord } from "./records.ts";
 import { SharedSessions } from "./shared-sessions.ts";
@@ -49,7 +49,6 @@ const KILL_WITHIN = 5_000;
 export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
   const addon = loadPeerAddon();
   const descriptor = takeInheritedSocket(process.env);
-  if (call.flags["idle-timeout"] !== undefined) closeInherited(io.env, descriptor);
   const { readBootTime } = addon;
   const connection = await openConnection(raiseVerbosity(call, io), io, {
     sharesWatches: true,

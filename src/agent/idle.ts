@@ -1,23 +1,10 @@
-import { closeSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { AgentListener } from "../process/agent-socket/listener.ts";
-import { INHERITED_VARIABLE, parseInherited } from "../process/guarded-command/inherited.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** Interval at which an agent looks whether it is needed, ms. */
 const INTERVAL = 5_000;
-
-/**
- * Closes what the run that has started this agent has from its caller, such as the file of a lock: Node marks only the first
- * descriptors to be closed.
- * @param kept  the socket of systemd
- */
-export function closeInherited(
-  { [INHERITED_VARIABLE]: text }: Readonly<Record<string, string | undefined>>,
-  kept: number | undefined,
-): void {
-  for (const descriptor of parseInherited(text).descriptors) if (descriptor !== kept) closeSync(descriptor);
-}
 
 /**
  * Waits until an agent has served no call for a time, or its program was replaced, for example by an upgrade: then it listens

@@ -77,13 +77,17 @@ function takeTurn(mark: string): boolean {
   }
 }
 
-/** In a session of its own, without the descriptors of this process. */
+/** In a session of its own. Its keeper (launcher/keeper.c) closes the descriptors that this process has inherited. */
 function spawnAgent(path: string, env: NodeJS.ProcessEnv): void {
   const words = ["agent", "--agent-socket", path, "--idle-timeout", IDLE_TIMEOUT];
-  const options = { cwd: "/", env, detached: true, stdio: "ignore" } as const;
-  const agent = spawn(locateNative("launcher"), words, options);
-  agent.once("error", () => {}); // the next run tries again
-  agent.unref();
+  const keeper = spawn(locateNative("launcher"), words, {
+    cwd: "/",
+    env: { ...env, SIGNALBOX_KEEP_AGENT: "1" },
+    detached: true,
+    stdio: "ignore",
+  });
+  keeper.once("error", () => {}); // the next run tries again
+  keeper.unref();
 }
 
 /** Variables that an agent uses. The others may be secrets of a job, or are for its unit. */

@@ -100,23 +100,25 @@ async function readEnd(child: ChildProcess): Promise<ProcessResult> {
   return { code, signal, ...output };
 }
 
-/** Lists the agents of a socket, which have no mark of the test: nothing of their run's environment is passed on. */
-function listAgents(socket: string): { pid: number; session: number; parent: number }[] {
-  return readdirSync("/proc").flatMap((name) => {
+/** Lists the agents of a socket and their keepers. They have no mark of the test: little of their run's environment is passed on. */
+function listProcesses(socket: string): { pid: number; name: string; session: number; parent: number }[] {
+  return readdirSync("/proc").flatMap((pid) => {
     try {
-      if (!readFileSync(`/proc/${name}/cmdline`, "latin1").includes(`--agent-socket\0${socket}\0`)) return [];
-      const [, parent, , session] = readFileSync(`/proc/${name}/stat`, "latin1")
-        .replace(/^.*\) /, "")
-        .split(" ");
-      return [{ pid: Number(name), parent: Number(parent), session: Number(session) }];
+      if (!readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(`--agent-socket\0${socket}\0`)) return [];
+      const [, name = "", rest = ""] =
+        /^\d+ \((.*)\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
+      const [, parent, , session] = rest.split(" ");
+      return [{ pid: Number(pid), name, parent: Number(parent), session: Number(session) }];
     } catch {
-      return [];
+      return []; // it has ended
     }
   });
 }
 
+const listAgents = (socket: string) => listProcesses(socket).filter(({ name }) => name !== "launcher");
+
 function killAgents(socket: string): void {
-  for (const { pid } of listAgents(socket)) killProcess(pid, "SIGKILL");
+  for (const { pid } of listProcesses(socket)) killProcess(pid, "SIGKILL");
 }
 
 const waitForAgent = (socket: string) =>
@@ -142,7 +144,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     const crontab = new Crontab(USER);
     expect(await crontab.run("--lock x")).toEqual(DONE);
     const agent = await waitForAgent(socket);
-    expect(agent.session).toBe(agent.pid);
+    expect(agent.session).toBe(agent.parent); // its keeper
     expect(lstatSync(PLACE)).toMatchObject({ uid: USER, mode: 0o40700 });
     expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
     expect(listAgents(socket)).toHaveLength(1);
@@ -272,22 +274,45 @@ test("an agent keeps no lock, output or variable of the run that has started it"
   expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SECRET_OF_JOB");
 });
 
-test("an agent that was killed while a command runs is replaced by the next run, and the command goes on", async () => {
-  const crontab = Crontab.createWithSocket();
-  await crontab.run("--lock x");
-  const { pid } = await waitForAgent(crontab.socket);
-  const [up, go] = [cluster.createPath(), cluster.createPath()];
-  const job = ["sh", "-c", `touch ${up}; until [ -e ${go} ]; do sleep 0.05; done; exit 3`];
-  const held = crontab.start("--lock held", job);
-  await waitUntil("the job", () => existsSync(up));
-  killProcess(pid, "SIGKILL");
-  utimesSync(`${crontab.socket}.start`, 0, 0); // the first start was long ago
-  expect(await crontab.run("--lock x")).toEqual(DONE);
-  await waitUntil("another agent", () => listAgents(crontab.socket).some((other) => other.pid !== pid));
-  await waitUntil("its service", async () => (await crontab.runWithoutNode("--lock x")).code === 0);
-  writeFileSync(go, "");
-  expect(await held.ended).toMatchObject({ code: 3, stderr: "" });
-  expect(await crontab.namespace.listTickets()).toEqual([]);
+describe("a command of an agent that is killed goes on", () => {
+  async function startJob() {
+    const crontab = Crontab.createWithSocket();
+    await crontab.run("--lock x");
+    await waitForAgent(crontab.socket);
+    const [up, go] = [cluster.createPath(), cluster.createPath()];
+    const job = ["sh", "-c", `touch ${up}; until [ -e ${go} ]; do sleep 0.05; done; exit 3`];
+    const held = crontab.start("--lock held", job);
+    await waitUntil("the job", () => existsSync(up));
+    return { crontab, held, go };
+  }
+
+  async function finishJob({ crontab, held, go }: Awaited<ReturnType<typeof startJob>>): Promise<void> {
+    await waitUntil("service", async () => (await crontab.runWithoutNode("--lock x")).code === 0);
+    writeFileSync(go, "");
+    expect(await held.ended).toMatchObject({ code: 3, stderr: "" });
+    expect(await crontab.namespace.listTickets()).toEqual([]);
+  }
+
+  test("its keeper starts it again", async () => {
+    const job = await startJob();
+    const [former] = listAgents(job.crontab.socket);
+    killProcess(former?.pid, "SIGKILL");
+    await waitUntil("another agent", () => {
+      const [agent] = listAgents(job.crontab.socket);
+      return agent !== undefined && agent.pid !== former?.pid;
+    });
+    await finishJob(job);
+  });
+
+  test("without its keeper, the next run starts another", async () => {
+    const job = await startJob();
+    const { socket } = job.crontab;
+    killAgents(socket);
+    await waitUntil("their end", () => listProcesses(socket).length === 0);
+    utimesSync(`${socket}.start`, 0, 0); // the first start was long ago
+    expect(await job.crontab.run("--lock y")).toEqual(DONE);
+    await finishJob(job);
+  });
 });
 
 test("an agent with other settings does not serve the run, and stays the only one", async () => {
