@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,8 @@ static int run_once(const struct options *options) {
 
 void keep_agent(const struct options *options) {
   struct timespec pause = {.tv_nsec = 100000000};
-  if (!getenv("SIGNALBOX_KEEP_AGENT")) return;
+  const char *command = options->words[0];
+  if (!command || strcmp(command, "agent") != 0 || !getenv("SIGNALBOX_KEEP_AGENT")) return;
   unsetenv("SIGNALBOX_KEEP_AGENT");
   inherited_close();
   for (int start = 0; start < STARTS && WIFSIGNALED(run_once(options)); start++) {
