@@ -50,6 +50,7 @@ function findObstacle(call: Call<RunFlags>, env: CommandIo["env"], facts: HostFa
   if (path !== undefined) return `${path} is a path in the current directory`;
   if (env.SIGNALBOX_RUN !== undefined) return "this run is a part of another run, and ends with it";
   if (env.INVOCATION_ID !== undefined) return "this run is a part of a unit of systemd, and ends with it";
+  if (process.ppid <= 1) return "this run is the main process of a container, and ends it";
   if (getPriority() > 0) return "this run has a low priority (nice)";
   return hasLimits(facts) ? "this run has limits (cgroup, taskset, ulimit)" : undefined;
 }

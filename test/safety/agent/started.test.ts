@@ -236,6 +236,10 @@ describe.runIf(isRoot)("a user of cron", () => {
     ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--cpu=60"]],
     ["this run is a part of a unit of systemd, and ends with it", ["env", "INVOCATION_ID=1"]],
     ["this run is a part of another run, and ends with it", ["env", "SIGNALBOX_RUN=1"]],
+    [
+      "this run is the main process of a container, and ends it",
+      ["unshare", "--pid", "--fork", "--mount-proc"],
+    ],
   ])("an agent would suffer: %s", async (why, before) => {
     const socket = clearPlace();
     const crontab = new Crontab(USER);
@@ -325,6 +329,17 @@ test("an agent with other settings does not serve the run, and stays the only on
     stderr: expect.stringContaining("its prefix is not that of the agent"),
   });
   expect(listAgents(crontab.socket)).toHaveLength(1);
+});
+
+test("the setting can be in a file, which the launcher does not read", async () => {
+  const crontab = Crontab.createWithSocket();
+  const config = join(createTestFolder(), "config.json");
+  writeFileSync(config, JSON.stringify({ agent: "start" }));
+  const env = { ...crontab.env, SIGNALBOX_CONFIG: config };
+  const run = spawn(LAUNCHER, ["run", "--lock", "x", "--", "true"], { env, stdio: "pipe" });
+  expect(await readEnd(run)).toMatchObject({ code: 0, stderr: "" });
+  await waitForAgent(crontab.socket);
+  expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
 });
 
 test("flags of the connection are those of the agent too", async () => {
