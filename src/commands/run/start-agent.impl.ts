@@ -55,8 +55,8 @@ function findObstacle(call: Call<RunFlags>, env: CommandIo["env"], facts: HostFa
   return hasLimits(facts) ? "this run has limits (cgroup, taskset, ulimit)" : undefined;
 }
 
-/** Compares with the first process: the limits of a whole container are no obstacle. */
-function hasLimits({ cpu, memMb }: HostFacts): boolean {
+/** Returns whether this process has limits that the first process has not. Those of a whole container are no obstacle. */
+export function hasLimits({ cpu, memMb }: HostFacts): boolean {
   const readFile = (path: string) =>
     thisMachine.readFile(path.replace(/^\/proc\/self\/(?=cgroup$|status$)/, "/proc/1/"));
   const first = readHostFacts({ ...thisMachine, readFile });

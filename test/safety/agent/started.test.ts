@@ -19,13 +19,16 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { BUNDLE, LAUNCHER, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { hasLimits } from "../../../src/commands/run/start-agent.impl.ts";
+import { thisMachine } from "../../../src/config/machine.ts";
+import { readHostFacts } from "../../../src/fleet/host.ts";
 
 const cluster = TestCluster.startForFile();
 const isRoot = process.getuid?.() === 0;
@@ -40,6 +43,11 @@ function createReadableFolder(): string {
   chmodSync(folder, 0o755);
   return folder;
 }
+
+beforeEach(({ skip }) => {
+  if (hasLimits(readHostFacts(thisMachine)))
+    skip("with limits, as on a slow machine, no run starts an agent");
+});
 
 /** Lines of a crontab, on a host where nothing was set up for signalbox. */
 class Crontab {
