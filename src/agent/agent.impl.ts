@@ -5,10 +5,9 @@ import { generateRunId } from "../base/ids.ts";
 import { findNameFault, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { waitAtMost, waitForAbort } from "../base/wait.ts";
-import { SYSTEM_SOCKET } from "../check/agent.ts";
 import { checkNative } from "../check/native.ts";
 import type { AgentFlags } from "../commands/agent.ts";
-import type { CommandExecutor, CommandIo } from "../commands/command.ts";
+import type { CommandExecutor } from "../commands/command.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/logging.ts";
 import { findOutputDirectory } from "../commands/output-storage.ts";
@@ -17,6 +16,7 @@ import { OutputServer } from "../output/output-server.ts";
 import { AgentListener } from "../process/agent-socket/listener.ts";
 import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-socket/listening-socket.ts";
 import { loadPeerAddon } from "../process/agent-socket/peer.ts";
+import { chooseSocketPlace } from "../process/agent-socket/socket-places.ts";
 import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
@@ -31,6 +31,7 @@ import { type AgentContext, AgentStatistics } from "./agent-context.ts";
 import { startAgentMetrics } from "./agent-metrics.ts";
 import { BriefCache } from "./brief-cache.ts";
 import type { AgentPorts } from "./fence.ts";
+import { waitUntilUnused } from "./idle.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { keepAgentReport, keepHostRecord } from "./records.ts";
 import { SharedSessions } from "./shared-sessions.ts";
@@ -55,7 +56,7 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
     random: realRandom,
   });
   const { settings, log } = connection;
-  const path = settings.agentSocket ?? getDefaultSocket(io.env);
+  const path = settings.agentSocket ?? chooseSocketPlace(io.env);
   const context = createContext({ ...connection, path, readBootTime });
   const agent = new Agent(context);
   const address = descriptor === undefined ? { path } : { descriptor };
@@ -83,6 +84,10 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
   void serveOutput(context, findOutputDirectory(settings.outputDirectory, io.env), stop.signal);
   void keepSocket(context, listener, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
+  if (flags["idle-timeout"] !== undefined)
+    void waitUntilUnused(context, { agent, listener, limit: flags["idle-timeout"] }, stop.signal).then(() =>
+      stop.abort("unused"),
+    );
   const telling = setInterval(() => notifier.sendStatus(agent.describe()), TELL_EVERY);
   await waitForAbort(stop.signal);
   clearInterval(telling);
@@ -163,14 +168,6 @@ function createContext(
     configFiles: new BriefCache(clock),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
-}
-
-function getDefaultSocket({ XDG_RUNTIME_DIR: runtime = "" }: CommandIo["env"]): string {
-  if (process.getuid?.() === 0) return SYSTEM_SOCKET;
-  if (runtime.startsWith("/")) return join(runtime, "signalbox/agent.sock");
-  throw new ConfigError(
-    "XDG_RUNTIME_DIR is not set, so there is no default for agentSocket; set agentSocket",
-  );
 }
 
 async function killRun(run: string, clock: AgentContext["clock"]): Promise<boolean> {

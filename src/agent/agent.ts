@@ -20,11 +20,14 @@ export class Agent {
   readonly #served = new Map<string, LaunchedCall>();
   readonly #firstTry = Promise.withResolvers<void>();
   #isTried = false;
+  /** When a call was last served to its end, or the agent was started. */
+  #lastServed: number;
   /** Why this agent cannot have sessions, although runs without an agent may do what they need. */
   #obstacle: string | undefined;
 
   constructor(context: AgentContext) {
     this.#context = context;
+    this.#lastServed = context.clock.now();
   }
 
   /** Serves a call to its end. */
@@ -80,9 +83,17 @@ export class Agent {
       return this.countDeclined("permission");
     }
     void serveCall(this.#context, this.#served, call).then((end) => {
-      if (end.kind === "served") this.#context.statistics.served += 1;
+      if (end.kind === "served") {
+        this.#context.statistics.served += 1;
+        this.#lastServed = this.#context.clock.now();
+      }
       if (end.kind === "declined") this.countDeclined(end.why);
     });
+  }
+
+  /** Returns for how long no call was served, ms: 0 while one is. */
+  getIdleTime(): number {
+    return this.#served.size > 0 ? 0 : this.#context.clock.now() - this.#lastServed;
   }
 
   /** Waits for a short time until no claim is being freed whose command has ended. */

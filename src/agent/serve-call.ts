@@ -1,4 +1,3 @@
-import { isAbsolute } from "node:path";
 import { EXIT } from "../base/errors.ts";
 import { generateRunId } from "../base/ids.ts";
 import type { LogFields } from "../base/log.ts";
@@ -21,18 +20,13 @@ import {
   parseCallNote,
   renderCallNote,
 } from "../commands/run/call-note.ts";
+import { findForeignPath } from "../commands/run/foreign-path.ts";
 import { type RunFlags, runCommand } from "../commands/run/run.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
 import { resolveConfig } from "../config/config.ts";
 import { type Env, readFileWithMode } from "../config/files.ts";
 import { thisMachine } from "../config/machine.ts";
-import {
-  getEnvVariableName,
-  getSetting,
-  SETTING_KEYS,
-  type SettingKey,
-  type Settings,
-} from "../config/settings.ts";
+import type { SettingKey, Settings } from "../config/settings.ts";
 import { delegateStore } from "../etcd/delegate-store.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
@@ -358,30 +352,4 @@ const SHARED: readonly SettingKey[] = [
 export function findDifferentSetting(own: Settings, asked: Settings): SettingKey | undefined {
   const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
   return SHARED.find((key) => show(own, key) !== show(asked, key));
-}
-
-/**
- * Finds a path in a call that this process cannot use in the name of the caller: one relative to the caller's
- * directory, or any path of another user, whose files the agent must neither read nor write.
- */
-export function findForeignPath(call: Call<object>, env: Env, isOwnUser: boolean): string | undefined {
-  for (const key of ["config", ...SETTING_KEYS] as const) {
-    const isPath = key === "config" || getSetting(key).kind.isPath === true;
-    if (!isPath || key === "agentSocket") continue;
-    const variable = key === "config" ? "SIGNALBOX_CONFIG" : getEnvVariableName(key);
-    for (const path of [
-      call.settings[key],
-      env[variable],
-      key === "config" ? undefined : readEtcdctl(key, env),
-    ]) {
-      if (typeof path !== "string" || path === "") continue;
-      if (!isOwnUser || !isAbsolute(path)) return path;
-    }
-  }
-  return undefined;
-}
-
-function readEtcdctl(key: SettingKey, env: Env): string | undefined {
-  const { etcdctl } = getSetting(key);
-  return etcdctl === undefined ? undefined : env[etcdctl];
 }

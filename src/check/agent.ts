@@ -1,24 +1,18 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { VERSION } from "../base/version.ts";
 import { askAgentVersion } from "../process/agent-socket/ask-version.ts";
 import { findSocketDistrust, isTrusted } from "../process/agent-socket/listening-socket.ts";
+import { listSocketPlaces, SYSTEM_SOCKET } from "../process/agent-socket/socket-places.ts";
 
-export const SYSTEM_SOCKET = "/run/signalbox/agent.sock";
 const ABOUT = createFindingBuilder("agent");
 
-/**
- * Finds the socket that launchers of this user use, as launcher/options.c does.
- * @param chosen  the setting `agentSocket`
- */
+/** Finds the socket that launchers of this user try first. @param chosen  the setting `agentSocket` */
 export function locateAgentSocket(
   chosen: string | undefined,
-  { XDG_RUNTIME_DIR: folder = "" }: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
 ): string {
-  if (chosen !== undefined) return chosen;
-  const own = join(folder, "signalbox/agent.sock");
-  return process.getuid?.() !== 0 && folder !== "" && existsSync(own) ? own : SYSTEM_SOCKET;
+  return chosen ?? listSocketPlaces(env).find((path) => existsSync(path)) ?? SYSTEM_SOCKET;
 }
 
 /** Checks whether the agent of this host, if there is one, serves this user. */

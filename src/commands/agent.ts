@@ -8,6 +8,7 @@ import {
 
 const AGENT_FLAGS = declareFlags({
   "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
+  "--idle-timeout DURATION": "end when no run was served for this long, or the program was replaced",
 });
 
 /** Values of these flags. */
@@ -23,6 +24,7 @@ export const agentCommand = declareCommand({
       " a call, they do everything themselves; output, exit codes and safety are the same.",
     "Commands run in the context of their caller, never in that of the agent. The agent can be restarted while they run:" +
       " they go on, and the new agent takes them over within the time to live of their session.",
+    "With the setting agent = start, a run that finds no agent starts one for its user, with --idle-timeout 10m.",
     "After TERM or INT the agent ends at once and frees nothing. The default log level is info.",
   ],
   flags: AGENT_FLAGS,

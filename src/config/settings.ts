@@ -197,13 +197,13 @@ export const SETTINGS = {
   ),
   label: defineOptionalSetting(kinds.text, "short description of the run, shown to others"),
   agent: defineSetting(
-    kinds.createEnumKind("auto", "never", "always"),
+    kinds.createEnumKind("auto", "start", "never", "always"),
     "auto",
-    "whether the agent of this host serves a run: if there is one, never, or else the run fails",
+    "whether an agent serves a run: if there is one (start: and a run without one starts it for the next runs), never, or else the run fails",
   ),
   agentSocket: defineOptionalSetting(
     kinds.file,
-    "socket of the agent (default: /run/signalbox/agent.sock for root, else in $XDG_RUNTIME_DIR); a run reads it only from its flag and its variable",
+    "socket of the agent (default: /run/signalbox/agent.sock for root, else in $XDG_RUNTIME_DIR or /tmp/signalbox-UID); a run reads it only from its flag and its variable",
   ),
   agentAllow: defineSetting(
     users,

@@ -43,7 +43,7 @@ function toNotStarted(cause: StoreError, { locks, identity }: RunRequest): Signa
 
 /** Opens everything that a run needs, and closes it after `work`. @throws as `openConnection`; UsageError */
 export async function withOpenRun<T>(
-  { call, overrides, onGrant, ...supply }: RunInvocation,
+  { call, overrides, onGrant, startsAgent = false, ...supply }: RunInvocation,
   io: CommandIo,
   work: (ports: RunPorts, request: RunRequest) => Promise<T>,
 ): Promise<T> {
@@ -63,6 +63,8 @@ export async function withOpenRun<T>(
   const stop = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();
   });
+  if (startsAgent && settings.agent === "start" && launched === undefined)
+    setImmediate(() => void startMissingAgent(call, io, connection)); // while etcd answers
   try {
     return await work(ports, request);
   } finally {
@@ -77,6 +79,12 @@ export async function withOpenRun<T>(
 async function openCapture(call: Call<RunFlags>, io: CommandIo, connection: CommandConnection) {
   const { createCapture } = await import("./capture.impl.ts");
   return createCapture(call, io, connection);
+}
+
+/** Loaded when it is used: few runs do. Never rejects. */
+async function startMissingAgent(call: Call<RunFlags>, { env }: CommandIo, connection: CommandConnection) {
+  const { startAgent } = await import("./start-agent.impl.ts");
+  await startAgent(call, env, connection);
 }
 
 /** The launcher does not start this program if an agent must serve the run, so it was started without a launcher. */
@@ -136,6 +144,8 @@ export interface RunInvocation extends FrontEndOptions {
   call: Call<RunFlags>;
   /** Options that no flag sets. */
   overrides?: Pick<RunRequest, "graceFrom" | "limitSignal" | "isKnownOnly">;
+  /** Whether an agent could serve such runs, so that `agent: start` starts one. */
+  startsAgent?: boolean;
   /** Called when the claim is granted, before the command starts. */
   onGrant?(): void;
   /** Called before anything is claimed. If it returns a result, that is the result of the run. */

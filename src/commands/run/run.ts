@@ -108,6 +108,8 @@ export const runCommand = declareCommand({
       "only on hosts of a group; exit with 0 if the lock is held",
     "signalbox run --capture --lock invoices -- ./invoices.sh":
       "and keep its output: signalbox logs invoices",
+    "signalbox run --agent start --lock invoices -- ./invoices.sh":
+      "start an agent, which makes the next runs faster",
     "signalbox run --lease db=2:10 --dry-run -- ./report.sh": "what blocks it now?",
   },
   load: () => import("./run.impl.ts"),

@@ -56,6 +56,7 @@ export class ListeningSocket {
   }
 
   close(): void {
+    if (this.#isClosed) return; // the inode of its file may be that of another agent's socket by now
     this.#isClosed = true;
     this.#server?.close();
     this.#closeFormer();
@@ -189,21 +190,26 @@ function publishSocket(bound: string, path: string): SocketPath {
 export function prepareSocketDirectory(socket: string): void {
   const path = dirname(socket);
   try {
-    const isCreated = mkdirSync(path, { recursive: true }) !== undefined;
-    if (isCreated) chmodSync(path, 0o755); // whatever the umask: launchers of all users connect
+    const isRoot = process.getuid?.() === 0;
+    const isCreated = mkdirSync(path, { recursive: true, mode: isRoot ? 0o755 : 0o700 }) !== undefined;
+    if (isCreated && isRoot) chmodSync(path, 0o755); // whatever the umask: launchers of all users connect
   } catch (cause) {
     throw new ConfigError(`cannot create ${path} for the agent's socket: ${(cause as Error).message}`, {
       cause,
     });
   }
-  const status = statSync(path);
-  const problem = findDirectoryProblem(status);
+  const problem = findOwnerProblem(lstatSync(path)) ?? findDirectoryProblem(statSync(path));
   if (problem !== undefined)
     throw new ConfigError(`the agent's socket cannot be in ${path}: ${problem}; choose another agentSocket`);
 }
 
+function findOwnerProblem({ uid }: Stats): string | undefined {
+  return isTrusted(uid) ? undefined : `it belongs to user ${uid}`;
+}
+
 function findDirectoryProblem(status: Stats): string | undefined {
-  if (!isTrusted(status.uid)) return `it belongs to user ${status.uid}`;
+  const problem = findOwnerProblem(status);
+  if (problem !== undefined) return problem;
   if ((status.mode & 0o022) !== 0) return "other users can write to it";
   return undefined;
 }
@@ -226,8 +232,8 @@ async function removeStaleSocket(path: string): Promise<void> {
   rmSync(aside);
 }
 
-/** Whether somebody listens on a socket: only a refusal, or no socket, is certain to mean that nobody does. */
-function isAnswered(path: string): Promise<boolean> {
+/** Returns whether somebody listens on a socket: only a refusal, or no socket, is certain to mean that nobody does. */
+export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const finish = (isListened: boolean) => {
@@ -308,8 +314,7 @@ export function findSocketDistrust(path: string): "missing" | string | undefined
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (status === undefined) return "missing";
   if (!status.isSocket()) return "it is not a socket";
-  if (!isTrusted(status.uid)) return `it belongs to user ${status.uid}`;
-  return findFolderDistrust(dirname(path), statSync(dirname(path)));
+  return findOwnerProblem(status) ?? findFolderDistrust(dirname(path));
 }
 
 /** Whether a user could pretend to be an agent towards this user. */
@@ -317,8 +322,10 @@ export function isTrusted(uid: number): boolean {
   return uid === 0 || uid === process.getuid?.();
 }
 
-function findFolderDistrust(folder: string, { uid, mode }: Stats): string | undefined {
-  if (!isTrusted(uid)) return `its folder ${folder} belongs to user ${uid}`;
+function findFolderDistrust(folder: string): string | undefined {
+  const { uid, mode } = statSync(folder);
+  const owner = [lstatSync(folder).uid, uid].find((one) => !isTrusted(one)); // of a link too
+  if (owner !== undefined) return `its folder ${folder} belongs to user ${owner}`;
   const isSticky = (mode & 0o1000) !== 0;
   return (mode & 0o022) !== 0 && !isSticky ? `other users can write to its folder ${folder}` : undefined;
 }

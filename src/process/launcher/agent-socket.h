@@ -13,8 +13,8 @@ struct connect_failure {
   const char *reason;
 };
 
-/* Sets the path of the socket, for all later connections. */
+/* Sets the path of the socket, for all later connections. NULL: an agent of this user, else that of the system. */
 void agent_socket_set(const char *path);
 
-/* Opens a connection, without waiting. Returns its descriptor, or -1 and the failure. */
+/* Opens a connection, without waiting; after the first one, to the same agent's place. Returns its descriptor, or -1 and the failure. */
 int agent_socket_connect(struct connect_failure *failure);

@@ -15,6 +15,7 @@
 #include "call.h"
 #include "fallback.h"
 #include "holding.h"
+#include "keeper.h"
 #include "options.h"
 #include "signals.h"
 #include "waiting.h"
@@ -43,6 +44,7 @@ int main(int argc, char **argv) {
   static struct options options;
   open_missing_stdio();
   options_read(&options, argv);
+  keep_agent(&options);
   if (!options.is_for_agent) run_node(&options, NULL);
   agent_socket_set(options.socket);
   const char *failed = prepare(&options);

@@ -1,12 +1,8 @@
 #define _GNU_SOURCE
 #include "options.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define SYSTEM_SOCKET "/run/signalbox/agent.sock"
 
 /* Front ends that hold a lock while a command runs. */
 static const char *const FRONT_ENDS[] = {"cronlock", "golock", "switchman", "zoo-locked", NULL};
@@ -42,23 +38,9 @@ static const char *find_variable(const char *name) {
   return value && *value ? value : NULL;
 }
 
-static void set_socket(struct options *out, const char *path) {
-  if ((size_t)snprintf(out->socket, sizeof out->socket, "%s", path) >= sizeof out->socket) out->is_for_agent = 0;
-}
-
-/* Chooses the user's own agent before that of the system. */
-static void choose_default_socket(struct options *out) {
-  const char *folder = getuid() == 0 ? NULL : find_variable("XDG_RUNTIME_DIR");
-  if (folder) {
-    int length = snprintf(out->socket, sizeof out->socket, "%s/signalbox/agent.sock", folder);
-    if (length < (int)sizeof out->socket && access(out->socket, F_OK) == 0) return;
-  }
-  set_socket(out, SYSTEM_SOCKET);
-}
-
-/* Returns 0 for an unknown mode, which Node reports. */
+/* Returns 0 for an unknown mode, which Node reports. Node also starts the agent. */
 static int set_mode(struct options *out, const char *mode) {
-  if (!mode || strcmp(mode, "auto") == 0) out->mode = AGENT_AUTO;
+  if (!mode || strcmp(mode, "auto") == 0 || strcmp(mode, "start") == 0) out->mode = AGENT_AUTO;
   else if (strcmp(mode, "never") == 0) out->mode = AGENT_NEVER;
   else if (strcmp(mode, "always") == 0) out->mode = AGENT_ALWAYS;
   else return 0;
@@ -66,7 +48,8 @@ static int set_mode(struct options *out, const char *mode) {
 }
 
 void options_read(struct options *out, char **argv) {
-  const char *mode = find_variable("SIGNALBOX_AGENT"), *socket = find_variable("SIGNALBOX_AGENT_SOCKET");
+  const char *mode = find_variable("SIGNALBOX_AGENT");
+  out->socket = find_variable("SIGNALBOX_AGENT_SOCKET");
   out->called = find_called(argv[0]);
   out->words = argv[0] ? argv + 1 : argv;
   const char *first = out->called ? out->called : out->words[0];
@@ -76,10 +59,7 @@ void options_read(struct options *out, char **argv) {
     const char *value;
     if (is_listed(FOR_NODE, *at)) out->is_for_agent = 0;
     if (is_run && (value = value_of("--agent", at))) mode = value;
-    if (is_run && (value = value_of("--agent-socket", at))) socket = value;
+    if (is_run && (value = value_of("--agent-socket", at))) out->socket = value;
   }
-  if (!out->is_for_agent) return;
-  if (socket) set_socket(out, socket);
-  else choose_default_socket(out);
-  if (!set_mode(out, mode) || out->mode == AGENT_NEVER) out->is_for_agent = 0;
+  if (out->is_for_agent && (!set_mode(out, mode) || out->mode == AGENT_NEVER)) out->is_for_agent = 0;
 }

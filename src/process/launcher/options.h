@@ -8,7 +8,7 @@ struct options {
   char **words;       /* the words after the program's name, without `called` */
   enum agent_mode mode;
   int is_for_agent;   /* the agent can serve this call */
-  char socket[4096];  /* path of the agent's socket */
+  const char *socket; /* the chosen path of the agent's socket; NULL: none */
 };
 
 void options_read(struct options *out, char **argv);

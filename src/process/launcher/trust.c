@@ -11,6 +11,7 @@
 
 static int is_trusted(uid_t user) { return user == 0 || user == getuid(); }
 
+/* In a sticky folder such as /tmp, only the owner of a link can replace it. */
 static int check_folder(const char *path) {
   char folder[PATH_MAX];
   struct stat st;
@@ -19,6 +20,7 @@ static int check_folder(const char *path) {
   if (length >= sizeof folder) return -1;
   memcpy(folder, path, length);
   folder[length] = '\0';
+  if (length && (lstat(folder, &st) < 0 || !is_trusted(st.st_uid))) return -1;
   if (stat(length ? folder : slash ? "/" : ".", &st) < 0 || !is_trusted(st.st_uid)) return -1;
   return (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (st.st_mode & S_ISVTX) ? 0 : -1;
 }
