@@ -78,6 +78,18 @@ test("etcd has no space when the agent is replaced: the job is reported as one t
   await waitForDeath(first.mark, 0);
 });
 
+test("the next agent cannot build the run from the present settings: the job is ended as one that lost its claim", async () => {
+  const config = cluster.createPath(JSON.stringify({ macros: { GPUS: 2 } }));
+  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_CONFIG: config } });
+  const { jobs } = host.namespace;
+  const job = await jobs.startAndWait({ name: "job", options: ["--lease", "gpu=1:GPUS"], hold: [60] });
+  await host.end("SIGKILL");
+  writeFileSync(config, "{}");
+  await host.start();
+  expect(await job.ended).toExit(125, { stderr: /the command was killed/ });
+  await waitForDeath(job.mark, 0);
+});
+
 test("a job that ends while there is no agent: the next agent frees its lock", async () => {
   const host = await HostAgent.start(cluster);
   const { first, second, go } = await startTwo(host);
