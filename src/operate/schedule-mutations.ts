@@ -365,8 +365,7 @@ function buildEveryHostChange(
     definition: after,
     due: { ...computeFirstDue(id, after, now, first, calendars), ...links },
   };
-  if (!runsOnEveryHost(after)) return [{ ...own, forgetsHosts: true }];
-  if (definition === undefined || !runsOnEveryHost(definition)) return [own];
+  if (definition === undefined || !runsOnEveryHost(definition) || !runsOnEveryHost(after)) return [own];
   const isMoved = first.start !== undefined || first.at !== undefined;
   if (due !== undefined && !isMoved && hasSameTimes(definition, after))
     own.due = computeModifiedDue(id, definition, after, due, now, calendars);

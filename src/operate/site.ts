@@ -32,6 +32,7 @@ import {
   buildGuards,
   buildOps,
   hasChainChange,
+  isSplitOrJoined,
   linkChains,
   listCalendarFields,
   listWrittenStateGuards,
@@ -290,7 +291,7 @@ function resumeEdited(
     const changed = change?.due ?? state.due;
     return { ...change, before: part, ...(changed !== undefined && { due: changed }) };
   };
-  if (changes.some(({ forgetsHosts }) => forgetsHosts)) return [toChange(before, own)];
+  if (isSplitOrJoined(before, after)) return [toChange(before, own)];
   return [toChange(before, own), ...hosts.map((part, index) => toChange(part, onHosts[index] ?? part))];
 }
 
