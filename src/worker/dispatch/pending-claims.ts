@@ -159,7 +159,8 @@ async function writeInitialState(
   if (definition === undefined || calendarFault !== undefined) return false;
   const { keys, clock } = ports;
   const now = clock.getWallTime();
-  const first = host === undefined ? {} : findHostStart(entry, definition, cache.entries.get(id)?.due, now);
+  const base = host === undefined ? undefined : cache.entries.get(id);
+  const first = base === undefined ? {} : findHostStart(entry, definition, base.due, now);
   const key = keys.due(id, host);
   const value = formatDue(computeFirstDue(name, definition, now, first, cache.calendars));
   const txn: Txn = {
@@ -167,6 +168,7 @@ async function writeInitialState(
       guardSchema(keys),
       guardRevision(keys.schedule(id), definitionMod),
       guardRevision(key, 0n),
+      ...(base === undefined ? [] : [guardRevision(keys.due(id), base.dueMod)]), // the watch may deliver it late
       ...(host !== undefined && definition.group !== undefined ? cache.guardRules(keys.groups()) : []),
       ...(listCalendarNames(definition).length === 0 ? [] : cache.guardRules(keys.calendars())),
     ],
