@@ -520,7 +520,7 @@ function listParts(schedule: ReadableSchedule): readonly ReadableSchedule[] {
   if (!runsOnEveryHost(schedule.definition)) return [schedule];
   if (schedule.hosts !== undefined) return schedule.hosts.map(requireReadable);
   throw new UsageError(
-    `no host runs schedule ${quoteText(schedule.id)} yet: start a worker on a host${schedule.definition.group === undefined ? "" : ` of the group ${schedule.definition.group}`}`,
+    `no host runs schedule ${quoteText(schedule.id)} yet: a worker begins it within seconds, so try again; or start one on a host${schedule.definition.group === undefined ? "" : ` of the group ${schedule.definition.group}`}`,
   );
 }
 
