@@ -15,7 +15,7 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
-import { findScheduleFault } from "../../views/schedules.ts";
+import { findStoredFault } from "../../views/schedules.ts";
 import type { Call, CommandExecutor } from "../command.ts";
 import { readSnapshotRanges, throwUnknownName } from "../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
@@ -77,7 +77,7 @@ async function readNamed(context: CommandContext, names: readonly string[]): Pro
 /** Lists the runs of a schedule; if it runs on every host, those of each host. */
 function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
   const [kept, due] = [snapshot.schedules.get(name), snapshot.dues.get(name)];
-  const fault = kept && findScheduleFault(kept, due);
+  const fault = kept && findStoredFault(kept, due);
   if (fault !== undefined) return [{ kind: "schedule", name, fault, runs: [], runningSince: undefined }];
   const states = listStates(due?.value);
   const outcomes = (snapshot.outcomes.get(name) ?? NO_OUTCOMES).runs;
