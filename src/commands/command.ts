@@ -1,3 +1,4 @@
+import type { Finding } from "../base/finding.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { getFlagName, getSetting, type SettingKey } from "../config/settings.ts";
 import type { Snapshot } from "../state/snapshot.ts";
@@ -181,6 +182,8 @@ export interface CommandIo {
   getSnapshot?: () => Snapshot | undefined;
   /** Receives how many a command still waits for, if the caller shows its progress. */
   reportRemaining?: (count: number) => void;
+  /** Receives the findings of a check as they come, if the caller shows them. */
+  reportFindings?: (findings: readonly Finding[]) => void;
 }
 
 /** Settings of the connection to etcd, for every command that uses etcd. */

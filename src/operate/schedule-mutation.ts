@@ -21,6 +21,7 @@ import {
   readAllStoredSchedules,
   readStoredSchedules,
   type ScheduleReadResult,
+  type StoredSchedule,
 } from "./stored-schedules.ts";
 
 /** A change of schedules by an operator. It is decided again from the state in etcd until it is applied. */
@@ -156,11 +157,12 @@ export function listCalendarFields(changes: readonly PlannedChange[]): Definitio
   );
 }
 
-export function buildOps(keys: Keys, { before, isDeleted, forgetsHosts, ...after }: PlannedChange): Op[] {
+export function buildOps(keys: Keys, { before, isDeleted, ...after }: PlannedChange): Op[] {
   const { id, host, outcomesMod } = before;
   // A definition that cannot be read may have had hosts.
   const hasHosts = host === undefined && (before.hosts !== undefined || before.definition === undefined);
-  const ranges = forgetsHosts || (isDeleted && hasHosts) ? Object.values(keys.getHostStateRanges(id)) : [];
+  const forgetsHosts = isDeleted ? hasHosts : isSplitOrJoined(before, after.definition);
+  const ranges = forgetsHosts ? Object.values(keys.getHostStateRanges(id)) : [];
   const forgotten = ranges.map((range): Op => ({ op: "delete", ...range }));
   if (isDeleted) {
     const states = [keys.due(id, host), keys.outcomes(id, host)];
@@ -176,6 +178,17 @@ export function buildOps(keys: Keys, { before, isDeleted, forgetsHosts, ...after
       : []),
     ...forgotten,
   ];
+}
+
+/**
+ * Returns whether a schedule comes to run on every host, or on one again: the states of hosts are then deleted. Those of a new
+ * schedule are what an earlier version has left, which deletes schedules without them.
+ */
+export function isSplitOrJoined(
+  { definition: before, fault }: StoredSchedule,
+  after: Definition | undefined,
+): boolean {
+  return after !== undefined && fault === undefined && runsOnEveryHost(before) !== runsOnEveryHost(after);
 }
 
 const createPut = (key: string, value: string): Op => ({ op: "put", key, value });

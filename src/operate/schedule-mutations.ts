@@ -28,9 +28,10 @@ import {
 } from "../schedule/state/due-transitions.ts";
 import { canOverlap } from "../schedule/state/next-candidate.ts";
 import { createTiming } from "../schedule/timing.ts";
-import type { ScheduleMutation } from "./schedule-mutation.ts";
+import { isSplitOrJoined, type ScheduleMutation } from "./schedule-mutation.ts";
 import {
   createMissingSchedule,
+  getShownDue,
   type PlannedChange,
   type ScheduleReadResult,
   type StoredSchedule,
@@ -348,7 +349,8 @@ export function buildDefinitionChange(
 
 /**
  * Returns the changes of a schedule that runs on every host, or did so. Its own state says only where hosts begin that have
- * none, so it begins again now if its times change; the states of the hosts change as those of schedules.
+ * none, so it begins again now if its times change; the states of the hosts change as those of schedules. If it comes to run
+ * on every host, or on one again, an occurrence that is due is kept, unless a host has started it.
  */
 function buildEveryHostChange(
   before: StoredSchedule,
@@ -365,9 +367,13 @@ function buildEveryHostChange(
     definition: after,
     due: { ...computeFirstDue(id, after, now, first, calendars), ...links },
   };
-  if (!runsOnEveryHost(after)) return [{ ...own, forgetsHosts: true }];
-  if (definition === undefined || !runsOnEveryHost(definition)) return [own];
   const isMoved = first.start !== undefined || first.at !== undefined;
+  if (definition === undefined) return [own];
+  if (isSplitOrJoined(before, after)) {
+    const { next, runAt = now } = (isMoved ? undefined : getShownDue(before)) ?? {};
+    if (next !== undefined && runAt <= now) own.due = { ...own.due, next, runAt };
+    return [own];
+  }
   if (due !== undefined && !isMoved && hasSameTimes(definition, after))
     own.due = computeModifiedDue(id, definition, after, due, now, calendars);
   const changed = hosts.flatMap((part): PlannedChange[] => {
@@ -514,7 +520,7 @@ function listParts(schedule: ReadableSchedule): readonly ReadableSchedule[] {
   if (!runsOnEveryHost(schedule.definition)) return [schedule];
   if (schedule.hosts !== undefined) return schedule.hosts.map(requireReadable);
   throw new UsageError(
-    `no host runs schedule ${quoteText(schedule.id)} yet: start a worker on a host${schedule.definition.group === undefined ? "" : ` of the group ${schedule.definition.group}`}`,
+    `no host runs schedule ${quoteText(schedule.id)} yet: a worker begins it within seconds, so try again; or start one on a host${schedule.definition.group === undefined ? "" : ` of the group ${schedule.definition.group}`}`,
   );
 }
 

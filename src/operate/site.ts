@@ -32,6 +32,7 @@ import {
   buildGuards,
   buildOps,
   hasChainChange,
+  isSplitOrJoined,
   linkChains,
   listCalendarFields,
   listWrittenStateGuards,
@@ -290,7 +291,7 @@ function resumeEdited(
     const changed = change?.due ?? state.due;
     return { ...change, before: part, ...(changed !== undefined && { due: changed }) };
   };
-  if (changes.some(({ forgetsHosts }) => forgetsHosts)) return [toChange(before, own)];
+  if (isSplitOrJoined(before, after)) return [toChange(before, own)];
   return [toChange(before, own), ...hosts.map((part, index) => toChange(part, onHosts[index] ?? part))];
 }
 
@@ -492,9 +493,13 @@ function listConfigRevisions({ groups, resources }: StoredSite): (readonly [stri
   return [...groups, ...resources].map(([name, { modRevision }]) => [name, modRevision]);
 }
 
+/** Largest number of states that move in the transaction that changes their calendar. */
+const MOST_MOVED = 1_000;
+
 /**
  * Splits a plan into what the next transaction does, and the rest. What depends on each other stays together:
- * configuration, calendars with the schedules that they move, chains, and the states of a schedule on its hosts. Calendars are
+ * configuration, calendars with the schedules that they move, chains, and the states of a schedule on its hosts. If calendars
+ * move too many schedules, these move first: the calendars are still to change when that is planned again. Calendars are
  * deleted last.
  * @param most  changes of schedules in the transaction
  */
@@ -503,6 +508,15 @@ function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, r
   const defined = new Set(plan.schedules.filter(isDefined).map(({ before }) => before.id));
   const isTied = (change: PlannedChange) => !defined.has(change.before.id);
   const chains = hasChainChange(plan.schedules);
+  const moved = chains ? [] : plan.schedules.filter(isTied);
+  if (moved.length > Math.min(most, MOST_MOVED)) {
+    const some = new Set(moved.slice(0, Math.min(most, MOST_MOVED)));
+    const rest = plan.schedules.filter((change) => !some.has(change));
+    return [
+      { ...plan, config: [], calendars: [], schedules: [...some] },
+      { ...plan, schedules: rest },
+    ];
+  }
   const isFree = (change: PlannedChange) =>
     !isTied(change) && !(chains && (hasChainChange([change]) || change.due?.successors !== undefined));
   const set = plan.calendars.filter(({ after }) => after !== undefined);

@@ -38,8 +38,6 @@ export interface PlannedChange {
   readonly due?: DueState;
   readonly outcomes?: OutcomeHistory;
   readonly isDeleted?: true;
-  /** It does not run on every host any more: the states and the outcomes of the hosts are deleted. */
-  readonly forgetsHosts?: true;
 }
 
 /** Counts the schedules that change: one that runs on every host changes with the states of its hosts. */
@@ -109,12 +107,16 @@ async function readHosts(
   return addHosts(ports, schedule, kvs);
 }
 
-/** @param kvs  states and outcomes of its hosts */
+/**
+ * Adds the parts of a schedule that runs on every host. Those of another one were left by an earlier version.
+ * @param kvs  states and outcomes of its hosts
+ */
 function addHosts(
   { keys }: Pick<ObserverPorts, "keys">,
   schedule: StoredSchedule,
   kvs: readonly KeyValue[],
 ): StoredSchedule {
+  if (!runsOnEveryHost(schedule.definition)) return schedule;
   const byHost = new Map<string, { due?: KeyValue; outcomes?: KeyValue }>();
   for (const kv of kvs) {
     const parsed = keys.parse(kv.key);

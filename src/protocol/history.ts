@@ -11,6 +11,8 @@ export interface PastRun {
   pid: number;
   command: string;
   label?: string;
+  /** It shared the lock. */
+  shared?: boolean;
   token: string;
   enqueuedAt: number;
   grantedAt: number;
@@ -48,10 +50,11 @@ export function parsePastRuns(text = ""): PastRun[] {
 
 function isPastRun(value: unknown): value is PastRun {
   if (!isJsonObject(value)) return false;
-  const { run, host, command, token, label = "", reason = "", tail = "" } = value;
+  const { run, host, command, token, shared = false, label = "", reason = "", tail = "" } = value;
   const { pid, enqueuedAt, grantedAt, endedAt, waited, held, exit } = value;
   const isText = (one: unknown) => typeof one === "string";
   return (
+    typeof shared === "boolean" &&
     [run, host, command, token, label, reason, tail].every(isText) &&
     [pid, enqueuedAt, grantedAt, endedAt, waited, held, exit].every(Number.isFinite)
   );

@@ -201,3 +201,8 @@ function hasTicketShape(value: Record<string, unknown>): value is Record<string,
 function isResetRequest(value: unknown): boolean {
   return isJsonObject(value) && isText(value.by) && isInstant(value.at) && isOptional(value.why, isText);
 }
+
+/** Formats the name of a lock, and that a run shares it: `docs (shared)`. */
+export function formatLockName(name: string, run: { shared?: boolean } | undefined): string {
+  return run?.shared ? `${name} (shared)` : name;
+}

@@ -186,9 +186,10 @@ const LEAVE_WITHIN = 2_000;
 
 /**
  * Takes over a claim that another process holds. Its tickets are read after the renewal that proves its session. If etcd
- * does not answer for a time to live, the session has expired, and the claim is gone.
- * @returns `grant`: the claim; undefined if the session is gone, or a ticket is missing or is not held. `leave`: removes what is
- *   left of a claim that is not complete. Call it when nothing of the command is left. It never rejects
+ * does not answer for a time to live, the session has expired, and the claim is gone. Never rejects.
+ * @returns `grant`: the claim; undefined if the session is gone, or a ticket is missing or is not held, or etcd refuses a
+ *   call. `leave`: removes what is left of a claim that is not complete. Call it when nothing of the command is left. It
+ *   never rejects
  */
 export async function resumeGrant(
   ports: ClaimPorts,
@@ -198,12 +199,12 @@ export async function resumeGrant(
   const until = ports.clock.now() + resumed.ttl * 1000;
   const found = await ports.sessions
     ?.resume?.(resumed, until, new AbortController().signal)
-    .catch((error) => reportSilence(ports, error));
+    .catch((error) => reportUnresumed(ports, error));
   if (found === undefined) return { grant: undefined, leave: () => leaveUnclaimed(ports, request, resumed) };
   const { session, store } = found;
   const attempt = createClaimAttempt({ ...ports, store }, request, session, { run: resumed.run, resumed });
   if (attempt.announced !== undefined) await attempt.announced;
-  const entries = await readOwnTickets(attempt, until).catch((error) => reportSilence(ports, error) ?? []);
+  const entries = await readOwnTickets(attempt, until).catch((error) => reportUnresumed(ports, error) ?? []);
   const isHeld = entries.every(({ ticket }) => ticket?.state === "held");
   const isWhole = isHeld && entries.length === listOwnKeys(attempt).length;
   const grantedAt = entries[0]?.ticket?.grantedAt ?? ports.clock.getWallTime();
@@ -231,9 +232,8 @@ async function leaveUnclaimed(
   );
 }
 
-/** @throws any error other than that etcd does not answer */
-function reportSilence({ log }: ClaimPorts, error: unknown): undefined {
-  if (!isUnavailable(error)) throw error;
+/** Takes every error, such as that of a full etcd, which refuses the fence: the command was started, and must be ended. */
+function reportUnresumed({ log }: ClaimPorts, error: unknown): undefined {
   log.warn("the claim cannot be resumed", { error: String(error) });
 }
 

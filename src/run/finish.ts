@@ -224,6 +224,7 @@ function buildHistoryUpdates(grant: Grant, { exit, reason, tail }: ClaimEnd): Hi
     command,
     exit,
     ...(label !== undefined && { label }),
+    ...(request.isShared && { shared: true }),
     ...(reason !== undefined && { reason }),
     ...(tail !== undefined && { tail }),
     token: String(entries[0]?.createRevision),

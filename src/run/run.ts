@@ -115,7 +115,7 @@ async function killCommand(clock: Clock, command: GuardedCommand): Promise<Comma
   return exit;
 }
 
-const UNCLAIMED = { kind: "lost", why: "its claim was gone when its run was resumed" } as const;
+const UNCLAIMED = { kind: "lost", why: "its claim was gone, or could not be resumed" } as const;
 
 async function finishRun(
   ports: RunPorts,

@@ -58,7 +58,7 @@ export function buildWaitStep(
 function buildObstacleRanges(
   keys: Keys,
   { drains, locksAhead = [], resources = [] }: WaitObstacle,
-  { isShared }: Pick<ClaimRequest, "isShared">,
+  { isShared, locks }: Pick<ClaimRequest, "isShared" | "locks">,
 ): Ranges {
   const ranges: Ranges = resources.map(({ resource, ahead }) =>
     ahead?.ticket?.state === "waiting"
@@ -66,6 +66,8 @@ function buildObstacleRanges(
       : { ...keys.getQueueRange("resource", resource), only: "deletes" },
   );
   if (drains !== undefined) ranges.push(keys.drains());
+  // The run leaves the other queues, in which it would keep others waiting.
+  else if (locks.length > 1) ranges.push(...locks.map((lock) => ({ key: keys.drain("lock", lock) })));
   for (const { key, ticket } of locksAhead) {
     // Of one that shares the lock too, the admission counts: see `findLockObstacle`.
     const awaitsGrant = isShared && ticket?.shared;

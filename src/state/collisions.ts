@@ -174,22 +174,26 @@ function findOverlapCollisions(forecasts: readonly ScheduleForecast[]): OverlapC
   return [...own, ...excluding];
 }
 
-/** Finds the starts within the usual duration of the run before, among schedules that exclude each other. */
+/** Finds the starts within the usual durations of earlier runs, among schedules that exclude each other. */
 function findOverlaps(forecasts: readonly ScheduleForecast[], lock?: string): OverlapCollision[] {
   const starts = forecasts
     .flatMap(({ id, starts, usual = 0 }) => starts.map((at) => ({ id, at, end: at + usual })))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   const found = new Map<string, OverlapCollision>();
-  let running = starts[0];
-  for (const start of starts.slice(1)) {
-    if (running !== undefined && start.at < running.end) {
-      const pair = `${running.id}\n${start.id}`;
-      const none = { earlier: running.id, later: start.id, ...(lock !== undefined && { lock }), times: 0 };
-      const known = found.get(pair) ?? { ...none, first: start.at, longest: 0 };
-      const longest = Math.max(known.longest, running.end - start.at);
+  const running = new Map<string, number>(); // the latest end of each schedule
+  for (const { id, at, end } of starts) {
+    for (const [earlier, until] of running) {
+      if (until <= at) {
+        running.delete(earlier);
+        continue;
+      }
+      const pair = `${earlier}\n${id}`;
+      const none = { earlier, later: id, ...(lock !== undefined && { lock }), times: 0, first: at };
+      const known = found.get(pair) ?? { ...none, longest: 0 };
+      const longest = Math.max(known.longest, until - at);
       found.set(pair, { ...known, times: known.times + 1, longest });
     }
-    if (running === undefined || start.end > running.end) running = start;
+    running.set(id, Math.max(end, running.get(id) ?? 0));
   }
   return [...found.values()];
 }

@@ -3,7 +3,7 @@ import { admit, isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
-import { describeVanished, type QueueEntry, type ResetRequest } from "../protocol/ticket.ts";
+import { describeVanished, formatLockName, type QueueEntry, type ResetRequest } from "../protocol/ticket.ts";
 import {
   type Claim,
   type ClaimEntry,
@@ -266,7 +266,11 @@ function formatSubject({ claim, state, obstacles }: Explanation, wall: number): 
   const formatSince = (instant: number | undefined) =>
     instant === undefined ? "" : ` ${formatBriefDuration(wall - instant)}`;
   const all = claim.entries.map(({ queue: { kind, name }, entry }) =>
-    formatRequest(kind, name, entry.ticket?.count ?? "?"),
+    formatRequest(
+      kind,
+      kind === "lock" ? formatLockName(name, entry.ticket) : name,
+      entry.ticket?.count ?? "?",
+    ),
   );
   if (state === "malformed") return `${who}, in the queue of ${all.join(" and ")}`;
   if (state === "holds")

@@ -3,7 +3,7 @@ import type { AuditRecord } from "../protocol/audit.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
-import { compareByClaim, type QueueEntry } from "../protocol/ticket.ts";
+import { compareByClaim, formatLockName, type QueueEntry } from "../protocol/ticket.ts";
 import { type Definition, isPaused, type Pause } from "../schedule/definition.ts";
 import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
@@ -303,6 +303,7 @@ function findEndedRuns(before: Snapshot, after: Snapshot): Map<string, EndedRun>
 function buildRunEndDraft(run: string, locks: readonly string[], past: PastRun): EventDraft {
   const [lock = "", ...more] = locks;
   const { host, pid, exit, held, endedAt, reason } = past;
+  const names = [lock, ...more].map((name) => formatLockName(name, past)).join(" ");
   const how = `exit ${exit} after ${formatBriefDuration(held)}${reason === undefined ? "" : `: ${reason}`}`;
   return {
     at: endedAt,
@@ -311,7 +312,7 @@ function buildRunEndDraft(run: string, locks: readonly string[], past: PastRun):
     host,
     subject: { kind: "record", name: run, about: { kind: "lock", name: lock }, isEndedRun: true },
     lock,
-    formatWords: () => [`lock ${[lock, ...more].join(" ")}`, shortenOwner(`${host}:${pid}`), how],
+    formatWords: () => [`lock ${names}`, shortenOwner(`${host}:${pid}`), how],
   };
 }
 
@@ -378,9 +379,12 @@ function findInstant(kind: RunEventKind, { ticket }: QueueEntry): number | undef
 
 /** Formats the lock and the leases: `lock backup-db db=2`; without a lock `resource db=2`. */
 function formatTicketNames(changes: readonly TicketChange[]): string {
-  const [first, second, ...more] = changes.map(({ kind, name, is, was }) =>
-    kind === "lock" ? name : `${shortenResourceName(name)}=${(is ?? was)?.ticket?.count ?? "?"}`,
-  );
+  const [first, second, ...more] = changes.map(({ kind, name, is, was }) => {
+    const ticket = (is ?? was)?.ticket;
+    return kind === "lock"
+      ? formatLockName(name, ticket)
+      : `${shortenResourceName(name)}=${ticket?.count ?? "?"}`;
+  });
   return [changes[0]?.kind, first, second, more.length > 0 ? `+${more.length}` : undefined]
     .filter((name) => name !== undefined)
     .join(" ");

@@ -23,6 +23,7 @@ import { buildDetailTable, type DetailTarget, type Section } from "./detail.ts";
 import {
   describeChoice,
   describeFieldsOf,
+  describeFlag,
   describeInstant,
   describeInteger,
   describeNumber,
@@ -90,6 +91,7 @@ export const historyView: SnapshotView<PastRunRow> = {
       pid: describeInteger("process id of the runner", "pid"),
       command: describeText("base name of the command", "command"),
       "label?": describeText("label from `--label`", "label"),
+      "shared?": describeFlag("`true`: the run shared the lock", "shared"),
       token: describeRevision("fencing token", "token"),
       enqueuedAt: describeInstant("time of the claim", "enqueuedAt"),
       grantedAt: describeInstant("time of the grant", "grantedAt"),

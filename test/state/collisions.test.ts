@@ -198,6 +198,16 @@ describe("runs that have not ended", () => {
       pairs: ["a b"],
     },
     {
+      what: "every pair, also within a run that ends later",
+      inputs: [
+        inputOf("a", "0 3 * * *", 30 * MINUTE, lock("x")),
+        inputOf("b", "5 3 * * *", 10 * MINUTE, lock("x")),
+        inputOf("c", "10 3 * * *", MINUTE, lock("x")),
+        inputOf("d", "20 3 * * *", MINUTE, lock("x")),
+      ],
+      pairs: ["a b", "a c", "b c", "a d"],
+    },
+    {
       what: "two locks",
       inputs: [
         inputOf("a", "0 3 * * *", 10 * MINUTE, lock("x")),

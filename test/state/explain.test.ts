@@ -295,6 +295,9 @@ describe("an explanation in words", () => {
       "    held (shared) by a.example.com:4711 (invoices.sh) for 1m",
       "  judging by the last 3 runs, it should get the lock in about 1m20s, rarely later than in 1m20s",
     ]);
+    expect(lines("a", ...kvs)[0]).toBe(
+      "a.example.com:4711 (invoices.sh) has held lock x (shared) for 1m: it waits for nothing",
+    );
     const estimates = ["d", "e", "f"].map((run) => of(run, ...kvs, past).estimate);
     expect(estimates).toMatchObject([{ p50: 180_000 }, { p50: 180_000 }, { p50: 280_000 }]);
   });

@@ -81,6 +81,12 @@ describe("what happens to runs", () => {
     ["a claim behind others", [held("a")], [held("a"), waits("b")], ["waiting  lock x  b:4711  behind 1"]],
     ["a claim granted at once", [], [held("a")], ["granted  lock x  a:4711  after 3m"]],
     ["a grant", [waits("a")], [held("a")], ["granted  lock x  a:4711  after 3m"]],
+    [
+      "a grant of a lock that is shared",
+      [waits("a", { shared: true })],
+      [held("a", { shared: true })],
+      ["granted  lock x (shared)  a:4711  after 3m"],
+    ],
     ["a turn", [waits("a")], [waits("a", { state: "admitted" })], ["admitted  lock x  a:4711"]],
     ["a waiter that leaves", [waits("a")], [], ["left  lock x  a:4711  after 3m"]],
     ["a holder that is gone", [held("a")], [], ["ended  lock x  a:4711  its end is not recorded"]],
@@ -112,6 +118,12 @@ describe("what happens to runs", () => {
       [held("a"), history({ run: "old" })],
       [history({ run: runOf("a"), exit: 1, reason: "reset by ann" }, { run: "old" })],
       ["ended  lock x  web1:4711  exit 1 after 3s: reset by ann"],
+    ],
+    [
+      "the end of a run that shared its lock",
+      [],
+      [history({ shared: true })],
+      ["ended  lock x (shared)  web1:4711  exit 0 after 3s"],
     ],
     ["a run that came and went meanwhile", [], [history({})], ["ended  lock x  web1:4711  exit 0 after 3s"]],
   ])("%s", (_, before, after, expected) => {

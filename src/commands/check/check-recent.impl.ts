@@ -15,6 +15,7 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
+import { findStoredFault } from "../../views/schedules.ts";
 import type { Call, CommandExecutor } from "../command.ts";
 import { readSnapshotRanges, throwUnknownName } from "../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
@@ -41,16 +42,15 @@ async function readSelected(
   const more = [context.keys.getOutcomesRange()];
   const snapshot = await readSnapshotRanges(context, ["schedules", "dues", "runnings"], more);
   const wall = context.clock.getWallTime();
-  const selected = [...snapshot.schedules].flatMap(([name, { value }]) =>
-    value !== undefined &&
-    isCheckable(value, snapshot.dues.get(name)?.value, wall) &&
-    tags.every((tag) => value.tags?.includes(tag))
-      ? [name]
-      : [],
+  const selected = [...snapshot.schedules].filter(([name, { value }]) =>
+    value === undefined
+      ? tags.length === 0 // it cannot be read, so its tags are not known
+      : isCheckable(value, snapshot.dues.get(name)?.value, wall) &&
+        tags.every((tag) => value.tags?.includes(tag)),
   );
   const unknown = given.find((name) => !snapshot.schedules.has(name));
   if (unknown !== undefined) return throwUnknownName("schedule", unknown, snapshot.schedules.keys());
-  const names = [...new Set([...given, ...selected])].sort();
+  const names = [...new Set([...given, ...selected.map(([name]) => name)])].sort();
   if (names.length === 0)
     throw new SignalboxError(EXIT.undone, "no schedule is selected; see: signalbox ls schedules");
   return { jobs: names.flatMap((name) => listScheduleRuns(snapshot, name)), revision: snapshot.revision };
@@ -79,16 +79,18 @@ async function readNamed(context: CommandContext, names: readonly string[]): Pro
 
 /** Lists the runs of a schedule; if it runs on every host, those of each host. */
 function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
-  const states = listStates(snapshot.dues.get(name)?.value);
+  const [kept, due] = [snapshot.schedules.get(name), snapshot.dues.get(name)];
+  const fault = kept && findStoredFault(kept, due);
+  if (fault !== undefined) return [{ kind: "schedule", name, fault, runs: [], runningSince: undefined }];
+  const states = listStates(due?.value);
   const outcomes = (snapshot.outcomes.get(name) ?? NO_OUTCOMES).runs;
   const executions = snapshot.executions.get(name) ?? [];
-  if (states.length === 0) return [toScheduleRuns(name, undefined, outcomes, executions)];
-  return states.map(([host, due]) =>
+  return states.map(([host, state]) =>
     host === undefined
-      ? toScheduleRuns(name, due, outcomes, executions)
+      ? toScheduleRuns(name, state, outcomes, executions)
       : toScheduleRuns(
           `${name} on ${host}`,
-          due,
+          state,
           outcomes.filter((one) => one.host === host),
           executions.filter(({ value }) => value?.host === host),
         ),
@@ -98,18 +100,18 @@ function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
 /** Lists runs. The last result of the state is included even if its outcomes were lost. */
 function toScheduleRuns(
   name: string,
-  due: DueState | undefined,
+  due: DueState,
   outcomes: readonly OccurrenceOutcome[],
   [oldest]: readonly Execution[],
 ): RecentRuns {
-  const last = due?.last;
+  const { last } = due;
   const runs = outcomes.filter(({ result }) => result !== "skipped");
   const isKnown = last === undefined || runs.some(({ run }) => run === last.run);
   return {
     kind: "schedule",
     name,
     runningSince: oldest?.value?.since,
-    firstDue: outcomes.length === 0 ? due && findFirstDue(due) : undefined,
+    firstDue: outcomes.length === 0 ? findFirstDue(due) : undefined,
     runs: [...(isKnown || last === undefined ? [] : [last]), ...runs].map(toEndedRun),
   };
 }

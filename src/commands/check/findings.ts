@@ -88,6 +88,7 @@ export function printFindings(
   { flags }: { flags: CheckFlags },
   io: CommandIo,
 ): void {
+  io.reportFindings?.(findings);
   if (flags.json || flags.nagios) return;
   for (const finding of findings) io.writeOutput(formatFinding(finding, io));
 }

@@ -245,9 +245,9 @@ export class SiteCommand {
   #formatOutcome(part: PreparedSite): string {
     const { plan, hits } = part;
     const { changed } = countSchedules(plan.schedules);
-    const moved = changed === 0 ? "" : `; ${changed} schedules move`;
+    const moved = changed === 0 ? [] : [`${changed} schedules move`];
     const told = this.#draft.terms.isSingle
-      ? `${listChanges({ ...part, plan: { ...plan, schedules: [] } }).join("; ")}${moved}`
+      ? [...listChanges({ ...part, plan: { ...plan, schedules: [] } }), ...moved].join("; ")
       : formatSiteCounts(plan);
     return plan.config.length === 0 || hits === "" ? told : `${told}; ${hits}`;
   }

@@ -52,9 +52,9 @@ export async function withOpenRun<T>(
   const { store, log, logContext, facts, settings } = connection;
   if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);
-  const ports = createRunPorts(connection, macros, io, onGrant);
   const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
+  const ports = createRunPorts(connection, macros, io, onGrant); // last: an agent then answers for a started command
   const capture = call.flags.capture === undefined ? undefined : await openCapture(call, io, connection);
   if (capture !== undefined) capture.connect(ports, request);
   logContext.lock = request.locks.length === 0 ? undefined : request.locks.join(",");

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { Finding } from "../../base/finding.ts";
 import { clean } from "../../base/text.ts";
 import type { Call, Command, CommandIo } from "../../commands/command.ts";
 import { type CommandEnd, performCommand } from "../../commands/command-line/execute-command.ts";
@@ -40,6 +41,8 @@ interface JobCapture {
   writeLine(text: string, stream: "out" | "err"): void;
   /** @param count  of what it still waits for */
   reportRemaining?(count: number): void;
+  /** Receives the findings of a check as they come. */
+  reportFindings?(findings: readonly Finding[]): void;
   signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Finding } from "../../base/finding.ts";
 import { parseObject } from "../../base/parse-json.ts";
 import { clean } from "../../base/text.ts";
@@ -19,6 +19,7 @@ import { openOutput, TextView } from "./output.tsx";
 /** What doctor has found, as its JSON; without findings it has failed, and the lines say why. */
 interface DoctorReport {
   findings?: readonly Finding[];
+  /** Undefined while it goes on. */
   summary?: string;
   lines: readonly string[];
 }
@@ -29,16 +30,23 @@ export function Doctor() {
   const [turn, setTurn] = useState(0);
   const [report, setReport] = useState<DoctorReport>();
   const { findings = [] } = report ?? {};
+  const isMoved = useRef(false);
   const [at, move, setAt] = useListCursor(findings.length);
   useEffect(() => {
     const stop = new AbortController();
-    void examine(app, stop.signal).then((read) => {
+    const add = (more: readonly Finding[]) =>
+      setReport((before) => ({ findings: [...(before?.findings ?? []), ...more], lines: [] }));
+    void examine(app, stop.signal, add).then((read) => {
       if (stop.signal.aborted) return;
       setReport(read);
-      if (turn === 0) setAt(Math.max(0, read.findings?.findIndex(hasRemedy) ?? 0));
+      if (turn === 0 && !isMoved.current) setAt(Math.max(0, read.findings?.findIndex(hasRemedy) ?? 0));
     });
     return () => stop.abort();
   }, [app, turn, setAt]);
+  const moveByKey = (chord: string) => {
+    isMoved.current = true;
+    move(chord);
+  };
   const repeat = () => {
     setReport(undefined);
     setTurn(turn + 1);
@@ -57,7 +65,7 @@ export function Doctor() {
     <TextView
       title="doctor"
       buildRows={(width) => buildReportRows(app, report, at, width)}
-      onMove={move}
+      onMove={moveByKey}
       keys={{ enter: cure, r: repeat, y: copyAll }}
       hints={[
         ["Enter", "do what the remedy says"],
@@ -69,10 +77,17 @@ export function Doctor() {
   );
 }
 
-async function examine(app: ConsoleApp, signal: AbortSignal): Promise<DoctorReport> {
+async function examine(
+  app: ConsoleApp,
+  signal: AbortSignal,
+  add: (findings: readonly Finding[]) => void,
+): Promise<DoctorReport> {
   const texts = { out: [] as string[], err: [] as string[] };
   const writeLine = (text: string, stream: "out" | "err") => void texts[stream].push(text);
-  await app.jobs.perform(getCommandById("doctor"), ["--json"], { writeLine, signal });
+  const reportFindings = (more: readonly Finding[]) => {
+    if (!signal.aborted) add(more);
+  };
+  await app.jobs.perform(getCommandById("doctor"), ["--json"], { writeLine, reportFindings, signal });
   const lines = texts.err.map((text) => clean(text));
   return { ...parseObject(texts.out.join("\n")), lines };
 }
@@ -110,8 +125,9 @@ function buildReportRows(
   at: number,
   width: number,
 ): RowModel[] {
-  if (report === undefined) return [createRow(`checking${app.theme.signs.ellipsis}`, "quiet")];
-  const { findings, summary = "", lines } = report;
+  const checking = createRow(` checking${app.theme.signs.ellipsis}`, "quiet");
+  if (report === undefined) return [checking];
+  const { findings, summary, lines } = report;
   const faults = lines.map((text) => createRow(text, "problem"));
   if (findings === undefined) return faults;
   const widest = findings.reduce((most, { check }) => Math.max(most, clean(check).length), 0);
@@ -123,7 +139,7 @@ function buildReportRows(
       return index === at ? rows.map((row) => ({ ...row, selection: "focused" as const })) : rows;
     }),
     BLANK_ROW,
-    createRow(` ${formatLevelCounts(findings) || clean(summary)}`),
+    summary === undefined ? checking : createRow(` ${formatLevelCounts(findings) || clean(summary)}`),
     ...faults,
   ];
 }

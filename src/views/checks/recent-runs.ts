@@ -21,6 +21,8 @@ export interface RecentRuns {
   runningSince: number | undefined;
   /** When the first run of a schedule is or was due, ms since the epoch. */
   firstDue?: number | undefined;
+  /** Why a schedule cannot run: one of its keys is missing, or cannot be read. */
+  fault?: string | undefined;
 }
 
 /** The required success of a job. */
@@ -37,6 +39,7 @@ interface RecentLimit {
  */
 export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const about = createFindingBuilder(job.kind, `${job.kind} ${job.name}`);
+  if (job.fault !== undefined) return about.failure(job.fault, formatInspectCommand(job));
   const success = job.runs.find(({ isSuccess }) => isSuccess);
   const [last] = job.runs;
   if (last === undefined && job.firstDue !== undefined && limit.wall - job.firstDue <= limit.within)

@@ -32,9 +32,9 @@ export interface CachedSchedule {
   freeSince: number;
   timing: Timing | undefined;
   /**
-   * From when on the schedule runs on this host, wall clock, ms; undefined: from its first occurrence, because it was added
-   * while the worker watched; Infinity: from the next plan on, because the worker could not run it before. It matters until
-   * the host has a state.
+   * From when on the schedule runs on this host, wall clock, ms; undefined: from its first occurrence, because it was added,
+   * or came to run on every host, while the worker watched; Infinity: from the next plan on, because the worker could not run
+   * it before. It matters until the host has a state.
    */
   since: number | undefined;
   /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */

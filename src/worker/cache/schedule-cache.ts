@@ -154,11 +154,12 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       case "due":
       case "running": {
         const touched = this.#listTouched(parsed);
+        const wasSingle = touched[0]?.definition !== undefined;
         for (const entry of touched) {
           applyKey(entry, parsed.kind, kv);
           if (parsed.kind === "schedule") this.#checkCalendars(entry);
         }
-        if (parsed.kind === "schedule") this.#addHostEntry(touched, kv);
+        if (parsed.kind === "schedule") this.#addHostEntry(touched, kv, wasSingle);
         // A later write of the key is only progress of the task.
         const isClaim = parsed.kind === "running" && kv.modRevision === kv.createRevision;
         if (isClaim && !this.isReading) this.#reportClaim(touched[0], kv.key);
@@ -215,16 +216,16 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     return isTouched ? [base, own] : [base];
   }
 
-  /** Adds the entry for this host of a schedule that runs on every host, once its definition is there. */
-  #addHostEntry(touched: CachedSchedule[], kv: KeyValue): void {
+  /**
+   * Adds the entry for this host of a schedule that runs on every host, once its definition is there.
+   * @param wasSingle  whether it ran on one host before: its state then says what is due
+   */
+  #addHostEntry(touched: CachedSchedule[], kv: KeyValue, wasSingle: boolean): void {
     const [base, own] = touched;
     const isOnEveryHost = base?.definition === undefined && base?.fault === undefined;
     if (base === undefined || own !== undefined || this.#host === undefined || !isOnEveryHost) return;
-    const added = this.#createHostEntry(
-      base.id,
-      this.#host,
-      this.#isAddedMeanwhile(kv) ? undefined : this.#wall(),
-    );
+    const since = wasSingle || this.#isAddedMeanwhile(kv) ? undefined : this.#wall();
+    const added = this.#createHostEntry(base.id, this.#host, since);
     applyKey(added, "schedule", kv);
     this.#checkCalendars(added);
     touched.push(added);

@@ -157,23 +157,19 @@ async function writeInitialState(
   if (definition === undefined || calendarFault !== undefined) return false;
   const { keys, clock } = ports;
   const now = clock.getWallTime();
-  const base = cache.entries.get(id)?.due;
+  const base = host === undefined ? undefined : cache.entries.get(id);
   const key = keys.due(id, host);
+  const first = base === undefined ? {} : findHostStart(entry, definition, base.due, now);
   const due =
     host !== undefined && runsAtBoot(definition)
-      ? computeBootDue(entry, definition, base, now, readBoot?.())
-      : computeFirstDue(
-          name,
-          definition,
-          now,
-          host === undefined ? {} : findHostStart(entry, definition, base, now),
-          cache.calendars,
-        );
+      ? computeBootDue(entry, definition, base?.due, now, readBoot?.())
+      : computeFirstDue(name, definition, now, first, cache.calendars);
   const txn: Txn = {
     compare: [
       guardSchema(keys),
       guardRevision(keys.schedule(id), definitionMod),
       guardRevision(key, dueMod),
+      ...(base === undefined ? [] : [guardRevision(keys.due(id), base.dueMod)]), // the watch may deliver it late
       ...(host !== undefined && definition.group !== undefined ? cache.guardRules(keys.groups()) : []),
       ...(listCalendarNames(definition).length === 0 ? [] : cache.guardRules(keys.calendars())),
     ],

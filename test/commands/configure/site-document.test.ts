@@ -53,7 +53,7 @@ const anyDefinition: fc.Arbitrary<Definition> = fc.record(
     timeout: fc.integer({ min: 0, max: 10 ** 9 }),
     keepFor: fc.integer({ min: 0, max: 10 ** 9 }),
     end: fc.integer({ min: 0, max: 4e12 }),
-    data: fc.jsonValue(),
+    data: fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value))), // without -0
     command: fc.array(anyText, { minLength: 1, maxLength: 3 }),
     env: fc.dictionary(fc.constantFrom("A", "B", "NO"), anyText),
     note: anyText,
@@ -246,7 +246,13 @@ schedules:
     ["{", "1:2 "],
     ["a: b: c", "1:4 Nested mappings are not allowed"],
     ["groups:\n  a: [x]\n  a: [y]", "3:3 this key is listed twice"],
-    ["groups:\n  a: *b", "1:1 Unresolved alias"],
+    ["groups:\n  a: *b", "2:6 there is no anchor &b before this alias"],
+    ["groups:\n  a: &b\n    - *b", "3:7 there is no anchor &b before this alias"],
+    ["groups:\n  a: &b 1\n  c: &b [*b]", "3:10 there is no anchor &b before this alias"],
+    [
+      "groups:\n  a: [x]\n---\ngroups: {}",
+      "3:1 a file has one document; put what follows --- into another file",
+    ],
     ["[]", '1:1 the document must be an object; got "[]"'],
     ["{}", '1:1 it has none of "groups", "resources", "calendars", "schedules"'],
     ["", "1:1 the document must be an object"],
@@ -259,7 +265,25 @@ schedules:
 
   it("is refused if it is nested very deeply", async () => {
     expect(await listFaults("[".repeat(100_000))).toEqual([
-      expect.stringMatching(/^1:\d+ Maximum call stack/),
+      expect.stringMatching(/^1:\d+ it is nested too deeply$/),
+    ]);
+  });
+
+  it("may use an anchor often, but not so that it grows without limit", async () => {
+    const often = Array.from({ length: 500 }, (_, index) => `  g${index}: *hosts\n`).join("");
+    expect((await read(`groups:\n  all: &hosts [web1, web2]\n${often}`)).groups?.size).toBe(501);
+    const levels = Array.from(
+      { length: 12 },
+      (_, at) => `  g${at + 1}: &g${at + 1} [${Array(9).fill(`*g${at}`)}]\n`,
+    );
+    expect(await listFaults(`groups:\n  g0: &g0 [web1]\n${levels.join("")}`)).toEqual([
+      expect.stringMatching(/^8:\d+ aliases make more than 1000000 values of this document$/),
+    ]);
+  });
+
+  it("is refused with its size if it is too large", async () => {
+    expect(await listFaults(`groups:\n  web: [${"web1, ".repeat(2_000_000)}]`)).toEqual([
+      "1:1 the document has 12000017 characters; at most 8388608 are read: split it",
     ]);
   });
 

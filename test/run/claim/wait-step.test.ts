@@ -103,6 +103,14 @@ describe("what a waiter watches besides its own tickets", () => {
   });
 });
 
+test("a wait for several locks watches the drain of each: the run would keep others from the rest", () => {
+  const view = createView({ own: "a:admitted b:waiting", aheadOfB: "held" });
+  const locksAhead = view.lockQueues.get(keys.lock("b", RUN))?.queue.slice(0, 1) ?? [];
+  const step = buildWaitStep({ ports, request: REQUESTS["locks, queue"] }, view, EMPTY_BASIS, { locksAhead });
+  const ranges = step.kind === "wait" ? step.ranges : [];
+  for (const lock of ["a", "b"]) expect(ranges).toContainEqual({ key: keys.drain("lock", lock) });
+});
+
 test("a wait says for which of several locks, and behind whom", () => {
   const view = createView({ own: "a:admitted b:waiting", aheadOfB: "held" });
   const locksAhead = view.lockQueues.get(keys.lock("b", RUN))?.queue.slice(0, 1) ?? [];

@@ -1,6 +1,6 @@
 /** An agent that ends while jobs run and wait: none of them notices. */
 import { rmSync, writeFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
@@ -65,6 +65,29 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
       expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
     });
   });
+});
+
+test("etcd has no space when the agent is replaced: the job is reported as one that lost its claim", async () => {
+  const host = await HostAgent.start(cluster);
+  const { first } = await startTwo(host);
+  await host.end("SIGKILL");
+  await cluster.etcd.setAlarm("ACTIVATE");
+  onTestFinished(() => cluster.etcd.setAlarm("DEACTIVATE"));
+  await host.start();
+  expect(await first.ended).toExit(125, { stderr: /cannot be resumed.*space exceeded.*the claim was lost/s });
+  await waitForDeath(first.mark, 0);
+});
+
+test("the next agent cannot build the run from the present settings: the job is ended as one that lost its claim", async () => {
+  const config = cluster.createPath(JSON.stringify({ macros: { GPUS: 2 } }));
+  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_CONFIG: config } });
+  const { jobs } = host.namespace;
+  const job = await jobs.startAndWait({ name: "job", options: ["--lease", "gpu=1:GPUS"], hold: [60] });
+  await host.end("SIGKILL");
+  writeFileSync(config, "{}");
+  await host.start();
+  expect(await job.ended).toExit(125, { stderr: /the command was killed/ });
+  await waitForDeath(job.mark, 0);
 });
 
 test("a job that ends while there is no agent: the next agent frees its lock", async () => {

@@ -74,6 +74,20 @@ describe("signalbox check lock", () => {
 });
 
 describe("signalbox check schedule", () => {
+  it("finds one of which a key cannot be read: it does not run", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    for (const id of ["state", "host", "definition"])
+      await namespace.execute(`schedule add ${id} @daily --on every-host --yes -- true`);
+    await namespace.put(namespace.keys.due("state"), "{");
+    await namespace.put(namespace.keys.due("host", "web1"), "{");
+    await namespace.put(namespace.keys.schedule("definition"), "{");
+    for (const words of ["definition host state", "--all"])
+      expect(await namespace.execute(`check schedule ${words}`)).toExit(2, {
+        stdout:
+          /schedule definition: its definition cannot be read.*schedule host: .*that of web1: .*schedule state: its due time cannot be read/s,
+      });
+  });
+
   it("reads what the schedule remembers, and names what was probably meant", async () => {
     const namespace = await cluster.createTestNamespace("http");
     const schedule = (...words: string[]) => namespace.start(["schedule", ...words]).ended;

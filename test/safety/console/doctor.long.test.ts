@@ -67,3 +67,15 @@ test("has columns and colours, and Enter opens the dialog of a remedy or copies 
   );
   expect((await namespace.store.readRange(namespace.keys.drains())).count).toBe(0);
 });
+
+test("shows each finding as it comes", async ({ namespace }) => {
+  const interceptor = await namespace.interceptRequests();
+  const console = await openConsole(namespace, { endpoints: [interceptor.endpoint], columns: 140, rows: 50 });
+  const caught = interceptor.interceptNext(/\/v3\/cluster\/member\/list/, "answers");
+  console.type(":doctor");
+  await pressUntil(console, "enter", /ok +guardian [\s\S]*member http[\s\S]*checking/);
+  const connection = await caught;
+  expect(console.getScreen().join("\n")).not.toContain("permissions");
+  connection.release();
+  await console.waitFor((it) => findText(it, "alarms").row > 0 && findText(it, "checking").row < 0);
+});

@@ -117,6 +117,8 @@ describe.concurrent("a lock that runs share", () => {
     expect(await namespace.startRun([...READ, "--grace", "60s"], "true").ended).toExit(0);
     expect((await namespace.readQueue("data"))[0]?.ticket).toMatchObject({ state: "grace", shared: true });
     expect(await namespace.startRun(READ, "true").ended).toExit(0);
+    const history = JSON.parse((await namespace.execute("ls history data --json")).stdout).rows;
+    expect(history).toMatchObject([{ shared: true }, { shared: true }]);
     expect(await namespace.startRun(LOCK, "true").ended).toExit(75);
     expect(await namespace.execute("reset lock data --yes")).toExit(0);
     expect(await namespace.startRun(LOCK, "true").ended).toExit(0);

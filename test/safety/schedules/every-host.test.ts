@@ -6,7 +6,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
-import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { formatOutcomes, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { WORKER_JOINED, waitForFile } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
@@ -66,7 +66,8 @@ describe.concurrent("a schedule on every host", () => {
     );
     expect(added).toExit(0, { stdout: /on every host/ });
     expect(await runSchedule(namespace, "trigger", "job")).toExit(64, {
-      stderr: /no host runs schedule "job" yet/,
+      stderr:
+        /no host runs schedule "job" yet: a worker begins it within seconds, so try again; or start one on a host/,
     });
     for (const host of ["web1", "web2", "web3"]) {
       await startWorker(namespace, host);
@@ -195,6 +196,30 @@ describe.concurrent("a schedule on every host", () => {
     expect(await runSchedule(namespace, "edit", "job", "--on", "")).toExit(0);
     for (const host of ["web1", "web2"]) expect(await readState(namespace, host)).toBeUndefined();
   });
+
+  test.for(["a schedule on one host", "nothing"])(
+    "states that an earlier version left behind do not count: after %s",
+    async (before) => {
+      const namespace = cluster.createNamespace();
+      const plan = ["0 0 1 1 *", "--", "true"];
+      if (before !== "nothing") await runSchedule(namespace, "add", "job", ...plan);
+      const left = { next: 0, runAt: 0, open: [], dead: 3 };
+      for (const host of ["web1", "gone"]) {
+        await namespace.put(namespace.keys.due("job", host), formatDue(left));
+        await namespace.put(namespace.keys.outcomes("job", host), formatOutcomes({ runs: [], dead: [] }));
+      }
+      const on = ["--on", "every-host"];
+      if (before === "nothing") await runSchedule(namespace, "add", "job", ...on, ...plan);
+      else expect(await runSchedule(namespace, "edit", "job", ...on, "--yes")).toExit(0);
+      const { kvs } = await namespace.store.readRange(namespace.keys.dues());
+      expect(kvs.map(({ key }) => key)).toEqual([namespace.keys.due("job")]);
+      expect((await namespace.store.readRange(namespace.keys.getOutcomesRange())).kvs).toEqual([]);
+      await startWorker(namespace, "web1");
+      const state = await waitUntil("state of web1", () => readState(namespace, "web1"));
+      expect(state?.dead).toBeUndefined();
+      expect(state?.next).toBeGreaterThan(Date.now());
+    },
+  );
 
   test("what it cannot be is refused, with the reason", async () => {
     const namespace = cluster.createNamespace();

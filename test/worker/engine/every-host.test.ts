@@ -3,6 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { applyMutation } from "../../../src/operate/schedule-mutation.ts";
+import { buildModifyMutation } from "../../../src/operate/schedule-mutations.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
@@ -201,5 +203,38 @@ describe("the state of a host is its own", () => {
     gate.resolve({ result: "ok" });
     expect(await journal.waitFor(2)).toEqual(["web1 1", "web2 1"]);
     expect(before).toHaveLength(1);
+  });
+});
+
+describe("an edit keeps the occurrence that is due", () => {
+  /** Changes the schedule while an occurrence is due, which a drain keeps from starting. */
+  async function editDue(change: (before: Definition) => Definition): Promise<void> {
+    const drain = fixture.keys.drain("all", "all");
+    await fixture.put(drain, "{}");
+    setMinute(1);
+    const settings = { connectTimeout: 5_000, readOnly: false };
+    const ports = { ...fixture.createPorts(), settings, operator: { user: "ann", host: "ops" } };
+    const edit = buildModifyMutation(["job"], (before) => change(before ?? { cron: "", timezone: "" }));
+    expect(await applyMutation(ports, edit)).toMatchObject({ kind: "done" });
+    await fixture.delete(drain);
+  }
+
+  test("when the schedule comes to run on every host: each runs it", async () => {
+    const journal = new Journal();
+    await fixture.add("job", {}, { start: START + MINUTE });
+    for (const host of ["web1", "web2"]) await startWorker(host, journal.record).waitUntilJoined();
+    await editDue((before) => ({ ...before, on: "every-host" }));
+    expect(await journal.waitFor(2)).toEqual(["web1 1", "web2 1"]);
+  });
+
+  test("when it runs on one host again: one runs what none has run", async () => {
+    const journal = new Journal();
+    fixture.clock.set(START + 1);
+    await addOnEveryHost();
+    for (const host of ["web1", "web2"]) await startWorker(host, journal.record).waitUntilJoined();
+    await waitForHosts("web1", "web2");
+    await editDue(({ on: _, ...before }) => before);
+    setMinute(2);
+    expect(await journal.waitFor(2)).toEqual(["undefined 1", "undefined 2"]);
   });
 });

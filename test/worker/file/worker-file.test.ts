@@ -164,7 +164,7 @@ test.each<[string, string | RegExp, string?]>([
   ["hooks: { failed: x }", /hooks\.failed: unknown key/],
   ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is not an address: https:/],
   ["commands: yes please", /"yes please" is neither true nor false/],
-  ["a: &a [1]\nb: [*a, *a, *c]", /Unresolved alias/],
+  ["a: &a [1]\nb: [*a, *a, *c]", /line 2, column 13: there is no anchor &c before this alias/],
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],
   ["handlers: []", /it has no environments at its top level, but "test" was requested/, "test"],
 ])("%j is refused", (text, message, environment) => {
