@@ -14,7 +14,7 @@
  * S4: A run whose ticket is about to be removed is not resumed. [agent-condemned]
  * S5: Before the ticket of an unknown run is removed, its processes are killed. [agent-kill]
  * S7: A run that leaves removes its own ticket. It does not end the session. [agent-revoke, agent-leave]
- * S9: Only the newest connection of a launcher counts. [test/process/launcher-agent-away]
+ * S9: Only the newest connection of a launcher counts. [test/process/launcher-agent-away.long]
  * S9a: A command starts only before the deadline that came with the message to start. [test/process/deadlines]
  * S10: A deadline moves only after a later read of the own ticket. [agent-proof]
  * S12: An agent removes tickets that belong to no run. [agent-sweep]
