@@ -1,4 +1,5 @@
 import type { NamedRandom } from "../../../scripts/demo/named-random.ts";
+import { encodeUtf8 } from "../../../src/base/bytes.ts";
 import type { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
 import {
   buildPrefixRange,
@@ -39,7 +40,7 @@ const KEYS = [
 ];
 const VALUES = ["", "0", "1", "10", "2", "a", "ä", "\u{1f600}", "\uffff", "a\0", "long".repeat(300)];
 const IDS = [1n, 2n, 3n, 4n, 77n, 0x7fff_ffff_ffff_ffffn];
-/** Times to live, s; the server raises the first. None ends during a test. */
+/** Times to live, s. None ends during a test. */
 const TTLS = [600, 3_600, 86_400];
 const DEEPEST = 2;
 
@@ -190,10 +191,11 @@ export class RandomSteps {
   }
 
   #drawPut(): Op {
+    const value = this.#pick(VALUES);
     return {
       op: "put",
       key: this.#drawKey(),
-      value: this.#pick(VALUES),
+      ...(this.#isDrawn(0.1) ? { value: encodeUtf8(value), binaryValue: true } : { value }),
       ...(this.#isDrawn(0.3) && { session: this.#pick(this.#isDrawn(0.8) ? this.#listSessions() : IDS) }),
       ...(this.#keepsSessions && this.#isDrawn(0.4) && { keepSession: true }),
     };
