@@ -1,11 +1,13 @@
 /**
  * Plays random schedules of the real code of runs, agents and workers, and checks the invariants of docs/safety.md at every step.
- * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--combined | --agent | --workers] | --scenario NAME; a violation prints the seed that replays it.
+ * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--history] [--combined | --agent | --workers] | --scenario NAME; a violation
+ * prints the seed that replays it. With --history, only what the histories of claims show is a violation.
  */
 import { parseArgs } from "node:util";
 import { playAgentSchedule } from "../fixtures/simulation/agent/agent-schedule.ts";
 import { SCENARIOS } from "../fixtures/simulation/scenarios.ts";
 import { playSchedule, type SimulationReport } from "../fixtures/simulation/schedule.ts";
+import { isOfHistory } from "../fixtures/simulation/simulation.ts";
 import { playWorkerSchedule } from "../fixtures/simulation/workers/worker-schedule.ts";
 
 const { values } = parseArgs({
@@ -14,6 +16,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     bail: { type: "boolean" },
     trace: { type: "boolean" },
+    history: { type: "boolean" },
     combined: { type: "boolean" },
     agent: { type: "boolean" },
     workers: { type: "boolean" },
@@ -21,7 +24,10 @@ const { values } = parseArgs({
   },
 });
 if (values.scenario !== undefined) {
-  const violations = (await SCENARIOS[values.scenario]?.()) ?? [`there is no scenario ${values.scenario}`];
+  const scenario = SCENARIOS[values.scenario];
+  const violations = scenario
+    ? selectViolations(await scenario())
+    : [`there is no scenario ${values.scenario}`];
   console.log(violations.map((violation) => `scenario ${values.scenario}:\n  ${violation}`).join("\n"));
   process.exit(violations.length > 0 ? 1 : 0);
 }
@@ -39,9 +45,10 @@ for (let seed = first; seed < first + count; seed += 1) {
   const report = await playSeed(seed, trace);
   grants += report.grants;
   for (const exit of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + 1);
-  if (report.violations.length > 0) {
+  const violations = selectViolations(report.violations);
+  if (violations.length > 0) {
     bad += 1;
-    console.log(`seed ${seed}:\n  ${report.violations.slice(0, 5).join("\n  ")}`);
+    console.log(`seed ${seed}:\n  ${violations.slice(0, 5).join("\n  ")}`);
     if (bad >= (values.bail ? 1 : 10)) break;
   }
   if ((seed - first + 1) % 10_000 === 0) printProgress(seed - first + 1);
@@ -49,6 +56,10 @@ for (let seed = first; seed < first + count; seed += 1) {
 printProgress(count);
 console.log(`exit codes: ${[...exits].map(([exit, times]) => `${exit}: ${times}`).join(", ")}`);
 process.exitCode = bad > 0 ? 1 : 0;
+
+function selectViolations(violations: readonly string[]): readonly string[] {
+  return values.history ? violations.filter(isOfHistory) : violations;
+}
 
 function playSeed(seed: number, trace: typeof printEvent | undefined): Promise<SimulationReport> {
   if (values.agent) return playAgentSchedule(seed, { trace });

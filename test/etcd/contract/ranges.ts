@@ -78,8 +78,9 @@ export function testRanges(on: Subject): void {
     });
   });
 
-  it("refuses a revision of the future", async () => {
+  it("refuses a revision of the future, and an empty key", async () => {
     expect(await catchErrorKind(on.store.readRange({ key: "a", revision: MAX_INT64 }))).toBe("invalid");
+    expect(await catchErrorKind(on.store.readRange({ key: "", rangeEnd: "b" }))).toBe("invalid");
   });
 
   it("reads 6 MiB at once", async () => {

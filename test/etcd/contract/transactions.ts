@@ -92,6 +92,14 @@ export function testTransactions(on: Subject): void {
     expect((await on.store.readRange({ key: at })).count).toBe(0);
   });
 
+  it("lets a put follow a delete of all keys from one on, which etcd does not notice", async () => {
+    const key = "\xff\xffput and deleted";
+    await write(on.store, put(key, "1"));
+    const { revision } = await write(on.store, { op: "delete", key, rangeEnd: "\0" }, put(key, "2"));
+    expect((await on.store.readRange({ key })).kvs).toMatchObject([{ value: "2", createRevision: revision }]);
+    await write(on.store, { op: "delete", key });
+  });
+
   it("lets the two branches of a nested transaction put the same key", async () => {
     const at = place();
     const nested: Op = {

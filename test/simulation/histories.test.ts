@@ -1,0 +1,18 @@
+import { describe, expect, test } from "vitest";
+import { tryMutant } from "../../fixtures/try-mutant.ts";
+
+// What is judged here are only the histories of claims, when all is over: no check of a single revision.
+describe("without a rule, the history of a simulation is impossible", () => {
+  test.each([
+    ["claim-lock-free", "lock"],
+    ["shared-intrudes", "lock"],
+    ["shared-succeeds", "lock"],
+    ["held-behind", "resource"],
+    ["own-total", "resource"],
+    ["finish-while-alive", "resource"],
+  ])("%s: a %s", async (name, queue) => {
+    const { isNoticed, evidence } = await tryMutant(name, 1_000, true);
+    expect(isNoticed, evidence).toBe(true);
+    expect(evidence).toMatch(new RegExp(`history: ${queue} \\w+: no order explains acquire`));
+  });
+});
