@@ -55,6 +55,7 @@ export type {
   JobQueue,
   JobReceipt,
   LockHolder,
+  NewJob,
   NewSchedule,
   PollOptions,
   PollWaitOptions,

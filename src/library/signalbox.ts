@@ -1,8 +1,9 @@
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS, limitRate, watchLock } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
+import { JobQueueImpl } from "./jobs.ts";
 import { parseOptions } from "./options-schema.ts";
-import { JobQueueImpl, SchedulesImpl } from "./schedules.ts";
+import { SchedulesImpl } from "./schedules.ts";
 import type {
   AcquireOptions,
   ClaimOptions,

@@ -415,8 +415,12 @@ export type Work<T> = (held: Held) => T | Promise<T>;
 export interface JobOptions {
   /** Jobs with the same type and key are one: a second one is not added while the first is not done. */
   key?: string;
-  /** A job with this key that was given up is replaced, with its dead letter. Default: it stays, and no job is added. */
-  replaceDead?: boolean;
+  /**
+   * What happens if there is a job with this key. `keep`: it stays as it is. `replaceDead`: it stays, unless it was given up; then it is
+   * replaced, with its dead letter. `update`: it is replaced, but keeps its time while it waits. `replace`: it is replaced; with
+   * `delay`, each call moves it (debounce). If it runs, the new one runs after it. Default: `keep`.
+   */
+  ifExists?: "keep" | "replaceDead" | "update" | "replace";
   /** When the job may start. Default: at once. */
   at?: Instant;
   /** How long it waits before it may start, instead of `at`. */
@@ -435,15 +439,24 @@ export interface JobOptions {
   group?: string;
   /** Leases that are held while it runs: `["db=2:10"]`. */
   leases?: readonly string[];
+  /** A name: of the jobs with the same one, of any type, only one runs at a time. It holds the lease `queue.NAME=1:1`. */
+  queue?: string;
   /** Words for filters. */
   tags?: readonly string[];
 }
+
+/** A job of `addMany`. `T`: the data of jobs, by their type. */
+export type NewJob<T extends object = Record<string, unknown>> = {
+  [K in keyof T & string]: JobOptions & { type: K } & (undefined extends T[K]
+      ? { data?: T[K] }
+      : { data: T[K] });
+}[keyof T & string];
 
 /** A job that was added, or was there already. */
 export interface JobReceipt {
   /** Id of the schedule that stands for the job: its type, a dot, and its key or a random text. */
   readonly id: string;
-  /** False if a job with this key was not done yet; nothing was changed then. */
+  /** Whether it was added, or has replaced the one with this key. False if that one was not done yet, and stays as it was. */
   readonly isNew: boolean;
   /** True if the job with this key was given up after its retries: it runs again only if it is replaced, or triggered. */
   readonly isDead: boolean;
@@ -466,6 +479,13 @@ export interface JobQueue<T extends object = Record<string, unknown>> {
     type: K,
     ...rest: undefined extends T[K] ? [data?: T[K], options?: JobOptions] : [data: T[K], options?: JobOptions]
   ): Promise<JobReceipt>;
+  /**
+   * Adds many jobs, in as few transactions as etcd accepts: some thousand jobs in one, sixty of those with a key. Each is written as
+   * a whole. If the call fails, those of earlier transactions stay: call it again with the same keys, and it adds what is missing.
+   * @returns the receipts, in the order of the jobs
+   * @throws the errors of `add`; nothing is added if an option or data is wrong
+   */
+  addMany(jobs: readonly NewJob<T>[]): Promise<JobReceipt[]>;
 }
 
 // The connection, `connect()`.

@@ -38,6 +38,8 @@ export interface PlannedChange {
   readonly due?: DueState;
   readonly outcomes?: OutcomeHistory;
   readonly isDeleted?: true;
+  /** It is added under a random id: nothing else can have it, so it needs no guard. */
+  readonly isUnique?: true;
   /** It does not run on every host any more: the states and the outcomes of the hosts are deleted. */
   readonly forgetsHosts?: true;
 }

@@ -109,14 +109,14 @@ describe.concurrent("a job", () => {
 
   test("that was given up is told from one that is queued, and can be replaced", async () => {
     const one = await connectTo();
-    const add = (data: number, replaceDead?: boolean) =>
-      one.jobs.add("work", data, { key: "a", ...(replaceDead !== undefined && { replaceDead }) });
+    const add = (data: number, ifExists: "keep" | "replaceDead" = "keep") =>
+      one.jobs.add("work", data, { key: "a", ifExists });
     await add(1);
     const task = await waitUntil("the job", () => one.schedules.poll());
-    expect(await add(2, true)).toMatchObject({ isNew: false, isDead: false });
+    expect(await add(2, "replaceDead")).toMatchObject({ isNew: false, isDead: false });
     await task.fail("no");
     expect(await add(2)).toMatchObject({ isNew: false, isDead: true });
-    expect(await add(3, true)).toMatchObject({ isNew: true, isDead: false });
+    expect(await add(3, "replaceDead")).toMatchObject({ isNew: true, isDead: false });
     const again = await waitUntil("the new job", () => one.schedules.poll());
     expect([again.data, again.attempt]).toEqual([3, 1]);
     await again.finish();
@@ -209,6 +209,12 @@ describe.concurrent("a job", () => {
     await expect(jobs.add("work", 1, { priority: 101 })).rejects.toThrow(ConfigError);
     await expect(jobs.add("work", 1, { prio: 1 } as object)).rejects.toThrow(/"prio" of jobs.add/);
     await expect(jobs.add("", 1)).rejects.toThrow(UsageError);
+    await expect(jobs.add("work", 1, { ifExists: "replace" })).rejects.toThrow(/needs|only with a key/);
+    await expect(jobs.add("work", 1, { key: "a", ifExists: "drop" } as object)).rejects.toThrow(
+      /"drop" is none/,
+    );
+    await expect(jobs.addMany([{ type: "work" }, { type: "work", data: new Map() }])).rejects.toThrow(/Map/);
+    await expect(jobs.addMany({} as [])).rejects.toThrow(/must be a list/);
   });
 });
 

@@ -1,0 +1,188 @@
+import * as v from "valibot";
+import { generateRunId, generateSessionId } from "../base/ids.ts";
+import { retryUnavailable } from "../etcd/retry.ts";
+import { grantOnce } from "../etcd/session/grant.ts";
+import { StoreError } from "../etcd/store.ts";
+import {
+  addJobs,
+  checkJob,
+  JOB_CONFLICT_RULES,
+  type NewJob as PlannedJob,
+  splitJobs,
+} from "../operate/jobs.ts";
+import type { Receipt } from "../operate/operator-action.ts";
+import type { OperatorPorts } from "../operate/ports.ts";
+import type { MutationResult } from "../operate/schedule-mutation.ts";
+import { validateName } from "../protocol/names.ts";
+import type { LibraryConnection } from "./connection.ts";
+import { ConfigError, UsageError } from "./errors.ts";
+import { DURATION, INSTANT, parseOptions, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
+import { buildDefinition } from "./schedule-definition.ts";
+import type { SchedulesImpl } from "./schedules.ts";
+import type { JobOptions, JobQueue, JobReceipt, NewJob, NewSchedule } from "./types.ts";
+
+/** How long the receipts of jobs stay, s. It must be much longer than a call takes that has lost its answer. */
+const TTL = 900;
+/** How long one session is used for receipts, ms. */
+const USED_FOR = 60_000;
+
+/** What a session expires with, and until when it is used, by the clock, ms. */
+interface ReceiptSession {
+  id: Promise<bigint>;
+  until: number;
+}
+
+/**
+ * The receipts of the jobs that this program adds: one for each call at the same time. Jobs leave no audit record, the outcome
+ * tells what a job has done. But a call that lost its answer must find out that it was applied, also if the job has been done
+ * and removed meanwhile; otherwise the repeated call would add the job again.
+ */
+class ReceiptPool {
+  readonly #ports: OperatorPorts;
+  #session: ReceiptSession | undefined;
+  /** Receipts of the current session that no call uses. */
+  #free: Receipt[] = [];
+
+  constructor(ports: OperatorPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Runs a call with a receipt whose session lives much longer than the call. A receipt is used again only if it is known what
+   * the call has written.
+   * @throws StoreError, what the call throws
+   */
+  async use<T extends { result: MutationResult }>(call: (receipt: Receipt) => Promise<T>): Promise<T> {
+    const session = this.#chooseSession();
+    let receipt: Receipt | undefined;
+    try {
+      receipt = this.#free.pop() ?? (await this.#createReceipt(session));
+      const answer = await call(receipt);
+      const { result } = answer;
+      const modRevision = result.kind === "done" ? result.revision : receipt.modRevision;
+      this.#release(session, { ...receipt, modRevision });
+      return answer;
+    } catch (error) {
+      // The session could not be granted, or has ended before its time.
+      if (error instanceof StoreError && this.#session === session) this.#session = undefined;
+      throw error;
+    }
+  }
+
+  #release(session: ReceiptSession, receipt: Receipt): void {
+    if (this.#session === session) this.#free.push(receipt);
+  }
+
+  #chooseSession(): ReceiptSession {
+    const now = this.#ports.clock.now();
+    if (this.#session === undefined || this.#session.until <= now) {
+      this.#session = { id: this.#grant(), until: now + USED_FOR };
+      this.#free = [];
+    }
+    return this.#session;
+  }
+
+  async #createReceipt({ id }: ReceiptSession): Promise<Receipt> {
+    const { keys, random } = this.#ports;
+    return { key: keys.receipt(generateRunId(random)), session: await id, modRevision: 0n };
+  }
+
+  async #grant(): Promise<bigint> {
+    const { store, clock, random, settings } = this.#ports;
+    const id = generateSessionId(random);
+    const until = clock.now() + settings.connectTimeout;
+    await retryUnavailable(this.#ports, until, (signal) => grantOnce(store, id, TTL, signal));
+    return id;
+  }
+}
+
+/** The options that are fields of the schedule are checked with it. */
+const OPTIONS = {
+  key: v.optional(TEXT),
+  ifExists: v.optional(
+    v.picklist(JOB_CONFLICT_RULES, quoteOption(`is none of ${JOB_CONFLICT_RULES.join(", ")}`)),
+    "keep",
+  ),
+  at: v.optional(INSTANT),
+  delay: v.optional(DURATION),
+  queue: v.optional(TEXT),
+  leases: v.optional(TEXTS),
+  ...v.entriesFromList(
+    ["priority", "retries", "backoff", "timeout", "deadline", "group", "tags"],
+    v.optional(v.unknown()),
+  ),
+} satisfies Record<keyof JobOptions, v.GenericSchema>;
+
+/** @see JobQueue */
+export class JobQueueImpl implements JobQueue {
+  readonly #connection: LibraryConnection;
+  readonly #schedules: SchedulesImpl;
+  readonly #receipts: ReceiptPool;
+
+  constructor(connection: LibraryConnection, schedules: SchedulesImpl) {
+    this.#connection = connection;
+    this.#schedules = schedules;
+    this.#receipts = new ReceiptPool(connection.ports);
+  }
+
+  async add(type: string, data?: unknown, options: JobOptions = {}): Promise<JobReceipt> {
+    const [receipt] = await this.#addTogether([this.#plan("jobs.add", type, data, options)]);
+    return receipt as JobReceipt;
+  }
+
+  async addMany(jobs: readonly NewJob[]): Promise<JobReceipt[]> {
+    if (!Array.isArray(jobs)) throw new ConfigError("jobs.addMany: the jobs must be a list");
+    const planned = jobs.map(({ type, data, ...options }, at) =>
+      this.#plan(`job ${at} of jobs.addMany`, type, data, options),
+    );
+    const receipts: JobReceipt[] = [];
+    const { ports } = this.#connection;
+    for (const some of splitJobs(ports, planned, ports.clock.getWallTime()))
+      receipts.push(...(await this.#addTogether(some)));
+    return receipts;
+  }
+
+  /** @param call  for messages @throws UsageError, ConfigError, NotSupportedError */
+  #plan(call: string, type: string, data: unknown, options: JobOptions): PlannedJob {
+    const { key, at, delay, ifExists, queue, leases = [], ...fields } = parseOptions(call, options, OPTIONS);
+    if (at !== undefined && delay !== undefined)
+      throw new UsageError("at and delay exclude each other; leave one of them out");
+    if (key === undefined && options.ifExists !== undefined)
+      throw new UsageError("ifExists has an effect only with a key; add a key, or leave it out");
+    validateName("job type", type);
+    const { clock, random } = this.#connection.ports;
+    const start = at ?? clock.getWallTime() + (delay ?? 0);
+    const held = queue === undefined ? leases : [...leases, buildQueueLease(queue)];
+    const { definition } = buildDefinition(call, {
+      ...(fields as Partial<NewSchedule>),
+      type,
+      cron: "@manual",
+      removeAfter: "success",
+      ...(held.length > 0 && { leases: held }),
+      ...(data !== undefined && { data }),
+    });
+    const id = `${type}.${key ?? generateRunId(random)}`;
+    return checkJob({ id, isUnique: key === undefined, definition, start, ifExists });
+  }
+
+  async #addTogether(jobs: readonly PlannedJob[]): Promise<JobReceipt[]> {
+    const { ports } = this.#connection;
+    const ids = jobs.map(({ id }) => id);
+    const { decisions } = await this.#schedules.applyAndRecord(ids, () =>
+      this.#receipts.use((receipt) => addJobs(ports, jobs, receipt)),
+    );
+    return decisions.map(({ kept, isDead }, at) => ({
+      id: ids[at] ?? "",
+      isNew: kept === undefined,
+      isDead,
+    }));
+  }
+}
+
+/**
+ * Builds the lease that lets the jobs of a queue run one at a time. No host may read a macro into the name of the queue: a digit
+ * beside a capital letter keeps it from that.
+ */
+function buildQueueLease(queue: string): string {
+  return `queue.${queue.replace(/[A-Z]/g, "0$&")}=1:1`;
+}
