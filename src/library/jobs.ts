@@ -7,7 +7,7 @@ import {
   addJobs,
   checkJob,
   JOB_CONFLICT_RULES,
-  type NewJob as PlannedJob,
+  type PlannedJob,
   splitJobs,
 } from "../operate/jobs.ts";
 import type { Receipt } from "../operate/operator-action.ts";

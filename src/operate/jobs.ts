@@ -16,7 +16,7 @@ export const JOB_CONFLICT_RULES = ["keep", "replaceDead", "update", "replace"] a
 export type JobConflictRule = (typeof JOB_CONFLICT_RULES)[number];
 
 /** A job to add: a schedule that is due once and is removed when it has succeeded. */
-export interface NewJob {
+export interface PlannedJob {
   readonly id: string;
   /** Whether the id is random, so that no other job can have it. */
   readonly isUnique: boolean;
@@ -37,7 +37,7 @@ export interface JobDecision {
 }
 
 /** Checks the id and the fields of a job. @throws UsageError, ConfigError */
-export function checkJob(job: NewJob): NewJob {
+export function checkJob(job: PlannedJob): PlannedJob {
   validateName("schedule", job.id);
   checkDefinition({ ...job.definition, cron: formatOncePlan(job.start) });
   return job;
@@ -50,7 +50,7 @@ export function checkJob(job: NewJob): NewJob {
  */
 export async function addJobs(
   ports: OperatorPorts,
-  jobs: readonly NewJob[],
+  jobs: readonly PlannedJob[],
   receipt: Receipt,
 ): Promise<{ result: MutationResult; decisions: readonly JobDecision[] }> {
   let decisions: readonly JobDecision[] = [];
@@ -74,7 +74,7 @@ export async function addJobs(
 }
 
 /** @throws UsageError */
-function decideJob(job: NewJob, before: StoredSchedule, now: number): JobDecision {
+function decideJob(job: PlannedJob, before: StoredSchedule, now: number): JobDecision {
   if (before.definitionMod === 0n) return { change: planJob(job, before, now), isDead: false };
   const isDead = isGivenUp(before);
   const isReplaced = job.ifExists === "replaceDead" ? isDead : job.ifExists !== "keep";
@@ -90,7 +90,7 @@ function decideJob(job: NewJob, before: StoredSchedule, now: number): JobDecisio
  * Plans a job in place of what is there. A run that is under way goes on, and the new job runs after it. What waits for a
  * retry is replaced.
  */
-function planJob({ id, isUnique, definition, start, ifExists }: NewJob, before: StoredSchedule, now: number) {
+function planJob({ id, isUnique, definition, start, ifExists }: PlannedJob, before: StoredSchedule, now: number) {
   const { due: { dead: _, ...due } = { runAt: 0, open: [] }, outcomes } = before;
   const open = due.open.filter(({ session }) => session !== undefined);
   const isMoved = ifExists !== "update" || due.next === undefined;
@@ -133,8 +133,8 @@ const WRITES = 3;
  * Splits jobs into as few transactions as etcd accepts, in order. Each job with a key needs guards, a random id needs none. A
  * job whose id is there twice comes in a later transaction, so that it finds the first one.
  */
-export function splitJobs(ports: OperatorPorts, jobs: readonly NewJob[], now: number): NewJob[][] {
-  const chunks: NewJob[][] = [];
+export function splitJobs(ports: OperatorPorts, jobs: readonly PlannedJob[], now: number): PlannedJob[][] {
+  const chunks: PlannedJob[][] = [];
   let ids = new Set<string>();
   let guards = 0;
   let bytes = 0;
