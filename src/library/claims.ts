@@ -10,7 +10,7 @@ import type { QueueEntry } from "../protocol/ticket.ts";
 import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../run/request.ts";
 import { isCount } from "../schedule/json-fields.ts";
-import type { LibraryConnection } from "./connection.ts";
+import { ClosableWait, type LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
 import {
   DURATION,
@@ -56,33 +56,6 @@ export async function acquire(connection: LibraryConnection, options: ParsedOpti
     return await connection.adoptOrEnd(new HeldImpl(connection, claim, request), () => claim.release());
   } finally {
     waiting.end();
-  }
-}
-
-/** Waits that end when the connection is closed. */
-class ClosableWait {
-  readonly #connection: LibraryConnection;
-  readonly #closing = new AbortController();
-  readonly #why: string;
-
-  /** @throws ClosedError */
-  constructor(connection: LibraryConnection, why: string) {
-    this.#connection = connection;
-    this.#why = why;
-    connection.adopt(this);
-  }
-
-  /** Aborts with a ClosedError when the connection is closed. */
-  get signal(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort(new ClosedError(this.#why));
-  }
-
-  end(): void {
-    this.#connection.drop(this);
   }
 }
 

@@ -155,3 +155,30 @@ export class LibraryConnection {
     this.ports.store.close();
   }
 }
+
+/** Waits that end when the connection is closed. */
+export class ClosableWait {
+  readonly #connection: LibraryConnection;
+  readonly #closing = new AbortController();
+  readonly #why: string;
+
+  /** @throws ClosedError */
+  constructor(connection: LibraryConnection, why: string) {
+    this.#connection = connection;
+    this.#why = why;
+    connection.adopt(this);
+  }
+
+  /** Aborts with a ClosedError when the connection is closed. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new ClosedError(this.#why));
+  }
+
+  end(): void {
+    this.#connection.drop(this);
+  }
+}

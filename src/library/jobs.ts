@@ -1,36 +1,33 @@
 import * as v from "valibot";
-import { generateRunId, generateSessionId } from "../base/ids.ts";
-import { retryUnavailable } from "../etcd/retry.ts";
-import { grantOnce } from "../etcd/session/grant.ts";
+import { generateRunId } from "../base/ids.ts";
+import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
 import { StoreError } from "../etcd/store.ts";
-import {
-  addJobs,
-  checkJob,
-  JOB_CONFLICT_RULES,
-  type PlannedJob,
-  splitJobs,
-} from "../operate/jobs.ts";
+import { addJobs, checkJob, JOB_CONFLICT_RULES, type PlannedJob, splitJobs } from "../operate/jobs.ts";
 import type { Receipt } from "../operate/operator-action.ts";
 import type { OperatorPorts } from "../operate/ports.ts";
 import type { MutationResult } from "../operate/schedule-mutation.ts";
+import { readAllStoredSchedules } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
 import type { LibraryConnection } from "./connection.ts";
-import { ConfigError, UsageError } from "./errors.ts";
+import { ConfigError, translated, UsageError } from "./errors.ts";
+import { JOB_STATES, toJob, waitForJob } from "./job-state.ts";
 import { DURATION, INSTANT, parseOptions, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
 import { buildDefinition } from "./schedule-definition.ts";
 import type { SchedulesImpl } from "./schedules.ts";
-import type { JobOptions, JobQueue, JobReceipt, NewJob, NewSchedule } from "./types.ts";
+import type {
+  Job,
+  JobFilter,
+  JobOptions,
+  JobQueue,
+  JobReceipt,
+  JobState,
+  NewJob,
+  NewSchedule,
+  WatchOptions,
+} from "./types.ts";
 
-/** How long the receipts of jobs stay, s. It must be much longer than a call takes that has lost its answer. */
-const TTL = 900;
-/** How long one session is used for receipts, ms. */
-const USED_FOR = 60_000;
-
-/** What a session expires with, and until when it is used, by the clock, ms. */
-interface ReceiptSession {
-  id: Promise<bigint>;
-  until: number;
-}
+/** How long the receipts of jobs stay, ms. It must be much longer than a call takes that has lost its answer. */
+const RECEIPTS_KEPT = 840_000;
 
 /**
  * The receipts of the jobs that this program adds: one for each call at the same time. Jobs leave no audit record, the outcome
@@ -39,12 +36,14 @@ interface ReceiptSession {
  */
 class ReceiptPool {
   readonly #ports: OperatorPorts;
-  #session: ReceiptSession | undefined;
-  /** Receipts of the current session that no call uses. */
+  readonly #sessions: ExpirySessions;
+  #session: ExpirySession | undefined;
+  /** Receipts of the session that no call uses. */
   #free: Receipt[] = [];
 
   constructor(ports: OperatorPorts) {
     this.#ports = ports;
+    this.#sessions = new ExpirySessions(ports, RECEIPTS_KEPT);
   }
 
   /**
@@ -63,36 +62,25 @@ class ReceiptPool {
       this.#release(session, { ...receipt, modRevision });
       return answer;
     } catch (error) {
-      // The session could not be granted, or has ended before its time.
-      if (error instanceof StoreError && this.#session === session) this.#session = undefined;
+      if (error instanceof StoreError) this.#sessions.drop(session);
       throw error;
     }
   }
 
-  #release(session: ReceiptSession, receipt: Receipt): void {
-    if (this.#session === session) this.#free.push(receipt);
+  #release(session: ExpirySession, receipt: Receipt): void {
+    if (this.#sessions.isCurrent(session)) this.#free.push(receipt);
   }
 
-  #chooseSession(): ReceiptSession {
-    const now = this.#ports.clock.now();
-    if (this.#session === undefined || this.#session.until <= now) {
-      this.#session = { id: this.#grant(), until: now + USED_FOR };
-      this.#free = [];
-    }
-    return this.#session;
+  #chooseSession(): ExpirySession {
+    const session = this.#sessions.choose();
+    if (this.#session !== session) this.#free = [];
+    this.#session = session;
+    return session;
   }
 
-  async #createReceipt({ id }: ReceiptSession): Promise<Receipt> {
+  async #createReceipt({ id }: ExpirySession): Promise<Receipt> {
     const { keys, random } = this.#ports;
     return { key: keys.receipt(generateRunId(random)), session: await id, modRevision: 0n };
-  }
-
-  async #grant(): Promise<bigint> {
-    const { store, clock, random, settings } = this.#ports;
-    const id = generateSessionId(random);
-    const until = clock.now() + settings.connectTimeout;
-    await retryUnavailable(this.#ports, until, (signal) => grantOnce(store, id, TTL, signal));
-    return id;
   }
 }
 
@@ -107,11 +95,43 @@ const OPTIONS = {
   delay: v.optional(DURATION),
   queue: v.optional(TEXT),
   leases: v.optional(TEXTS),
+  keepResult: v.optional(DURATION),
   ...v.entriesFromList(
     ["priority", "retries", "backoff", "timeout", "deadline", "group", "tags"],
     v.optional(v.unknown()),
   ),
 } satisfies Record<keyof JobOptions, v.GenericSchema>;
+
+/** @see JobReceipt */
+class JobReceiptImpl implements JobReceipt {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly isDead: boolean;
+  readonly #connection: LibraryConnection;
+  readonly #revision: bigint;
+
+  /** @param job  `kept`: the job was there. `revision`: that of its definition */
+  constructor(
+    connection: LibraryConnection,
+    id: string,
+    job: { isDead: boolean; kept: bigint | undefined; revision: bigint },
+  ) {
+    this.#connection = connection;
+    this.#revision = job.revision;
+    this.id = id;
+    this.isNew = job.kept === undefined;
+    this.isDead = job.isDead;
+  }
+
+  done<R>(options?: WatchOptions): Promise<R> {
+    return waitForJob<R>(this.#connection, this.id, this.#revision, options);
+  }
+}
+
+const FILTER = {
+  type: v.optional(TEXT),
+  state: v.optional(v.picklist(JOB_STATES, quoteOption(`is none of ${JOB_STATES.join(", ")}`))),
+} satisfies Record<keyof JobFilter, v.GenericSchema>;
 
 /** @see JobQueue */
 export class JobQueueImpl implements JobQueue {
@@ -142,6 +162,28 @@ export class JobQueueImpl implements JobQueue {
     return receipts;
   }
 
+  done<R>(id: string, options?: WatchOptions): Promise<R> {
+    return waitForJob<R>(this.#connection, id, 0n, options);
+  }
+
+  async list(filter: JobFilter = {}): Promise<Job[]> {
+    const { type, state } = parseOptions("jobs.list", filter, FILTER);
+    const { ports } = this.#connection;
+    this.#connection.checkOpen();
+    const { schedules } = await translated(() => readAllStoredSchedules(ports));
+    const now = ports.clock.getWallTime();
+    return [...schedules.values()]
+      .flatMap((stored) => toJob(stored, now) ?? [])
+      .filter((job) => (type ?? job.type) === job.type && (state ?? job.state) === job.state)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async count(filter: Pick<JobFilter, "type"> = {}): Promise<Record<JobState, number>> {
+    const jobs = await this.list(filter);
+    const counts = JOB_STATES.map((state) => [state, jobs.filter((job) => job.state === state).length]);
+    return Object.fromEntries(counts) as Record<JobState, number>;
+  }
+
   /** @param call  for messages @throws UsageError, ConfigError, NotSupportedError */
   #plan(call: string, type: string, data: unknown, options: JobOptions): PlannedJob {
     const { key, at, delay, ifExists, queue, leases = [], ...fields } = parseOptions(call, options, OPTIONS);
@@ -168,14 +210,13 @@ export class JobQueueImpl implements JobQueue {
   async #addTogether(jobs: readonly PlannedJob[]): Promise<JobReceipt[]> {
     const { ports } = this.#connection;
     const ids = jobs.map(({ id }) => id);
-    const { decisions } = await this.#schedules.applyAndRecord(ids, () =>
+    const { result, decisions } = await this.#schedules.applyAndRecord(ids, () =>
       this.#receipts.use((receipt) => addJobs(ports, jobs, receipt)),
     );
-    return decisions.map(({ kept, isDead }, at) => ({
-      id: ids[at] ?? "",
-      isNew: kept === undefined,
-      isDead,
-    }));
+    return decisions.map(({ kept, isDead }, at) => {
+      const id = ids[at] ?? "";
+      return new JobReceiptImpl(this.#connection, id, { isDead, kept, revision: kept ?? result.revision });
+    });
   }
 }
 

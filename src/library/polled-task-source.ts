@@ -9,6 +9,7 @@ import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
+import { checkResult, describeFailure } from "./worker-handlers.ts";
 
 /**
  * The schedules that a connection has changed and one source of tasks has not read since. A source receives changes from its
@@ -180,10 +181,11 @@ function toTask(polled: PolledTask): Task {
     scheduledTime: new Date(running.scheduled),
     token: String(token),
     signal: polled.signal,
-    finish: () => translated(() => polled.finish()),
+    finish: (result?: unknown) => translated(async () => polled.finish(checkResult(result).value)),
     retry: (wait?: Duration) =>
       translated(async () => polled.retry(parseArgument("wait", wait, v.optional(DURATION)))),
-    fail: (reason: string) => translated(() => polled.fail(reason)),
+    fail: (reason: string | Error) =>
+      translated(() => polled.fail(typeof reason === "string" ? { reason } : describeFailure(reason))),
     release: () => translated(() => polled.release()),
     heartbeat: () => translated(() => polled.sendHeartbeat()),
   };

@@ -67,6 +67,11 @@ export interface ScheduleFields {
   keep?: number;
   /** The history keeps no outcome that ended so much earlier than the newest one. Default: no limit. */
   keepFor?: Duration;
+  /**
+   * The history has what handlers returned, and stays so long after `removeAfter` has removed the schedule. Default: results are
+   * not kept.
+   */
+  keepResult?: Duration;
   /** What happens to missed occurrences. Default: `all`. */
   catchup?: Catchup;
   /** What happens to an occurrence that is due while the previous one runs. Default: `forbid`. */
@@ -171,8 +176,12 @@ export interface TaskFacts<D = unknown> {
  * UnreachableError if etcd does not answer.
  */
 export interface Task<D = unknown> extends TaskFacts<D> {
-  /** Finishes the task. The next occurrence counts from the scheduled time. */
-  finish(): Promise<void>;
+  /**
+   * Finishes the task. The next occurrence counts from the scheduled time.
+   * @param result  kept if the schedule has `keepResult`: any value that JSON preserves, of at most 16 KiB
+   * @throws TooLargeError, NotSupportedError for the result; the task is not finished then
+   */
+  finish(result?: unknown): Promise<void>;
   /**
    * Starts the same occurrence again later. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure
@@ -180,9 +189,9 @@ export interface Task<D = unknown> extends TaskFacts<D> {
   retry(wait?: Duration): Promise<void>;
   /**
    * Reports a failure. The occurrence starts again if `retries` of the schedule allow it, otherwise it becomes a dead letter.
-   * @param reason  a text for the history, cut after 300 characters
+   * @param reason  a text for the history, cut after 300 characters; or an error, whose `code` and stack are kept too
    */
-  fail(reason: string): Promise<void>;
+  fail(reason: string | Error): Promise<void>;
   /** Gives the task back. The same occurrence may be taken again at once, by any worker. */
   release(): Promise<void>;
   /** Reports that the program still works on the task. Needed only if `aliveTime` is set. */
@@ -288,7 +297,10 @@ export interface WorkerTask<D = unknown> extends TaskFacts<D> {
   release(): void;
 }
 
-/** Runs a task of a Worker. A promise that it returns is awaited; other results are ignored. */
+/**
+ * Runs a task of a Worker. A promise that it returns is awaited. What it returns is kept if the schedule has `keepResult`: any value
+ * that JSON preserves, of at most 16 KiB. Other results are ignored.
+ */
 export type TaskHandler<D = unknown> = (task: WorkerTask<D>) => unknown;
 
 /**
@@ -441,6 +453,11 @@ export interface JobOptions {
   leases?: readonly string[];
   /** A name: of the jobs with the same one, of any type, only one runs at a time. It holds the lease `queue.NAME=1:1`. */
   queue?: string;
+  /**
+   * How long its outcome and what the handler returned stay in etcd when it has succeeded, for `done()`. Default: they are removed with
+   * the job.
+   */
+  keepResult?: Duration;
   /** Words for filters. */
   tags?: readonly string[];
 }
@@ -460,6 +477,42 @@ export interface JobReceipt {
   readonly isNew: boolean;
   /** True if the job with this key was given up after its retries: it runs again only if it is replaced, or triggered. */
   readonly isDead: boolean;
+  /**
+   * Waits until the job has succeeded, which needs `keepResult`. It goes on while etcd is out of reach. Each waiting call reads
+   * from etcd about once a second.
+   * @returns what the handler returned; undefined if it returned nothing. `R`: its type, which nothing checks
+   * @throws JobFailedError if the job was given up; TooLargeError, NotSupportedError if the job has succeeded, but its result could not
+   *   be kept; NotFoundError if the job was deleted, or its outcome is not kept any more; UsageError without `keepResult`;
+   *   ClosedError, the reason of `options.signal`
+   */
+  done<R = unknown>(options?: WatchOptions): Promise<R>;
+}
+
+/** What a job waits for. `paused`: an operator has paused it. `dead`: it was given up after its retries. */
+export type JobState = "delayed" | "waiting" | "running" | "retrying" | "paused" | "dead";
+
+/** A job that is not done. */
+export interface Job {
+  /** Id of the schedule that stands for the job. */
+  readonly id: string;
+  /** The type that selects the handler. */
+  readonly type: string;
+  /** Data for the handler. */
+  readonly data: unknown;
+  /** What it waits for. */
+  readonly state: JobState;
+  /** When it may start, also again; undefined while it runs, and if it was given up. */
+  readonly runTime: Date | undefined;
+  /** Number of failures since it was added. */
+  readonly failures: number;
+}
+
+/** Which jobs are listed. */
+export interface JobFilter {
+  /** Only jobs of this type. */
+  type?: string;
+  /** Only jobs in this state. */
+  state?: JobState;
 }
 
 /**
@@ -486,6 +539,19 @@ export interface JobQueue<T extends object = Record<string, unknown>> {
    * @throws the errors of `add`; nothing is added if an option or data is wrong
    */
   addMany(jobs: readonly NewJob<T>[]): Promise<JobReceipt[]>;
+  /**
+   * Waits for a job that was added before, also by another program, as `done` of its receipt does.
+   * @param id  the id in its receipt
+   */
+  done<R = unknown>(id: string, options?: WatchOptions): Promise<R>;
+  /**
+   * Reads the jobs that are not done. It reads all schedules of the prefix.
+   * @returns the jobs, ordered by id
+   * @throws ConfigError, UnreachableError, PermissionError, ClosedError
+   */
+  list(filter?: JobFilter): Promise<Job[]>;
+  /** Counts the jobs that are not done, by their state. It reads as much as `list`. */
+  count(filter?: Pick<JobFilter, "type">): Promise<Record<JobState, number>>;
 }
 
 // The connection, `connect()`.

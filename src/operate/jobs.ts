@@ -90,7 +90,11 @@ function decideJob(job: PlannedJob, before: StoredSchedule, now: number): JobDec
  * Plans a job in place of what is there. A run that is under way goes on, and the new job runs after it. What waits for a
  * retry is replaced.
  */
-function planJob({ id, isUnique, definition, start, ifExists }: PlannedJob, before: StoredSchedule, now: number) {
+function planJob(
+  { id, isUnique, definition, start, ifExists }: PlannedJob,
+  before: StoredSchedule,
+  now: number,
+) {
   const { due: { dead: _, ...due } = { runAt: 0, open: [] }, outcomes } = before;
   const open = due.open.filter(({ session }) => session !== undefined);
   const isMoved = ifExists !== "update" || due.next === undefined;

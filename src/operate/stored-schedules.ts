@@ -214,7 +214,8 @@ export async function readAllStoredSchedules(
   return { revision, schedules: new Map(seen), calendars };
 }
 
-function parseStoredSchedule(
+/** Converts the keys of a schedule, as they were read. */
+export function parseStoredSchedule(
   id: string,
   definition?: KeyValue,
   due?: KeyValue,

@@ -353,9 +353,11 @@ export class Dispatcher {
 
   async #try(one: OccurrenceClaim): Promise<void> {
     const again = await this.#pendingClaims.attempt(one);
-    this.#strayClaims.release(one.entry);
-    const at = isSeedless(one.entry) ? again : this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
-    this.#setTimer(one.entry.name, at === undefined || again === undefined ? at : Math.max(at, again));
+    const { name } = one.entry;
+    const entry = this.#context.cache.entries.get(name) ?? one.entry; // it may have been removed, and added again
+    this.#strayClaims.release(entry);
+    const at = isSeedless(entry) ? again : this.#findCandidate(entry, this.#getWallTime())?.runAt;
+    this.#setTimer(name, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();
   }
 

@@ -198,7 +198,8 @@ async function retryUntilDone(
   for (let last = 0; ; ) {
     const until = session.signal.aborted ? ports.clock.now() + LOST_WITHIN : session.horizon;
     try {
-      const result = await completeTask(ports, claimed, ended, until);
+      const resultSession = await registration.chooseResultSession(claimed.definition);
+      const result = await completeTask(ports, claimed, { ...ended, resultSession }, until);
       applyCompletion(cache, ports.keys, claimed, result);
       return result;
     } catch (error) {
