@@ -4,20 +4,19 @@ import { UsageError } from "../base/errors.ts";
 import { mergeSignals, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
-import { QueueSink } from "../observe/queue-sink.ts";
+import { KeySink } from "../observe/key-sink.ts";
 import { validateLocks, validateName } from "../protocol/names.ts";
-import type { QueueEntry } from "../protocol/ticket.ts";
+import { type QueueEntry, toQueue } from "../protocol/ticket.ts";
 import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../run/request.ts";
-import { isCount } from "../schedule/json-fields.ts";
 import { ClosableWait, type LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
 import {
   DURATION,
   FLAG,
+  POSITIVE,
   parseOptions,
   pickDefined,
-  quoteOption,
   resolveSessionTimes,
   SESSION_OPTIONS,
   SIGNAL,
@@ -181,10 +180,8 @@ function toWaitLimits({ wait }: ParsedOptions, leaseTimeout: number | undefined)
   return { queues: true, lock: wait };
 }
 
-const isMax = (value: unknown): value is number => isCount(value) && value >= 1;
-
 const OPTIONS = {
-  max: v.custom<number>(isMax, quoteOption("is not a whole number of 1 or more")),
+  max: POSITIVE,
   per: DURATION,
   wait: CLAIM_OPTIONS.wait,
   signal: CLAIM_OPTIONS.signal,
@@ -243,13 +240,14 @@ async function* followHolder(
   lock: string,
   signal: AbortSignal,
 ): AsyncGenerator<LockHolder | undefined, void> {
-  const sink = new QueueSink(ports.keys.getQueueRange("lock", lock));
+  const sink = new KeySink(ports.keys.getQueueRange("lock", lock));
   const following = followEtcd(ports, sink, signal);
   let last: string | undefined;
   for (;;) {
     const { value: event } = await translated(() => following.next());
     if (event?.kind === "away") continue;
-    const holder = toLockHolder(sink.findHolder());
+    const queue = toQueue([...sink.stored.values()]);
+    const holder = toLockHolder(queue.find(({ ticket }) => ticket?.state === "held"));
     const token = holder?.token ?? "";
     if (token === last) continue;
     last = token;

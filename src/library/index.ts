@@ -1,6 +1,7 @@
 // The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
 // generated from the docstrings of what is exported here.
 export type { Log, LogFields } from "../base/log.ts";
+export type { JobConflictRule } from "../operate/jobs.ts";
 export type { LossKind, RefusalKind } from "../run/claim-errors.ts";
 export type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 export type {
@@ -43,6 +44,9 @@ export { openTestSignalbox } from "./test-signalbox.ts";
 export { createTaskTracing } from "./tracing.ts";
 export type {
   AcquireOptions,
+  BackfillSpan,
+  CalendarDays,
+  CalendarStore,
   ClaimOptions,
   ConnectOptions,
   CronOptions,
@@ -65,9 +69,11 @@ export type {
   PollWaitOptions,
   RateOptions,
   RunDueOptions,
+  RunOutcome,
   Schedule,
   ScheduleChanges,
   ScheduleFields,
+  ScheduleHistory,
   Schedules,
   Signalbox,
   SyncOptions,

@@ -1,17 +1,15 @@
 import { quoteText } from "../base/text.ts";
 import { mergeSignals } from "../base/wait.ts";
 import { followEtcd } from "../observe/follow.ts";
+import { KeySink } from "../observe/key-sink.ts";
 import { isGivenUp, isJob } from "../operate/jobs.ts";
 import {
   parseStoredSchedule,
   readStoredSchedules,
   type StoredSchedule,
 } from "../operate/stored-schedules.ts";
-import { FollowedKeys } from "../protocol/followed-keys.ts";
-import type { Keys } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";
 import { parseRevision } from "../protocol/ticket.ts";
-import type { KeyRange, KeyValue } from "../protocol/txn.ts";
 import { getScheduleType, isPaused } from "../schedule/definition.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { ClosableWait, type LibraryConnection } from "./connection.ts";
@@ -63,37 +61,6 @@ function findState(stored: StoredSchedule, now: number): JobState {
   return open.length === 0 && (due?.runAt ?? 0) > now ? "delayed" : "waiting";
 }
 
-/** Keeps the keys of one job, for `followEtcd`. */
-class JobSink extends FollowedKeys {
-  readonly ranges: readonly Required<KeyRange>[];
-  readonly #id: string;
-  readonly #keys: readonly string[];
-  readonly #stored = new Map<string, KeyValue>();
-
-  constructor(keys: Keys, id: string) {
-    super();
-    this.#id = id;
-    this.#keys = [keys.schedule(id), keys.due(id), keys.outcomes(id)];
-    this.ranges = this.#keys.map((key) => ({ key, rangeEnd: `${key}\0` }));
-  }
-
-  get watchedRanges(): readonly Required<KeyRange>[] {
-    return this.ranges;
-  }
-
-  protected override storeKey(kv: KeyValue): void {
-    this.#stored.set(kv.key, kv);
-  }
-
-  protected override removeKey(key: string): void {
-    this.#stored.delete(key);
-  }
-
-  get job(): StoredSchedule {
-    return parseStoredSchedule(this.#id, ...this.#keys.map((key) => this.#stored.get(key)));
-  }
-}
-
 /**
  * Waits until a job has succeeded.
  * @param since  revision of its definition: earlier runs do not count
@@ -125,12 +92,15 @@ async function followJob(
   since: bigint,
   signal: AbortSignal,
 ): Promise<OccurrenceOutcome> {
-  const sink = new JobSink(ports.keys, id);
+  const { keys } = ports;
+  const own = [keys.schedule(id), keys.due(id), keys.outcomes(id)];
+  const sink = new KeySink(...own.map((key) => ({ key, rangeEnd: `${key}\0` })));
   for await (const event of followEtcd(ports, sink, signal)) {
     if (event.kind === "away") continue;
-    const outcome = findEnd(sink.job, since);
+    const job = parseStoredSchedule(id, ...own.map((key) => sink.stored.get(key)));
+    const outcome = findEnd(job, since);
     if (outcome !== undefined) return outcome;
-    if (!isOver(sink.job)) continue;
+    if (!isOver(job)) continue;
     // The watches of the keys are not in step: what belongs to the end may still come.
     const { schedules } = await readStoredSchedules(ports, [id], signal);
     const read = schedules.get(id);

@@ -37,9 +37,8 @@ const RECEIPTS_KEPT = 840_000;
 class ReceiptPool {
   readonly #ports: OperatorPorts;
   readonly #sessions: ExpirySessions;
-  #session: ExpirySession | undefined;
-  /** Receipts of the session that no call uses. */
-  #free: Receipt[] = [];
+  /** Receipts that no call uses, by their session. */
+  readonly #free = new WeakMap<ExpirySession, Receipt[]>();
 
   constructor(ports: OperatorPorts) {
     this.#ports = ports;
@@ -52,30 +51,19 @@ class ReceiptPool {
    * @throws StoreError, what the call throws
    */
   async use<T extends { result: MutationResult }>(call: (receipt: Receipt) => Promise<T>): Promise<T> {
-    const session = this.#chooseSession();
-    let receipt: Receipt | undefined;
+    const session = this.#sessions.choose();
+    const free = this.#free.get(session) ?? [];
+    this.#free.set(session, free);
     try {
-      receipt = this.#free.pop() ?? (await this.#createReceipt(session));
+      const receipt = free.pop() ?? (await this.#createReceipt(session));
       const answer = await call(receipt);
       const { result } = answer;
-      const modRevision = result.kind === "done" ? result.revision : receipt.modRevision;
-      this.#release(session, { ...receipt, modRevision });
+      free.push(result.kind === "done" ? { ...receipt, modRevision: result.revision } : receipt);
       return answer;
     } catch (error) {
       if (error instanceof StoreError) this.#sessions.drop(session);
       throw error;
     }
-  }
-
-  #release(session: ExpirySession, receipt: Receipt): void {
-    if (this.#sessions.isCurrent(session)) this.#free.push(receipt);
-  }
-
-  #chooseSession(): ExpirySession {
-    const session = this.#sessions.choose();
-    if (this.#session !== session) this.#free = [];
-    this.#session = session;
-    return session;
   }
 
   async #createReceipt({ id }: ExpirySession): Promise<Receipt> {
@@ -101,32 +89,6 @@ const OPTIONS = {
     v.optional(v.unknown()),
   ),
 } satisfies Record<keyof JobOptions, v.GenericSchema>;
-
-/** @see JobReceipt */
-class JobReceiptImpl implements JobReceipt {
-  readonly id: string;
-  readonly isNew: boolean;
-  readonly isDead: boolean;
-  readonly #connection: LibraryConnection;
-  readonly #revision: bigint;
-
-  /** @param job  `kept`: the job was there. `revision`: that of its definition */
-  constructor(
-    connection: LibraryConnection,
-    id: string,
-    job: { isDead: boolean; kept: bigint | undefined; revision: bigint },
-  ) {
-    this.#connection = connection;
-    this.#revision = job.revision;
-    this.id = id;
-    this.isNew = job.kept === undefined;
-    this.isDead = job.isDead;
-  }
-
-  done<R>(options?: WatchOptions): Promise<R> {
-    return waitForJob<R>(this.#connection, this.id, this.#revision, options);
-  }
-}
 
 const FILTER = {
   type: v.optional(TEXT),
@@ -215,7 +177,13 @@ export class JobQueueImpl implements JobQueue {
     );
     return decisions.map(({ kept, isDead }, at) => {
       const id = ids[at] ?? "";
-      return new JobReceiptImpl(this.#connection, id, { isDead, kept, revision: kept ?? result.revision });
+      const since = kept ?? result.revision;
+      return {
+        id,
+        isNew: kept === undefined,
+        isDead,
+        done: <R>(options?: WatchOptions) => waitForJob<R>(this.#connection, id, since, options),
+      };
     });
   }
 }

@@ -12,6 +12,9 @@ import {
 } from "../operate/schedule-mutation.ts";
 import {
   buildAddMutation,
+  buildBackfillCancellation,
+  buildBackfillMutation,
+  buildBuryMutation,
   buildDeleteMutation,
   buildModifyMutation,
   buildPauseMutation,
@@ -29,18 +32,31 @@ import {
 } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
 import { getScheduleType, isPaused } from "../schedule/definition.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ConfigError, NotFoundError, translated } from "./errors.ts";
-import { FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
+import {
+  FLAG,
+  INSTANT,
+  POSITIVE,
+  parseArgument,
+  parseOptions,
+  pickDefined,
+  quoteOption,
+  TEXT,
+} from "./options-schema.ts";
 import { PolledTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
+  BackfillSpan,
   Instant,
   NewSchedule,
   PollOptions,
   PollWaitOptions,
+  RunOutcome,
   Schedule,
   ScheduleChanges,
+  ScheduleHistory,
   Schedules,
   SyncOptions,
   SyncResult,
@@ -79,12 +95,17 @@ export class SchedulesImpl implements Schedules {
   }
 
   async get(id: string): Promise<Schedule> {
+    return this.#toSchedule(await this.#read(id));
+  }
+
+  /** @throws NotFoundError */
+  async #read(id: string): Promise<StoredSchedule> {
     validateName("schedule", id);
     const { schedules } = await this.#callOpen(() => readStoredSchedules(this.#connection.ports, [id]));
     const stored = schedules.get(id);
     if (stored === undefined || stored.definitionMod === 0n)
       throw new NotFoundError(`there is no schedule ${quoteText(id)}`);
-    return this.#toSchedule(stored);
+    return stored;
   }
 
   async list(): Promise<Schedule[]> {
@@ -115,6 +136,32 @@ export class SchedulesImpl implements Schedules {
 
   async trigger(id: string): Promise<void> {
     await this.#change(id, () => buildTriggerMutation([id]));
+  }
+
+  async history(id: string): Promise<ScheduleHistory> {
+    const { outcomes, hosts = [] } = await this.#read(id);
+    const all = [outcomes, ...hosts.map((part) => part.outcomes)];
+    return {
+      runs: toRunOutcomes(all.flatMap(({ runs }) => runs)),
+      dead: toRunOutcomes(all.flatMap(({ dead }) => dead)),
+    };
+  }
+
+  async retryDead(id: string, times?: readonly Instant[]): Promise<void> {
+    await this.#change(id, () => buildTriggerMutation([id], { dead: parseTimes(times) }));
+  }
+
+  async buryDead(id: string, times?: readonly Instant[]): Promise<void> {
+    await this.#change(id, () => buildBuryMutation([id], parseTimes(times)));
+  }
+
+  async backfill(id: string, span: BackfillSpan): Promise<void> {
+    const options = parseOptions("backfill", span, BACKFILL);
+    await this.#change(id, () => buildBackfillMutation(id, options));
+  }
+
+  async cancelBackfill(id: string): Promise<void> {
+    await this.#change(id, () => buildBackfillCancellation([id]));
   }
 
   open(options: PollOptions = {}): Promise<TaskSource> {
@@ -195,6 +242,30 @@ export class SchedulesImpl implements Schedules {
       definition: { ...definition },
     };
   }
+}
+
+const BACKFILL = {
+  from: INSTANT,
+  to: INSTANT,
+  parallel: v.optional(POSITIVE, 1),
+} satisfies Record<keyof BackfillSpan, v.GenericSchema>;
+
+const INSTANTS = v.array(INSTANT, quoteOption("is not a list of instants"));
+
+/** @returns the scheduled times of dead letters, ms; all if none are given */
+function parseTimes(times: readonly Instant[] | undefined): readonly (number | "all")[] {
+  return times === undefined ? ["all"] : parseArgument("times", times, INSTANTS);
+}
+
+/** Converts outcomes, newest first. */
+function toRunOutcomes(outcomes: readonly OccurrenceOutcome[]): RunOutcome[] {
+  const sorted = outcomes.toSorted((a, b) => b.endedAt - a.endedAt);
+  return sorted.map(({ scheduled, startedAt, endedAt, ...rest }) => ({
+    ...rest,
+    scheduledTime: new Date(scheduled),
+    startedAt: startedAt === undefined ? undefined : new Date(startedAt),
+    endedAt: new Date(endedAt),
+  }));
 }
 
 const SYNC_OPTIONS = {

@@ -175,17 +175,16 @@ function findHandler({ handlers, middleware }: RunSettings, type: string) {
 /** Runs a task and stores its result. A task that was released is given back later, because it would be due at once. */
 async function runTask(task: Task, call: ReturnType<typeof createHandlerCall>): Promise<FinishedTask> {
   const { id, scheduledTime, attempt } = task;
-  let asked: { wait?: Duration } | "released" | undefined;
-  const { type, data, run, token, signal } = task;
-  const facts: WorkerTask = {
+  const end = (result: FinishedTask["result"], error?: unknown) => ({
     id,
     scheduledTime,
     attempt,
-    type,
-    data,
-    run,
-    token,
-    signal,
+    result,
+    error,
+  });
+  let asked: { wait?: Duration } | "released" | undefined;
+  const facts: WorkerTask = {
+    ...task,
     retry: (wait) => {
       asked ??= wait === undefined ? {} : { wait };
     },
@@ -198,11 +197,11 @@ async function runTask(task: Task, call: ReturnType<typeof createHandlerCall>): 
   try {
     result = await call(facts);
   } catch (error) {
-    if (error instanceof ProcessStopError) return { id, scheduledTime, attempt, result: "released", error };
+    if (error instanceof ProcessStopError) return end("released", error);
     await task.fail(error instanceof Error ? error : String(error));
-    return { id, scheduledTime, attempt, result: "failed", error };
+    return end("failed", error);
   }
-  if (asked === "released") return { id, scheduledTime, attempt, result: "released", error: undefined };
+  if (asked === "released") return end("released");
   await (asked === undefined ? task.finish(result) : task.retry(asked.wait));
-  return { id, scheduledTime, attempt, result: asked === undefined ? "ok" : "retry", error: undefined };
+  return end(asked === undefined ? "ok" : "retry");
 }

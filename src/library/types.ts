@@ -1,4 +1,5 @@
 import type { Log } from "../base/log.ts";
+import type { JobConflictRule } from "../operate/jobs.ts";
 import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type {
   Catchup,
@@ -268,6 +269,27 @@ export interface Schedules {
   resume(id: string): Promise<void>;
   /** Adds one run, which is due at once. @throws NotFoundError */
   trigger(id: string): Promise<void>;
+  /** Reads the outcomes and the dead letters of a schedule. @throws NotFoundError */
+  history(id: string): Promise<ScheduleHistory>;
+  /**
+   * Runs dead letters again, at once.
+   * @param times  the scheduled times of some. Default: all
+   * @throws NotFoundError if one of them is not there
+   */
+  retryDead(id: string, times?: readonly Instant[]): Promise<void>;
+  /**
+   * Deletes dead letters. They do not run again.
+   * @param times  the scheduled times of some. Default: all
+   * @throws NotFoundError if one of them is not there
+   */
+  buryDead(id: string, times?: readonly Instant[]): Promise<void>;
+  /**
+   * Runs the occurrences of a past time, in order, beside the plan.
+   * @throws NotFoundError; UsageError if there is none in this time, for more than 10,000, or while a backfill is under way
+   */
+  backfill(id: string, span: BackfillSpan): Promise<void>;
+  /** Ends a backfill. Occurrences that have started run to their end. @throws NotFoundError */
+  cancelBackfill(id: string): Promise<void>;
   /** Opens a source of tasks. Close it, or the connection. @throws ConfigError */
   open(options?: PollOptions): Promise<TaskSource>;
   /**
@@ -277,6 +299,81 @@ export interface Schedules {
    * @throws ConfigError, the reason of `options.signal`
    */
   poll<D = unknown>(options?: PollWaitOptions): Promise<Task<D> | undefined>;
+}
+
+/** The days of a calendar. */
+export interface CalendarDays {
+  /**
+   * Each a date (`2026-12-24`), a date of each year (`12-25`), a weekday (`sat`), or a range of dates
+   * (`2026-12-24..2027-01-01`).
+   */
+  days: readonly string[];
+  /** A text about the calendar, for its readers. */
+  note?: string;
+}
+
+/** The calendars of a prefix: days on which schedules do not fire, or only fire. */
+export interface CalendarStore {
+  /** Lists the names of all calendars, in order. */
+  list(): Promise<string[]>;
+  /** Reads a calendar. @throws NotFoundError; UsageError if it cannot be read */
+  get(name: string): Promise<CalendarDays>;
+  /**
+   * Adds a calendar, or replaces it. Schedules that use it change their next occurrence in the same transaction. Nothing is written if
+   * nothing changes.
+   * @throws UsageError for a day or a name, ConfigError
+   */
+  set(name: string, calendar: CalendarDays): Promise<void>;
+  /** Deletes a calendar. @throws NotFoundError; UsageError if a schedule uses it */
+  delete(name: string): Promise<void>;
+}
+
+/** The outcome of one start of an occurrence, or of occurrences that were skipped. */
+export interface RunOutcome {
+  /** The scheduled time of the occurrence. */
+  readonly scheduledTime: Date;
+  /** How it ended. */
+  readonly result: OccurrenceResult;
+  /** When it started; undefined if it was skipped. */
+  readonly startedAt: Date | undefined;
+  /** When it ended. */
+  readonly endedAt: Date;
+  /** Id of the start. */
+  readonly run?: string;
+  /** The host on which it ran. */
+  readonly host?: string;
+  /** Number of starts of this occurrence, including this one. */
+  readonly attempt?: number;
+  /** Exit code of the command, or status of the response to a request. */
+  readonly code?: number;
+  /** Why it ended so, for example the name and the message of an error. */
+  readonly reason?: string;
+  /** The `code` of the error that the handler threw. */
+  readonly errorCode?: string;
+  /** End of the output of a command, or the stack of the error that the handler threw. Only newer outcomes have it. */
+  readonly tail?: string;
+  /** What the handler returned, if the schedule has `keepResult`. Only the newest ten outcomes have it. */
+  readonly value?: unknown;
+  /** Number of occurrences that were skipped. */
+  readonly count?: number;
+}
+
+/** What has ended of a schedule, newest first. If it runs on every host, of all hosts. */
+export interface ScheduleHistory {
+  /** The last outcomes. */
+  readonly runs: readonly RunOutcome[];
+  /** Dead letters: occurrences that were given up. */
+  readonly dead: readonly RunOutcome[];
+}
+
+/** Which past occurrences `backfill` runs. */
+export interface BackfillSpan {
+  /** The first occurrence is the first one at or after this instant. */
+  from: Instant;
+  /** The last occurrence is the last one at or before this instant, which has passed. */
+  to: Instant;
+  /** How many run at a time; more than one only with the overlap `allow`. Default: 1. */
+  parallel?: number;
 }
 
 /** A task that a Worker runs. The task is finished when the handler returns, and has failed when it throws. */
@@ -427,12 +524,8 @@ export type Work<T> = (held: Held) => T | Promise<T>;
 export interface JobOptions {
   /** Jobs with the same type and key are one: a second one is not added while the first is not done. */
   key?: string;
-  /**
-   * What happens if there is a job with this key. `keep`: it stays as it is. `replaceDead`: it stays, unless it was given up; then it is
-   * replaced, with its dead letter. `update`: it is replaced, but keeps its time while it waits. `replace`: it is replaced; with
-   * `delay`, each call moves it (debounce). If it runs, the new one runs after it. Default: `keep`.
-   */
-  ifExists?: "keep" | "replaceDead" | "update" | "replace";
+  /** What happens if there is a job with this key. Default: `keep`. */
+  ifExists?: JobConflictRule;
   /** When the job may start. Default: at once. */
   at?: Instant;
   /** How long it waits before it may start, instead of `at`. */
@@ -665,6 +758,8 @@ export interface Signalbox {
   readonly schedules: Schedules;
   /** One-off work for the handlers of the prefix. */
   readonly jobs: JobQueue;
+  /** The calendars of the prefix, for `except` and `only` of schedules. */
+  readonly calendars: CalendarStore;
   /** Frees what is held, gives tasks back, and closes the connection. A second call waits for the first. */
   close(): Promise<void>;
   /** Same as `close`, for `await using`. */

@@ -239,14 +239,13 @@ export function checkResult(value: unknown): { value?: unknown } {
 
 /** Maximum length of a stack, characters. */
 const LONGEST_STACK = 4_000;
-const LONGEST_CODE = 60;
 
 /** Describes what a handler has thrown, for the outcome. */
 export function describeFailure(error: unknown): Pick<TaskResult, "reason" | "errorCode" | "tail"> {
   const { code, stack } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   return {
     reason: formatReason(error),
-    ...(typeof code === "string" && { errorCode: clean(code, LONGEST_CODE) }),
+    ...(typeof code === "string" && { errorCode: clean(code, 60) }),
     ...(stack !== undefined && { tail: cleanLines(stack.slice(0, LONGEST_STACK)) }),
   };
 }

@@ -11,8 +11,12 @@ import { applyMutation, buildOps, type MutationResult } from "./schedule-mutatio
 import { checkFires } from "./schedule-mutations.ts";
 import { createMissingSchedule, type PlannedChange, type StoredSchedule } from "./stored-schedules.ts";
 
-/** The words for what happens to a job whose id exists already. */
 export const JOB_CONFLICT_RULES = ["keep", "replaceDead", "update", "replace"] as const;
+/**
+ * What happens if there is a job with the same key. `keep`: it stays as it is. `replaceDead`: it stays, unless it was given up; then it
+ * is replaced, with its dead letter. `update`: it is replaced, but keeps its time while it waits. `replace`: it is replaced; with
+ * `delay`, each call moves it (debounce). If it runs, the new one runs after it.
+ */
 export type JobConflictRule = (typeof JOB_CONFLICT_RULES)[number];
 
 /** A job to add: a schedule that is due once and is removed when it has succeeded. */
@@ -128,10 +132,8 @@ export function isGivenUp({ definition, due }: StoredSchedule): boolean {
   );
 }
 
-/** Guards for a job: on its definition, and if it is replaced, on its state and its outcomes. */
-const GUARDS = { added: 1, replaced: 3 };
-/** Operations that write a job. */
-const WRITES = 3;
+/** Keys of a job: those that are written, and guarded if it is replaced. */
+const KEYS = 3;
 
 /**
  * Splits jobs into as few transactions as etcd accepts, in order. Each job with a key needs guards, a random id needs none. A
@@ -143,13 +145,13 @@ export function splitJobs(ports: OperatorPorts, jobs: readonly PlannedJob[], now
   let guards = 0;
   let bytes = 0;
   for (const job of jobs) {
-    const needed = job.isUnique ? 0 : job.ifExists === "keep" ? GUARDS.added : GUARDS.replaced;
+    const needed = job.isUnique ? 0 : job.ifExists === "keep" ? 1 : KEYS;
     const ops = buildOps(ports.keys, planJob(job, createMissingSchedule(job.id), now));
     const size = ops.reduce((sum, op) => sum + computeBytes(op), 0);
     const isFull =
       guards + needed > MAX_DIRECT_OPS ||
       bytes + size > MAX_BYTES ||
-      (ids.size + 1) * WRITES > MAX_CHANGES ||
+      (ids.size + 1) * KEYS > MAX_CHANGES ||
       ids.has(job.id);
     if (isFull || chunks.length === 0) {
       chunks.push([]);

@@ -41,14 +41,9 @@ export class ExpirySessions {
     return this.#current;
   }
 
-  /** Returns whether a session is still the one for new keys. */
-  isCurrent(session: ExpirySession): boolean {
-    return this.#current === session;
-  }
-
   /** Stops using a session that could not be granted, or has ended before its time. */
   drop(session: ExpirySession): void {
-    if (this.isCurrent(session)) this.#current = undefined;
+    if (this.#current === session) this.#current = undefined;
   }
 
   async #grant(now: number): Promise<bigint> {
