@@ -55,7 +55,11 @@ describe.concurrent("a job", () => {
         return answer;
       },
     });
-    expect(await one.jobs.add("mail", 1, { key: "a" })).toMatchObject({ id: "mail.a", isNew: true, isDead: false });
+    expect(await one.jobs.add("mail", 1, { key: "a" })).toMatchObject({
+      id: "mail.a",
+      isNew: true,
+      isDead: false,
+    });
     expect(await one.schedules.list()).toEqual([]);
   });
 
