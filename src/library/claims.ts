@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
-import { mergeSignals, waitForAbort } from "../base/wait.ts";
+import { mergeSignals, OVER, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
 import { KeySink } from "../observe/key-sink.ts";
@@ -49,13 +49,11 @@ type ParsedOptions = v.InferOutput<v.StrictObjectSchema<typeof ACQUIRE_OPTIONS, 
 export async function acquire(connection: LibraryConnection, options: ParsedOptions): Promise<HeldImpl> {
   const request = buildClaimRequest(connection, options);
   const waiting = new ClosableWait(connection, "the connection was closed while waiting");
-  try {
-    const either = mergeSignals(waiting.signal, options.signal);
+  return await waiting.run(async (closing) => {
+    const either = mergeSignals(closing, options.signal);
     const claim = await translated(() => acquireClaim(connection.ports, request, either));
     return await connection.adoptOrEnd(new HeldImpl(connection, claim, request), () => claim.release());
-  } finally {
-    waiting.end();
-  }
+  });
 }
 
 /** The implementation of `Held`. */
@@ -103,7 +101,8 @@ class HeldImpl implements Held {
       () => this.#release(0),
       () => this.#release(1),
     );
-    await Promise.race([freed, this.#rejectWhenLate()]);
+    const over = new AbortController();
+    await Promise.race([freed, this.#rejectWhenLate(over.signal)]).finally(() => over.abort(OVER));
     const value = await working.catch((error) => {
       throw this.signal.aborted ? this.#toLostError(error) : error;
     });
@@ -118,7 +117,9 @@ class HeldImpl implements Held {
   async close(): Promise<void> {
     if (this.#work !== undefined) {
       this.#claim.abandon("the connection is closed");
-      await Promise.race([this.#work.catch(() => {}), this.#rejectWhenLate().catch(() => {})]);
+      const over = new AbortController();
+      const ended = this.#work.catch(() => {}).finally(() => over.abort(OVER));
+      await Promise.race([ended, this.#rejectWhenLate(over.signal).catch(() => {})]);
     }
     await this.release();
   }
@@ -134,11 +135,12 @@ class HeldImpl implements Held {
   }
 
   /** Rejects when the signal has been aborted and the termination timeout has passed, but no later than the horizon. */
-  async #rejectWhenLate(): Promise<never> {
+  async #rejectWhenLate(over: AbortSignal): Promise<never> {
     const { clock } = this.#connection.ports;
     await waitForAbort(this.signal);
     await clock.sleep(
       Math.min(this.#terminationTimeout, Math.max(0, this.#claim.getHorizon() - clock.now())),
+      over,
     );
     throw this.signal.reason;
   }
@@ -209,7 +211,7 @@ export async function limitRate(
 async function keepFor(connection: LibraryConnection, held: Held, span: number): Promise<void> {
   try {
     const wait = new ClosableWait(connection, "the connection is closed");
-    await connection.ports.clock.sleep(span, wait.signal).finally(() => wait.end());
+    await wait.run((closing) => connection.ports.clock.sleep(span, closing));
   } catch {
     // The connection is closed, which releases the claim too.
   } finally {

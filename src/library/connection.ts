@@ -161,12 +161,24 @@ export class ClosableWait {
   readonly #connection: LibraryConnection;
   readonly #closing = new AbortController();
   readonly #why: string;
+  #working: Promise<unknown> | undefined;
 
   /** @throws ClosedError */
   constructor(connection: LibraryConnection, why: string) {
     this.#connection = connection;
     this.#why = why;
     connection.adopt(this);
+  }
+
+  /** Does something that ends soon after the signal is aborted. `close` waits for its end. */
+  async run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const working = work(this.signal);
+    this.#working = working;
+    try {
+      return await working;
+    } finally {
+      this.end();
+    }
   }
 
   /** Aborts with a ClosedError when the connection is closed. */
@@ -176,6 +188,7 @@ export class ClosableWait {
 
   async close(): Promise<void> {
     this.#closing.abort(new ClosedError(this.#why));
+    await this.#working?.catch(() => {});
   }
 
   end(): void {

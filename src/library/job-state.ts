@@ -75,14 +75,10 @@ export async function waitForJob<R>(
   const { signal } = parseOptions("done", options, { signal: SIGNAL });
   validateName("schedule", id);
   const wait = new ClosableWait(connection, "the connection was closed while waiting");
-  try {
-    const either = mergeSignals(wait.signal, signal);
-    const outcome = await translated(() => followJob(connection, id, since, either));
-    return getResult(id, outcome) as R;
-  } finally {
-    wait.end();
-    void wait.close();
-  }
+  const outcome = await wait.run((closing) =>
+    translated(() => followJob(connection, id, since, mergeSignals(closing, signal))),
+  );
+  return getResult(id, outcome) as R;
 }
 
 /** @returns the outcome of the run that has succeeded, or was the last one */

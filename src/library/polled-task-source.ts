@@ -5,7 +5,7 @@ import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../worker/polling/polled-task.ts";
 import { Poller } from "../worker/polling/poller.ts";
 import { mergeOwnInput } from "../worker/tasks/running-task.ts";
-import type { LibraryConnection } from "./connection.ts";
+import { ClosableWait, type LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
@@ -64,8 +64,11 @@ export class PolledTaskSource implements TaskSource {
     const unread = new UnreadChanges();
     changes.add(unread); // before the first read, so that changes during it are read again
     const forget = () => changes.delete(unread);
+    const opening = new ClosableWait(connection, "the connection was closed while a source was opened");
     try {
-      const poller = await translated(() => openPoller(connection, aliveTime));
+      const poller = await opening.run((closing) =>
+        translated(() => openPoller(connection, aliveTime, closing)),
+      );
       const source = new PolledTaskSource(connection, aliveTime, poller, unread, forget);
       return await connection.adoptOrEnd(source, () => poller.close());
     } catch (error) {
@@ -153,7 +156,7 @@ export class PolledTaskSource implements TaskSource {
 function openPoller(
   { ports, settings, facts }: LibraryConnection,
   aliveTime: number | undefined,
-  signal = new AbortController().signal,
+  signal: AbortSignal,
 ): Promise<Poller> {
   return Poller.open(
     ports,

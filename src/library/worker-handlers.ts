@@ -147,7 +147,7 @@ class FunctionHandler implements Handler {
     try {
       const verdict = await Promise.race([
         this.#callHandler(task, signal),
-        this.#waitUntilLate(task, signal),
+        this.#waitUntilLate(task, signal, over.signal),
       ]);
       if (verdict.result === "ok" || !signal.aborted) return verdict;
       return toEndResult(signal.reason, verdict.reason);
@@ -191,10 +191,11 @@ class FunctionHandler implements Handler {
     }
   }
 
-  async #waitUntilLate(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
+  /** @param over  aborted when the function has ended: a timer would keep the process alive */
+  async #waitUntilLate(task: ScheduledTask, signal: AbortSignal, over: AbortSignal): Promise<TaskResult> {
     await waitForAbort(signal);
     const left = Math.max(0, task.getHorizon() - this.#clock.now());
-    await this.#clock.sleep(Math.min(this.#terminationTimeout, left));
+    await this.#clock.sleep(Math.min(this.#terminationTimeout, left), over);
     return { result: "failed", reason: "its handler did not end after its signal was aborted" };
   }
 }
