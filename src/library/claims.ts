@@ -101,8 +101,7 @@ class HeldImpl implements Held {
       () => this.#release(0),
       () => this.#release(1),
     );
-    const over = new AbortController();
-    await Promise.race([freed, this.#rejectWhenLate(over.signal)]).finally(() => over.abort(OVER));
+    await this.#waitUntilLate(freed);
     const value = await working.catch((error) => {
       throw this.signal.aborted ? this.#toLostError(error) : error;
     });
@@ -117,9 +116,7 @@ class HeldImpl implements Held {
   async close(): Promise<void> {
     if (this.#work !== undefined) {
       this.#claim.abandon("the connection is closed");
-      const over = new AbortController();
-      const ended = this.#work.catch(() => {}).finally(() => over.abort(OVER));
-      await Promise.race([ended, this.#rejectWhenLate(over.signal).catch(() => {})]);
+      await this.#waitUntilLate(this.#work).catch(() => {});
     }
     await this.release();
   }
@@ -132,6 +129,12 @@ class HeldImpl implements Held {
   #toLostError(cause: unknown): ClaimLostError {
     const { reason } = this.signal;
     return cause === reason ? reason : new ClaimLostError(reason.kind, reason.message, { cause });
+  }
+
+  /** Waits for work, and rejects when it is late. The timer of the wait must not keep the process alive. */
+  async #waitUntilLate(work: Promise<unknown>): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([work, this.#rejectWhenLate(over.signal)]).finally(() => over.abort(OVER));
   }
 
   /** Rejects when the signal has been aborted and the termination timeout has passed, but no later than the horizon. */

@@ -1,7 +1,7 @@
 // The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
 // generated from the docstrings of what is exported here.
 export type { Log, LogFields } from "../base/log.ts";
-export type { JobConflictRule } from "../operate/jobs.ts";
+export type { JobConflictRule, JobState } from "../operate/jobs.ts";
 export type { LossKind, RefusalKind } from "../run/claim-errors.ts";
 export type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 export type {
@@ -61,7 +61,6 @@ export type {
   JobOptions,
   JobQueue,
   JobReceipt,
-  JobState,
   LockHolder,
   NewJob,
   NewSchedule,

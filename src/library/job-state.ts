@@ -2,7 +2,7 @@ import { quoteText } from "../base/text.ts";
 import { mergeSignals } from "../base/wait.ts";
 import { followEtcd } from "../observe/follow.ts";
 import { KeySink } from "../observe/key-sink.ts";
-import { isGivenUp, isJob } from "../operate/jobs.ts";
+import { isGivenUp, isJob, type JobState } from "../operate/jobs.ts";
 import {
   parseStoredSchedule,
   readStoredSchedules,
@@ -22,16 +22,7 @@ import {
   UsageError,
 } from "./errors.ts";
 import { parseOptions, SIGNAL } from "./options-schema.ts";
-import type { Job, JobState, WatchOptions } from "./types.ts";
-
-export const JOB_STATES = [
-  "delayed",
-  "waiting",
-  "running",
-  "retrying",
-  "paused",
-  "dead",
-] as const satisfies readonly JobState[];
+import type { Job, WatchOptions } from "./types.ts";
 
 /** Converts a stored schedule. @returns undefined if it is not a job @param now  wall clock, ms */
 export function toJob(stored: StoredSchedule, now: number): Job | undefined {
@@ -39,7 +30,7 @@ export function toJob(stored: StoredSchedule, now: number): Job | undefined {
   if (!isJob(definition)) return undefined;
   const [open] = due?.open ?? [];
   const state = findState(stored, now);
-  const runAt = open === undefined ? due?.runAt : open.runAt;
+  const runAt = (open ?? due)?.runAt;
   const hasTime = runAt !== undefined && state !== "running" && state !== "dead";
   return {
     id,
@@ -123,7 +114,7 @@ function isOver(job: StoredSchedule): boolean {
  * @returns undefined if it has runs
  * @throws NotFoundError, UsageError
  */
-function findLast(job: StoredSchedule): OccurrenceOutcome | undefined {
+function findLast(job: StoredSchedule) {
   const { id, definition, definitionMod, outcomes } = job;
   if (definitionMod === 0n)
     throw new NotFoundError(
@@ -134,7 +125,6 @@ function findLast(job: StoredSchedule): OccurrenceOutcome | undefined {
     throw new UsageError(
       `job ${quoteText(id)} keeps no result, so its end cannot be seen; add it with keepResult`,
     );
-  return undefined;
 }
 
 /** @throws JobFailedError, TooLargeError, NotSupportedError */

@@ -2,15 +2,23 @@ import * as v from "valibot";
 import { generateRunId } from "../base/ids.ts";
 import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
 import { StoreError } from "../etcd/store.ts";
-import { addJobs, checkJob, JOB_CONFLICT_RULES, type PlannedJob, splitJobs } from "../operate/jobs.ts";
+import {
+  addJobs,
+  JOB_CONFLICT_RULES,
+  JOB_STATES,
+  type JobState,
+  type PlannedJob,
+  splitJobs,
+} from "../operate/jobs.ts";
 import type { Receipt } from "../operate/operator-action.ts";
 import type { OperatorPorts } from "../operate/ports.ts";
 import type { MutationResult } from "../operate/schedule-mutation.ts";
 import { readAllStoredSchedules } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
+import { checkDefinition } from "../schedule/definition.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ConfigError, translated, UsageError } from "./errors.ts";
-import { JOB_STATES, toJob, waitForJob } from "./job-state.ts";
+import { toJob, waitForJob } from "./job-state.ts";
 import { DURATION, INSTANT, parseOptions, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
 import { buildDefinition } from "./schedule-definition.ts";
 import type { SchedulesImpl } from "./schedules.ts";
@@ -20,7 +28,6 @@ import type {
   JobOptions,
   JobQueue,
   JobReceipt,
-  JobState,
   NewJob,
   NewSchedule,
   WatchOptions,
@@ -42,7 +49,7 @@ class ReceiptPool {
 
   constructor(ports: OperatorPorts) {
     this.#ports = ports;
-    this.#sessions = new ExpirySessions(ports, RECEIPTS_KEPT);
+    this.#sessions = new ExpirySessions(ports);
   }
 
   /**
@@ -51,7 +58,7 @@ class ReceiptPool {
    * @throws StoreError, what the call throws
    */
   async use<T extends { result: MutationResult }>(call: (receipt: Receipt) => Promise<T>): Promise<T> {
-    const session = this.#sessions.choose();
+    const session = this.#sessions.choose(RECEIPTS_KEPT);
     const free = this.#free.get(session) ?? [];
     this.#free.set(session, free);
     try {
@@ -61,7 +68,7 @@ class ReceiptPool {
       free.push(result.kind === "done" ? { ...receipt, modRevision: result.revision } : receipt);
       return answer;
     } catch (error) {
-      if (error instanceof StoreError) this.#sessions.drop(session);
+      if (error instanceof StoreError) this.#sessions.drop(RECEIPTS_KEPT);
       throw error;
     }
   }
@@ -118,9 +125,7 @@ export class JobQueueImpl implements JobQueue {
       this.#plan(`job ${at} of jobs.addMany`, type, data, options),
     );
     const receipts: JobReceipt[] = [];
-    const { ports } = this.#connection;
-    for (const some of splitJobs(ports, planned, ports.clock.getWallTime()))
-      receipts.push(...(await this.#addTogether(some)));
+    for (const some of splitJobs(planned)) receipts.push(...(await this.#addTogether(some)));
     return receipts;
   }
 
@@ -148,7 +153,7 @@ export class JobQueueImpl implements JobQueue {
 
   /** @param call  for messages @throws UsageError, ConfigError, NotSupportedError */
   #plan(call: string, type: string, data: unknown, options: JobOptions): PlannedJob {
-    const { key, at, delay, ifExists, queue, leases = [], ...fields } = parseOptions(call, options, OPTIONS);
+    const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, OPTIONS);
     if (at !== undefined && delay !== undefined)
       throw new UsageError("at and delay exclude each other; leave one of them out");
     if (key === undefined && options.ifExists !== undefined)
@@ -156,17 +161,19 @@ export class JobQueueImpl implements JobQueue {
     validateName("job type", type);
     const { clock, random } = this.#connection.ports;
     const start = at ?? clock.getWallTime() + (delay ?? 0);
-    const held = queue === undefined ? leases : [...leases, buildQueueLease(queue)];
+    const held = queue === undefined ? leases : [...(leases ?? []), buildQueueLease(queue)];
     const { definition } = buildDefinition(call, {
       ...(fields as Partial<NewSchedule>),
       type,
       cron: "@manual",
       removeAfter: "success",
-      ...(held.length > 0 && { leases: held }),
+      ...(held && { leases: held }),
       ...(data !== undefined && { data }),
     });
     const id = `${type}.${key ?? generateRunId(random)}`;
-    return checkJob({ id, isUnique: key === undefined, definition, start, ifExists });
+    validateName("schedule", id);
+    checkDefinition(definition);
+    return { id, isUnique: key === undefined, definition, start, ifExists };
   }
 
   async #addTogether(jobs: readonly PlannedJob[]): Promise<JobReceipt[]> {

@@ -1,5 +1,5 @@
 import type { Log } from "../base/log.ts";
-import type { JobConflictRule } from "../operate/jobs.ts";
+import type { JobConflictRule, JobState } from "../operate/jobs.ts";
 import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type {
   Catchup,
@@ -580,9 +580,6 @@ export interface JobReceipt {
    */
   done<R = unknown>(options?: WatchOptions): Promise<R>;
 }
-
-/** What a job waits for. `paused`: an operator has paused it. `dead`: it was given up after its retries. */
-export type JobState = "delayed" | "waiting" | "running" | "retrying" | "paused" | "dead";
 
 /** A job that is not done. */
 export interface Job {

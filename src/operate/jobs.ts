@@ -1,13 +1,12 @@
 import { UsageError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
-import { validateName } from "../protocol/names.ts";
-import { checkDefinition, type Definition } from "../schedule/definition.ts";
+import type { Definition } from "../schedule/definition.ts";
 import { formatOncePlan } from "../schedule/plan.ts";
 import { computeFirstDue, findFreeTime } from "../schedule/state/due-transitions.ts";
-import { computeBytes, MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS } from "./chunks.ts";
+import { MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS } from "./chunks.ts";
 import type { Receipt } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
-import { applyMutation, buildOps, type MutationResult } from "./schedule-mutation.ts";
+import { applyMutation, type MutationResult } from "./schedule-mutation.ts";
 import { checkFires } from "./schedule-mutations.ts";
 import { createMissingSchedule, type PlannedChange, type StoredSchedule } from "./stored-schedules.ts";
 
@@ -18,6 +17,10 @@ export const JOB_CONFLICT_RULES = ["keep", "replaceDead", "update", "replace"] a
  * `delay`, each call moves it (debounce). If it runs, the new one runs after it.
  */
 export type JobConflictRule = (typeof JOB_CONFLICT_RULES)[number];
+
+export const JOB_STATES = ["delayed", "waiting", "running", "retrying", "paused", "dead"] as const;
+/** What a job waits for. `paused`: an operator has paused it. `dead`: it was given up after its retries. */
+export type JobState = (typeof JOB_STATES)[number];
 
 /** A job to add: a schedule that is due once and is removed when it has succeeded. */
 export interface PlannedJob {
@@ -40,16 +43,9 @@ export interface JobDecision {
   readonly kept?: bigint;
 }
 
-/** Checks the id and the fields of a job. @throws UsageError, ConfigError */
-export function checkJob(job: PlannedJob): PlannedJob {
-  validateName("schedule", job.id);
-  checkDefinition({ ...job.definition, cron: formatOncePlan(job.start) });
-  return job;
-}
-
 /**
  * Adds jobs in one transaction: all or none.
- * @param jobs  checked, with different ids, few enough for one transaction (`splitJobs`)
+ * @param jobs  with checked fields, with different ids, few enough for one transaction (`splitJobs`)
  * @throws the errors of `applyMutation`; UsageError if a schedule that is not a job would be replaced
  */
 export async function addJobs(
@@ -134,20 +130,21 @@ export function isGivenUp({ definition, due }: StoredSchedule): boolean {
 
 /** Keys of a job: those that are written, and guarded if it is replaced. */
 const KEYS = 3;
+/** The most that the prefix and the state of a new job need, bytes. Its id is in two keys, in which a byte may become three. */
+const STATE_BYTES = 600;
 
 /**
  * Splits jobs into as few transactions as etcd accepts, in order. Each job with a key needs guards, a random id needs none. A
  * job whose id is there twice comes in a later transaction, so that it finds the first one.
  */
-export function splitJobs(ports: OperatorPorts, jobs: readonly PlannedJob[], now: number): PlannedJob[][] {
+export function splitJobs(jobs: readonly PlannedJob[]): PlannedJob[][] {
   const chunks: PlannedJob[][] = [];
   let ids = new Set<string>();
   let guards = 0;
   let bytes = 0;
   for (const job of jobs) {
     const needed = job.isUnique ? 0 : job.ifExists === "keep" ? 1 : KEYS;
-    const ops = buildOps(ports.keys, planJob(job, createMissingSchedule(job.id), now));
-    const size = ops.reduce((sum, op) => sum + computeBytes(op), 0);
+    const size = Buffer.byteLength(JSON.stringify(job.definition)) + 6 * job.id.length + STATE_BYTES;
     const isFull =
       guards + needed > MAX_DIRECT_OPS ||
       bytes + size > MAX_BYTES ||

@@ -121,8 +121,10 @@ export async function applyMutation(
   { reason, seen, receipt }: MutationOptions = {},
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
-    const isExpected = mutation.expectsNone && left === TRIES;
-    const plan = isExpected ? expectNone(ports, mutation) : await previewMutation(ports, mutation);
+    const plan =
+      mutation.expectsNone && left === TRIES
+        ? expectNone(ports, mutation)
+        : await previewMutation(ports, mutation);
     const { changes, revision } = plan;
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };

@@ -21,36 +21,41 @@ interface ExpiryPorts {
   settings: { connectTimeout: number };
 }
 
-/** Sessions for keys that expire by themselves. The keys of a minute share one. */
+/** Sessions for keys that expire by themselves. The keys of a minute that stay equally long share one. */
 export class ExpirySessions {
   readonly #ports: ExpiryPorts;
-  readonly #ttl: number;
-  #current: ExpirySession | undefined;
+  readonly #current = new Map<number, ExpirySession>();
 
-  /** @param keptFor  how long a key stays at least, ms */
-  constructor(ports: ExpiryPorts, keptFor: number) {
+  constructor(ports: ExpiryPorts) {
     this.#ports = ports;
-    this.#ttl = Math.ceil((keptFor + USED_FOR) / 1_000);
   }
 
-  /** Returns the session for a key that is written now. Its id rejects with a StoreError if it cannot be granted. */
-  choose(): ExpirySession {
+  /**
+   * Returns the session for a key that is written now. Its id rejects with a StoreError if it cannot be granted.
+   * @param keptFor  how long the key stays at least, ms
+   */
+  choose(keptFor: number): ExpirySession {
     const now = this.#ports.clock.now();
-    if (this.#current === undefined || this.#current.until <= now)
-      this.#current = { id: this.#grant(now), until: now + USED_FOR };
-    return this.#current;
+    let session = this.#current.get(keptFor);
+    if (session === undefined || session.until <= now) {
+      session = { id: this.#grant(now, keptFor), until: now + USED_FOR };
+      this.#current.set(keptFor, session);
+      session.id.catch(() => this.#current.delete(keptFor));
+    }
+    return session;
   }
 
-  /** Stops using a session that could not be granted, or has ended before its time. */
-  drop(session: ExpirySession): void {
-    if (this.#current === session) this.#current = undefined;
+  /** Stops using the session, which has ended before its time. */
+  drop(keptFor: number): void {
+    this.#current.delete(keptFor);
   }
 
-  async #grant(now: number): Promise<bigint> {
+  async #grant(now: number, keptFor: number): Promise<bigint> {
     const { store, random, settings } = this.#ports;
     const id = generateSessionId(random);
+    const ttl = Math.ceil((keptFor + USED_FOR) / 1_000);
     await retryUnavailable(this.#ports, now + settings.connectTimeout, (signal) =>
-      grantOnce(store, id, this.#ttl, signal),
+      grantOnce(store, id, ttl, signal),
     );
     return id;
   }

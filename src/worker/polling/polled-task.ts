@@ -102,8 +102,9 @@ export class PolledTask {
     this.#assertTaken();
     const { clock } = this.#ports;
     const outcome = buildOutcome(this.claimed, taskResult, clock.getWallTime());
-    const resultSession = await this.#registration.chooseResultSession(this.claimed.definition);
-    const ended = { outcome, wait, resultSession };
+    const { keepResult } = this.claimed.definition;
+    const resultSession = keepResult && (await this.#registration.expiry.choose(keepResult).id);
+    const ended = { outcome, wait, ...(resultSession && { resultSession }) };
     const completion = await completeTask(this.#ports, this.claimed, ended, clock.now() + SETTLE_WITHIN);
     this.#state = state;
     this.#ended.abort(OVER);

@@ -4,7 +4,6 @@ import { Session, type SessionOwner, type SessionProof } from "../../etcd/sessio
 import { commitWithRetries } from "../../observe/ports.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
 import { findFirstKey, listKeys, type Txn } from "../../protocol/txn.ts";
-import type { Definition } from "../../schedule/definition.ts";
 import { formatWorker, type WorkerRecord } from "../../schedule/state/worker-record.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
@@ -22,13 +21,14 @@ export class WorkerRegistration implements SessionOwner {
   readonly #ports: SchedulePorts;
   readonly #key: string;
   readonly #listeners = new Set<() => void>();
-  /** For outcomes that outlive their schedules, by how long they do, ms. */
-  readonly #resultSessions = new Map<number, ExpirySessions>();
+  /** For outcomes that outlive their schedules. */
+  readonly expiry: ExpirySessions;
   #createRevision = 0n;
 
   private constructor(ports: SchedulePorts, session: Session) {
     this.#ports = ports;
     this.session = session;
+    this.expiry = new ExpirySessions(ports);
     this.id = generateRunId(ports.random);
     this.#key = ports.keys.worker(this.id);
   }
@@ -55,23 +55,6 @@ export class WorkerRegistration implements SessionOwner {
     }
     session.keepAlive(presence);
     return presence;
-  }
-
-  /**
-   * Returns the session for the outcome of a schedule that may be removed; undefined if nothing of it is kept.
-   * @throws StoreError
-   */
-  async chooseResultSession({ keepResult }: Definition): Promise<bigint | undefined> {
-    if (keepResult === undefined) return undefined;
-    const sessions = this.#resultSessions.get(keepResult) ?? new ExpirySessions(this.#ports, keepResult);
-    this.#resultSessions.set(keepResult, sessions);
-    const session = sessions.choose();
-    try {
-      return await session.id;
-    } catch (error) {
-      sessions.drop(session);
-      throw error;
-    }
   }
 
   /**

@@ -50,7 +50,7 @@ export type TaskCompletion =
   | { kind: "preempted" };
 
 /** How an occurrence has ended, and the session for what is kept of a schedule that is removed. */
-export type TaskEnd = EndedOccurrence & { resultSession?: bigint | undefined };
+export type TaskEnd = EndedOccurrence & { resultSession?: bigint };
 
 /**
  * Completes an occurrence. One transaction, guarded by its running key and by the state of the schedule, deletes the
