@@ -43,6 +43,7 @@ import { ConfigError, NotFoundError, translated, UsageError } from "./errors.ts"
 import { DURATION, FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
 import { PolledTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
+import { captureTrace } from "./tracing.ts";
 import type {
   Instant,
   JobOptions,
@@ -393,12 +394,14 @@ export class JobQueueImpl implements JobQueue {
     const { clock, random } = this.#connection.ports;
     const id = `${type}.${key ?? generateRunId(random)}`;
     const start = at ?? clock.getWallTime() + (delay ?? 0);
+    const env = await captureTrace();
     const schedule = {
       ...(fields as Omit<JobOptions, "key" | "at" | "delay" | "replaceDead">),
       type,
       cron: formatOncePlan(start),
       start,
       removeAfter: "success" as const,
+      ...(env !== undefined && { env }),
       ...(data !== undefined && { data }),
     };
     let isDead = false;

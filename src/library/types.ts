@@ -274,6 +274,8 @@ export interface Schedules {
 export interface WorkerTask<D = unknown> extends TaskFacts<D> {
   /** The host of the worker, if the schedule runs on every host. */
   readonly host?: string;
+  /** The trace in which the job was added, as the headers of W3C Trace Context: `traceparent`, `tracestate`. */
+  readonly trace?: { readonly traceparent: string; readonly tracestate?: string };
   /**
    * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure

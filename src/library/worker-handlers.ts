@@ -145,9 +145,11 @@ class FunctionHandler implements Handler {
 
   async #callHandler(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
     let asked: TaskResult | undefined;
+    const { TRACEPARENT: traceparent, TRACESTATE: tracestate } = task.definition.env ?? {};
     const facts: WorkerTask = {
       id: task.id,
       ...(task.host !== undefined && { host: task.host }),
+      ...(traceparent !== undefined && { trace: { traceparent, ...(tracestate && { tracestate }) } }),
       type: task.type,
       data: task.definition.data,
       run: task.run,

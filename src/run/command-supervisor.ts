@@ -79,6 +79,7 @@ export class CommandSupervisor {
       this.#armDeadlines();
       const grantedAt = this.#ports.clock.now();
       const pid = await this.#command.start(env);
+      this.#ports.onStep?.({ kind: "started", pid, at: this.#ports.clock.getWallTime() });
       this.#ports.log.info("started", { command: this.#request.identity.command, pid });
       return await this.#supervise(grantedAt, 0);
     } finally {
@@ -93,6 +94,7 @@ export class CommandSupervisor {
     try {
       signals.forwardAllTo((name) => this.#forward(name));
       this.#armDeadlines();
+      this.#ports.onStep?.({ kind: "started", at: this.#grantedAt });
       log.info("resumed", { command: this.#request.identity.command });
       return await this.#supervise(clock.now() - elapsed, elapsed);
     } finally {
@@ -134,6 +136,7 @@ export class CommandSupervisor {
   /** Waits until all processes of a terminated command are gone. Processes left behind on purpose may continue. */
   async #waitForEnd(): Promise<CommandOutcome> {
     const exit = await this.#command.exited;
+    this.#ports.onStep?.({ kind: "exited", at: this.#ports.clock.getWallTime() });
     if (exit.terminated) this.#ending ??= { kind: "lost", why: TOO_LATE };
     if (this.#ending !== undefined) await this.#command.gone;
     else if (exit.leftovers) await this.#endLeftovers(exit);

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import type { TraceContext } from "../base/trace.ts";
 import type { Session, SessionOwner } from "../etcd/session/session.ts";
 import type { Store } from "../etcd/store.ts";
 import type { LeaseSpec } from "../fleet/lease-spec.ts";
@@ -66,6 +67,8 @@ export interface RunRequest extends ClaimRequest {
   preservesStatus?: boolean;
   killLeftovers: boolean;
   busyExitCode: number;
+  /** The trace that the caller has passed on. */
+  caller?: TraceContext | undefined;
   command: CommandSpec;
   /** USR2 reopens the log while no command runs. */
   logReopens: boolean;
@@ -170,11 +173,20 @@ export interface ClaimPorts {
   onAttempt?(attempt: StartedAttempt): Promise<void> | undefined;
 }
 
+/** A step of a run. Instants are wall clock, ms since the epoch. */
+export type RunStep =
+  | { kind: "granted"; run: string; token: string; enqueuedAt: number; grantedAt: number }
+  /** Without a `pid`, another process has started the command. */
+  | { kind: "started"; pid?: number; at: number }
+  | { kind: "exited"; at: number };
+
 /** What a run needs from its environment. */
 export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
   /** Called when the claim is granted, before the command starts. */
   onGrant?(): void;
+  /** Called for each step of the run, for traces. */
+  onStep?(step: RunStep): void;
   /** Returns the end of the output, if it is kept. Called when the command has ended, before its claim is freed. */
   collectTail?(): Promise<string | undefined>;
   /** Whether the command of the attempt in `resumed` has been started. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
+import { buildTraceVariables, createPartTrace, createRunTrace } from "../base/trace.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
 import { claimWithRetries, reportRefusal, resumeGrant } from "./claim.ts";
@@ -52,6 +53,7 @@ async function runHeld(
 ): Promise<RunResult> {
   try {
     ports.onGrant?.(); // inside the try, so that an exception frees the claim
+    reportGrant(ports, grant);
     const holding = new CommandSupervisor(ports, request, grant, await preparing);
     const outcome = await holding.run(buildCommandEnv(request, grant), signals);
     return await finishRun(ports, request, grant, outcome);
@@ -75,9 +77,14 @@ async function resumeHeld(
 ): Promise<RunResult> {
   const { grant, leave } = await resumeGrant(ports, request, resumed);
   if (grant === undefined) return await endUnclaimed(ports, command, leave);
+  reportGrant(ports, grant);
   const holding = new CommandSupervisor(ports, request, grant, command);
   const outcome = await holding.resume(signals).catch((error) => endAfterFault(ports, command, error));
   return await finishRun(ports, request, grant, outcome);
+}
+
+function reportGrant(ports: RunPorts, { attempt: { run, enqueuedAt }, entries, grantedAt }: Grant): void {
+  ports.onStep?.({ kind: "granted", run, token: String(entries[0]?.createRevision), enqueuedAt, grantedAt });
 }
 
 /** Ends a command before its claim is freed, after an error that leaves nobody who watches the claim. */
@@ -140,7 +147,7 @@ function toStartError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Builds the variables that describe the claim to the command. None of them is a credential. */
+/** Builds the variables that describe the claim to the command, and its trace. None of them is a credential. */
 function buildCommandEnv(request: RunRequest, { attempt, entries }: Grant): Record<string, string> {
   const leases = request.leases.map(({ resource, count }) => [resource, count]);
   return {
@@ -149,6 +156,7 @@ function buildCommandEnv(request: RunRequest, { attempt, entries }: Grant): Reco
     SIGNALBOX_RUN: attempt.run,
     SIGNALBOX_HOST: request.identity.host,
     SIGNALBOX_LEASES: JSON.stringify(Object.fromEntries(leases)),
+    ...buildTraceVariables(createPartTrace(createRunTrace(attempt.run, request.caller), "command")),
   };
 }
 

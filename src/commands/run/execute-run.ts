@@ -6,8 +6,10 @@ import { serializeHostRecord } from "../../fleet/host-record.ts";
 import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
+import { SpanSender } from "../../process/span-sender.ts";
 import { CallAttempts, type RunPorts, type RunRequest } from "../../run/request.ts";
 import { type RunResult, run } from "../../run/run.ts";
+import { RunTrace } from "../../run/run-trace.ts";
 import type { Call, CommandIo } from "../command.ts";
 import { explainError } from "../command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../connect.ts";
@@ -21,7 +23,7 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
     try {
       const early = invocation.checkFirst && (await invocation.checkFirst(ports, request));
       if (early !== undefined) return early;
-      const running = run(ports, request);
+      const running = runTraced(ports, request, io);
       // After the guardian starts, and while etcd answers: reading the kernel's files takes half a millisecond.
       setImmediate(() => ports.describeHost?.(ports.clock.getWallTime()));
       return await running;
@@ -29,6 +31,31 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
       throw error instanceof StoreError ? toNotStarted(error, request) : error;
     }
   });
+}
+
+/**
+ * Runs, and sends the spans of the run when its claim is free: until then, nothing is loaded for them. Spans of a run that an
+ * agent serves are the agent's. @throws as `run`
+ */
+async function runTraced(ports: RunPorts, request: RunRequest, io: CommandIo): Promise<RunResult> {
+  const launched = findLaunchedRun(io);
+  const host = request.identity.host;
+  const sender = launched === undefined ? SpanSender.open(io.env, { ...ports, host }) : launched.spans;
+  if (sender === undefined) return await run(ports, request);
+  const trace = new RunTrace(ports, request);
+  try {
+    const result = await run({ ...ports, onStep: (step) => trace.addStep(step) }, request);
+    sender.send(trace.buildSpans(result));
+    return result;
+  } catch (error) {
+    const { exitCode: code } = explainError(error);
+    sender.send(
+      trace.buildSpans({ code, error: error instanceof StoreError ? error.kind : (error as Error).name }),
+    );
+    throw error;
+  } finally {
+    if (launched === undefined) await sender.close();
+  }
 }
 
 /** Adds the job to the message, because cron mails the message alone. */

@@ -1,6 +1,13 @@
 import http from "node:http";
 import https from "node:https";
+import { generateRunId } from "../../base/ids.ts";
 import { quoteText } from "../../base/text.ts";
+import {
+  buildTraceHeaders,
+  buildTraceVariables,
+  createRunTrace,
+  type TraceContext,
+} from "../../base/trace.ts";
 import type { CommandExit, GuardedCommand } from "../../process/guarded-command/command.ts";
 import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../schedule/hook-address.ts";
@@ -15,12 +22,17 @@ import {
   encodeHeader,
 } from "./hook-text.ts";
 
-interface HookCallLimits {
+interface HookCallOptions {
   /** Limit of one attempt, ms. */
   within: number;
   /** Aborts the call. */
   signal: AbortSignal;
+  /** The trace of whoever added the schedule. */
+  caller?: TraceContext | undefined;
 }
+
+/** The limits of one attempt, and the trace that it passes on. */
+type HookAttempt = Pick<HookCallOptions, "within" | "signal"> & { trace: TraceContext };
 
 /** Pause before the second attempt, ms; up to half of it is added at random. */
 const PAUSE = 1_000;
@@ -34,13 +46,14 @@ export async function callHook(
   ports: HookPorts,
   hook: Hook,
   payload: HookPayload,
-  limits: HookCallLimits,
+  { caller, ...limits }: HookCallOptions,
 ): Promise<string | undefined> {
   try {
-    const first = await attemptCall(ports, hook, payload, limits);
+    const trace = createRunTrace(payload.run ?? generateRunId(ports.random), caller);
+    const first = await attemptCall(ports, hook, payload, { ...limits, trace });
     if (first?.canRetry !== true) return first?.fault;
     await ports.clock.sleep(PAUSE * (1 + ports.random.generateFraction() / 2), limits.signal);
-    return (await attemptCall(ports, hook, payload, limits))?.fault;
+    return (await attemptCall(ports, hook, payload, { ...limits, trace }))?.fault;
   } catch (error) {
     return (error as Error).message;
   }
@@ -50,14 +63,14 @@ async function attemptCall(
   ports: HookPorts,
   hook: Hook,
   payload: HookPayload,
-  limits: HookCallLimits,
+  attempt: HookAttempt,
 ): Promise<HookFault | undefined> {
-  limits.signal.throwIfAborted();
+  attempt.signal.throwIfAborted();
   const message = buildHookMessage(hook, payload);
   if ("fault" in message) return { fault: message.fault, canRetry: false };
   return message.kind === "command"
-    ? await runHookCommand(ports, message, payload, limits)
-    : await postHook(message, limits);
+    ? await runHookCommand(ports, message, payload, attempt)
+    : await postHook(message, attempt);
 }
 
 /** Formats a hook for the log. Omits the path of a URL, which often contains a secret. */
@@ -84,11 +97,12 @@ interface HookFault {
  */
 function postHook(
   { url, headers: own, body }: Extract<HookMessage, { kind: "post" }>,
-  { within, signal }: { within: number; signal: AbortSignal },
+  { within, signal, trace }: HookAttempt,
 ): Promise<HookFault | undefined> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(within)]);
   const headers = {
     ...own,
+    ...buildTraceHeaders(trace),
     "content-length": Buffer.byteLength(body),
     "user-agent": "signalbox",
   };
@@ -178,11 +192,12 @@ const LONGEST_OUTPUT = 300;
  * @param within  ms until the command gets TERM
  */
 async function runHookCommand(
-  { clock, commands, env }: HookPorts,
+  { clock, commands, env: inherited }: HookPorts,
   { argv: [file = "", ...args], input }: { argv: readonly string[]; input: string },
   payload: HookPayload,
-  { within, signal }: { within: number; signal: AbortSignal },
+  { within, signal, trace }: HookAttempt,
 ): Promise<HookFault | undefined> {
+  const { TRACESTATE: _, ...env } = inherited; // only that of the trace of this event
   let output = "";
   const written = Promise.withResolvers<void>();
   const streams = {
@@ -195,7 +210,7 @@ async function runHookCommand(
   const command = await commands.prepare({
     file,
     args,
-    env: { ...env, ...buildVariables(payload) },
+    env: { ...env, ...buildVariables(payload), ...buildTraceVariables(trace) },
     streams,
   });
   const end = () => command.terminate(clock.now() + TERMINATION);

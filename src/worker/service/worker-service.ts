@@ -9,6 +9,7 @@ import type { MacroFacts } from "../../fleet/macros.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
+import { SpanSender } from "../../process/span-sender.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
 import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";
@@ -18,6 +19,7 @@ import { createFileHandlers } from "../handlers/handlers.ts";
 import { createLeaseAcquirer, LeasedHandler } from "../handlers/leased-handler.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
+import { TaskTraces } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
 
@@ -65,6 +67,7 @@ export class WorkerService {
   readonly #notifier: Notifier;
   readonly #hooks: Hooks;
   readonly #handlerPorts: HandlerPorts;
+  readonly #spans: SpanSender | undefined;
   #metrics: WorkerMetrics | undefined;
   #heldLeases = 0;
   #runsCommands: boolean;
@@ -84,7 +87,11 @@ export class WorkerService {
     const { log } = ports;
     this.#ports = ports;
     this.#options = options;
-    this.#handlerPorts = buildHandlerPorts(ports, options);
+    this.#spans = SpanSender.open(ports.env, { ...ports, host: options.facts.fqdn });
+    this.#handlerPorts = {
+      ...buildHandlerPorts(ports, options),
+      traces: this.#spans && new TaskTraces(ports.clock, this.#spans),
+    };
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
     this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
     const { ttl, terminationTimeout, facts } = options;
@@ -114,6 +121,7 @@ export class WorkerService {
     const over = new AbortController();
     void this.#waitUntilJoined(over.signal).catch(() => {});
     void this.#serveOutput(over.signal);
+    void this.#spans?.load();
     try {
       await this.#engine.run(signal);
     } finally {
@@ -121,6 +129,7 @@ export class WorkerService {
       this.#notifier.sendStopping();
       await this.#hooks.close();
       await this.#metrics?.close();
+      await this.#spans?.close();
       await this.#notifier.close();
     }
   }
@@ -187,7 +196,7 @@ export class WorkerService {
       this.#heldLeases += units;
     };
     return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) =>
-      leases.length === 0 ? handler : new LeasedHandler(lessor, handler, count),
+      leases.length === 0 ? handler : new LeasedHandler(lessor, handler, count, this.#handlerPorts.traces),
     );
   }
 
@@ -209,6 +218,7 @@ export class WorkerService {
     logWorkerEvent(this.#ports.log, event);
     this.#hooks.handleEvent(event);
     this.#metrics?.countEvent(event);
+    this.#handlerPorts.traces?.handleEvent(event);
     if (event.kind === "load")
       this.#notifier.sendStatus(`${event.running} of ${event.concurrency} tasks run`);
   }
