@@ -177,7 +177,7 @@ function findHandler({ handlers, middleware }: RunSettings, type: string): TaskH
 async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
   const { id, scheduledTime, attempt } = task;
   let asked: { wait?: Duration } | "released" | undefined;
-  const { type, data, run, token, signal } = task;
+  const { type, data, run, token, trace, signal } = task;
   const facts: WorkerTask = {
     id,
     scheduledTime,
@@ -186,6 +186,7 @@ async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
     data,
     run,
     token,
+    ...(trace !== undefined && { trace }),
     signal,
     retry: (wait) => {
       asked ??= wait === undefined ? {} : { wait };

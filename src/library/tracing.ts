@@ -1,5 +1,6 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import { buildTraceVariables, readTraceContext } from "../base/trace.ts";
+import type { Definition } from "../schedule/definition.ts";
 import { describeTask } from "../worker/task-trace.ts";
 import { ConfigError } from "./errors.ts";
 import type { TaskMiddleware, WorkerTask } from "./types.ts";
@@ -38,6 +39,14 @@ export async function captureTrace(): Promise<Record<string, string> | undefined
   const { traceId, spanId, traceFlags: flags, traceState } = span;
   const state = traceState?.serialize() ?? "";
   return buildTraceVariables({ traceId, spanId, flags, ...(state !== "" && { state }) });
+}
+
+/** Returns the trace in which a job was added: it is in the variables of the job. */
+export function findJobTrace({ env = {} }: Pick<Definition, "env">): Pick<WorkerTask, "trace"> {
+  const caller = readTraceContext(env);
+  if (caller === undefined) return {};
+  const { TRACEPARENT: traceparent = "", TRACESTATE: tracestate } = buildTraceVariables(caller);
+  return { trace: { traceparent, ...(tracestate !== undefined && { tracestate }) } };
 }
 
 let loading: ReturnType<typeof loadApi> | undefined;

@@ -158,6 +158,8 @@ export interface TaskFacts<D = unknown> {
   readonly run: string;
   /** The fencing token: a decimal number that grows from start to start of one schedule. */
   readonly token: string;
+  /** The trace in which the job was added, as the headers of W3C Trace Context: `traceparent`, `tracestate`. */
+  readonly trace?: { readonly traceparent: string; readonly tracestate?: string };
   /**
    * Aborted when the task is lost, or must end. The reason: a PreemptedError; in a Worker, also a TimeoutError, or a ClosedError when the
    * worker was closed.
@@ -274,8 +276,6 @@ export interface Schedules {
 export interface WorkerTask<D = unknown> extends TaskFacts<D> {
   /** The host of the worker, if the schedule runs on every host. */
   readonly host?: string;
-  /** The trace in which the job was added, as the headers of W3C Trace Context: `traceparent`, `tracestate`. */
-  readonly trace?: { readonly traceparent: string; readonly tracestate?: string };
   /**
    * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure

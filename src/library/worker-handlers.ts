@@ -26,6 +26,7 @@ import {
   UsageError,
 } from "./errors.ts";
 import { DURATION, parseArgument, quoteOption, type SessionTimes, TEXT } from "./options-schema.ts";
+import { findJobTrace } from "./tracing.ts";
 import type { TaskHandler, TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Handlers by type, without the types of their data. */
@@ -145,11 +146,10 @@ class FunctionHandler implements Handler {
 
   async #callHandler(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
     let asked: TaskResult | undefined;
-    const { TRACEPARENT: traceparent, TRACESTATE: tracestate } = task.definition.env ?? {};
     const facts: WorkerTask = {
       id: task.id,
       ...(task.host !== undefined && { host: task.host }),
-      ...(traceparent !== undefined && { trace: { traceparent, ...(tracestate && { tracestate }) } }),
+      ...findJobTrace(task.definition),
       type: task.type,
       data: task.definition.data,
       run: task.run,

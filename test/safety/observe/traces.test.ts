@@ -16,6 +16,7 @@ const { test } = cluster;
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const CALLER = { TRACEPARENT: `00-${TRACE}-b7ad6b7169203331-01`, TRACESTATE: "vendor=one,other=2" };
+// biome-ignore lint/suspicious/noTemplateCurlyInString: of the shell
 const PRINT = ["sh", "-c", 'echo "$TRACEPARENT|${TRACESTATE-none}"'];
 /** Of a trace that is not the caller's. */
 const OWN = /^00-(?!0af765)[0-9a-f]{32}-[0-9a-f]{16}-01\|none\n$/;
@@ -98,7 +99,11 @@ test("a run sends what it did, as a part of its caller's trace, and nothing else
 
 test("a run that finds the lock taken sends its claim", async ({ namespace }) => {
   const collector = await startCollector();
-  await namespace.jobs.startAndWait({ name: "first", options: "--lock x", hold: ["until", cluster.createPath()] });
+  await namespace.jobs.startAndWait({
+    name: "first",
+    options: "--lock x",
+    hold: ["until", cluster.createPath()],
+  });
   const run = await namespace.execute("run --lock x -- true", { env: pointTo(collector) });
   expect(run).toExit(75);
   const { run: whole, ...others } = await waitForSpans(collector, "run");
@@ -125,17 +130,20 @@ test.each<[what: string, answer: Parameters<typeof startCollector>[0]]>([
   ["refuses everything", (response) => void response.writeHead(400).end(`\x1b[31m${"no ".repeat(10_000)}`)],
   ["cuts the connection", (response) => void response.destroy()],
   ["is always busy", (response) => void response.writeHead(503, { "retry-after": "3600" }).end()],
-])("a collector that %s does not keep the lock, the exit code or the output from being right", async (_, answer) => {
-  const namespace = cluster.createNamespace();
-  const collector = await startCollector(answer);
-  const command = ["sh", "-c", "echo done; exit 4"];
-  const run = namespace.startRun("--lock x", command, { env: pointTo(collector) });
-  await waitUntil("a request", () => collector.headers.length > 0);
-  expect(await namespace.readQueue("x")).toEqual([]); // the claim was freed before anything was sent
-  const sentAt = Date.now();
-  expect(await run.ended).toExit(4, { stdout: "done\n", stderr: "" });
-  expect(Date.now() - sentAt).toBeLessThan(10_000); // far below the time-outs of the packages
-});
+])(
+  "a collector that %s does not keep the lock, the exit code or the output from being right",
+  async (_, answer) => {
+    const namespace = cluster.createNamespace();
+    const collector = await startCollector(answer);
+    const command = ["sh", "-c", "echo done; exit 4"];
+    const run = namespace.startRun("--lock x", command, { env: pointTo(collector) });
+    await waitUntil("a request", () => collector.headers.length > 0);
+    expect(await namespace.readQueue("x")).toEqual([]); // the claim was freed before anything was sent
+    const sentAt = Date.now();
+    expect(await run.ended).toExit(4, { stdout: "done\n", stderr: "" });
+    expect(Date.now() - sentAt).toBeLessThan(10_000); // far below the time-outs of the packages
+  },
+);
 
 test("a collector that is away costs nothing but its spans, and -v says so", async ({ namespace }) => {
   const env = pointTo({ url: "http://127.0.0.1:1" });
@@ -150,9 +158,15 @@ test("a worker sends the spans of its tasks, and passes a context of them on to 
   const collector = await startCollector();
   const { url, requests } = await startWebServer((response) => void response.end());
   const printed = cluster.createPath();
-  const hooks = { success: url, start: ["sh", "-c", `echo "$TRACEPARENT|\${TRACESTATE-none}" >> ${printed}`] };
+  const hooks = {
+    success: url,
+    start: ["sh", "-c", `echo "$TRACEPARENT|\${TRACESTATE-none}" >> ${printed}`],
+  };
   namespace.start("worker", { env: { ...CALLER, ...pointTo(collector) } });
-  await putDueSchedule(namespace, "mail.ops", { command: ["sh", "-c", 'echo "$TRACEPARENT"; exit 0'], hooks });
+  await putDueSchedule(namespace, "mail.ops", {
+    command: ["sh", "-c", 'echo "$TRACEPARENT"; exit 0'],
+    hooks,
+  });
   const [last] = await waitForOutcomes(namespace, "mail.ops");
   const { "process mail": task, claim, hold, sh } = await waitForSpans(collector, "process mail");
   expect(last?.tail).toBe(`00-${task?.traceId}-${sh?.spanId}-01`);
@@ -202,7 +216,9 @@ test("an HTTP task and its failure are a part of the trace in the variables of t
   expect(wait?.attributes).toEqual({ "signalbox.leases": ["db=1:1"] });
 });
 
-test("a worker whose collector hangs runs its tasks, and leaves when it is told to", async ({ namespace }) => {
+test("a worker whose collector hangs runs its tasks, and leaves when it is told to", async ({
+  namespace,
+}) => {
   const collector = await startCollector(() => {});
   const worker = namespace.start("worker", { env: pointTo(collector) });
   await putDueSchedule(namespace, "first", { command: ["true"] });
