@@ -21,7 +21,7 @@ import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { realRandom } from "../process/random.ts";
-import { SpanSender } from "../process/span-sender.ts";
+import { createSpanSender } from "../process/span-sender.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
 import { Successors } from "../run/successors.ts";
 import { formatListenAddress } from "../worker/metrics/listen-address.ts";
@@ -165,7 +165,7 @@ function createContext(
     userNames: new BriefCache(clock),
     configFiles: new BriefCache(clock),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
-    spans: SpanSender.open(process.env, ports),
+    spans: createSpanSender(process.env, ports, facts.fqdn),
   };
 }
 

@@ -6,8 +6,8 @@ export interface TraceContext {
   traceId: string;
   /** 16 hexadecimal digits. */
   spanId: string;
-  /** 8 bits. The lowest one: the spans of this trace are recorded. */
-  flags: number;
+  /** Two hexadecimal digits. The lowest bit: the spans of this trace are recorded. */
+  flags: string;
   /** What tracing systems pass on, as it was received. */
   state?: string;
 }
@@ -15,41 +15,43 @@ export interface TraceContext {
 /** An operation that has ended. */
 export interface Span {
   name: string;
-  kind: "internal" | "client" | "consumer";
-  context: TraceContext;
-  /** The operation that it is a part of; undefined if it begins a trace. */
-  parent: TraceContext | undefined;
+  /** The name of its context among those of its run. Default: its name. */
+  part?: string;
+  /** Default: internal. */
+  kind?: "INTERNAL" | "CLIENT" | "CONSUMER";
   /** Wall clock, ms since the epoch. */
   startedAt: number;
   endedAt: number;
-  attributes: Readonly<Record<string, string | number | string[] | undefined>>;
+  attributes?: Readonly<Record<string, string | number | string[] | undefined>>;
   /** Why it failed: a word of few, for `error.type`. */
   error?: string | undefined;
+  parts?: readonly Span[];
 }
 
-/** The variables with which processes pass a context on. */
-interface TraceVariables {
-  readonly [name: string]: string | undefined;
-  readonly TRACEPARENT?: string | undefined;
-  readonly TRACESTATE?: string | undefined;
+/** A run or a task that has ended, as a span, and its place in a trace. */
+export interface RunSpan {
+  context: TraceContext;
+  caller: TraceContext | undefined;
+  span: Span;
 }
 
-const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+/** Later versions than 00 may add fields to the end. */
+const PARENT =
+  /^(?!ff|00-.{52}-)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 /** A list of `key=value`, of printable characters. */
-const STATE = /^[a-z0-9][^=]*=[ -~]{1,512}$/;
-const ZEROS = /^0+$/;
-const SAMPLED = 1;
+const STATE = /^[a-z0-9][ -<>-~]{0,255}=[ -~]{1,512}$/;
+const SAMPLED = "01";
 
-/** Reads the context of the caller. A malformed one is ignored, and so is a state without a context. */
-export function readTraceContext({ TRACEPARENT, TRACESTATE }: TraceVariables): TraceContext | undefined {
-  const [, version = "ff", traceId = "", spanId = "", flags = "", rest] =
-    PARENT.exec(TRACEPARENT ?? "") ?? [];
-  // Later versions may add fields to the end.
-  if (version === "ff" || (version === "00" && rest !== undefined)) return undefined;
-  if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined;
-  const context = { traceId, spanId, flags: Number.parseInt(flags, 16) };
-  const hasState = TRACESTATE !== undefined && TRACESTATE.length <= 512 && STATE.test(TRACESTATE);
-  return hasState ? { ...context, state: TRACESTATE } : context;
+/**
+ * Reads the context of the caller from its variables. A malformed one is ignored, and so is a state without a context.
+ */
+export function readTraceContext(
+  env: Readonly<Record<string, string | undefined>>,
+): TraceContext | undefined {
+  const { TRACEPARENT: parent = "", TRACESTATE: state = "" } = env;
+  const [found, traceId = "", spanId = "", flags = ""] = PARENT.exec(parent) ?? [];
+  const context = found === undefined ? undefined : { traceId, spanId, flags };
+  return context && STATE.test(state) ? { ...context, state } : context;
 }
 
 /**
@@ -74,8 +76,10 @@ function deriveId(text: string, digits: number): string {
 
 /** Returns the variables that pass a context on. In lower case, they are the headers of a request. */
 export function buildTraceVariables({ traceId, spanId, flags, state }: TraceContext): Record<string, string> {
-  const parent = `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, "0")}`;
-  return { TRACEPARENT: parent, ...(state !== undefined && { TRACESTATE: state }) };
+  return {
+    TRACEPARENT: `00-${traceId}-${spanId}-${flags}`,
+    ...(state !== undefined && { TRACESTATE: state }),
+  };
 }
 
 /** Returns the headers that pass a context on. */

@@ -1,7 +1,7 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
-import { buildTraceVariables, readTraceContext } from "../base/trace.ts";
+import { buildTraceHeaders, buildTraceVariables, readTraceContext } from "../base/trace.ts";
 import type { Definition } from "../schedule/definition.ts";
-import { describeTask } from "../worker/task-trace.ts";
+import { describeTask, getTaskCaller } from "../worker/task-trace.ts";
 import { ConfigError } from "./errors.ts";
 import type { TaskMiddleware, WorkerTask } from "./types.ts";
 
@@ -20,33 +20,29 @@ export async function createTaskTracing(): Promise<TaskMiddleware> {
   if (api === undefined)
     throw new ConfigError("tracing needs a package that is missing: npm install @opentelemetry/api");
   return (task, next) => {
-    const { name, attributes } = describeTask({ ...task, scheduledTime: task.scheduledTime.toISOString() });
+    const { name, attributes } = describeTask(task);
     const options = { kind: api.SpanKind.CONSUMER, attributes };
     const tracer = api.trace.getTracer(TRACER);
-    return tracer.startActiveSpan(name, options, joinTrace(api, task), (span) => runInSpan(api, span, next));
+    const parent = api.propagation.extract(api.context.active(), task.trace ?? {});
+    return tracer.startActiveSpan(name, options, parent, (span) => runInSpan(api, span, next));
   };
 }
 
-/**
- * Returns the variables that pass on the span in which the caller is active. The package is loaded with the first call; without it,
- * or without a span, there are none.
- */
+/** Returns the variables that pass on the active trace; none without the package, which the first call loads. */
 export async function captureTrace(): Promise<Record<string, string> | undefined> {
   loading ??= loadApi();
   const api = await loading;
-  const span = api?.trace.getSpanContext(api.context.active());
-  if (api === undefined || span === undefined || !api.isSpanContextValid(span)) return undefined;
-  const { traceId, spanId, traceFlags: flags, traceState } = span;
-  const state = traceState?.serialize() ?? "";
-  return buildTraceVariables({ traceId, spanId, flags, ...(state !== "" && { state }) });
+  const headers: { traceparent?: string; tracestate?: string } = {};
+  api?.propagation.inject(api.context.active(), headers);
+  const { traceparent: TRACEPARENT, tracestate: TRACESTATE } = headers;
+  const caller = readTraceContext({ TRACEPARENT, TRACESTATE });
+  return caller && buildTraceVariables(caller);
 }
 
-/** Returns the trace in which a job was added: it is in the variables of the job. */
-export function findJobTrace({ env = {} }: Pick<Definition, "env">): Pick<WorkerTask, "trace"> {
-  const caller = readTraceContext(env);
-  if (caller === undefined) return {};
-  const { TRACEPARENT: traceparent = "", TRACESTATE: tracestate } = buildTraceVariables(caller);
-  return { trace: { traceparent, ...(tracestate !== undefined && { tracestate }) } };
+/** Returns the trace in which a job was added. */
+export function findJobTrace(definition: Pick<Definition, "env">): Pick<WorkerTask, "trace"> {
+  const caller = getTaskCaller(definition);
+  return caller === undefined ? {} : { trace: buildTraceHeaders(caller) };
 }
 
 let loading: ReturnType<typeof loadApi> | undefined;
@@ -60,16 +56,6 @@ async function loadApi(): Promise<typeof OpenTelemetry | undefined> {
     if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") return undefined;
     throw error;
   }
-}
-
-/** Returns the context of the program that has added the job, which is that of another process. */
-function joinTrace(api: typeof OpenTelemetry, { trace }: WorkerTask): OpenTelemetry.Context {
-  const active = api.context.active();
-  const caller = readTraceContext({ TRACEPARENT: trace?.traceparent, TRACESTATE: trace?.tracestate });
-  if (caller === undefined) return active;
-  const { traceId, spanId, flags: traceFlags, state } = caller;
-  const traceState = state === undefined ? {} : { traceState: api.createTraceState(state) };
-  return api.trace.setSpanContext(active, { traceId, spanId, traceFlags, isRemote: true, ...traceState });
 }
 
 async function runInSpan(

@@ -2,27 +2,17 @@
 import {
   type Context,
   createTraceState,
-  DiagLogLevel,
-  diag,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
+import { setGlobalErrorHandler } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import type { Span, TraceContext } from "../base/trace.ts";
-
-const KINDS = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER };
-
-/** What the spans of a process say about it. */
-export interface SpanSource {
-  host: string;
-  version: string;
-  /** Called if the collector refuses spans, or does not answer. */
-  onFault(message: string): void;
-}
+import { createPartTrace, type RunSpan, type Span, type TraceContext } from "../base/trace.ts";
+import { VERSION } from "../base/version.ts";
 
 /** Sends spans in the background, as the variables of the SDK say. What the collector does not take in time is dropped. */
 export class SpanPipeline {
@@ -30,13 +20,13 @@ export class SpanPipeline {
   /** The ids of the next span: those that its run has already passed on. */
   #next: Pick<TraceContext, "traceId" | "spanId"> = { traceId: "", spanId: "" };
 
-  constructor({ host, version, onFault }: SpanSource) {
-    const report = (message: string) => onFault(message);
-    diag.setLogger(
-      { error: report, warn: report, info: () => {}, debug: () => {}, verbose: () => {} },
-      { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-    );
-    const own = { "service.name": "signalbox", "service.version": version, "host.name": host };
+  /**
+   * @param host     full name of this host
+   * @param onFault  called if the collector refuses spans, or does not answer
+   */
+  constructor(host: string, onFault: (fault: unknown) => void) {
+    setGlobalErrorHandler(onFault);
+    const own = { "service.name": "signalbox", "service.version": VERSION, "host.name": host };
     this.#provider = new BasicTracerProvider({
       resource: resourceFromAttributes(own).merge(detectResources({ detectors: [envDetector] })),
       idGenerator: {
@@ -47,19 +37,27 @@ export class SpanPipeline {
     });
   }
 
-  /** Takes the spans of one trace. A parent comes before its parts, so that the sampler decides about the trace once. */
-  send(spans: readonly Span[]): void {
-    const tracer = this.#provider.getTracer("signalbox");
-    const parents = new Map<string, Context>();
-    for (const { name, kind, context, parent, startedAt, endedAt, attributes, error } of spans) {
-      this.#next = context;
-      const within = parent === undefined ? ROOT_CONTEXT : (parents.get(parent.spanId) ?? toRemote(parent));
-      const span = tracer.startSpan(name, { kind: KINDS[kind], startTime: startedAt, attributes }, within);
-      if (error !== undefined)
-        span.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR, message: error });
-      span.end(Math.max(startedAt, endedAt)); // the wall clock may have been set back
-      parents.set(context.spanId, trace.setSpan(ROOT_CONTEXT, span));
-    }
+  /** Takes the span of a run, and its parts. */
+  send({ context, caller, span }: RunSpan): void {
+    this.#record(context, span, caller === undefined ? ROOT_CONTEXT : toRemote(caller));
+  }
+
+  /** Begins with the whole: the sampler decides about it, and its parts follow. */
+  #record(
+    run: TraceContext,
+    { name, kind = "INTERNAL", attributes = {}, ...span }: Span,
+    parent: Context,
+    own = run,
+  ): void {
+    const { startedAt, endedAt, error, parts = [] } = span;
+    this.#next = own;
+    const options = { kind: SpanKind[kind], startTime: startedAt, attributes };
+    const recorded = this.#provider.getTracer("signalbox").startSpan(name, options, parent);
+    if (error !== undefined)
+      recorded.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR, message: error });
+    recorded.end(Math.max(startedAt, endedAt)); // the wall clock may have been set back
+    const within = trace.setSpan(ROOT_CONTEXT, recorded);
+    for (const one of parts) this.#record(run, one, within, createPartTrace(run, one.part ?? one.name));
   }
 
   /** Sends what is left. */
@@ -70,12 +68,7 @@ export class SpanPipeline {
 
 /** The context of another process. */
 function toRemote({ traceId, spanId, flags, state }: TraceContext): Context {
-  const traceState = state === undefined ? {} : { traceState: createTraceState(state) };
-  return trace.setSpanContext(ROOT_CONTEXT, {
-    traceId,
-    spanId,
-    traceFlags: flags,
-    isRemote: true,
-    ...traceState,
-  });
+  const traceFlags = Number.parseInt(flags, 16);
+  const traceState = createTraceState(state);
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, traceState, isRemote: true });
 }

@@ -173,20 +173,11 @@ export interface ClaimPorts {
   onAttempt?(attempt: StartedAttempt): Promise<void> | undefined;
 }
 
-/** A step of a run. Instants are wall clock, ms since the epoch. */
-export type RunStep =
-  | { kind: "granted"; run: string; token: string; enqueuedAt: number; grantedAt: number }
-  /** Without a `pid`, another process has started the command. */
-  | { kind: "started"; pid?: number; at: number }
-  | { kind: "exited"; at: number };
-
 /** What a run needs from its environment. */
 export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
   /** Called when the claim is granted, before the command starts. */
   onGrant?(): void;
-  /** Called for each step of the run, for traces. */
-  onStep?(step: RunStep): void;
   /** Returns the end of the output, if it is kept. Called when the command has ended, before its claim is freed. */
   collectTail?(): Promise<string | undefined>;
   /** Whether the command of the attempt in `resumed` has been started. */

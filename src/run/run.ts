@@ -15,7 +15,7 @@ export type RunResult =
   | { kind: "refused"; code: number; refusal: ClaimRefusal }
   /** A signal arrived before the command started. */
   | { kind: "interrupted"; code: number }
-  | ({ kind: "ended"; code: number } & CommandOutcome);
+  | ({ kind: "ended"; code: number; grant?: Grant } & CommandOutcome);
 
 /**
  * `signalbox run`: claims, runs the command while the claim is held, frees the claim.
@@ -53,7 +53,6 @@ async function runHeld(
 ): Promise<RunResult> {
   try {
     ports.onGrant?.(); // inside the try, so that an exception frees the claim
-    reportGrant(ports, grant);
     const holding = new CommandSupervisor(ports, request, grant, await preparing);
     const outcome = await holding.run(buildCommandEnv(request, grant), signals);
     return await finishRun(ports, request, grant, outcome);
@@ -77,14 +76,9 @@ async function resumeHeld(
 ): Promise<RunResult> {
   const { grant, leave } = await resumeGrant(ports, request, resumed);
   if (grant === undefined) return await endUnclaimed(ports, command, leave);
-  reportGrant(ports, grant);
   const holding = new CommandSupervisor(ports, request, grant, command);
   const outcome = await holding.resume(signals).catch((error) => endAfterFault(ports, command, error));
   return await finishRun(ports, request, grant, outcome);
-}
-
-function reportGrant(ports: RunPorts, { attempt: { run, enqueuedAt }, entries, grantedAt }: Grant): void {
-  ports.onStep?.({ kind: "granted", run, token: String(entries[0]?.createRevision), enqueuedAt, grantedAt });
 }
 
 /** Ends a command before its claim is freed, after an error that leaves nobody who watches the claim. */
@@ -135,7 +129,7 @@ async function finishRun(
   const { ending } = outcome;
   await finishClaim(grant, { exit: code, reason: ending?.why, tail, keepsGrace: ending?.kind !== "lost" });
   logOutcome(ports, outcome, code);
-  return { kind: "ended", code, ...outcome };
+  return { kind: "ended", code, grant, ...outcome };
 }
 
 function toStartError(error: unknown): Error {

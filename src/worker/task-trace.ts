@@ -1,7 +1,8 @@
+import { basename } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import {
-  createPartTrace,
   createRunTrace,
+  type RunSpan,
   readTraceContext,
   type Span,
   type TraceContext,
@@ -10,131 +11,105 @@ import type { SpanSender } from "../process/span-sender.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { isFailure } from "../schedule/state/outcome.ts";
 import type { WorkerEvent } from "./events.ts";
-import type { ScheduledTask } from "./handler.ts";
-
-/** A start of an occurrence, as spans describe it. */
-interface TracedTask {
-  id: string;
-  type: string;
-  run?: string | undefined;
-  attempt?: number | undefined;
-  token?: string | undefined;
-  /** ISO 8601. */
-  scheduledTime: string;
-}
+import type { Handler } from "./handler.ts";
+import { HttpHandler } from "./handlers/http-handler.ts";
 
 /** Returns the trace of whoever added the schedule: it is in the variables of the definition. */
 export function getTaskCaller({ env = {} }: Pick<Definition, "env">): TraceContext | undefined {
   return readTraceContext(env);
 }
 
-export function createTaskTrace({
-  run,
-  definition,
-}: {
-  run: string;
-  definition: Pick<Definition, "env">;
-}): TraceContext {
-  return createRunTrace(run, getTaskCaller(definition));
+/** Returns the context of a start of an occurrence. */
+export function createTaskTrace(task: { run: string; definition: Pick<Definition, "env"> }): TraceContext {
+  return createRunTrace(task.run, getTaskCaller(task.definition));
 }
 
-/** Describes a task with OpenTelemetry's attributes for the consumer of a message. */
-export function describeTask({
-  id,
-  type,
-  run,
-  attempt,
-  token,
-  scheduledTime,
-}: TracedTask): Pick<Span, "name" | "attributes"> {
-  return {
-    name: `process ${type}`,
-    attributes: {
-      "messaging.system": "signalbox",
-      "messaging.operation.name": "process",
-      "messaging.operation.type": "process",
-      "messaging.destination.name": type,
-      "messaging.message.id": `${id}@${scheduledTime}`,
-      "signalbox.schedule": id,
-      "signalbox.run": run,
-      "signalbox.attempt": attempt,
-      "signalbox.scheduled_time": scheduledTime,
-      "signalbox.token": token,
-    },
+/** Describes a start of an occurrence with OpenTelemetry's attributes for the consumer of a message. */
+export function describeTask(task: {
+  id: string;
+  type: string;
+  run?: string;
+  attempt?: number;
+  token?: string;
+  scheduledTime: Date;
+}) {
+  const { id, type } = task;
+  const scheduled = task.scheduledTime.toISOString();
+  const attributes = {
+    "messaging.system": "signalbox",
+    "messaging.operation.name": "process",
+    "messaging.operation.type": "process",
+    "messaging.destination.name": type,
+    "messaging.message.id": `${id}@${scheduled}`,
+    "signalbox.schedule": id,
+    "signalbox.run": task.run,
+    "signalbox.attempt": task.attempt,
+    "signalbox.scheduled_time": scheduled,
+    "signalbox.token": task.token,
   };
+  return { name: `process ${type}`, attributes };
 }
 
-/** A part of a task that has ended: its command or request, or the wait for its leases. */
-export type TaskPart = Pick<Span, "name" | "kind" | "attributes" | "error">;
-
-interface OpenTask {
-  /** When its claim was answered, wall clock, ms. */
-  claimedAt: number;
-  /** Each with the name of its context. */
-  parts: { what: string; part: TaskPart; startedAt: number; endedAt: number }[];
-}
-
-/** Sends the spans of tasks when their results are stored. */
+/** Sends the spans of tasks when their results are stored. Instants are wall clock, ms since the epoch. */
 export class TaskTraces {
   readonly #clock: Clock;
   readonly #sender: SpanSender;
-  /** By run. */
-  readonly #open = new Map<string, OpenTask>();
+  /** When tasks were claimed, and what their handlers did; by run. */
+  readonly #open = new Map<string, { claimedAt: number; command?: Span }>();
 
   constructor(clock: Clock, sender: SpanSender) {
     this.#clock = clock;
     this.#sender = sender;
   }
 
-  /** Begins a part of a task. @returns a function to call at its end */
-  begin({ run }: Pick<ScheduledTask, "run">, what: "command" | "wait"): (part: TaskPart) => void {
-    const startedAt = this.#clock.getWallTime();
-    return (part) =>
-      this.#open.get(run)?.parts.push({ what, part, startedAt, endedAt: this.#clock.getWallTime() });
+  /** Returns a handler that describes what it does as a span. */
+  wrap(handler: Handler): Handler {
+    const key = handler instanceof HttpHandler ? "http.response.status_code" : "process.exit.code";
+    return {
+      run: async (task) => {
+        const startedAt = this.#clock.getWallTime();
+        const done = await handler.run(task);
+        const endedAt = this.#clock.getWallTime();
+        const [file = task.type] = task.definition.command ?? [];
+        const attributes = { "process.executable.name": basename(file), [key]: done.code };
+        const error = isFailure(done.result) ? String(done.code ?? done.result) : undefined;
+        const open = this.#open.get(task.run);
+        const span = { name: basename(file), part: "command", startedAt, endedAt, attributes, error };
+        if (open !== undefined) open.command = { ...span, kind: "CLIENT" };
+        return done;
+      },
+    };
   }
 
   handleEvent(event: WorkerEvent): void {
-    if (event.kind === "started")
-      this.#open.set(event.run, { claimedAt: this.#clock.getWallTime(), parts: [] });
+    const now = this.#clock.getWallTime();
+    if (event.kind === "started") this.#open.set(event.run, { claimedAt: now });
     if (event.kind !== "ended") return;
     const { run = "" } = event.outcome;
-    const open = this.#open.get(run);
+    const { claimedAt = now, command } = this.#open.get(run) ?? {};
     this.#open.delete(run);
-    if (open !== undefined) this.#sender.send(buildSpans(event, run, open, this.#clock.getWallTime()));
+    const waited = command && event.definition.leases !== undefined;
+    const waits = waited ? [{ name: "wait", startedAt: claimedAt, endedAt: command.startedAt }] : [];
+    const parts = command ? [...waits, command] : [];
+    this.#sender.send(buildTaskSpan(event, run, { name: "hold", startedAt: claimedAt, endedAt: now, parts }));
   }
 }
 
-/** Builds the spans of a task: its claim, and its hold with the parts. */
-function buildSpans(
+function buildTaskSpan(
   { id, type, definition, outcome }: Extract<WorkerEvent, { kind: "ended" }>,
   run: string,
-  { claimedAt, parts }: OpenTask,
-  endedAt: number,
-): Span[] {
-  const { attempt, token, startedAt = claimedAt, late, result } = outcome;
-  const context = createTaskTrace({ run, definition });
-  const hold = createPartTrace(context, "hold");
-  const scheduledTime = new Date(outcome.scheduled).toISOString();
-  const { name, attributes } = describeTask({ id, type, run, attempt, token, scheduledTime });
-  const step = { kind: "internal" as const, parent: context, attributes: {} };
-  return [
-    {
-      name,
-      kind: "consumer",
-      context,
-      parent: getTaskCaller(definition),
-      startedAt,
-      endedAt,
-      attributes: { ...attributes, "signalbox.late_ms": late, "signalbox.result": result },
-      error: isFailure(result) ? result : undefined,
-    },
-    { ...step, name: "claim", context: createPartTrace(context, "claim"), startedAt, endedAt: claimedAt },
-    { ...step, name: "hold", context: hold, startedAt: claimedAt, endedAt },
-    ...parts.map(({ what, part, ...times }) => ({
-      ...part,
-      ...times,
-      context: createPartTrace(context, what),
-      parent: hold,
-    })),
-  ];
+  hold: Span,
+): RunSpan {
+  const { scheduled, late, result, startedAt = hold.startedAt } = outcome;
+  const { name, attributes } = describeTask({ ...outcome, id, type, scheduledTime: new Date(scheduled) });
+  const span: Span = {
+    name,
+    kind: "CONSUMER",
+    startedAt,
+    endedAt: hold.endedAt,
+    attributes: { ...attributes, "signalbox.late_ms": late, "signalbox.result": result },
+    error: isFailure(result) ? result : undefined,
+    parts: [{ name: "claim", startedAt, endedAt: hold.startedAt }, hold],
+  };
+  return { context: createTaskTrace({ run, definition }), caller: getTaskCaller(definition), span };
 }

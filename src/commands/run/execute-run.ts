@@ -1,4 +1,5 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { generateRunId } from "../../base/ids.ts";
 import { quoteText } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
 import { StoreError } from "../../etcd/store.ts";
@@ -6,10 +7,10 @@ import { serializeHostRecord } from "../../fleet/host-record.ts";
 import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
-import { SpanSender } from "../../process/span-sender.ts";
+import { createSpanSender } from "../../process/span-sender.ts";
 import { CallAttempts, type RunPorts, type RunRequest } from "../../run/request.ts";
 import { type RunResult, run } from "../../run/run.ts";
-import { RunTrace } from "../../run/run-trace.ts";
+import { buildRunSpan } from "../../run/run-span.ts";
 import type { Call, CommandIo } from "../command.ts";
 import { explainError } from "../command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../connect.ts";
@@ -39,23 +40,20 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
  */
 async function runTraced(ports: RunPorts, request: RunRequest, io: CommandIo): Promise<RunResult> {
   const launched = findLaunchedRun(io);
-  const host = request.identity.host;
-  const sender = launched === undefined ? SpanSender.open(io.env, { ...ports, host }) : launched.spans;
+  const sender =
+    launched === undefined ? createSpanSender(io.env, ports, request.identity.host) : launched.spans;
   if (sender === undefined) return await run(ports, request);
-  const trace = new RunTrace(ports, request);
-  try {
-    const result = await run({ ...ports, onStep: (step) => trace.addStep(step) }, request);
-    sender.send(trace.buildSpans(result));
-    return result;
-  } catch (error) {
-    const { exitCode: code } = explainError(error);
-    sender.send(
-      trace.buildSpans({ code, error: error instanceof StoreError ? error.kind : (error as Error).name }),
-    );
-    throw error;
-  } finally {
-    if (launched === undefined) await sender.close();
-  }
+  const { clock } = ports;
+  const begunAt = clock.getWallTime();
+  const running = run(ports, request);
+  const end = await running.catch((error) => ({
+    code: explainError(error).exitCode,
+    error: String(error?.name),
+  }));
+  const times = { run: generateRunId(ports.random), begunAt, endedAt: clock.getWallTime() };
+  sender.send(buildRunSpan(request, end, times));
+  if (launched === undefined) await sender.close();
+  return await running;
 }
 
 /** Adds the job to the message, because cron mails the message alone. */

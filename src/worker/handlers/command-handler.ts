@@ -8,7 +8,6 @@ import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { waitAtMost } from "../../base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
-import { describeCommand } from "../../process/guarded-command/command-span.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 import { formatMark, RecordedOutput } from "./recorded-output.ts";
@@ -21,7 +20,6 @@ type TerminationCause = "task" | "timeout" | "horizon";
 interface GuardedRunResult {
   exit: CommandExit;
   ending: TerminationCause | undefined;
-  pid: number | undefined;
 }
 
 /** Runs a command under the guardian for one task. Its deadlines follow the deadlines of the task when they move. */
@@ -29,7 +27,6 @@ class GuardedRun {
   readonly #ports: HandlerPorts;
   readonly #task: ScheduledTask;
   readonly #over = new AbortController();
-  #pid: number | undefined;
   #ending: TerminationCause | undefined;
 
   constructor(ports: HandlerPorts, task: ScheduledTask) {
@@ -68,7 +65,7 @@ class GuardedRun {
     try {
       await this.#waitForHorizon();
       arm();
-      this.#pid = await command.start(env);
+      await command.start(env);
       this.#guard(command, timeout);
       return await this.#waitForEnd(command);
     } finally {
@@ -116,7 +113,7 @@ class GuardedRun {
     this.#over.abort(); // later events must not change the reason
     if (exit.leftovers && !exit.terminated) command.terminate(this.#computeKillTime());
     await command.gone;
-    return { exit, pid: this.#pid, ending: this.#ending ?? (exit.terminated ? "horizon" : undefined) };
+    return { exit, ending: this.#ending ?? (exit.terminated ? "horizon" : undefined) };
   }
 }
 
@@ -189,11 +186,9 @@ export class CommandHandler implements Handler {
       ...(progress !== undefined && { SIGNALBOX_PROGRESS_FILE: progress.path }),
     };
     const run = new GuardedRun(this.#ports, task);
-    const endTrace = this.#ports.traces?.begin(task, "command");
     const ended = await run
       .run({ file, args, env, streams }, own, timeout)
       .finally(() => void progress?.close()); // the result does not wait for the disk
-    endTrace?.(describeCommand({ file, ...ended }));
     // No process can write any more, so the output ends, unless another program still has it open.
     await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
     output.end();

@@ -3,7 +3,6 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
-import type { TaskTraces } from "../task-trace.ts";
 
 /** What handlers need from their environment. */
 export interface HandlerPorts {
@@ -19,8 +18,6 @@ export interface HandlerPorts {
   secrets: readonly string[];
   /** Where output is kept, and the runs that this process runs now; undefined to keep none. */
   output?: { storage: OutputStorage; running: Set<string> } | undefined;
-  /** Sends spans; undefined to send none. */
-  traces?: TaskTraces | undefined;
   /** Time between TERM and KILL, ms. */
   terminationTimeout: number;
 }

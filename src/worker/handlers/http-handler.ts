@@ -8,7 +8,6 @@ import { readFileWithMode, readPemFile, readSecretLine } from "../../config/file
 import { buildSecureContext } from "../../etcd/tls.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
-import type { TaskPart } from "../task-trace.ts";
 import { toLostResult } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 import { RecordedOutput } from "./recorded-output.ts";
@@ -127,9 +126,7 @@ export class HttpHandler implements Handler {
   async run(task: ScheduledTask): Promise<TaskResult> {
     const secret = readSecretHeaders(this.#http.secretHeaders);
     const output = new RecordedOutput(this.#ports, task, { secrets: secret.secrets });
-    const endTrace = this.#ports.traces?.begin(task, "command");
     const result = await this.#runWithDeadline(task, this.#buildRequest(task, secret.headers), output);
-    endTrace?.(describeRequest(this.#http, result));
     output.end();
     const tail = output.close();
     const reason = result.reason && clean(output.maskSecrets(result.reason), LONGEST_REASON);
@@ -197,23 +194,6 @@ export class HttpHandler implements Handler {
       }
     }
   }
-}
-
-/** Describes a request with OpenTelemetry's attributes for HTTP. The query may hold a secret, so it is left out. */
-function describeRequest({ url, method }: HttpSpec, { result, code }: TaskResult): TaskPart {
-  const { origin, pathname, hostname, port, protocol } = new URL(url);
-  return {
-    name: method,
-    kind: "client",
-    attributes: {
-      "http.request.method": method,
-      "http.response.status_code": code,
-      "url.full": origin + pathname,
-      "server.address": hostname,
-      "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
-    },
-    error: result === "ok" ? undefined : String(code ?? result),
-  };
 }
 
 type BodySpec = NonNullable<HttpSpec["body"]>;

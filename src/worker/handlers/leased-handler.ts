@@ -10,7 +10,6 @@ import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { OldSchemaError } from "../../protocol/schema.ts";
 import { acquireClaim, type HeldClaim } from "../../run/held-claim.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
-import type { TaskTraces } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { toLostResult } from "./command-handler.ts";
 
@@ -37,35 +36,23 @@ export class LeasedHandler implements Handler {
   readonly #acquirer: LeaseAcquirer;
   readonly #inner: Handler;
   readonly #count: (units: number) => void;
-  readonly #traces: TaskTraces | undefined;
 
   /** @param count  called with the change in held units, positive or negative */
-  constructor(
-    acquirer: LeaseAcquirer,
-    inner: Handler,
-    count: (units: number) => void = () => {},
-    traces?: TaskTraces,
-  ) {
+  constructor(acquirer: LeaseAcquirer, inner: Handler, count: (units: number) => void = () => {}) {
     this.#acquirer = acquirer;
     this.#inner = inner;
     this.#count = count;
-    this.#traces = traces;
   }
 
   async run(task: ScheduledTask): Promise<TaskResult> {
     let leases: readonly LeaseSpec[];
     let held: HeldLeases;
-    const endTrace = this.#traces?.begin(task, "wait");
-    const wait = { name: "wait", kind: "internal" as const };
-    const attributes = { "signalbox.leases": [...(task.definition.leases ?? [])] };
     try {
       leases = parseLeases(task.definition.leases ?? [], this.#acquirer.macros);
       held = await this.#acquirer.acquire(leases, `schedule ${task.id}`, task.signal);
     } catch (error) {
-      endTrace?.({ ...wait, attributes, error: "not granted" });
       return task.signal.aborted ? toLostResult(task.signal.reason) : toUngrantedResult(error);
     }
-    endTrace?.({ ...wait, attributes });
     const units = leases.reduce((sum, { count }) => sum + count, 0);
     this.#count(units);
     try {

@@ -1,13 +1,7 @@
 import http from "node:http";
 import https from "node:https";
-import { generateRunId } from "../../base/ids.ts";
 import { quoteText } from "../../base/text.ts";
-import {
-  buildTraceHeaders,
-  buildTraceVariables,
-  createRunTrace,
-  type TraceContext,
-} from "../../base/trace.ts";
+import { buildTraceHeaders, buildTraceVariables, type TraceContext } from "../../base/trace.ts";
 import type { CommandExit, GuardedCommand } from "../../process/guarded-command/command.ts";
 import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../schedule/hook-address.ts";
@@ -22,17 +16,14 @@ import {
   encodeHeader,
 } from "./hook-text.ts";
 
-interface HookCallOptions {
+interface HookCallLimits {
   /** Limit of one attempt, ms. */
   within: number;
   /** Aborts the call. */
   signal: AbortSignal;
-  /** The trace of whoever added the schedule. */
-  caller?: TraceContext | undefined;
+  /** What the call passes on. */
+  trace: TraceContext;
 }
-
-/** The limits of one attempt, and the trace that it passes on. */
-type HookAttempt = Pick<HookCallOptions, "within" | "signal"> & { trace: TraceContext };
 
 /** Pause before the second attempt, ms; up to half of it is added at random. */
 const PAUSE = 1_000;
@@ -46,14 +37,13 @@ export async function callHook(
   ports: HookPorts,
   hook: Hook,
   payload: HookPayload,
-  { caller, ...limits }: HookCallOptions,
+  limits: HookCallLimits,
 ): Promise<string | undefined> {
   try {
-    const trace = createRunTrace(payload.run ?? generateRunId(ports.random), caller);
-    const first = await attemptCall(ports, hook, payload, { ...limits, trace });
+    const first = await attemptCall(ports, hook, payload, limits);
     if (first?.canRetry !== true) return first?.fault;
     await ports.clock.sleep(PAUSE * (1 + ports.random.generateFraction() / 2), limits.signal);
-    return (await attemptCall(ports, hook, payload, { ...limits, trace }))?.fault;
+    return (await attemptCall(ports, hook, payload, limits))?.fault;
   } catch (error) {
     return (error as Error).message;
   }
@@ -63,14 +53,14 @@ async function attemptCall(
   ports: HookPorts,
   hook: Hook,
   payload: HookPayload,
-  attempt: HookAttempt,
+  limits: HookCallLimits,
 ): Promise<HookFault | undefined> {
-  attempt.signal.throwIfAborted();
+  limits.signal.throwIfAborted();
   const message = buildHookMessage(hook, payload);
   if ("fault" in message) return { fault: message.fault, canRetry: false };
   return message.kind === "command"
-    ? await runHookCommand(ports, message, payload, attempt)
-    : await postHook(message, attempt);
+    ? await runHookCommand(ports, message, payload, limits)
+    : await postHook(message, limits);
 }
 
 /** Formats a hook for the log. Omits the path of a URL, which often contains a secret. */
@@ -97,7 +87,7 @@ interface HookFault {
  */
 function postHook(
   { url, headers: own, body }: Extract<HookMessage, { kind: "post" }>,
-  { within, signal, trace }: HookAttempt,
+  { within, signal, trace }: HookCallLimits,
 ): Promise<HookFault | undefined> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(within)]);
   const headers = {
@@ -195,7 +185,7 @@ async function runHookCommand(
   { clock, commands, env: inherited }: HookPorts,
   { argv: [file = "", ...args], input }: { argv: readonly string[]; input: string },
   payload: HookPayload,
-  { within, signal, trace }: HookAttempt,
+  { within, signal, trace }: HookCallLimits,
 ): Promise<HookFault | undefined> {
   const { TRACESTATE: _, ...env } = inherited; // only that of the trace of this event
   let output = "";

@@ -1,3 +1,4 @@
+import { generateRunId } from "../../base/ids.ts";
 import { clean } from "../../base/text.ts";
 import type { TraceContext } from "../../base/trace.ts";
 import { waitAtMost } from "../../base/wait.ts";
@@ -5,7 +6,7 @@ import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { RateLimitedLog } from "../rate-limited-log.ts";
-import { getTaskCaller } from "../task-trace.ts";
+import { createTaskTrace } from "../task-trace.ts";
 import { callHook, formatHook, type HookPorts } from "./call-hook.ts";
 import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
 
@@ -135,20 +136,17 @@ export class Hooks {
 
   #dispatch(event: WorkerEvent): void {
     if (!this.#isOpen || !("definition" in event)) return;
-    const caller = getTaskCaller(event.definition);
+    const { definition } = event;
     for (const payload of buildHookPayloads(event, this.#ports.host, this.#options.lateAfter ?? LATE_AFTER)) {
-      this.#enqueue(this.#scheduleQueue, event.definition.hooks?.[payload.event], payload, caller);
-      this.#enqueue(this.#workerQueue, this.#hooks[payload.event], payload, caller);
+      const { run = generateRunId(this.#ports.random) } = payload;
+      const trace = createTaskTrace({ run, definition });
+      this.#enqueue(this.#scheduleQueue, definition.hooks?.[payload.event], payload, trace);
+      this.#enqueue(this.#workerQueue, this.#hooks[payload.event], payload, trace);
     }
   }
 
-  #enqueue(
-    queue: HookQueue,
-    hook: Hook | undefined,
-    payload: HookPayload,
-    caller: TraceContext | undefined,
-  ): void {
-    if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload, caller))) return;
+  #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload, trace: TraceContext): void {
+    if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload, trace))) return;
     this.#options.onResult?.("dropped");
     this.#log.warn("a hook was skipped: too many are waiting", {
       schedule: payload.schedule,
@@ -156,9 +154,9 @@ export class Hooks {
     });
   }
 
-  async #call(hook: Hook, payload: HookPayload, caller: TraceContext | undefined): Promise<void> {
-    const within = this.#options.within ?? WITHIN;
-    const error = await callHook(this.#ports, hook, payload, { within, signal: this.#stop.signal, caller });
+  async #call(hook: Hook, payload: HookPayload, trace: TraceContext): Promise<void> {
+    const limits = { within: this.#options.within ?? WITHIN, signal: this.#stop.signal, trace };
+    const error = await callHook(this.#ports, hook, payload, limits);
     this.#options.onResult?.(error === undefined ? "ok" : "failed");
     if (error === undefined) return;
     const { schedule, event } = payload;

@@ -9,7 +9,7 @@ import type { MacroFacts } from "../../fleet/macros.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
-import { SpanSender } from "../../process/span-sender.ts";
+import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
 import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";
@@ -68,6 +68,7 @@ export class WorkerService {
   readonly #hooks: Hooks;
   readonly #handlerPorts: HandlerPorts;
   readonly #spans: SpanSender | undefined;
+  readonly #traces: TaskTraces | undefined;
   #metrics: WorkerMetrics | undefined;
   #heldLeases = 0;
   #runsCommands: boolean;
@@ -87,11 +88,9 @@ export class WorkerService {
     const { log } = ports;
     this.#ports = ports;
     this.#options = options;
-    this.#spans = SpanSender.open(ports.env, { ...ports, host: options.facts.fqdn });
-    this.#handlerPorts = {
-      ...buildHandlerPorts(ports, options),
-      traces: this.#spans && new TaskTraces(ports.clock, this.#spans),
-    };
+    this.#handlerPorts = buildHandlerPorts(ports, options);
+    this.#spans = createSpanSender(ports.env, ports, options.facts.fqdn);
+    this.#traces = this.#spans && new TaskTraces(ports.clock, this.#spans);
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
     this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
     const { ttl, terminationTimeout, facts } = options;
@@ -195,9 +194,10 @@ export class WorkerService {
     const count = (units: number) => {
       this.#heldLeases += units;
     };
-    return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) =>
-      leases.length === 0 ? handler : new LeasedHandler(lessor, handler, count, this.#handlerPorts.traces),
-    );
+    return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) => {
+      const traced = this.#traces?.wrap(handler) ?? handler;
+      return leases.length === 0 ? traced : new LeasedHandler(lessor, traced, count);
+    });
   }
 
   async #startMetrics(listen: string): Promise<void> {
@@ -218,7 +218,7 @@ export class WorkerService {
     logWorkerEvent(this.#ports.log, event);
     this.#hooks.handleEvent(event);
     this.#metrics?.countEvent(event);
-    this.#handlerPorts.traces?.handleEvent(event);
+    this.#traces?.handleEvent(event);
     if (event.kind === "load")
       this.#notifier.sendStatus(`${event.running} of ${event.concurrency} tasks run`);
   }

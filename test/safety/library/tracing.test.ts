@@ -1,6 +1,7 @@
 /** Spans of tasks, with the SDK of OpenTelemetry. */
-import { context, SpanStatusCode, trace } from "@opentelemetry/api";
+import { context, propagation, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -13,11 +14,13 @@ import { createTaskTracing, openTestSignalbox } from "../../../src/library/index
 const exporter = new InMemorySpanExporter();
 const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 trace.setGlobalTracerProvider(provider);
+propagation.setGlobalPropagator(new W3CTraceContextPropagator());
 context.setGlobalContextManager(new AsyncLocalStorageContextManager());
 beforeEach(() => exporter.reset());
 afterAll(() => {
   trace.disable();
   context.disable();
+  propagation.disable();
 });
 
 test("each start of a task is a span, with its error", async () => {
