@@ -56,7 +56,7 @@ function describeCommand(
   const { exit, pid, ending, startedAt, exitedAt } = end;
   if (exit === undefined || startedAt === undefined || exitedAt === undefined) return undefined;
   const { code, signal } = exit;
-  const failure = code === undefined ? `signal ${signal}` : code === 0 ? undefined : `exit code ${code}`;
+  const failure = code === undefined ? `signal ${signal}` : code === 0 ? undefined : String(code);
   const name = basename(file);
   return {
     name,

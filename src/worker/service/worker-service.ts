@@ -19,9 +19,9 @@ import { createFileHandlers } from "../handlers/handlers.ts";
 import { createLeaseAcquirer, LeasedHandler } from "../handlers/leased-handler.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
-import { TaskTraces } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
+import { TaskTraces } from "./task-traces.ts";
 
 /** What a worker needs from its environment. */
 interface WorkerServicePorts extends SchedulePorts {

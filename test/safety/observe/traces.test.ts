@@ -77,7 +77,7 @@ test("a run sends what it did, as a part of its caller's trace, and nothing else
       "signalbox.locks": ["x"],
       "signalbox.leases": ["db=1"],
       "process.exit.code": 3,
-      "error.type": "exit code 3",
+      "error.type": "3",
     },
     resource: { "service.name": "nightly", "host.name": expect.any(String) },
   });
