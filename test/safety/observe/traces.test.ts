@@ -21,6 +21,16 @@ const PRINT = ["sh", "-c", 'echo "$TRACEPARENT|${TRACESTATE-none}"'];
 /** Of a trace that is not the caller's. */
 const OWN = /^00-(?!0af765)[0-9a-f]{32}-[0-9a-f]{16}-01\|none\n$/;
 
+/** Collectors that do not do what a collector should. */
+const HOSTILE: [what: string, answer: Parameters<typeof startCollector>[0]][] = [
+  ["never answers", () => {}],
+  ["sends without end", (response) => void setInterval(() => response.write("x".repeat(65_536)), 1).unref()],
+  ["refuses everything", (response) => void response.writeHead(400).end(`\x1b[31m${"no ".repeat(10_000)}`)],
+  ["cuts the connection", (response) => void response.destroy()],
+  ["is always busy", (response) => void response.writeHead(503, { "retry-after": "3600" }).end()],
+  ["speaks no HTTP", ({ socket }) => void socket?.end("\0 220 ready\r\n\r\n")],
+];
+
 function pointTo({ url }: Pick<Collector, "url">): Record<string, string> {
   return { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: "50" };
 }
@@ -124,13 +134,7 @@ test.each([
   expect(collector.headers).toEqual([]);
 });
 
-test.each<[what: string, answer: Parameters<typeof startCollector>[0]]>([
-  ["never answers", () => {}],
-  ["sends without end", (response) => void setInterval(() => response.write("x".repeat(65_536)), 1).unref()],
-  ["refuses everything", (response) => void response.writeHead(400).end(`\x1b[31m${"no ".repeat(10_000)}`)],
-  ["cuts the connection", (response) => void response.destroy()],
-  ["is always busy", (response) => void response.writeHead(503, { "retry-after": "3600" }).end()],
-])(
+test.each(HOSTILE)(
   "a collector that %s does not keep the lock, the exit code or the output from being right",
   async (_, answer) => {
     const namespace = cluster.createNamespace();
@@ -216,20 +220,22 @@ test("an HTTP task and its failure are a part of the trace in the variables of t
   expect(wait?.parentSpanId).toBe(call?.parentSpanId); // for the lease
 });
 
-test("a worker whose collector hangs runs its tasks, and leaves when it is told to", async ({
-  namespace,
-}) => {
-  const collector = await startCollector(() => {});
-  const worker = namespace.start("worker", { env: pointTo(collector) });
-  await putDueSchedule(namespace, "first", { command: ["true"] });
-  await waitForOutcomes(namespace, "first");
-  await waitUntil("a request", () => collector.headers.length > 0);
-  await putDueSchedule(namespace, "second", { command: ["true"] });
-  const [last] = await waitForOutcomes(namespace, "second");
-  expect(last?.result).toBe("ok");
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toExit(0);
-});
+test.each(HOSTILE)(
+  "a worker runs its tasks with a collector that %s, and leaves when told to",
+  async (_, answer) => {
+    const namespace = cluster.createNamespace();
+    const collector = await startCollector(answer);
+    const worker = namespace.start("worker", { env: pointTo(collector) });
+    await putDueSchedule(namespace, "first", { command: ["true"] });
+    await waitForOutcomes(namespace, "first");
+    await waitUntil("a request", () => collector.headers.length > 0);
+    await putDueSchedule(namespace, "second", { command: ["true"] });
+    const [last] = await waitForOutcomes(namespace, "second");
+    expect(last?.result).toBe("ok");
+    worker.child.kill("SIGTERM");
+    expect(await worker.ended).toExit(0);
+  },
+);
 
 test("the spans of a run that an agent serves are sent by the agent, to its collector", async () => {
   const [ofAgent, ofCaller] = [await startCollector(), await startCollector()];
