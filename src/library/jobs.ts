@@ -15,13 +15,14 @@ import type { OperatorPorts } from "../operate/ports.ts";
 import type { MutationResult } from "../operate/schedule-mutation.ts";
 import { readAllStoredSchedules } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
-import { checkDefinition } from "../schedule/definition.ts";
+import { checkDefinition, type Definition } from "../schedule/definition.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ConfigError, translated, UsageError } from "./errors.ts";
 import { toJob, waitForJob } from "./job-state.ts";
 import { DURATION, INSTANT, parseOptions, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
 import { buildDefinition } from "./schedule-definition.ts";
 import type { SchedulesImpl } from "./schedules.ts";
+import { captureTrace } from "./tracing.ts";
 import type {
   Job,
   JobFilter,
@@ -115,15 +116,16 @@ export class JobQueueImpl implements JobQueue {
   }
 
   async add(type: string, data?: unknown, options: JobOptions = {}): Promise<JobReceipt> {
-    const [receipt] = await this.#addTogether([this.#plan("jobs.add", type, data, options)]);
+    const [receipt] = await this.#addTogether([
+      this.#plan("jobs.add", { type, data, ...options }, await captureTrace()),
+    ]);
     return receipt as JobReceipt;
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<JobReceipt[]> {
     if (!Array.isArray(jobs)) throw new ConfigError("jobs.addMany: the jobs must be a list");
-    const planned = jobs.map(({ type, data, ...options }, at) =>
-      this.#plan(`job ${at} of jobs.addMany`, type, data, options),
-    );
+    const env = await captureTrace();
+    const planned = jobs.map((job, at) => this.#plan(`job ${at} of jobs.addMany`, job, env));
     const receipts: JobReceipt[] = [];
     for (const some of splitJobs(planned)) receipts.push(...(await this.#addTogether(some)));
     return receipts;
@@ -151,8 +153,8 @@ export class JobQueueImpl implements JobQueue {
     return Object.fromEntries(counts) as Record<JobState, number>;
   }
 
-  /** @param call  for messages @throws UsageError, ConfigError, NotSupportedError */
-  #plan(call: string, type: string, data: unknown, options: JobOptions): PlannedJob {
+  /** @param call  for messages @param env  variables of the trace @throws UsageError, ConfigError, NotSupportedError */
+  #plan(call: string, { type, data, ...options }: NewJob, env: Definition["env"]): PlannedJob {
     const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, OPTIONS);
     if (at !== undefined && delay !== undefined)
       throw new UsageError("at and delay exclude each other; leave one of them out");
@@ -168,6 +170,7 @@ export class JobQueueImpl implements JobQueue {
       cron: "@manual",
       removeAfter: "success",
       ...(held && { leases: held }),
+      ...(env && { env }),
       ...(data !== undefined && { data }),
     });
     const id = `${type}.${key ?? generateRunId(random)}`;

@@ -8,6 +8,7 @@ import { mergeOwnInput } from "../worker/tasks/running-task.ts";
 import { ClosableWait, type LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
+import { findJobTrace } from "./tracing.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
 import { checkResult, describeFailure } from "./worker-handlers.ts";
 
@@ -180,6 +181,7 @@ function toTask(polled: PolledTask): Task {
     id,
     type: getScheduleType(id, definition),
     data: definition.data,
+    ...findJobTrace(definition),
     run: running.run,
     attempt: running.attempt,
     scheduledTime: new Date(running.scheduled),

@@ -167,6 +167,8 @@ export interface TaskFacts<D = unknown> {
   readonly run: string;
   /** The fencing token: a decimal number that grows from start to start of one schedule. */
   readonly token: string;
+  /** The trace in which the job was added, as the headers of W3C Trace Context: `traceparent`, `tracestate`. */
+  readonly trace?: Readonly<Record<string, string>>;
   /**
    * Aborted when the task is lost, or must end. The reason: a PreemptedError; in a Worker, also a TimeoutError, or a ClosedError when the
    * worker was closed.

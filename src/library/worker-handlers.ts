@@ -29,6 +29,7 @@ import {
 } from "./errors.ts";
 import { DURATION, parseArgument, quoteOption, type SessionTimes, TEXT } from "./options-schema.ts";
 import { toJsonData } from "./schedule-definition.ts";
+import { findJobTrace } from "./tracing.ts";
 import type { TaskHandler, TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Handlers by type, without the types of their data. */
@@ -161,6 +162,7 @@ class FunctionHandler implements Handler {
     const facts: WorkerTask = {
       id: task.id,
       ...(task.host !== undefined && { host: task.host }),
+      ...findJobTrace(task.definition),
       type: task.type,
       data: task.definition.data,
       run: task.run,
