@@ -1,6 +1,6 @@
 /**
  * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [churn] [links] [schedules] [sustained] [agent] [growth]`. Linux only.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [churn] [links] [schedules] [sustained] [agent] [growth] [jobs]`. Linux only.
  */
 import { cpus, loadavg, release } from "node:os";
 import { benchmarkAgent } from "./bench/agent.ts";
@@ -9,6 +9,7 @@ import { benchmarkChurn } from "./bench/churn.ts";
 import { benchmarkConsole } from "./bench/console.ts";
 import { benchmarkGrowth } from "./bench/growth.ts";
 import { benchmarkHandOff } from "./bench/hand-off.ts";
+import { benchmarkJobs } from "./bench/jobs.ts";
 import { benchmarkLinks } from "./bench/links.ts";
 import { benchmarkMemory } from "./bench/memory.ts";
 import { benchmarkProposals } from "./bench/proposals.ts";
@@ -30,10 +31,11 @@ const parts: Record<string, BenchmarkPart> = {
   sustained: benchmarkSustained,
   agent: benchmarkAgent,
   growth: benchmarkGrowth,
+  jobs: benchmarkJobs,
 };
 
 /** Parts that take minutes. They run only if they are named. */
-const LONG: ReadonlySet<string> = new Set(["sustained", "churn", "growth"]);
+const LONG: ReadonlySet<string> = new Set(["sustained", "churn", "growth", "jobs"]);
 
 /** Sizes of the clusters on which a part runs; otherwise one member. */
 const sizes: Record<string, readonly number[]> = { agent: [1, 3] };

@@ -59,6 +59,8 @@ const bundles: Bundle[] = [
  * commands, so each is a file in dist/modules/ that is loaded when it is used.
  */
 const SELDOM = ["yaml", "jsonc-parser", "prom-client", "cron-parser", "ical.js"];
+/** The same for a file of ours with its packages. Of their ES modules, a fifth is enough. */
+const SELDOM_SOURCE = { name: "opentelemetry", entry: "src/process/opentelemetry.ts" };
 const useModules: Plugin = {
   name: "use-modules",
   setup: ({ onLoad, onResolve }) => {
@@ -72,6 +74,10 @@ Object.defineProperty(exports, "CronExpressionParser", { enumerable: true, get: 
     }));
     onResolve({ filter: new RegExp(`^(${SELDOM.join("|").replaceAll(".", "\\.")})$`) }, ({ path }) => ({
       path: `./modules/${path}.cjs`,
+      external: true,
+    }));
+    onResolve({ filter: /\/opentelemetry\.ts$/ }, () => ({
+      path: `./modules/${SELDOM_SOURCE.name}.cjs`,
       external: true,
     }));
   },
@@ -159,10 +165,12 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
   report(product, form === "function" ? await cacheCode(resolvePath(product)) : "");
 }
 
-/** Builds a file that exports what a package exports. */
-async function buildModule(name: string): Promise<void> {
+/** Builds a file that exports what a package exports, or an entry of ours. */
+async function buildModule(name: string, entry?: string): Promise<void> {
   const { outputFiles, metafile } = await build({
-    stdin: { contents: `module.exports = require(${JSON.stringify(name)});`, resolveDir: root },
+    ...(entry === undefined
+      ? { stdin: { contents: `module.exports = require(${JSON.stringify(name)});`, resolveDir: root } }
+      : { entryPoints: [resolvePath(entry)], mainFields: ["module", "main"] }),
     bundle: true,
     write: false,
     platform: "node",
@@ -226,6 +234,7 @@ async function buildAll(): Promise<void> {
     rmSync(resolvePath("dist/node"), { force: true });
   }
   for (const name of SELDOM) await buildModule(name);
+  await buildModule(SELDOM_SOURCE.name, SELDOM_SOURCE.entry);
   for (const bundle of bundles) await buildBundle(bundle);
   replace("dist/signalbox", readFileSync(resolvePath("scripts/build/signalbox.sh"), "utf8"), 0o755);
   report("dist/signalbox", "starts the launcher for this processor");

@@ -13,6 +13,11 @@ export const VARIABLES: readonly EnvironmentRow[] = [
   ["SIGNALBOX_CONFIG", "read only this configuration file, as with -c"],
   ["SIGNALBOX_COMPLETION_TIMEOUT", "time limit for completions, instead of 300ms"],
   ["NO_COLOR", "disables colours in listings"],
+  ["TRACEPARENT, TRACESTATE", "trace of the caller, which run continues (docs/traces.md)"],
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "collector to which run, workers and the agent send spans; with the other variables of OpenTelemetry's SDK",
+  ],
   ["VISUAL, EDITOR", "editor that `signalbox edit` starts"],
 ];
 
@@ -23,6 +28,7 @@ export const GIVEN: readonly EnvironmentRow[] = [
   ["SIGNALBOX_RUN", "id of the run"],
   ["SIGNALBOX_HOST", "name of this host"],
   ["SIGNALBOX_LEASES", 'the leased units, as JSON: {"db":2}'],
+  ["TRACEPARENT, TRACESTATE", "its place in the trace of the run"],
 ];
 
 export const PRECEDENCE =

@@ -1,6 +1,7 @@
 import type { FileReader } from "../config/files.ts";
 import type { Settings } from "../config/settings.ts";
 import type { HostFacts } from "../fleet/host.ts";
+import type { SpanSender } from "../process/span-sender.ts";
 import type { Successors } from "../run/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { BriefCache } from "./brief-cache.ts";
@@ -22,6 +23,8 @@ export interface AgentContext extends AgentPorts {
   /** Configuration files by their paths. */
   configFiles: BriefCache<{ read: ReturnType<FileReader> }>;
   seal: NoteSeal;
+  /** Sends the spans of runs; undefined if this process has no variables for that. */
+  spans: SpanSender | undefined;
   /** Of this host. */
   facts: HostFacts;
   statistics: AgentStatistics;

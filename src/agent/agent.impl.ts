@@ -21,6 +21,7 @@ import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { realRandom } from "../process/random.ts";
+import { createSpanSender } from "../process/span-sender.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
 import { Successors } from "../run/successors.ts";
 import { formatListenAddress } from "../worker/metrics/listen-address.ts";
@@ -77,6 +78,7 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
     else stop.abort(name);
   });
   const notifier = createNotifier(io.env, { log, isAlive: () => true });
+  void context.spans?.load();
   log.info("ready", { socket: path });
   notifier.sendReady();
   void warnOfNative(context);
@@ -99,6 +101,7 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
   log.info("ended", { calls: agent.describe() });
   ignore();
   await metrics?.close();
+  await context.spans?.close();
   await notifier.close();
   connection.store.close();
   log.close?.();
@@ -167,6 +170,7 @@ function createContext(
     userNames: new BriefCache(clock),
     configFiles: new BriefCache(clock),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
+    spans: createSpanSender(process.env, ports, facts.fqdn),
   };
 }
 

@@ -32,6 +32,7 @@ import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../process/agent-socket/launched-command.ts";
+import type { SpanSender } from "../process/span-sender.ts";
 import { CallAttempts, type StartedAttempt } from "../run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 
@@ -187,6 +188,7 @@ const LATE = 2_500;
 /** One call as the run of a launcher, on the connection and the sessions of the agent. */
 class ServedRun implements LaunchedRun {
   readonly identity: { pid: number; user: string };
+  readonly spans: SpanSender | undefined;
   readonly #context: AgentContext;
   readonly #call: LaunchedCall;
   readonly #id: string;
@@ -211,6 +213,7 @@ class ServedRun implements LaunchedRun {
     this.#note = note;
     this.#output = output;
     const { uid } = call.peer;
+    this.spans = context.spans;
     this.identity = {
       pid: call.request.pid,
       user: context.userNames.get(`${uid}`, () => context.accounts.findUserName(uid)),

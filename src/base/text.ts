@@ -23,6 +23,15 @@ export function clean(text: string, longest = Number.POSITIVE_INFINITY): string 
   return truncateText(removeUnseen(text, escapeBidiControl), longest);
 }
 
+/** Cleans a text of several lines, each as `clean` does. */
+export function cleanLines(text: string): string {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => clean(line))
+    .join("\n");
+}
+
 /** Cleans typed or pasted text, as `clean` does. Bidi controls are removed: an escape would be text that was not typed. */
 export function cleanInput(text: string): string {
   return removeUnseen(text, () => "");

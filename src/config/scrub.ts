@@ -33,11 +33,12 @@ const OTHERS = [
 /** The variables that a command does not get. */
 export const REMOVED_VARIABLES: readonly string[] = [...CREDENTIALS, ...OF_LAUNCHER];
 
-/** Returns the environment for the command: without our credentials and what a launcher set, otherwise unchanged. */
-export function scrubEnv(env: Env): Record<string, string> {
-  const kept = Object.entries(env).filter(
-    ([name, value]) => value !== undefined && !REMOVED_VARIABLES.includes(name),
-  );
+/**
+ * Returns the environment for the command: without our credentials and what a launcher set, otherwise unchanged.
+ * @param removed  the names of the variables to leave out
+ */
+export function scrubEnv(env: Env, removed = REMOVED_VARIABLES): Record<string, string> {
+  const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !removed.includes(name));
   return Object.fromEntries(kept) as Record<string, string>;
 }
 

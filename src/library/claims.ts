@@ -1,23 +1,22 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
-import { mergeSignals, waitForAbort } from "../base/wait.ts";
+import { mergeSignals, OVER, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
-import { QueueSink } from "../observe/queue-sink.ts";
+import { KeySink } from "../observe/key-sink.ts";
 import { validateLocks, validateName } from "../protocol/names.ts";
-import type { QueueEntry } from "../protocol/ticket.ts";
+import { type QueueEntry, toQueue } from "../protocol/ticket.ts";
 import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../run/request.ts";
-import { isCount } from "../schedule/json-fields.ts";
-import type { LibraryConnection } from "./connection.ts";
+import { ClosableWait, type LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
 import {
   DURATION,
   FLAG,
+  POSITIVE,
   parseOptions,
   pickDefined,
-  quoteOption,
   resolveSessionTimes,
   SESSION_OPTIONS,
   SIGNAL,
@@ -50,40 +49,11 @@ type ParsedOptions = v.InferOutput<v.StrictObjectSchema<typeof ACQUIRE_OPTIONS, 
 export async function acquire(connection: LibraryConnection, options: ParsedOptions): Promise<HeldImpl> {
   const request = buildClaimRequest(connection, options);
   const waiting = new ClosableWait(connection, "the connection was closed while waiting");
-  try {
-    const either = mergeSignals(waiting.signal, options.signal);
+  return await waiting.run(async (closing) => {
+    const either = mergeSignals(closing, options.signal);
     const claim = await translated(() => acquireClaim(connection.ports, request, either));
     return await connection.adoptOrEnd(new HeldImpl(connection, claim, request), () => claim.release());
-  } finally {
-    waiting.end();
-  }
-}
-
-/** Waits that end when the connection is closed. */
-class ClosableWait {
-  readonly #connection: LibraryConnection;
-  readonly #closing = new AbortController();
-  readonly #why: string;
-
-  /** @throws ClosedError */
-  constructor(connection: LibraryConnection, why: string) {
-    this.#connection = connection;
-    this.#why = why;
-    connection.adopt(this);
-  }
-
-  /** Aborts with a ClosedError when the connection is closed. */
-  get signal(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort(new ClosedError(this.#why));
-  }
-
-  end(): void {
-    this.#connection.drop(this);
-  }
+  });
 }
 
 /** The implementation of `Held`. */
@@ -131,7 +101,7 @@ class HeldImpl implements Held {
       () => this.#release(0),
       () => this.#release(1),
     );
-    await Promise.race([freed, this.#rejectWhenLate()]);
+    await this.#waitUntilLate(freed);
     const value = await working.catch((error) => {
       throw this.signal.aborted ? this.#toLostError(error) : error;
     });
@@ -146,7 +116,7 @@ class HeldImpl implements Held {
   async close(): Promise<void> {
     if (this.#work !== undefined) {
       this.#claim.abandon("the connection is closed");
-      await Promise.race([this.#work.catch(() => {}), this.#rejectWhenLate().catch(() => {})]);
+      await this.#waitUntilLate(this.#work).catch(() => {});
     }
     await this.release();
   }
@@ -161,12 +131,19 @@ class HeldImpl implements Held {
     return cause === reason ? reason : new ClaimLostError(reason.kind, reason.message, { cause });
   }
 
+  /** Waits for work, and rejects when it is late. The timer of the wait must not keep the process alive. */
+  async #waitUntilLate(work: Promise<unknown>): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([work, this.#rejectWhenLate(over.signal)]).finally(() => over.abort(OVER));
+  }
+
   /** Rejects when the signal has been aborted and the termination timeout has passed, but no later than the horizon. */
-  async #rejectWhenLate(): Promise<never> {
+  async #rejectWhenLate(over: AbortSignal): Promise<never> {
     const { clock } = this.#connection.ports;
     await waitForAbort(this.signal);
     await clock.sleep(
       Math.min(this.#terminationTimeout, Math.max(0, this.#claim.getHorizon() - clock.now())),
+      over,
     );
     throw this.signal.reason;
   }
@@ -208,10 +185,8 @@ function toWaitLimits({ wait }: ParsedOptions, leaseTimeout: number | undefined)
   return { queues: true, lock: wait };
 }
 
-const isMax = (value: unknown): value is number => isCount(value) && value >= 1;
-
 const OPTIONS = {
-  max: v.custom<number>(isMax, quoteOption("is not a whole number of 1 or more")),
+  max: POSITIVE,
   per: DURATION,
   wait: CLAIM_OPTIONS.wait,
   signal: CLAIM_OPTIONS.signal,
@@ -239,7 +214,7 @@ export async function limitRate(
 async function keepFor(connection: LibraryConnection, held: Held, span: number): Promise<void> {
   try {
     const wait = new ClosableWait(connection, "the connection is closed");
-    await connection.ports.clock.sleep(span, wait.signal).finally(() => wait.end());
+    await wait.run((closing) => connection.ports.clock.sleep(span, closing));
   } catch {
     // The connection is closed, which releases the claim too.
   } finally {
@@ -270,13 +245,14 @@ async function* followHolder(
   lock: string,
   signal: AbortSignal,
 ): AsyncGenerator<LockHolder | undefined, void> {
-  const sink = new QueueSink(ports.keys.getQueueRange("lock", lock));
+  const sink = new KeySink(ports.keys.getQueueRange("lock", lock));
   const following = followEtcd(ports, sink, signal);
   let last: string | undefined;
   for (;;) {
     const { value: event } = await translated(() => following.next());
     if (event?.kind === "away") continue;
-    const holder = toLockHolder(sink.findHolder());
+    const queue = toQueue([...sink.stored.values()]);
+    const holder = toLockHolder(queue.find(({ ticket }) => ticket?.state === "held"));
     const token = holder?.token ?? "";
     if (token === last) continue;
     last = token;

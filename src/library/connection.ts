@@ -160,3 +160,43 @@ export class LibraryConnection {
     this.ports.store.close();
   }
 }
+
+/** Waits that end when the connection is closed. */
+export class ClosableWait {
+  readonly #connection: LibraryConnection;
+  readonly #closing = new AbortController();
+  readonly #why: string;
+  #working: Promise<unknown> | undefined;
+
+  /** @throws ClosedError */
+  constructor(connection: LibraryConnection, why: string) {
+    this.#connection = connection;
+    this.#why = why;
+    connection.adopt(this);
+  }
+
+  /** Does something that ends soon after the signal is aborted. `close` waits for its end. */
+  async run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const working = work(this.signal);
+    this.#working = working;
+    try {
+      return await working;
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Aborts with a ClosedError when the connection is closed. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new ClosedError(this.#why));
+    await this.#working?.catch(() => {});
+  }
+
+  end(): void {
+    this.#connection.drop(this);
+  }
+}

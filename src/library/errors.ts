@@ -1,5 +1,6 @@
 import { ConfigError, EXIT, SignalboxError, TooLargeError } from "../base/errors.ts";
 import { StoreError } from "../etcd/store.ts";
+import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 
 // All errors of the library. Distinguish them by class or `code`. Errors of other modules are exported here too.
 
@@ -54,6 +55,20 @@ export class TimeoutError extends SignalboxError {
   override readonly code = "TIMEOUT";
   constructor(message: string) {
     super(EXIT.timeout, message);
+  }
+}
+
+/**
+ * A job was given up (exit 1). The message has the name and the message of the error of its handler; the `cause` is that error, as it
+ * was stored: with its `code`, if that is a text, and the first lines of its stack.
+ */
+export class JobFailedError extends SignalboxError {
+  override readonly code = "JOB_FAILED";
+  /** How its last run ended. */
+  readonly result: OccurrenceResult;
+  constructor(message: string, result: OccurrenceResult, options?: { cause?: unknown }) {
+    super(EXIT.undone, message, options);
+    this.result = result;
   }
 }
 

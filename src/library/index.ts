@@ -1,6 +1,7 @@
 // The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
 // generated from the docstrings of what is exported here.
 export type { Log, LogFields } from "../base/log.ts";
+export type { JobConflictRule, JobState } from "../operate/jobs.ts";
 export type { LossKind, RefusalKind } from "../run/claim-errors.ts";
 export type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 export type {
@@ -26,6 +27,7 @@ export {
   ConfigError,
   CronError,
   EtcdError,
+  JobFailedError,
   NotFoundError,
   NotSupportedError,
   PermissionError,
@@ -42,6 +44,9 @@ export { openTestSignalbox } from "./test-signalbox.ts";
 export { createTaskTracing } from "./tracing.ts";
 export type {
   AcquireOptions,
+  BackfillSpan,
+  CalendarDays,
+  CalendarStore,
   ClaimOptions,
   ConnectOptions,
   CronOptions,
@@ -51,18 +56,23 @@ export type {
   FinishedTask,
   Held,
   Instant,
+  Job,
+  JobFilter,
   JobOptions,
   JobQueue,
   JobReceipt,
   LockHolder,
+  NewJob,
   NewSchedule,
   PollOptions,
   PollWaitOptions,
   RateOptions,
   RunDueOptions,
+  RunOutcome,
   Schedule,
   ScheduleChanges,
   ScheduleFields,
+  ScheduleHistory,
   Schedules,
   Signalbox,
   SyncOptions,

@@ -25,6 +25,12 @@ export const WAIT = v.lazy((given) => (typeof given === "boolean" ? FLAG : DURAT
 /** A signal that ends a wait. */
 export const SIGNAL = v.optional(v.instance(AbortSignal, quoteOption("is not an AbortSignal")));
 
+/** A number of at least one. */
+export const POSITIVE = v.custom<number>(
+  (value) => isCount(value) && value >= 1,
+  quoteOption("is not a whole number of 1 or more"),
+);
+
 export const TEXT = v.custom<string>(isText, quoteOption("is not a string"));
 export const TEXTS = v.custom<readonly string[]>(isTexts, quoteOption("is not a list of strings"));
 

@@ -5,10 +5,12 @@ import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../worker/polling/polled-task.ts";
 import { Poller } from "../worker/polling/poller.ts";
 import { mergeOwnInput } from "../worker/tasks/running-task.ts";
-import type { LibraryConnection } from "./connection.ts";
+import { ClosableWait, type LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
+import { findJobTrace } from "./tracing.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
+import { checkResult, describeFailure } from "./worker-handlers.ts";
 
 /**
  * The schedules that a connection has changed and one source of tasks has not read since. A source receives changes from its
@@ -63,8 +65,11 @@ export class PolledTaskSource implements TaskSource {
     const unread = new UnreadChanges();
     changes.add(unread); // before the first read, so that changes during it are read again
     const forget = () => changes.delete(unread);
+    const opening = new ClosableWait(connection, "the connection was closed while a source was opened");
     try {
-      const poller = await translated(() => openPoller(connection, aliveTime));
+      const poller = await opening.run((closing) =>
+        translated(() => openPoller(connection, aliveTime, closing)),
+      );
       const source = new PolledTaskSource(connection, aliveTime, poller, unread, forget);
       return await connection.adoptOrEnd(source, () => poller.close());
     } catch (error) {
@@ -152,7 +157,7 @@ export class PolledTaskSource implements TaskSource {
 function openPoller(
   { ports, settings, facts, measure }: LibraryConnection,
   aliveTime: number | undefined,
-  signal = new AbortController().signal,
+  signal: AbortSignal,
 ): Promise<Poller> {
   return Poller.open(
     ports,
@@ -176,15 +181,17 @@ function toTask(polled: PolledTask): Task {
     id,
     type: getScheduleType(id, definition),
     data: definition.data,
+    ...findJobTrace(definition),
     run: running.run,
     attempt: running.attempt,
     scheduledTime: new Date(running.scheduled),
     token: String(token),
     signal: polled.signal,
-    finish: () => translated(() => polled.finish()),
+    finish: (result?: unknown) => translated(async () => polled.finish(checkResult(result).value)),
     retry: (wait?: Duration) =>
       translated(async () => polled.retry(parseArgument("wait", wait, v.optional(DURATION)))),
-    fail: (reason: string) => translated(() => polled.fail(reason)),
+    fail: (reason: string | Error) =>
+      translated(() => polled.fail(typeof reason === "string" ? { reason } : describeFailure(reason))),
     release: () => translated(() => polled.release()),
     heartbeat: () => translated(() => polled.sendHeartbeat()),
   };

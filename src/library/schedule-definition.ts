@@ -12,7 +12,10 @@ import type { NewSchedule, ScheduleChanges, ScheduleFields } from "./types.ts";
 /** Fields of a schedule as programs write them; null removes one. The output is their stored form. */
 const FIELDS = {
   cron: v.pipe(v.optional(v.unknown()), v.transform(checkCron)),
-  ...v.entriesFromList(["delay", "jitter", "deadline", "timeout", "backoff", "keepFor"], v.nullish(DURATION)),
+  ...v.entriesFromList(
+    ["delay", "jitter", "deadline", "timeout", "backoff", "keepFor", "keepResult"],
+    v.nullish(DURATION),
+  ),
   end: v.nullish(INSTANT),
   data: v.nullish(v.pipe(v.unknown(), v.transform(copyData))),
   // The schedule operations check these.

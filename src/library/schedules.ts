@@ -1,14 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { generateRunId, generateSessionId } from "../base/ids.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { quoteText } from "../base/text.ts";
-import { retryUnavailable } from "../etcd/retry.ts";
-import { grantOnce } from "../etcd/session/grant.ts";
-import { StoreError } from "../etcd/store.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
-import type { Receipt } from "../operate/operator-action.ts";
-import { formatOperator, type OperatorPorts } from "../operate/ports.ts";
+import { formatOperator } from "../operate/ports.ts";
 import {
   applyMutation,
   type MutationOptions,
@@ -17,8 +12,10 @@ import {
 } from "../operate/schedule-mutation.ts";
 import {
   buildAddMutation,
+  buildBackfillCancellation,
+  buildBackfillMutation,
+  buildBuryMutation,
   buildDeleteMutation,
-  buildJobMutation,
   buildModifyMutation,
   buildPauseMutation,
   buildResumeMutation,
@@ -34,25 +31,32 @@ import {
   type StoredSchedule,
 } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
-import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
-import { AlreadyExistsError } from "../schedule/errors.ts";
-import { formatOncePlan } from "../schedule/plan.ts";
-import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
+import { getScheduleType, isPaused } from "../schedule/definition.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { LibraryConnection } from "./connection.ts";
-import { ConfigError, NotFoundError, translated, UsageError } from "./errors.ts";
-import { DURATION, FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
+import { ConfigError, NotFoundError, translated } from "./errors.ts";
+import {
+  FLAG,
+  INSTANT,
+  POSITIVE,
+  parseArgument,
+  parseOptions,
+  pickDefined,
+  quoteOption,
+  TEXT,
+} from "./options-schema.ts";
 import { PolledTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
+  BackfillSpan,
   Instant,
-  JobOptions,
-  JobQueue,
-  JobReceipt,
   NewSchedule,
   PollOptions,
   PollWaitOptions,
+  RunOutcome,
   Schedule,
   ScheduleChanges,
+  ScheduleHistory,
   Schedules,
   SyncOptions,
   SyncResult,
@@ -60,112 +64,21 @@ import type {
   TaskSource,
 } from "./types.ts";
 
-/** How long the receipts of jobs stay, s. It must be much longer than a call takes that has lost its answer. */
-const TTL = 900;
-/** How long one session is used for receipts, ms. */
-const USED_FOR = 60_000;
-
-/** What a session expires with, and until when it is used, by the clock, ms. */
-interface ReceiptSession {
-  id: Promise<bigint>;
-  until: number;
-}
-
-/**
- * The receipts of the jobs that this program adds: one for each call at the same time. Jobs leave no audit record, the outcome
- * tells what a job has done. But a call that lost its answer must find out that it was applied, also if the job has been done
- * and removed meanwhile; otherwise the repeated call would add the job again.
- */
-class ReceiptPool {
-  readonly #ports: OperatorPorts;
-  #session: ReceiptSession | undefined;
-  /** Receipts of the current session that no call uses. */
-  #free: Receipt[] = [];
-
-  constructor(ports: OperatorPorts) {
-    this.#ports = ports;
-  }
-
-  /**
-   * Runs a call with a receipt whose session lives much longer than the call. A receipt is used again only if it is known what
-   * the call has written.
-   * @throws StoreError, what the call throws
-   */
-  async use(call: (receipt: Receipt) => Promise<MutationResult>): Promise<MutationResult> {
-    const session = this.#chooseSession();
-    let receipt: Receipt | undefined;
-    try {
-      receipt = this.#free.pop() ?? (await this.#createReceipt(session));
-      const result = await call(receipt);
-      const modRevision = result.kind === "done" ? result.revision : receipt.modRevision;
-      this.#release(session, { ...receipt, modRevision });
-      return result;
-    } catch (error) {
-      if (receipt !== undefined && error instanceof AlreadyExistsError) this.#release(session, receipt);
-      // The session could not be granted, or has ended before its time.
-      if (error instanceof StoreError && this.#session === session) this.#session = undefined;
-      throw error;
-    }
-  }
-
-  #release(session: ReceiptSession, receipt: Receipt): void {
-    if (this.#session === session) this.#free.push(receipt);
-  }
-
-  #chooseSession(): ReceiptSession {
-    const now = this.#ports.clock.now();
-    if (this.#session === undefined || this.#session.until <= now) {
-      this.#session = { id: this.#grant(), until: now + USED_FOR };
-      this.#free = [];
-    }
-    return this.#session;
-  }
-
-  async #createReceipt({ id }: ReceiptSession): Promise<Receipt> {
-    const { keys, random } = this.#ports;
-    return { key: keys.receipt(generateRunId(random)), session: await id, modRevision: 0n };
-  }
-
-  async #grant(): Promise<bigint> {
-    const { store, clock, random, settings } = this.#ports;
-    const id = generateSessionId(random);
-    const until = clock.now() + settings.connectTimeout;
-    await retryUnavailable(this.#ports, until, (signal) => grantOnce(store, id, TTL, signal));
-    return id;
-  }
-}
-
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
 /** @see Schedules */
 export class SchedulesImpl implements Schedules {
   readonly #connection: LibraryConnection;
   readonly #changes = new Set<UnreadChanges>();
-  readonly #receipts: ReceiptPool;
   #source: Promise<PolledTaskSource> | undefined;
 
   constructor(connection: LibraryConnection) {
     this.#connection = connection;
-    this.#receipts = new ReceiptPool(connection.ports);
   }
 
   async add(id: string, schedule: NewSchedule): Promise<Schedule> {
     const { definition, first } = buildDefinition("add", schedule);
     return await this.#changeAndGet(id, () => buildAddMutation(id, definition, first));
-  }
-
-  /** Applies a mutation that adds a job. It leaves no audit record. @internal */
-  async addJob(
-    id: string,
-    schedule: NewSchedule,
-    build: (definition: Definition, first: FirstOccurrenceOptions) => ScheduleMutation,
-  ): Promise<void> {
-    const { definition, first } = buildDefinition("jobs.add", schedule);
-    await this.#applyAndRecord(id, () =>
-      this.#receipts.use((receipt) =>
-        applyMutation(this.#connection.ports, build(definition, first), { receipt }),
-      ),
-    );
   }
 
   async set(id: string, schedule: NewSchedule): Promise<Schedule> {
@@ -182,12 +95,17 @@ export class SchedulesImpl implements Schedules {
   }
 
   async get(id: string): Promise<Schedule> {
+    return this.#toSchedule(await this.#read(id));
+  }
+
+  /** @throws NotFoundError */
+  async #read(id: string): Promise<StoredSchedule> {
     validateName("schedule", id);
     const { schedules } = await this.#callOpen(() => readStoredSchedules(this.#connection.ports, [id]));
     const stored = schedules.get(id);
     if (stored === undefined || stored.definitionMod === 0n)
       throw new NotFoundError(`there is no schedule ${quoteText(id)}`);
-    return this.#toSchedule(stored);
+    return stored;
   }
 
   async list(): Promise<Schedule[]> {
@@ -218,6 +136,32 @@ export class SchedulesImpl implements Schedules {
 
   async trigger(id: string): Promise<void> {
     await this.#change(id, () => buildTriggerMutation([id]));
+  }
+
+  async history(id: string): Promise<ScheduleHistory> {
+    const { outcomes, hosts = [] } = await this.#read(id);
+    const all = [outcomes, ...hosts.map((part) => part.outcomes)];
+    return {
+      runs: toRunOutcomes(all.flatMap(({ runs }) => runs)),
+      dead: toRunOutcomes(all.flatMap(({ dead }) => dead)),
+    };
+  }
+
+  async retryDead(id: string, times?: readonly Instant[]): Promise<void> {
+    await this.#change(id, () => buildTriggerMutation([id], { dead: parseTimes(times) }));
+  }
+
+  async buryDead(id: string, times?: readonly Instant[]): Promise<void> {
+    await this.#change(id, () => buildBuryMutation([id], parseTimes(times)));
+  }
+
+  async backfill(id: string, span: BackfillSpan): Promise<void> {
+    const options = parseOptions("backfill", span, BACKFILL);
+    await this.#change(id, () => buildBackfillMutation(id, options));
+  }
+
+  async cancelBackfill(id: string): Promise<void> {
+    await this.#change(id, () => buildBackfillCancellation([id]));
   }
 
   open(options: PollOptions = {}): Promise<TaskSource> {
@@ -258,18 +202,18 @@ export class SchedulesImpl implements Schedules {
   }
 
   #change(id: string, build: () => ScheduleMutation, options?: MutationOptions): Promise<MutationResult> {
-    return this.#applyAndRecord(id, () => applyMutation(this.#connection.ports, build(), options));
+    return this.applyAndRecord([id], () => applyMutation(this.#connection.ports, build(), options));
   }
 
-  /** Applies a change and records it, even if the call fails, because it may have been applied. */
-  async #applyAndRecord(id: string, apply: () => Promise<MutationResult>): Promise<MutationResult> {
+  /** Applies a change and records it, even if the call fails, because it may have been applied. @internal */
+  async applyAndRecord<T>(ids: readonly string[], apply: () => Promise<T>): Promise<T> {
     try {
       return await this.#callOpen(async () => {
-        validateName("schedule", id);
+        for (const id of ids) validateName("schedule", id);
         return await apply();
       });
     } finally {
-      this.#recordChange(id);
+      for (const id of ids) this.#recordChange(id);
     }
   }
 
@@ -298,6 +242,30 @@ export class SchedulesImpl implements Schedules {
       definition: { ...definition },
     };
   }
+}
+
+const BACKFILL = {
+  from: INSTANT,
+  to: INSTANT,
+  parallel: v.optional(POSITIVE, 1),
+} satisfies Record<keyof BackfillSpan, v.GenericSchema>;
+
+const INSTANTS = v.array(INSTANT, quoteOption("is not a list of instants"));
+
+/** @returns the scheduled times of dead letters, ms; all if none are given */
+function parseTimes(times: readonly Instant[] | undefined): readonly (number | "all")[] {
+  return times === undefined ? ["all"] : parseArgument("times", times, INSTANTS);
+}
+
+/** Converts outcomes, newest first. */
+function toRunOutcomes(outcomes: readonly OccurrenceOutcome[]): RunOutcome[] {
+  const sorted = outcomes.toSorted((a, b) => b.endedAt - a.endedAt);
+  return sorted.map(({ scheduled, startedAt, endedAt, ...rest }) => ({
+    ...rest,
+    scheduledTime: new Date(scheduled),
+    startedAt: startedAt === undefined ? undefined : new Date(startedAt),
+    endedAt: new Date(endedAt),
+  }));
 }
 
 const SYNC_OPTIONS = {
@@ -361,58 +329,4 @@ function toSyncResult(changes: readonly PlannedChange[]): SyncResult {
     changed: listIds((change) => !isAdded(change) && !change.isDeleted),
     deleted: listIds(({ isDeleted }) => isDeleted === true),
   };
-}
-
-/** The options that are fields of the schedule are checked with it. */
-const OPTIONS = {
-  key: v.optional(TEXT),
-  replaceDead: v.optional(FLAG, false),
-  at: v.optional(INSTANT),
-  delay: v.optional(DURATION),
-  ...v.entriesFromList(
-    ["priority", "retries", "backoff", "timeout", "deadline", "group", "leases", "tags"],
-    v.optional(v.unknown()),
-  ),
-} satisfies Record<keyof JobOptions, v.GenericSchema>;
-
-/** @see JobQueue */
-export class JobQueueImpl implements JobQueue {
-  readonly #connection: LibraryConnection;
-  readonly #schedules: SchedulesImpl;
-
-  constructor(connection: LibraryConnection, schedules: SchedulesImpl) {
-    this.#connection = connection;
-    this.#schedules = schedules;
-  }
-
-  async add(type: string, data?: unknown, options: JobOptions = {}): Promise<JobReceipt> {
-    const { key, at, delay, replaceDead, ...fields } = parseOptions("jobs.add", options, OPTIONS);
-    if (at !== undefined && delay !== undefined)
-      throw new UsageError("at and delay exclude each other; leave one of them out");
-    validateName("job type", type);
-    const { clock, random } = this.#connection.ports;
-    const id = `${type}.${key ?? generateRunId(random)}`;
-    const start = at ?? clock.getWallTime() + (delay ?? 0);
-    const schedule = {
-      ...(fields as Omit<JobOptions, "key" | "at" | "delay" | "replaceDead">),
-      type,
-      cron: formatOncePlan(start),
-      start,
-      removeAfter: "success" as const,
-      ...(data !== undefined && { data }),
-    };
-    let isDead = false;
-    const handleDead = () => {
-      isDead = true;
-    };
-    try {
-      await this.#schedules.addJob(id, schedule, (definition, first) =>
-        buildJobMutation(id, definition, first, { replaces: replaceDead, handleDead }),
-      );
-      return { id, isNew: true, isDead: false };
-    } catch (error) {
-      if (key !== undefined && error instanceof AlreadyExistsError) return { id, isNew: false, isDead };
-      throw error;
-    }
-  }
 }

@@ -1,10 +1,13 @@
+import { CalendarStoreImpl } from "./calendars.ts";
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS, limitRate, watchLock } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
+import { JobQueueImpl } from "./jobs.ts";
 import { parseOptions } from "./options-schema.ts";
-import { JobQueueImpl, SchedulesImpl } from "./schedules.ts";
+import { SchedulesImpl } from "./schedules.ts";
 import type {
   AcquireOptions,
+  CalendarStore,
   ClaimOptions,
   ConnectOptions,
   Held,
@@ -39,6 +42,7 @@ export function getConnection(signalbox: Signalbox): LibraryConnection {
 export class SignalboxImpl implements Signalbox {
   readonly schedules: Schedules;
   readonly jobs: JobQueue;
+  readonly calendars: CalendarStore;
   readonly #connection: LibraryConnection;
 
   constructor(connection: LibraryConnection) {
@@ -46,6 +50,7 @@ export class SignalboxImpl implements Signalbox {
     const schedules = new SchedulesImpl(connection);
     this.schedules = schedules;
     this.jobs = new JobQueueImpl(connection, schedules);
+    this.calendars = new CalendarStoreImpl(connection, schedules);
     connections.set(this, connection);
   }
 

@@ -16,12 +16,11 @@ import type {
   RunDueOptions,
   Schedules,
   Task,
-  TaskHandler,
   TestOptions,
   TestSignalbox,
   WorkerTask,
 } from "./types.ts";
-import { HANDLER_OPTIONS, wrapHandler } from "./worker-handlers.ts";
+import { createHandlerCall, HANDLER_OPTIONS } from "./worker-handlers.ts";
 
 /**
  * A wall clock that stands still until it is set. Its monotonic time is that of the machine, so sessions live as long as the
@@ -168,25 +167,24 @@ async function runDueTasks(schedules: Schedules, settings: RunSettings, ran: Fin
   }
 }
 
-function findHandler({ handlers, middleware }: RunSettings, type: string): TaskHandler | undefined {
+function findHandler({ handlers, middleware }: RunSettings, type: string) {
   const found = Object.entries(handlers).find(([pattern]) => createTypeMatcher(pattern)(type));
-  return found && wrapHandler(found[1], middleware);
+  return found && createHandlerCall(found[1], middleware);
 }
 
 /** Runs a task and stores its result. A task that was released is given back later, because it would be due at once. */
-async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
+async function runTask(task: Task, call: ReturnType<typeof createHandlerCall>): Promise<FinishedTask> {
   const { id, scheduledTime, attempt } = task;
-  let asked: { wait?: Duration } | "released" | undefined;
-  const { type, data, run, token, signal } = task;
-  const facts: WorkerTask = {
+  const end = (result: FinishedTask["result"], error?: unknown) => ({
     id,
     scheduledTime,
     attempt,
-    type,
-    data,
-    run,
-    token,
-    signal,
+    result,
+    error,
+  });
+  let asked: { wait?: Duration } | "released" | undefined;
+  const facts: WorkerTask = {
+    ...task,
     retry: (wait) => {
       asked ??= wait === undefined ? {} : { wait };
     },
@@ -195,14 +193,15 @@ async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
       asked ??= "released";
     },
   };
+  let result: unknown;
   try {
-    await handle(facts);
+    result = await call(facts);
   } catch (error) {
-    if (error instanceof ProcessStopError) return { id, scheduledTime, attempt, result: "released", error };
-    await task.fail(String(error));
-    return { id, scheduledTime, attempt, result: "failed", error };
+    if (error instanceof ProcessStopError) return end("released", error);
+    await task.fail(error instanceof Error ? error : String(error));
+    return end("failed", error);
   }
-  if (asked === "released") return { id, scheduledTime, attempt, result: "released", error: undefined };
-  await (asked === undefined ? task.finish() : task.retry(asked.wait));
-  return { id, scheduledTime, attempt, result: asked === undefined ? "ok" : "retry", error: undefined };
+  if (asked === "released") return end("released");
+  await (asked === undefined ? task.finish(result) : task.retry(asked.wait));
+  return end(asked === undefined ? "ok" : "retry");
 }

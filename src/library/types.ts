@@ -1,4 +1,5 @@
 import type { Log } from "../base/log.ts";
+import type { JobConflictRule, JobState } from "../operate/jobs.ts";
 import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type {
   Catchup,
@@ -68,6 +69,11 @@ export interface ScheduleFields {
   keep?: number;
   /** The history keeps no outcome that ended so much earlier than the newest one. Default: no limit. */
   keepFor?: Duration;
+  /**
+   * The history has what handlers returned, and stays so long after `removeAfter` has removed the schedule. Default: results are
+   * not kept.
+   */
+  keepResult?: Duration;
   /** What happens to missed occurrences. Default: `all`. */
   catchup?: Catchup;
   /** What happens to an occurrence that is due while the previous one runs. Default: `forbid`. */
@@ -161,6 +167,8 @@ export interface TaskFacts<D = unknown> {
   readonly run: string;
   /** The fencing token: a decimal number that grows from start to start of one schedule. */
   readonly token: string;
+  /** The trace in which the job was added, as the headers of W3C Trace Context: `traceparent`, `tracestate`. */
+  readonly trace?: Readonly<Record<string, string>>;
   /**
    * Aborted when the task is lost, or must end. The reason: a PreemptedError; in a Worker, also a TimeoutError, or a ClosedError when the
    * worker was closed.
@@ -174,8 +182,12 @@ export interface TaskFacts<D = unknown> {
  * UnreachableError if etcd does not answer.
  */
 export interface Task<D = unknown> extends TaskFacts<D> {
-  /** Finishes the task. The next occurrence counts from the scheduled time. */
-  finish(): Promise<void>;
+  /**
+   * Finishes the task. The next occurrence counts from the scheduled time.
+   * @param result  kept if the schedule has `keepResult`: any value that JSON preserves, of at most 16 KiB
+   * @throws TooLargeError, NotSupportedError for the result; the task is not finished then
+   */
+  finish(result?: unknown): Promise<void>;
   /**
    * Starts the same occurrence again later. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure
@@ -183,9 +195,9 @@ export interface Task<D = unknown> extends TaskFacts<D> {
   retry(wait?: Duration): Promise<void>;
   /**
    * Reports a failure. The occurrence starts again if `retries` of the schedule allow it, otherwise it becomes a dead letter.
-   * @param reason  a text for the history, cut after 300 characters
+   * @param reason  a text for the history, cut after 300 characters; or an error, whose `code` and stack are kept too
    */
-  fail(reason: string): Promise<void>;
+  fail(reason: string | Error): Promise<void>;
   /** Gives the task back. The same occurrence may be taken again at once, by any worker. */
   release(): Promise<void>;
   /** Reports that the program still works on the task. Needed only if `aliveTime` is set. */
@@ -262,6 +274,27 @@ export interface Schedules {
   resume(id: string): Promise<void>;
   /** Adds one run, which is due at once. @throws NotFoundError */
   trigger(id: string): Promise<void>;
+  /** Reads the outcomes and the dead letters of a schedule. @throws NotFoundError */
+  history(id: string): Promise<ScheduleHistory>;
+  /**
+   * Runs dead letters again, at once.
+   * @param times  the scheduled times of some. Default: all
+   * @throws NotFoundError if one of them is not there
+   */
+  retryDead(id: string, times?: readonly Instant[]): Promise<void>;
+  /**
+   * Deletes dead letters. They do not run again.
+   * @param times  the scheduled times of some. Default: all
+   * @throws NotFoundError if one of them is not there
+   */
+  buryDead(id: string, times?: readonly Instant[]): Promise<void>;
+  /**
+   * Runs the occurrences of a past time, in order, beside the plan.
+   * @throws NotFoundError; UsageError if there is none in this time, for more than 10,000, or while a backfill is under way
+   */
+  backfill(id: string, span: BackfillSpan): Promise<void>;
+  /** Ends a backfill. Occurrences that have started run to their end. @throws NotFoundError */
+  cancelBackfill(id: string): Promise<void>;
   /** Opens a source of tasks. Close it, or the connection. @throws ConfigError */
   open(options?: PollOptions): Promise<TaskSource>;
   /**
@@ -271,6 +304,81 @@ export interface Schedules {
    * @throws ConfigError, the reason of `options.signal`
    */
   poll<D = unknown>(options?: PollWaitOptions): Promise<Task<D> | undefined>;
+}
+
+/** The days of a calendar. */
+export interface CalendarDays {
+  /**
+   * Each a date (`2026-12-24`), a date of each year (`12-25`), a weekday (`sat`), or a range of dates
+   * (`2026-12-24..2027-01-01`).
+   */
+  days: readonly string[];
+  /** A text about the calendar, for its readers. */
+  note?: string;
+}
+
+/** The calendars of a prefix: days on which schedules do not fire, or only fire. */
+export interface CalendarStore {
+  /** Lists the names of all calendars, in order. */
+  list(): Promise<string[]>;
+  /** Reads a calendar. @throws NotFoundError; UsageError if it cannot be read */
+  get(name: string): Promise<CalendarDays>;
+  /**
+   * Adds a calendar, or replaces it. Schedules that use it change their next occurrence in the same transaction. Nothing is written if
+   * nothing changes.
+   * @throws UsageError for a day or a name, ConfigError
+   */
+  set(name: string, calendar: CalendarDays): Promise<void>;
+  /** Deletes a calendar. @throws NotFoundError; UsageError if a schedule uses it */
+  delete(name: string): Promise<void>;
+}
+
+/** The outcome of one start of an occurrence, or of occurrences that were skipped. */
+export interface RunOutcome {
+  /** The scheduled time of the occurrence. */
+  readonly scheduledTime: Date;
+  /** How it ended. */
+  readonly result: OccurrenceResult;
+  /** When it started; undefined if it was skipped. */
+  readonly startedAt: Date | undefined;
+  /** When it ended. */
+  readonly endedAt: Date;
+  /** Id of the start. */
+  readonly run?: string;
+  /** The host on which it ran. */
+  readonly host?: string;
+  /** Number of starts of this occurrence, including this one. */
+  readonly attempt?: number;
+  /** Exit code of the command, or status of the response to a request. */
+  readonly code?: number;
+  /** Why it ended so, for example the name and the message of an error. */
+  readonly reason?: string;
+  /** The `code` of the error that the handler threw. */
+  readonly errorCode?: string;
+  /** End of the output of a command, or the stack of the error that the handler threw. Only newer outcomes have it. */
+  readonly tail?: string;
+  /** What the handler returned, if the schedule has `keepResult`. Only the newest ten outcomes have it. */
+  readonly value?: unknown;
+  /** Number of occurrences that were skipped. */
+  readonly count?: number;
+}
+
+/** What has ended of a schedule, newest first. If it runs on every host, of all hosts. */
+export interface ScheduleHistory {
+  /** The last outcomes. */
+  readonly runs: readonly RunOutcome[];
+  /** Dead letters: occurrences that were given up. */
+  readonly dead: readonly RunOutcome[];
+}
+
+/** Which past occurrences `backfill` runs. */
+export interface BackfillSpan {
+  /** The first occurrence is the first one at or after this instant. */
+  from: Instant;
+  /** The last occurrence is the last one at or before this instant, which has passed. */
+  to: Instant;
+  /** How many run at a time; more than one only with the overlap `allow`. Default: 1. */
+  parallel?: number;
 }
 
 /** A task that a Worker runs. The task is finished when the handler returns, and has failed when it throws. */
@@ -291,7 +399,10 @@ export interface WorkerTask<D = unknown> extends TaskFacts<D> {
   release(): void;
 }
 
-/** Runs a task of a Worker. A promise that it returns is awaited; other results are ignored. */
+/**
+ * Runs a task of a Worker. A promise that it returns is awaited. What it returns is kept if the schedule has `keepResult`: any value
+ * that JSON preserves, of at most 16 KiB. Other results are ignored.
+ */
 export type TaskHandler<D = unknown> = (task: WorkerTask<D>) => unknown;
 
 /**
@@ -418,8 +529,8 @@ export type Work<T> = (held: Held) => T | Promise<T>;
 export interface JobOptions {
   /** Jobs with the same type and key are one: a second one is not added while the first is not done. */
   key?: string;
-  /** A job with this key that was given up is replaced, with its dead letter. Default: it stays, and no job is added. */
-  replaceDead?: boolean;
+  /** What happens if there is a job with this key. Default: `keep`. */
+  ifExists?: JobConflictRule;
   /** When the job may start. Default: at once. */
   at?: Instant;
   /** How long it waits before it may start, instead of `at`. */
@@ -438,18 +549,65 @@ export interface JobOptions {
   group?: string;
   /** Leases that are held while it runs: `["db=2:10"]`. */
   leases?: readonly string[];
+  /** A name: of the jobs with the same one, of any type, only one runs at a time. It holds the lease `queue.NAME=1:1`. */
+  queue?: string;
+  /**
+   * How long its outcome and what the handler returned stay in etcd when it has succeeded, for `done()`. Default: they are removed with
+   * the job.
+   */
+  keepResult?: Duration;
   /** Words for filters. */
   tags?: readonly string[];
 }
+
+/** A job of `addMany`. `T`: the data of jobs, by their type. */
+export type NewJob<T extends object = Record<string, unknown>> = {
+  [K in keyof T & string]: JobOptions & { type: K } & (undefined extends T[K]
+      ? { data?: T[K] }
+      : { data: T[K] });
+}[keyof T & string];
 
 /** A job that was added, or was there already. */
 export interface JobReceipt {
   /** Id of the schedule that stands for the job: its type, a dot, and its key or a random text. */
   readonly id: string;
-  /** False if a job with this key was not done yet; nothing was changed then. */
+  /** Whether it was added, or has replaced the one with this key. False if that one was not done yet, and stays as it was. */
   readonly isNew: boolean;
   /** True if the job with this key was given up after its retries: it runs again only if it is replaced, or triggered. */
   readonly isDead: boolean;
+  /**
+   * Waits until the job has succeeded, which needs `keepResult`. It goes on while etcd is out of reach. Each waiting call reads
+   * from etcd about once a second.
+   * @returns what the handler returned; undefined if it returned nothing. `R`: its type, which nothing checks
+   * @throws JobFailedError if the job was given up; TooLargeError, NotSupportedError if the job has succeeded, but its result could not
+   *   be kept; NotFoundError if the job was deleted, or its outcome is not kept any more; UsageError without `keepResult`;
+   *   ClosedError, the reason of `options.signal`
+   */
+  done<R = unknown>(options?: WatchOptions): Promise<R>;
+}
+
+/** A job that is not done. */
+export interface Job {
+  /** Id of the schedule that stands for the job. */
+  readonly id: string;
+  /** The type that selects the handler. */
+  readonly type: string;
+  /** Data for the handler. */
+  readonly data: unknown;
+  /** What it waits for. */
+  readonly state: JobState;
+  /** When it may start, also again; undefined while it runs, and if it was given up. */
+  readonly runTime: Date | undefined;
+  /** Number of failures since it was added. */
+  readonly failures: number;
+}
+
+/** Which jobs are listed. */
+export interface JobFilter {
+  /** Only jobs of this type. */
+  type?: string;
+  /** Only jobs in this state. */
+  state?: JobState;
 }
 
 /**
@@ -469,6 +627,26 @@ export interface JobQueue<T extends object = Record<string, unknown>> {
     type: K,
     ...rest: undefined extends T[K] ? [data?: T[K], options?: JobOptions] : [data: T[K], options?: JobOptions]
   ): Promise<JobReceipt>;
+  /**
+   * Adds many jobs, in as few transactions as etcd accepts: some thousand jobs in one, sixty of those with a key. Each is written as
+   * a whole. If the call fails, those of earlier transactions stay: call it again with the same keys, and it adds what is missing.
+   * @returns the receipts, in the order of the jobs
+   * @throws the errors of `add`; nothing is added if an option or data is wrong
+   */
+  addMany(jobs: readonly NewJob<T>[]): Promise<JobReceipt[]>;
+  /**
+   * Waits for a job that was added before, also by another program, as `done` of its receipt does.
+   * @param id  the id in its receipt
+   */
+  done<R = unknown>(id: string, options?: WatchOptions): Promise<R>;
+  /**
+   * Reads the jobs that are not done. It reads all schedules of the prefix.
+   * @returns the jobs, ordered by id
+   * @throws ConfigError, UnreachableError, PermissionError, ClosedError
+   */
+  list(filter?: JobFilter): Promise<Job[]>;
+  /** Counts the jobs that are not done, by their state. It reads as much as `list`. */
+  count(filter?: Pick<JobFilter, "type">): Promise<Record<JobState, number>>;
 }
 
 // The connection, `connect()`.
@@ -582,6 +760,8 @@ export interface Signalbox {
   readonly schedules: Schedules;
   /** One-off work for the handlers of the prefix. */
   readonly jobs: JobQueue;
+  /** The calendars of the prefix, for `except` and `only` of schedules. */
+  readonly calendars: CalendarStore;
   /** Frees what is held, gives tasks back, and closes the connection. A second call waits for the first. */
   close(): Promise<void>;
   /** Same as `close`, for `await using`. */

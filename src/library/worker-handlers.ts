@@ -3,10 +3,11 @@ import type { Clock } from "../base/clock.ts";
 import { formatDuration } from "../base/duration.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { refuseFault } from "../base/schema.ts";
-import { clean, quoteText } from "../base/text.ts";
+import { clean, cleanLines, quoteText } from "../base/text.ts";
 import { OVER, waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
+import { LARGEST_RESULT } from "../schedule/state/outcome.ts";
 import { findPatternFault } from "../worker/file/schema-parts.ts";
 import {
   type Handler,
@@ -23,9 +24,12 @@ import {
   ProcessStopError,
   SignalboxError,
   TimeoutError,
+  TooLargeError,
   UsageError,
 } from "./errors.ts";
 import { DURATION, parseArgument, quoteOption, type SessionTimes, TEXT } from "./options-schema.ts";
+import { toJsonData } from "./schedule-definition.ts";
+import { findJobTrace } from "./tracing.ts";
 import type { TaskHandler, TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Handlers by type, without the types of their data. */
@@ -58,8 +62,8 @@ export function createHandlerRegistry(
   const { ports, facts, user } = connection;
   const leaseAcquirer = createLeaseAcquirer(ports, { facts, user, ...times });
   const table = Object.entries(handlers).map(([type, handle]) => {
-    const wrapped = wrapHandler(handle, middleware);
-    const handler = new FunctionHandler(wrapped, ports.clock, times.terminationTimeout, stopWorker);
+    const call = createHandlerCall(handle, middleware);
+    const handler = new FunctionHandler(call, ports.clock, times.terminationTimeout, stopWorker);
     return { type, matches: createTypeMatcher(type), handler };
   });
   return {
@@ -82,9 +86,19 @@ function findHandlerFault(handlers: HandlersByType): string | undefined {
   return undefined;
 }
 
+/** Calls a handler and its middleware. @returns what the handler returned */
+type HandlerCall = (task: WorkerTask) => Promise<unknown>;
+
 /** Puts middleware around a handler. The first one is the outermost. */
-export function wrapHandler(handle: TaskHandler, middleware: readonly TaskMiddleware[]): TaskHandler {
-  return middleware.reduceRight<TaskHandler>(wrapOnce, handle);
+export function createHandlerCall(handle: TaskHandler, middleware: readonly TaskMiddleware[]): HandlerCall {
+  return async (task) => {
+    let value: unknown;
+    const inner = async (one: WorkerTask) => {
+      value = await handle(one);
+    };
+    await middleware.reduceRight<TaskHandler>(wrapOnce, inner)(task);
+    return value;
+  };
 }
 
 function wrapOnce(inner: TaskHandler, around: TaskMiddleware): TaskHandler {
@@ -102,14 +116,14 @@ const LONGEST_REASON = 500;
 
 /** Runs tasks with a function of this program. */
 class FunctionHandler implements Handler {
-  readonly #handle: TaskHandler;
+  readonly #call: HandlerCall;
   readonly #clock: Clock;
   readonly #terminationTimeout: number;
   readonly #stopWorker: () => void;
 
   /** @param stopWorker  called when the function throws a ProcessStopError */
-  constructor(handle: TaskHandler, clock: Clock, terminationTimeout: number, stopWorker: () => void) {
-    this.#handle = handle;
+  constructor(call: HandlerCall, clock: Clock, terminationTimeout: number, stopWorker: () => void) {
+    this.#call = call;
     this.#clock = clock;
     this.#terminationTimeout = terminationTimeout;
     this.#stopWorker = stopWorker;
@@ -134,7 +148,7 @@ class FunctionHandler implements Handler {
     try {
       const verdict = await Promise.race([
         this.#callHandler(task, signal),
-        this.#waitUntilLate(task, signal),
+        this.#waitUntilLate(task, signal, over.signal),
       ]);
       if (verdict.result === "ok" || !signal.aborted) return verdict;
       return toEndResult(signal.reason, verdict.reason);
@@ -148,6 +162,7 @@ class FunctionHandler implements Handler {
     const facts: WorkerTask = {
       id: task.id,
       ...(task.host !== undefined && { host: task.host }),
+      ...findJobTrace(task.definition),
       type: task.type,
       data: task.definition.data,
       run: task.run,
@@ -167,21 +182,22 @@ class FunctionHandler implements Handler {
       },
     };
     try {
-      await this.#handle(facts);
-      return asked ?? { result: "ok" };
+      const value = await this.#call(facts);
+      return asked ?? { result: "ok", ...(task.definition.keepResult !== undefined && keepResult(value)) };
     } catch (error) {
       if (error instanceof ProcessStopError) {
         this.#stopWorker(); // before the task is given back, so that this worker does not take it again
         return { result: "released", reason: formatReason(error) };
       }
-      return { result: "failed", reason: formatReason(error) };
+      return { result: "failed", ...describeFailure(error) };
     }
   }
 
-  async #waitUntilLate(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
+  /** @param over  aborted when the function has ended: a timer would keep the process alive */
+  async #waitUntilLate(task: ScheduledTask, signal: AbortSignal, over: AbortSignal): Promise<TaskResult> {
     await waitForAbort(signal);
     const left = Math.max(0, task.getHorizon() - this.#clock.now());
-    await this.#clock.sleep(Math.min(this.#terminationTimeout, left));
+    await this.#clock.sleep(Math.min(this.#terminationTimeout, left), over);
     return { result: "failed", reason: "its handler did not end after its signal was aborted" };
   }
 }
@@ -201,6 +217,40 @@ function toTaskError(cause: unknown): SignalboxError {
   const isReleased = cause instanceof TaskLost && cause.result === "released";
   const message = cause instanceof Error ? cause.message : String(cause);
   return isReleased ? new ClosedError(message, { cause }) : new PreemptedError(message, { cause });
+}
+
+/** Returns the result to store, or why it is missing: what is done must not be done again. */
+function keepResult(value: unknown): Pick<TaskResult, "value" | "errorCode" | "reason"> {
+  try {
+    return checkResult(value);
+  } catch (error) {
+    if (!(error instanceof SignalboxError)) throw error;
+    return { errorCode: error.code, reason: error.message };
+  }
+}
+
+/** Checks the result of a task. @throws TooLargeError, NotSupportedError */
+export function checkResult(value: unknown): { value?: unknown } {
+  if (value === undefined) return {};
+  const data = toJsonData("result", value);
+  const size = Buffer.byteLength(JSON.stringify(data));
+  if (size <= LARGEST_RESULT) return { value: data };
+  throw new TooLargeError(
+    `the result has ${size} bytes, and at most ${LARGEST_RESULT} are kept; store it elsewhere, and return where`,
+  );
+}
+
+/** Maximum length of a stack, characters. */
+const LONGEST_STACK = 4_000;
+
+/** Describes what a handler has thrown, for the outcome. */
+export function describeFailure(error: unknown): Pick<TaskResult, "reason" | "errorCode" | "tail"> {
+  const { code, stack } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  return {
+    reason: formatReason(error),
+    ...(typeof code === "string" && { errorCode: clean(code, 60) }),
+    ...(stack !== undefined && { tail: cleanLines(stack.slice(0, LONGEST_STACK)) }),
+  };
 }
 
 function formatReason(error: unknown): string {

@@ -1,13 +1,12 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
-import { isCount } from "../schedule/json-fields.ts";
 import { createBootReader } from "../worker/engine/boot-reader.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { translated } from "./errors.ts";
-import { parseOptions, quoteOption, resolveSessionTimes, SESSION_OPTIONS, TEXTS } from "./options-schema.ts";
+import { POSITIVE, parseOptions, resolveSessionTimes, SESSION_OPTIONS, TEXTS } from "./options-schema.ts";
 import { getConnection } from "./signalbox.ts";
 import type { Signalbox, TaskEnded, WorkerEvents, WorkerOptions } from "./types.ts";
 import { createHandlerRegistry, HANDLER_OPTIONS } from "./worker-handlers.ts";
@@ -81,13 +80,7 @@ function toTaskEnded({
 
 const OPTIONS = {
   ...HANDLER_OPTIONS,
-  concurrency: v.optional(
-    v.custom<number>(
-      (value) => isCount(value) && value >= 1,
-      quoteOption("is not a whole number of 1 or more"),
-    ),
-    4,
-  ),
+  concurrency: v.optional(POSITIVE, 4),
   tags: v.optional(TEXTS, []),
   ...SESSION_OPTIONS,
 } satisfies Record<keyof WorkerOptions, v.GenericSchema>;

@@ -31,6 +31,11 @@ export interface ScheduleMutation {
   /** Ids of the schedules to read; `all` if the decision depends on every schedule. */
   readonly ids: readonly string[] | "all";
   /**
+   * The schedules probably do not exist, and have no calendars and chains: at first it is decided so, without a read. The guards
+   * refuse it otherwise.
+   */
+  readonly expectsNone?: true;
+  /**
    * Returns the changes to apply.
    * @param now wall clock, ms since the epoch
    * @throws NotFoundError, AlreadyExistsError, UsageError
@@ -92,6 +97,12 @@ export async function previewMutation(
   return { changes: linked, calendars, revision: all.revision, hasLinks: true };
 }
 
+/** Returns what a mutation changes if its schedules do not exist. @throws the errors of `decide` */
+function expectNone({ clock }: OperatorPorts, mutation: ScheduleMutation): MutationPlan {
+  const nothing = { revision: 0n, schedules: new Map(), calendars: new Map() };
+  return { ...nothing, changes: mutation.decide(nothing, clock.getWallTime()), hasLinks: false };
+}
+
 /** Adds outcome histories, which are read for named schedules only. Guards detect changes between the two reads. */
 function mergeReadResults(all: ScheduleReadResult, named: ScheduleReadResult): ScheduleReadResult {
   const schedules = new Map(all.schedules);
@@ -111,7 +122,10 @@ export async function applyMutation(
   { reason, seen, receipt }: MutationOptions = {},
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
-    const plan = await previewMutation(ports, mutation);
+    const plan =
+      mutation.expectsNone && left === TRIES
+        ? expectNone(ports, mutation)
+        : await previewMutation(ports, mutation);
     const { changes, revision } = plan;
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
@@ -199,7 +213,8 @@ const createPut = (key: string, value: string): Op => ({ op: "put", key, value }
  * also detects deletions. Workers write the states all the time: then only the states that the mutation writes are
  * compared, and all states only if those are too many as well.
  */
-export function buildGuards(keys: Keys, changes: readonly PlannedChange[], revision: bigint): Compare[] {
+export function buildGuards(keys: Keys, planned: readonly PlannedChange[], revision: bigint): Compare[] {
+  const changes = planned.filter(({ isUnique }) => !isUnique);
   const schedules = new Map(changes.map(({ before }) => [before.id, before.definitionMod]));
   const definitions = [...schedules].map(([id, mod]) => guardRevision(keys.schedule(id), mod));
   const decided = changes.flatMap((change) => [

@@ -38,6 +38,8 @@ export interface PlannedChange {
   readonly due?: DueState;
   readonly outcomes?: OutcomeHistory;
   readonly isDeleted?: true;
+  /** It is added under a random id: nothing else can have it, so it needs no guard. */
+  readonly isUnique?: true;
 }
 
 /** Counts the schedules that change: one that runs on every host changes with the states of its hosts. */
@@ -214,7 +216,8 @@ export async function readAllStoredSchedules(
   return { revision, schedules: new Map(seen), calendars };
 }
 
-function parseStoredSchedule(
+/** Converts the keys of a schedule, as they were read. */
+export function parseStoredSchedule(
   id: string,
   definition?: KeyValue,
   due?: KeyValue,

@@ -20,6 +20,11 @@ interface CommandTermination {
 export interface CommandOutcome {
   exit: CommandExit;
   ending: CommandTermination | undefined;
+  /** Undefined if another process has started it. */
+  pid?: number | undefined;
+  /** Wall clock, ms since the epoch; undefined if another process has started it, and its claim is gone. */
+  startedAt?: number;
+  exitedAt?: number;
 }
 
 /** Holds a claim while its command runs, and ends the command when the claim is no longer reliable. */
@@ -32,6 +37,9 @@ export class CommandSupervisor {
   /** Wall clock, ms since the epoch. */
   readonly #grantedAt: number;
   readonly #over = new AbortController();
+  #pid: number | undefined;
+  /** Wall clock, ms since the epoch. */
+  #startedAt: number;
   readonly #terminated = Promise.withResolvers<"terminated">();
   readonly #forwarded = new Set<NodeJS.Signals>();
   #ending: CommandTermination | undefined;
@@ -49,6 +57,7 @@ export class CommandSupervisor {
     );
     this.#session = grant.attempt.session;
     this.#grantedAt = grant.grantedAt;
+    this.#startedAt = grant.grantedAt;
     this.#command = command;
     this.#watch.keepAlive();
   }
@@ -78,8 +87,9 @@ export class CommandSupervisor {
       signals.forwardTo((name) => this.#forward(name));
       this.#armDeadlines();
       const grantedAt = this.#ports.clock.now();
-      const pid = await this.#command.start(env);
-      this.#ports.log.info("started", { command: this.#request.identity.command, pid });
+      this.#pid = await this.#command.start(env);
+      this.#startedAt = this.#ports.clock.getWallTime();
+      this.#ports.log.info("started", { command: this.#request.identity.command, pid: this.#pid });
       return await this.#supervise(grantedAt, 0);
     } finally {
       this.#over.abort(OVER);
@@ -134,10 +144,11 @@ export class CommandSupervisor {
   /** Waits until all processes of a terminated command are gone. Processes left behind on purpose may continue. */
   async #waitForEnd(): Promise<CommandOutcome> {
     const exit = await this.#command.exited;
+    const exitedAt = this.#ports.clock.getWallTime();
     if (exit.terminated) this.#ending ??= { kind: "lost", why: TOO_LATE };
     if (this.#ending !== undefined) await this.#command.gone;
     else if (exit.leftovers) await this.#endLeftovers(exit);
-    return { exit, ending: this.#ending };
+    return { exit, ending: this.#ending, pid: this.#pid, startedAt: this.#startedAt, exitedAt };
   }
 
   /**

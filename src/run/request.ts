@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import type { TraceContext } from "../base/trace.ts";
 import type { Session, SessionOwner } from "../etcd/session/session.ts";
 import type { Store } from "../etcd/store.ts";
 import type { HostConditions } from "../fleet/conditions.ts";
@@ -69,6 +70,8 @@ export interface RunRequest extends ClaimRequest {
   preservesStatus?: boolean;
   killLeftovers: boolean;
   busyExitCode: number;
+  /** The trace that the caller has passed on. */
+  caller?: TraceContext | undefined;
   command: CommandSpec;
   /** USR2 reopens the log while no command runs. */
   logReopens: boolean;

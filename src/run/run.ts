@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
+import { buildTraceVariables, createPartTrace, createRunTrace } from "../base/trace.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
 import { claimWithRetries, reportRefusal, resumeGrant } from "./claim.ts";
@@ -14,7 +15,7 @@ export type RunResult =
   | { kind: "refused"; code: number; refusal: ClaimRefusal }
   /** A signal arrived before the command started. */
   | { kind: "interrupted"; code: number }
-  | ({ kind: "ended"; code: number } & CommandOutcome);
+  | ({ kind: "ended"; code: number; grant?: Grant } & CommandOutcome);
 
 /**
  * `signalbox run`: claims, runs the command while the claim is held, frees the claim.
@@ -128,7 +129,7 @@ async function finishRun(
   const { ending } = outcome;
   await finishClaim(grant, { exit: code, reason: ending?.why, tail, keepsGrace: ending?.kind !== "lost" });
   logOutcome(ports, outcome, code);
-  return { kind: "ended", code, ...outcome };
+  return { kind: "ended", code, grant, ...outcome };
 }
 
 function toStartError(error: unknown): Error {
@@ -140,7 +141,7 @@ function toStartError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Builds the variables that describe the claim to the command. None of them is a credential. */
+/** Builds the variables that describe the claim to the command, and its trace. None of them is a credential. */
 function buildCommandEnv(request: RunRequest, { attempt, entries }: Grant): Record<string, string> {
   const leases = request.leases.map(({ resource, count }) => [resource, count]);
   return {
@@ -149,6 +150,7 @@ function buildCommandEnv(request: RunRequest, { attempt, entries }: Grant): Reco
     SIGNALBOX_RUN: attempt.run,
     SIGNALBOX_HOST: request.identity.host,
     SIGNALBOX_LEASES: JSON.stringify(Object.fromEntries(leases)),
+    ...buildTraceVariables(createPartTrace(createRunTrace(attempt.run, request.caller), "command")),
   };
 }
 

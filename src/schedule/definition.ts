@@ -148,6 +148,8 @@ const DEFINITION = v.object({
   ),
   /** The history keeps no outcome that ended so much earlier than the newest one. */
   keepFor: createDurationField("keepFor"),
+  /** Outcomes have what the handler returned, and stay so long after `removeAfter` has removed the schedule. */
+  keepResult: createDurationField("keepResult"),
   hooks: v.exactOptional(
     v.pipe(
       createField("hooks", isHooks, "is not an object", {

@@ -64,8 +64,12 @@ export interface TaskResult {
   wait?: number;
   code?: number;
   reason?: string;
-  /** End of the output, sanitized, at most 4 KiB. */
+  /** The `code` of an error, or why the result is missing. */
+  errorCode?: string;
+  /** End of the output, or the stack of an error, sanitized, at most 4 KiB. */
   tail?: string;
+  /** What the handler returned: at most `LARGEST_RESULT` bytes of JSON. Only with `keepResult`. */
+  value?: unknown;
 }
 
 /** Runs tasks of certain types. A rejected promise counts as `failed` and does not affect other tasks. */

@@ -56,7 +56,7 @@ const PUBLISHED = [
   /^dist\/(front|run)-[0-9a-f]{16}-v[\d.]+-(x64|arm64)\.code$/,
   /^dist\/completions\/(bash\/signalbox|fish\/signalbox\.fish|zsh\/_signalbox)$/,
   /^dist\/maintenance\/(evacuate|freeze|rolling|thaw)\.mjs$/,
-  /^dist\/modules\/(cron-parser|ical\.js|jsonc-parser|prom-client|yaml)\.cjs$/,
+  /^dist\/modules\/(cron-parser|ical\.js|jsonc-parser|opentelemetry|prom-client|yaml)\.cjs$/,
   /^dist\/native\/(x64|arm64)\/(guardian|launcher|notify|peer\.node)$/,
   /^dist\/types\/[\w/-]+\.d\.ts$/,
 ];

@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import { readTraceContext } from "../../base/trace.ts";
 import { thisMachine } from "../../config/machine.ts";
 import { REMOVED_VARIABLES, scrubEnv } from "../../config/scrub.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -40,6 +41,8 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
   if (call.flags.mask !== undefined && call.flags.capture === undefined)
     throw new UsageError("--mask has an effect only with --capture; add --capture, or leave --mask out");
   const { wait } = call.flags;
+  const caller = readTraceContext(env);
+  const removed = caller?.state === undefined ? [...REMOVED_VARIABLES, "TRACESTATE"] : REMOVED_VARIABLES;
   return {
     locks,
     ...(call.flags.shared === true && { isShared: true }),
@@ -64,11 +67,12 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
     history: settings.history,
     killLeftovers: settings.killLeftovers,
     busyExitCode: settings.busyExitCode,
+    caller,
     command: {
       file,
       args,
-      env: scrubEnv(env),
-      removed: REMOVED_VARIABLES,
+      env: scrubEnv(env, removed),
+      removed,
       ...(call.flags.foreground === true && { isForeground: true }),
       inherited: parseInherited(env[INHERITED_VARIABLE]),
     },

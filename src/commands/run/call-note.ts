@@ -1,4 +1,5 @@
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
+import type { SpanSender } from "../../process/span-sender.ts";
 import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
 import type { RunPorts, StartedAttempt } from "../../run/request.ts";
 import type { Call, CommandIo } from "../command.ts";
@@ -62,6 +63,8 @@ function isCallNote(value: unknown): value is CallNote {
 export interface LaunchedRun {
   /** The launcher, as it is shown to others. */
   readonly identity: { pid: number; user: string };
+  /** Sends the spans of runs; undefined if the agent sends none. */
+  readonly spans: SpanSender | undefined;
   /** Replaces `openConnection`. The store is that of the agent. @throws if the agent cannot serve this call */
   openConnection(call: Call<RunFlags>, options: FrontEndOptions): Promise<CommandConnection>;
   /** The ports that differ from those of a run in a process of its own. */

@@ -1,4 +1,5 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { generateRunId } from "../../base/ids.ts";
 import { quoteText } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
 import { StoreError } from "../../etcd/store.ts";
@@ -6,8 +7,10 @@ import { serializeHostRecord } from "../../fleet/host-record.ts";
 import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
+import { createSpanSender } from "../../process/span-sender.ts";
 import { CallAttempts, type RunPorts, type RunRequest } from "../../run/request.ts";
 import { type RunResult, run } from "../../run/run.ts";
+import { buildRunSpan } from "../../run/run-span.ts";
 import type { Call, CommandIo } from "../command.ts";
 import { explainError } from "../command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../connect.ts";
@@ -21,7 +24,7 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
     try {
       const early = invocation.checkFirst && (await invocation.checkFirst(ports, request));
       if (early !== undefined) return early;
-      const running = run(ports, request);
+      const running = runTraced(ports, request, io);
       // After the guardian starts, and while etcd answers: reading the kernel's files takes half a millisecond.
       setImmediate(() => ports.describeHost?.(ports.clock.getWallTime()));
       return await running;
@@ -29,6 +32,28 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
       throw error instanceof StoreError ? toNotStarted(error, request) : error;
     }
   });
+}
+
+/**
+ * Runs, and sends the spans of the run when its claim is free: until then, nothing is loaded for them. Spans of a run that an
+ * agent serves are the agent's. @throws as `run`
+ */
+async function runTraced(ports: RunPorts, request: RunRequest, io: CommandIo): Promise<RunResult> {
+  const launched = findLaunchedRun(io);
+  const sender =
+    launched === undefined ? createSpanSender(io.env, ports, request.identity.host) : launched.spans;
+  if (sender === undefined) return await run(ports, request);
+  const { clock } = ports;
+  const begunAt = clock.getWallTime();
+  const running = run(ports, request);
+  const end = await running.catch((error) => ({
+    code: explainError(error).exitCode,
+    error: String(error?.name),
+  }));
+  const times = { run: generateRunId(ports.random), begunAt, endedAt: clock.getWallTime() };
+  sender.send(buildRunSpan(request, end, times));
+  if (launched === undefined) await sender.close();
+  return await running;
 }
 
 /** Adds the job to the message, because cron mails the message alone. */

@@ -1,7 +1,9 @@
 import { hostname } from "node:os";
 import { EXIT, UsageError } from "../../base/errors.ts";
+import { generateRunId } from "../../base/ids.ts";
 import { silentLog } from "../../base/log.ts";
 import { quoteText } from "../../base/text.ts";
+import { createRunTrace } from "../../base/trace.ts";
 import { scrubEnv } from "../../config/scrub.ts";
 import { createRealClock } from "../../process/clock.ts";
 import { createGuardianHost } from "../../process/host.ts";
@@ -68,7 +70,8 @@ async function testHooks(
     host: hostname(),
     env: scrubEnv(io.env),
   };
-  const limits = { within: WITHIN, signal: new AbortController().signal };
+  const trace = createRunTrace(generateRunId(realRandom), undefined);
+  const limits = { within: WITHIN, signal: new AbortController().signal, trace };
   const rows: { event: HookName; hook: string; fault: string | null }[] = [];
   for (const { event, hook } of hooks) {
     const payload = buildSamplePayload(event, schedule, ports.host, clock.getWallTime());

@@ -9,6 +9,9 @@ const TAILS = 2;
 /** Maximum lengths of texts from handlers, characters. */
 const LONGEST_TAIL = 4_096;
 const LONGEST_REASON = 300;
+/** Maximum size of what a handler returned, bytes of JSON, and number of outcomes that keep it. */
+export const LARGEST_RESULT = 16_384;
+const RESULTS = 10;
 
 export const OCCURRENCE_RESULTS = [
   "ok",
@@ -51,8 +54,12 @@ export interface OccurrenceOutcome {
   /** Exit code of the command, or status of the response to a request. */
   code?: number;
   reason?: string;
-  /** End of the output, sanitized. */
+  /** The `code` of the error that a handler threw, such as `ECONNREFUSED`; of a success, why its result is missing. */
+  errorCode?: string;
+  /** End of the output, sanitized; of a handler that threw an error, its stack. */
   tail?: string;
+  /** What the handler returned, if the definition has `keepResult`. */
+  value?: unknown;
   /** Only for dead letters: data and variables that the occurrence had beside those of the definition. */
   data?: unknown;
   env?: Readonly<Record<string, string>>;
@@ -116,7 +123,7 @@ export function addOutcomes(
   const runs = limitRuns([...added.map(limitOutcome).toReversed(), ...before.runs], limits);
   const letters =
     dead === undefined ? before.dead : [limitOutcome(dead), ...before.dead].slice(0, DEAD_LETTERS_LENGTH);
-  return { runs: limitTails(runs), dead: limitTails(letters) };
+  return { runs: limitTails(runs).map(limitValue), dead: limitTails(letters) };
 }
 
 /**
@@ -163,6 +170,13 @@ function limitTails(runs: readonly OccurrenceOutcome[]): OccurrenceOutcome[] {
   return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : removeTail(run)));
 }
 
+/** Removes what the handlers of older runs returned. @param at  0 is the newest run */
+function limitValue(run: OccurrenceOutcome, at: number): OccurrenceOutcome {
+  if (run.value === undefined || at < RESULTS) return run;
+  const { value: _, ...rest } = run;
+  return rest;
+}
+
 function removeTail({ tail: _, ...rest }: OccurrenceOutcome): OccurrenceOutcome {
   return rest;
 }
@@ -176,9 +190,10 @@ function isOutcome(value: unknown): value is OccurrenceOutcome {
   if (!isMillis(value.scheduled) || !isMillis(value.endedAt)) return false;
   const isOptional = (isValid: (field: unknown) => boolean, ...fields: unknown[]) =>
     fields.every((field) => field === undefined || isValid(field));
-  const { run, worker, host, token, reason, tail, attempt, code, count, startedAt, late, until } = value;
+  const { run, worker, host, token, reason, errorCode, tail, attempt, code, count, startedAt, late, until } =
+    value;
   return (
-    isOptional(isText, run, worker, host, token, reason, tail) &&
+    isOptional(isText, run, worker, host, token, reason, errorCode, tail) &&
     isOptional(isCount, attempt, code, count) &&
     isOptional(isMillis, startedAt, late, until)
   );

@@ -370,9 +370,11 @@ export class Dispatcher {
 
   async #try(one: OccurrenceClaim): Promise<void> {
     const again = await this.#pendingClaims.attempt(one);
-    this.#strayClaims.release(one.entry);
-    const at = isSeedless(one.entry) ? again : this.#findTime(one.entry, this.#getWallTime());
-    this.#setTimer(one.entry.name, at === undefined || again === undefined ? at : Math.max(at, again));
+    const { name } = one.entry;
+    const entry = this.#context.cache.entries.get(name) ?? one.entry; // it may have been removed, and added again
+    this.#strayClaims.release(entry);
+    const at = isSeedless(entry) ? again : this.#findTime(entry, this.#getWallTime());
+    this.#setTimer(name, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();
   }
 

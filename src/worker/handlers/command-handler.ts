@@ -177,7 +177,8 @@ export class CommandHandler implements Handler {
       onOutput: (chunk: Buffer, descriptor: 1 | 2) => output.take(chunk, descriptor),
       onEnd: () => silent.resolve(),
     };
-    const env = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
+    const given = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
+    const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
     const progress = await openProgressFile(this.#ports, (text) => task.reportProgress(text));
     const own = {

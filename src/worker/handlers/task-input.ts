@@ -1,5 +1,7 @@
+import { buildTraceHeaders, buildTraceVariables, createPartTrace } from "../../base/trace.ts";
 import type { PredecessorEnd } from "../../schedule/state/due.ts";
 import type { ScheduledTask } from "../handler.ts";
+import { createTaskTrace } from "../task-trace.ts";
 
 /** Returns the task as one line of JSON, for the standard input of a command and for a module. */
 export function serializeTask(task: ScheduledTask): string {
@@ -22,6 +24,7 @@ export function buildTaskEnv(task: ScheduledTask, host: string): Record<string, 
     SIGNALBOX_RUNNING_KEY: key,
     SIGNALBOX_HOST: host,
     ...(after.length > 0 && buildAfterEnv(after)),
+    ...buildTraceVariables(createPartTrace(createTaskTrace(task), "command")),
   };
 }
 
@@ -50,6 +53,7 @@ export function buildTaskHeaders(task: ScheduledTask): Record<string, string> {
     "signalbox-attempt": String(attempt),
     "signalbox-run": run,
     "signalbox-token": token,
+    ...buildTraceHeaders(createPartTrace(createTaskTrace(task), "command")),
   };
 }
 

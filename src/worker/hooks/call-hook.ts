@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import { quoteText } from "../../base/text.ts";
+import { buildTraceHeaders, buildTraceVariables, type TraceContext } from "../../base/trace.ts";
 import type { CommandExit, GuardedCommand } from "../../process/guarded-command/command.ts";
 import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../schedule/hook-address.ts";
@@ -20,6 +21,8 @@ interface HookCallLimits {
   within: number;
   /** Aborts the call. */
   signal: AbortSignal;
+  /** What the call passes on. */
+  trace: TraceContext;
 }
 
 /** Pause before the second attempt, ms; up to half of it is added at random. */
@@ -84,11 +87,12 @@ interface HookFault {
  */
 function postHook(
   { url, headers: own, body }: Extract<HookMessage, { kind: "post" }>,
-  { within, signal }: { within: number; signal: AbortSignal },
+  { within, signal, trace }: HookCallLimits,
 ): Promise<HookFault | undefined> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(within)]);
   const headers = {
     ...own,
+    ...buildTraceHeaders(trace),
     "content-length": Buffer.byteLength(body),
     "user-agent": "signalbox",
   };
@@ -178,11 +182,12 @@ const LONGEST_OUTPUT = 300;
  * @param within  ms until the command gets TERM
  */
 async function runHookCommand(
-  { clock, commands, env }: HookPorts,
+  { clock, commands, env: inherited }: HookPorts,
   { argv: [file = "", ...args], input }: { argv: readonly string[]; input: string },
   payload: HookPayload,
-  { within, signal }: { within: number; signal: AbortSignal },
+  { within, signal, trace }: HookCallLimits,
 ): Promise<HookFault | undefined> {
+  const { TRACESTATE: _, ...env } = inherited; // only that of the trace of this event
   let output = "";
   const written = Promise.withResolvers<void>();
   const streams = {
@@ -195,7 +200,7 @@ async function runHookCommand(
   const command = await commands.prepare({
     file,
     args,
-    env: { ...env, ...buildVariables(payload) },
+    env: { ...env, ...buildVariables(payload), ...buildTraceVariables(trace) },
     streams,
   });
   const end = () => command.terminate(clock.now() + TERMINATION);

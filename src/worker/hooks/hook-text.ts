@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
-import { clean } from "../../base/text.ts";
+import { clean, cleanLines } from "../../base/text.ts";
 import type { HookPayload } from "./hook-payload.ts";
 
 /** What a message says to people, as plain text without control characters. */
@@ -58,14 +58,6 @@ function describeFailure({ result, code }: HookPayload): string {
   if (result === "timeout") return "took too long and was ended";
   if (result === "lost") return "was interrupted";
   return code === undefined ? "has failed" : `has failed with exit code ${code}`;
-}
-
-function cleanLines(text: string): string {
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => clean(line))
-    .join("\n");
 }
 
 /** The program that takes mail on Unix systems. Cron uses it too. */

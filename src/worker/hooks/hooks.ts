@@ -1,9 +1,12 @@
+import { generateRunId } from "../../base/ids.ts";
 import { clean } from "../../base/text.ts";
+import type { TraceContext } from "../../base/trace.ts";
 import { waitAtMost } from "../../base/wait.ts";
 import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { RateLimitedLog } from "../rate-limited-log.ts";
+import { createTaskTrace } from "../task-trace.ts";
 import { callHook, formatHook, type HookPorts } from "./call-hook.ts";
 import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
 
@@ -133,14 +136,17 @@ export class Hooks {
 
   #dispatch(event: WorkerEvent): void {
     if (!this.#isOpen || !("definition" in event)) return;
+    const { definition } = event;
     for (const payload of buildHookPayloads(event, this.#ports.host, this.#options.lateAfter ?? LATE_AFTER)) {
-      this.#enqueue(this.#scheduleQueue, event.definition.hooks?.[payload.event], payload);
-      this.#enqueue(this.#workerQueue, this.#hooks[payload.event], payload);
+      const { run = generateRunId(this.#ports.random) } = payload;
+      const trace = createTaskTrace({ run, definition });
+      this.#enqueue(this.#scheduleQueue, definition.hooks?.[payload.event], payload, trace);
+      this.#enqueue(this.#workerQueue, this.#hooks[payload.event], payload, trace);
     }
   }
 
-  #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload): void {
-    if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload))) return;
+  #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload, trace: TraceContext): void {
+    if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload, trace))) return;
     this.#options.onResult?.("dropped");
     this.#log.warn("a hook was skipped: too many are waiting", {
       schedule: payload.schedule,
@@ -148,8 +154,8 @@ export class Hooks {
     });
   }
 
-  async #call(hook: Hook, payload: HookPayload): Promise<void> {
-    const limits = { within: this.#options.within ?? WITHIN, signal: this.#stop.signal };
+  async #call(hook: Hook, payload: HookPayload, trace: TraceContext): Promise<void> {
+    const limits = { within: this.#options.within ?? WITHIN, signal: this.#stop.signal, trace };
     const error = await callHook(this.#ports, hook, payload, limits);
     this.#options.onResult?.(error === undefined ? "ok" : "failed");
     if (error === undefined) return;

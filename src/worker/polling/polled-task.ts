@@ -18,6 +18,7 @@ export class PolledTask {
   aliveUntil: number;
   readonly #ports: SchedulePorts;
   readonly #aliveTime: number;
+  readonly #registration: WorkerRegistration;
   readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
@@ -28,7 +29,7 @@ export class PolledTask {
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
     aliveTime = Number.POSITIVE_INFINITY,
-    { session }: WorkerRegistration,
+    registration: WorkerRegistration,
     onCompleted: (how: TaskCompletion) => void,
   ) {
     this.#ports = ports;
@@ -36,7 +37,8 @@ export class PolledTask {
     this.#aliveTime = aliveTime;
     this.#onCompleted = onCompleted;
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
-    this.#followSession(session.signal);
+    this.#registration = registration;
+    this.#followSession(registration.session.signal);
   }
 
   /** Aborted when the session is lost, and the task with it. Not aborted after the task has ended. */
@@ -61,10 +63,11 @@ export class PolledTask {
 
   /**
    * Completes the task. The next occurrence of the schedule counts from its scheduled time.
+   * @param value  the result to keep
    * @throws the errors of `sendHeartbeat`
    */
-  finish(): Promise<void> {
-    return this.#complete({ result: "ok" }, "finished");
+  finish(value?: unknown): Promise<void> {
+    return this.#complete({ result: "ok", ...(value !== undefined && { value }) }, "finished");
   }
 
   /**
@@ -79,8 +82,8 @@ export class PolledTask {
    * Marks the task as failed. It runs again as the retries of the schedule allow.
    * @throws the errors of `sendHeartbeat`
    */
-  fail(reason: string): Promise<void> {
-    return this.#complete({ result: "failed", reason }, "finished");
+  fail(failure: Pick<OccurrenceOutcome, "reason" | "errorCode" | "tail">): Promise<void> {
+    return this.#complete({ result: "failed", ...failure }, "finished");
   }
 
   /**
@@ -92,19 +95,17 @@ export class PolledTask {
   }
 
   async #complete(
-    taskResult: Pick<OccurrenceOutcome, "result" | "reason">,
+    taskResult: Parameters<typeof buildOutcome>[1],
     state: "finished" | "given back",
     wait?: number,
   ): Promise<void> {
     this.#assertTaken();
     const { clock } = this.#ports;
     const outcome = buildOutcome(this.claimed, taskResult, clock.getWallTime());
-    const completion = await completeTask(
-      this.#ports,
-      this.claimed,
-      { outcome, wait },
-      clock.now() + SETTLE_WITHIN,
-    );
+    const { keepResult } = this.claimed.definition;
+    const resultSession = keepResult && (await this.#registration.expiry.choose(keepResult).id);
+    const ended = { outcome, wait, ...(resultSession && { resultSession }) };
+    const completion = await completeTask(this.#ports, this.claimed, ended, clock.now() + SETTLE_WITHIN);
     this.#state = state;
     this.#ended.abort(OVER);
     this.#onCompleted(completion);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { raceAbort } from "../../base/wait.ts";
 import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
@@ -110,8 +111,13 @@ export class Poller {
     });
     const registration = await WorkerRegistration.join(ports, options.ttl, buildRecord, signal);
     const poller = new Poller(ports, options, registration);
-    await Promise.race([poller.#read.promise, poller.#following]);
-    return poller;
+    try {
+      await raceAbort(Promise.race([poller.#read.promise, poller.#following]), signal);
+      return poller;
+    } catch (error) {
+      await poller.close(); // otherwise it would renew its session as long as the program lives
+      throw error;
+    }
   }
 
   private constructor(ports: SchedulePorts, options: PollerOptions, registration: WorkerRegistration) {

@@ -1,4 +1,5 @@
 import { generateRunId } from "../../base/ids.ts";
+import { ExpirySessions } from "../../etcd/session/expiry-sessions.ts";
 import { Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
@@ -20,11 +21,14 @@ export class WorkerRegistration implements SessionOwner {
   readonly #ports: SchedulePorts;
   readonly #key: string;
   readonly #listeners = new Set<() => void>();
+  /** For outcomes that outlive their schedules. */
+  readonly expiry: ExpirySessions;
   #createRevision = 0n;
 
   private constructor(ports: SchedulePorts, session: Session) {
     this.#ports = ports;
     this.session = session;
+    this.expiry = new ExpirySessions(ports);
     this.id = generateRunId(ports.random);
     this.#key = ports.keys.worker(this.id);
   }

@@ -11,6 +11,7 @@ import { createMacros, type MacroFacts } from "../../fleet/macros.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
+import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
 import { createBootReader } from "../engine/boot-reader.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -23,6 +24,7 @@ import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
+import { TaskTraces } from "./task-traces.ts";
 
 /** What a worker needs from its environment. */
 interface WorkerServicePorts extends SchedulePorts {
@@ -68,6 +70,8 @@ export class WorkerService {
   readonly #notifier: Notifier;
   readonly #hooks: Hooks;
   readonly #handlerPorts: HandlerPorts;
+  readonly #spans: SpanSender | undefined;
+  readonly #traces: TaskTraces | undefined;
   #metrics: WorkerMetrics | undefined;
   #heldLeases = 0;
   #runsCommands: boolean;
@@ -88,6 +92,8 @@ export class WorkerService {
     this.#ports = ports;
     this.#options = options;
     this.#handlerPorts = buildHandlerPorts(ports, options);
+    this.#spans = createSpanSender(ports.env, ports, options.facts.fqdn);
+    this.#traces = this.#spans && new TaskTraces(ports.clock, this.#spans);
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
     this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
     const { ttl, terminationTimeout, facts } = options;
@@ -119,6 +125,7 @@ export class WorkerService {
     const over = new AbortController();
     void this.#waitUntilJoined(over.signal).catch(() => {});
     void this.#serveOutput(over.signal);
+    void this.#spans?.load();
     try {
       await this.#engine.run(signal);
     } finally {
@@ -126,6 +133,7 @@ export class WorkerService {
       this.#notifier.sendStopping();
       await this.#hooks.close();
       await this.#metrics?.close();
+      await this.#spans?.close();
       await this.#notifier.close();
     }
   }
@@ -191,9 +199,10 @@ export class WorkerService {
     const count = (units: number) => {
       this.#heldLeases += units;
     };
-    return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) =>
-      leases.length === 0 ? handler : new LeasedHandler(lessor, handler, count),
-    );
+    return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) => {
+      const traced = this.#traces?.wrap(handler) ?? handler;
+      return leases.length === 0 ? traced : new LeasedHandler(lessor, traced, count);
+    });
   }
 
   async #startMetrics(listen: string): Promise<void> {
@@ -214,6 +223,7 @@ export class WorkerService {
     logWorkerEvent(this.#ports.log, event);
     this.#hooks.handleEvent(event);
     this.#metrics?.countEvent(event);
+    this.#traces?.handleEvent(event);
     if (event.kind === "load")
       this.#notifier.sendStatus(`${event.running} of ${event.concurrency} tasks run`);
   }

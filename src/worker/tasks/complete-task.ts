@@ -49,6 +49,9 @@ export type TaskCompletion =
   /** The running key no longer belongs to this worker: the session was lost, or the key was deleted. */
   | { kind: "preempted" };
 
+/** How an occurrence has ended, and the session for what is kept of a schedule that is removed. */
+export type TaskEnd = EndedOccurrence & { resultSession?: bigint };
+
 /**
  * Completes an occurrence. One transaction, guarded by its running key and by the state of the schedule, deletes the
  * running key, writes the new state, adds the outcome to the history, and adds the runs of the schedules that follow. If an
@@ -59,7 +62,7 @@ export type TaskCompletion =
 export async function completeTask(
   ports: SchedulePorts,
   claimed: ClaimedOccurrence,
-  ended: EndedOccurrence,
+  ended: TaskEnd,
   until: number,
 ): Promise<TaskCompletion> {
   let { due, outcomes } = claimed;
@@ -71,7 +74,16 @@ export async function completeTask(
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
     const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
-    const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors, isRemoved };
+    const { resultSession } = ended;
+    const step = {
+      result,
+      due: due.mod,
+      history,
+      outcomes: outcomes.mod,
+      successors,
+      isRemoved,
+      resultSession,
+    };
     const txn = buildCompletionTxn(ports, claimed, step);
     const answer = await commitCompletion(ports, txn, { isRemoved, until });
     if (answer === undefined) {
@@ -144,15 +156,26 @@ interface CompletionStep {
   outcomes: bigint;
   successors: SuccessorWrites;
   isRemoved: boolean;
+  resultSession: bigint | undefined;
 }
 
 /** Builds the completion, which can remove the schedule, unless its definition was changed since the claim. */
 function buildCompletionTxn(
   { keys }: SchedulePorts,
   claimed: ClaimedOccurrence,
-  { result, due, history, outcomes, successors, isRemoved }: CompletionStep,
+  { result, due, history, outcomes, successors, isRemoved, resultSession }: CompletionStep,
 ): Txn {
   const { id, host, key, token } = claimed;
+  const removing: Op[] = [keys.schedule(id), keys.due(id, host), key].map((one) => ({
+    op: "delete",
+    key: one,
+  }));
+  const last = { key: keys.outcomes(id, host) };
+  removing.push(
+    resultSession === undefined
+      ? { op: "delete", ...last }
+      : { op: "put", ...last, value: formatOutcomes(history), session: resultSession },
+  );
   const state = [keys.due(id, host), keys.outcomes(id, host)];
   const ending: Op[] = [
     { op: "put", key: keys.due(id, host), value: formatDue(result.due) },
@@ -165,9 +188,7 @@ function buildCompletionTxn(
       ...guardOwn(keys, claimed, due),
       ...(isRemoved ? guardNotNewer(token, { key: keys.schedule(id) }) : successors.compare),
     ],
-    success: isRemoved
-      ? [keys.schedule(id), ...state, key].map((one) => ({ op: "delete", key: one }))
-      : ending,
+    success: isRemoved ? removing : ending,
     failure: [key, ...state].map((one) => ({ op: "range", key: one })),
   };
 }
@@ -311,11 +332,11 @@ export function applyCompletion(
  */
 export function buildOutcome(
   { running, token, open }: ClaimedOccurrence,
-  taskResult: Pick<OccurrenceOutcome, "result" | "code" | "reason" | "tail">,
+  taskResult: Pick<OccurrenceOutcome, "result" | "code" | "reason" | "errorCode" | "tail" | "value">,
   endedAt: number,
 ): EndedOccurrence["outcome"] {
   const { scheduled, run, worker, host, attempt, since, late } = running;
-  const { code, tail } = taskResult;
+  const { code, errorCode, tail, value } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
@@ -332,6 +353,8 @@ export function buildOutcome(
     result: result as EndedOccurrence["outcome"]["result"],
     ...(code !== undefined && { code }),
     ...(reason !== undefined && { reason }),
+    ...(errorCode !== undefined && { errorCode }),
     ...(tail !== undefined && { tail }),
+    ...(value !== undefined && { value }),
   };
 }

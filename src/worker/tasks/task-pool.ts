@@ -210,7 +210,14 @@ async function retryUntilDone(
   for (let last = 0; ; ) {
     const until = session.signal.aborted ? ports.clock.now() + LOST_WITHIN : session.horizon;
     try {
-      const result = await completeTask(ports, claimed, ended, until);
+      const { keepResult } = claimed.definition;
+      const resultSession = keepResult && (await registration.expiry.choose(keepResult).id);
+      const result = await completeTask(
+        ports,
+        claimed,
+        { ...ended, ...(resultSession && { resultSession }) },
+        until,
+      );
       applyCompletion(cache, ports.keys, claimed, result);
       return result;
     } catch (error) {

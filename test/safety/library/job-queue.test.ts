@@ -55,15 +55,19 @@ describe.concurrent("a job", () => {
         return answer;
       },
     });
-    expect(await one.jobs.add("mail", 1, { key: "a" })).toEqual({ id: "mail.a", isNew: true, isDead: false });
+    expect(await one.jobs.add("mail", 1, { key: "a" })).toMatchObject({
+      id: "mail.a",
+      isNew: true,
+      isDead: false,
+    });
     expect(await one.schedules.list()).toEqual([]);
   });
 
   test("with a key is one until it is done", async () => {
     const one = await connectTo();
     const add = () => one.jobs.add("report", 1, { key: "2026-11", delay: "1h" });
-    expect(await add()).toEqual({ id: "report.2026-11", isNew: true, isDead: false });
-    expect(await add()).toEqual({ id: "report.2026-11", isNew: false, isDead: false });
+    expect(await add()).toMatchObject({ id: "report.2026-11", isNew: true, isDead: false });
+    expect(await add()).toMatchObject({ id: "report.2026-11", isNew: false, isDead: false });
     const { nextTime } = await one.schedules.get("report.2026-11");
     expect(nextTime?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
     await one.schedules.delete("report.2026-11");
@@ -109,14 +113,14 @@ describe.concurrent("a job", () => {
 
   test("that was given up is told from one that is queued, and can be replaced", async () => {
     const one = await connectTo();
-    const add = (data: number, replaceDead?: boolean) =>
-      one.jobs.add("work", data, { key: "a", ...(replaceDead !== undefined && { replaceDead }) });
+    const add = (data: number, ifExists: "keep" | "replaceDead" = "keep") =>
+      one.jobs.add("work", data, { key: "a", ifExists });
     await add(1);
     const task = await waitUntil("the job", () => one.schedules.poll());
-    expect(await add(2, true)).toMatchObject({ isNew: false, isDead: false });
+    expect(await add(2, "replaceDead")).toMatchObject({ isNew: false, isDead: false });
     await task.fail("no");
     expect(await add(2)).toMatchObject({ isNew: false, isDead: true });
-    expect(await add(3, true)).toMatchObject({ isNew: true, isDead: false });
+    expect(await add(3, "replaceDead")).toMatchObject({ isNew: true, isDead: false });
     const again = await waitUntil("the new job", () => one.schedules.poll());
     expect([again.data, again.attempt]).toEqual([3, 1]);
     await again.finish();
@@ -209,6 +213,12 @@ describe.concurrent("a job", () => {
     await expect(jobs.add("work", 1, { priority: 101 })).rejects.toThrow(ConfigError);
     await expect(jobs.add("work", 1, { prio: 1 } as object)).rejects.toThrow(/"prio" of jobs.add/);
     await expect(jobs.add("", 1)).rejects.toThrow(UsageError);
+    await expect(jobs.add("work", 1, { ifExists: "replace" })).rejects.toThrow(/needs|only with a key/);
+    await expect(jobs.add("work", 1, { key: "a", ifExists: "drop" } as object)).rejects.toThrow(
+      /"drop" is none/,
+    );
+    await expect(jobs.addMany([{ type: "work" }, { type: "work", data: new Map() }])).rejects.toThrow(/Map/);
+    await expect(jobs.addMany({} as [])).rejects.toThrow(/must be a list/);
   });
 });
 

@@ -2,6 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { estimateSlope } from "../../../fixtures/estimate-slope.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { LibraryConnection } from "../../../src/library/connection.ts";
 import { Worker } from "../../../src/library/index.ts";
@@ -20,14 +21,6 @@ const STEP = 1_000;
  * 25, all of it compiled code, but single measurements differ by megabytes, because V8 drops and compiles code at times.
  */
 const LIMIT = 500;
-
-/** Returns the median of the slopes between all pairs of points, which single jumps do not change (Theil-Sen estimator). */
-function estimateSlope(points: readonly (readonly [x: number, y: number])[]): number {
-  const slopes = points.flatMap(([x, y], index) =>
-    points.slice(index + 1).map(([x2, y2]) => (y2 - y) / (x2 - x)),
-  );
-  return slopes.sort((a, b) => a - b)[Math.floor(slopes.length / 2)] ?? Number.NaN;
-}
 
 test("the heap stays flat", async () => {
   const clock = createRealClock();

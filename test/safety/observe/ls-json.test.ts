@@ -75,7 +75,7 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
       ),
       put(
         keys.history("past"),
-        appendPastRun(undefined, pastRun({ label: "nightly", reason: "reset by ann" })),
+        appendPastRun(undefined, pastRun({ label: "nightly", reason: "reset by ann", shared: true })),
       ),
       put(
         keys.audit("0".repeat(20)),

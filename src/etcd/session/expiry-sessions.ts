@@ -1,0 +1,62 @@
+import type { Clock } from "../../base/clock.ts";
+import { generateSessionId } from "../../base/ids.ts";
+import type { Random } from "../../base/random.ts";
+import { retryUnavailable } from "../retry.ts";
+import type { Store } from "../store.ts";
+import { grantOnce } from "./grant.ts";
+
+/** How long one session is used for new keys, ms. */
+const USED_FOR = 60_000;
+
+/** A session that nobody renews, and until when it is used, by the clock, ms. */
+export interface ExpirySession {
+  readonly id: Promise<bigint>;
+  readonly until: number;
+}
+
+interface ExpiryPorts {
+  store: Store;
+  clock: Clock;
+  random: Random;
+  settings: { connectTimeout: number };
+}
+
+/** Sessions for keys that expire by themselves. The keys of a minute that stay equally long share one. */
+export class ExpirySessions {
+  readonly #ports: ExpiryPorts;
+  readonly #current = new Map<number, ExpirySession>();
+
+  constructor(ports: ExpiryPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Returns the session for a key that is written now. Its id rejects with a StoreError if it cannot be granted.
+   * @param keptFor  how long the key stays at least, ms
+   */
+  choose(keptFor: number): ExpirySession {
+    const now = this.#ports.clock.now();
+    let session = this.#current.get(keptFor);
+    if (session === undefined || session.until <= now) {
+      session = { id: this.#grant(now, keptFor), until: now + USED_FOR };
+      this.#current.set(keptFor, session);
+      session.id.catch(() => this.#current.delete(keptFor));
+    }
+    return session;
+  }
+
+  /** Stops using the session, which has ended before its time. */
+  drop(keptFor: number): void {
+    this.#current.delete(keptFor);
+  }
+
+  async #grant(now: number, keptFor: number): Promise<bigint> {
+    const { store, random, settings } = this.#ports;
+    const id = generateSessionId(random);
+    const ttl = Math.ceil((keptFor + USED_FOR) / 1_000);
+    await retryUnavailable(this.#ports, now + settings.connectTimeout, (signal) =>
+      grantOnce(store, id, ttl, signal),
+    );
+    return id;
+  }
+}

@@ -1,0 +1,207 @@
+import * as v from "valibot";
+import { generateRunId } from "../base/ids.ts";
+import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
+import { StoreError } from "../etcd/store.ts";
+import {
+  addJobs,
+  JOB_CONFLICT_RULES,
+  JOB_STATES,
+  type JobState,
+  type PlannedJob,
+  splitJobs,
+} from "../operate/jobs.ts";
+import type { Receipt } from "../operate/operator-action.ts";
+import type { OperatorPorts } from "../operate/ports.ts";
+import type { MutationResult } from "../operate/schedule-mutation.ts";
+import { readAllStoredSchedules } from "../operate/stored-schedules.ts";
+import { validateName } from "../protocol/names.ts";
+import { checkDefinition, type Definition } from "../schedule/definition.ts";
+import type { LibraryConnection } from "./connection.ts";
+import { ConfigError, translated, UsageError } from "./errors.ts";
+import { toJob, waitForJob } from "./job-state.ts";
+import { DURATION, INSTANT, parseOptions, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
+import { buildDefinition } from "./schedule-definition.ts";
+import type { SchedulesImpl } from "./schedules.ts";
+import { captureTrace } from "./tracing.ts";
+import type {
+  Job,
+  JobFilter,
+  JobOptions,
+  JobQueue,
+  JobReceipt,
+  NewJob,
+  NewSchedule,
+  WatchOptions,
+} from "./types.ts";
+
+/** How long the receipts of jobs stay, ms. It must be much longer than a call takes that has lost its answer. */
+const RECEIPTS_KEPT = 840_000;
+
+/**
+ * The receipts of the jobs that this program adds: one for each call at the same time. Jobs leave no audit record, the outcome
+ * tells what a job has done. But a call that lost its answer must find out that it was applied, also if the job has been done
+ * and removed meanwhile; otherwise the repeated call would add the job again.
+ */
+class ReceiptPool {
+  readonly #ports: OperatorPorts;
+  readonly #sessions: ExpirySessions;
+  /** Receipts that no call uses, by their session. */
+  readonly #free = new WeakMap<ExpirySession, Receipt[]>();
+
+  constructor(ports: OperatorPorts) {
+    this.#ports = ports;
+    this.#sessions = new ExpirySessions(ports);
+  }
+
+  /**
+   * Runs a call with a receipt whose session lives much longer than the call. A receipt is used again only if it is known what
+   * the call has written.
+   * @throws StoreError, what the call throws
+   */
+  async use<T extends { result: MutationResult }>(call: (receipt: Receipt) => Promise<T>): Promise<T> {
+    const session = this.#sessions.choose(RECEIPTS_KEPT);
+    const free = this.#free.get(session) ?? [];
+    this.#free.set(session, free);
+    try {
+      const receipt = free.pop() ?? (await this.#createReceipt(session));
+      const answer = await call(receipt);
+      const { result } = answer;
+      free.push(result.kind === "done" ? { ...receipt, modRevision: result.revision } : receipt);
+      return answer;
+    } catch (error) {
+      if (error instanceof StoreError) this.#sessions.drop(RECEIPTS_KEPT);
+      throw error;
+    }
+  }
+
+  async #createReceipt({ id }: ExpirySession): Promise<Receipt> {
+    const { keys, random } = this.#ports;
+    return { key: keys.receipt(generateRunId(random)), session: await id, modRevision: 0n };
+  }
+}
+
+/** The options that are fields of the schedule are checked with it. */
+const OPTIONS = {
+  key: v.optional(TEXT),
+  ifExists: v.optional(
+    v.picklist(JOB_CONFLICT_RULES, quoteOption(`is none of ${JOB_CONFLICT_RULES.join(", ")}`)),
+    "keep",
+  ),
+  at: v.optional(INSTANT),
+  delay: v.optional(DURATION),
+  queue: v.optional(TEXT),
+  leases: v.optional(TEXTS),
+  keepResult: v.optional(DURATION),
+  ...v.entriesFromList(
+    ["priority", "retries", "backoff", "timeout", "deadline", "group", "tags"],
+    v.optional(v.unknown()),
+  ),
+} satisfies Record<keyof JobOptions, v.GenericSchema>;
+
+const FILTER = {
+  type: v.optional(TEXT),
+  state: v.optional(v.picklist(JOB_STATES, quoteOption(`is none of ${JOB_STATES.join(", ")}`))),
+} satisfies Record<keyof JobFilter, v.GenericSchema>;
+
+/** @see JobQueue */
+export class JobQueueImpl implements JobQueue {
+  readonly #connection: LibraryConnection;
+  readonly #schedules: SchedulesImpl;
+  readonly #receipts: ReceiptPool;
+
+  constructor(connection: LibraryConnection, schedules: SchedulesImpl) {
+    this.#connection = connection;
+    this.#schedules = schedules;
+    this.#receipts = new ReceiptPool(connection.ports);
+  }
+
+  async add(type: string, data?: unknown, options: JobOptions = {}): Promise<JobReceipt> {
+    const [receipt] = await this.#addTogether([
+      this.#plan("jobs.add", { type, data, ...options }, await captureTrace()),
+    ]);
+    return receipt as JobReceipt;
+  }
+
+  async addMany(jobs: readonly NewJob[]): Promise<JobReceipt[]> {
+    if (!Array.isArray(jobs)) throw new ConfigError("jobs.addMany: the jobs must be a list");
+    const env = await captureTrace();
+    const planned = jobs.map((job, at) => this.#plan(`job ${at} of jobs.addMany`, job, env));
+    const receipts: JobReceipt[] = [];
+    for (const some of splitJobs(planned)) receipts.push(...(await this.#addTogether(some)));
+    return receipts;
+  }
+
+  done<R>(id: string, options?: WatchOptions): Promise<R> {
+    return waitForJob<R>(this.#connection, id, 0n, options);
+  }
+
+  async list(filter: JobFilter = {}): Promise<Job[]> {
+    const { type, state } = parseOptions("jobs.list", filter, FILTER);
+    const { ports } = this.#connection;
+    this.#connection.checkOpen();
+    const { schedules } = await translated(() => readAllStoredSchedules(ports));
+    const now = ports.clock.getWallTime();
+    return [...schedules.values()]
+      .flatMap((stored) => toJob(stored, now) ?? [])
+      .filter((job) => (type ?? job.type) === job.type && (state ?? job.state) === job.state)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async count(filter: Pick<JobFilter, "type"> = {}): Promise<Record<JobState, number>> {
+    const jobs = await this.list(filter);
+    const counts = JOB_STATES.map((state) => [state, jobs.filter((job) => job.state === state).length]);
+    return Object.fromEntries(counts) as Record<JobState, number>;
+  }
+
+  /** @param call  for messages @param env  variables of the trace @throws UsageError, ConfigError, NotSupportedError */
+  #plan(call: string, { type, data, ...options }: NewJob, env: Definition["env"]): PlannedJob {
+    const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, OPTIONS);
+    if (at !== undefined && delay !== undefined)
+      throw new UsageError("at and delay exclude each other; leave one of them out");
+    if (key === undefined && options.ifExists !== undefined)
+      throw new UsageError("ifExists has an effect only with a key; add a key, or leave it out");
+    validateName("job type", type);
+    const { clock, random } = this.#connection.ports;
+    const start = at ?? clock.getWallTime() + (delay ?? 0);
+    const held = queue === undefined ? leases : [...(leases ?? []), buildQueueLease(queue)];
+    const { definition } = buildDefinition(call, {
+      ...(fields as Partial<NewSchedule>),
+      type,
+      cron: "@manual",
+      removeAfter: "success",
+      ...(held && { leases: held }),
+      ...(env && { env }),
+      ...(data !== undefined && { data }),
+    });
+    const id = `${type}.${key ?? generateRunId(random)}`;
+    validateName("schedule", id);
+    checkDefinition(definition);
+    return { id, isUnique: key === undefined, definition, start, ifExists };
+  }
+
+  async #addTogether(jobs: readonly PlannedJob[]): Promise<JobReceipt[]> {
+    const { ports } = this.#connection;
+    const ids = jobs.map(({ id }) => id);
+    const { result, decisions } = await this.#schedules.applyAndRecord(ids, () =>
+      this.#receipts.use((receipt) => addJobs(ports, jobs, receipt)),
+    );
+    return decisions.map(({ kept, isDead }, at) => {
+      const id = ids[at] ?? "";
+      const since = kept ?? result.revision;
+      return {
+        id,
+        isNew: kept === undefined,
+        isDead,
+        done: <R>(options?: WatchOptions) => waitForJob<R>(this.#connection, id, since, options),
+      };
+    });
+  }
+}
+
+/**
+ * Builds the lease that lets the jobs of a queue run one at a time. No host may read a macro into the name of the queue: a digit
+ * beside a capital letter keeps it from that.
+ */
+function buildQueueLease(queue: string): string {
+  return `queue.${queue.replace(/[A-Z]/g, "0$&")}=1:1`;
+}

@@ -1,0 +1,74 @@
+// Built as a file in dist/modules/ that is loaded only if spans are sent (scripts/build.ts).
+import {
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+import { setGlobalErrorHandler } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { createPartTrace, type RunSpan, type Span, type TraceContext } from "../base/trace.ts";
+import { VERSION } from "../base/version.ts";
+
+/** Sends spans in the background, as the variables of the SDK say. What the collector does not take in time is dropped. */
+export class SpanPipeline {
+  readonly #provider: BasicTracerProvider;
+  /** The ids of the next span: those that its run has already passed on. */
+  #next: Pick<TraceContext, "traceId" | "spanId"> = { traceId: "", spanId: "" };
+
+  /**
+   * @param host     full name of this host
+   * @param onFault  called if the collector refuses spans, or does not answer
+   */
+  constructor(host: string, onFault: (fault: unknown) => void) {
+    setGlobalErrorHandler(onFault);
+    const own = { "service.name": "signalbox", "service.version": VERSION, "host.name": host };
+    this.#provider = new BasicTracerProvider({
+      resource: resourceFromAttributes(own).merge(detectResources({ detectors: [envDetector] })),
+      idGenerator: {
+        generateTraceId: () => this.#next.traceId,
+        generateSpanId: () => this.#next.spanId,
+      },
+      spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    });
+  }
+
+  /** Takes the span of a run, and its parts. */
+  send({ context, caller, span }: RunSpan): void {
+    this.#record(context, span, caller === undefined ? ROOT_CONTEXT : toRemote(caller));
+  }
+
+  /** Begins with the whole: the sampler decides about it, and its parts follow. */
+  #record(
+    run: TraceContext,
+    { name, kind = "INTERNAL", attributes = {}, ...span }: Span,
+    parent: Context,
+    own = run,
+  ): void {
+    const { startedAt, endedAt, error, parts = [] } = span;
+    this.#next = own;
+    const options = { kind: SpanKind[kind], startTime: startedAt, attributes };
+    const recorded = this.#provider.getTracer("signalbox").startSpan(name, options, parent);
+    if (error !== undefined)
+      recorded.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR, message: error });
+    recorded.end(Math.max(startedAt, endedAt)); // the wall clock may have been set back
+    const within = trace.setSpan(ROOT_CONTEXT, recorded);
+    for (const one of parts) this.#record(run, one, within, createPartTrace(run, one.part ?? one.name));
+  }
+
+  /** Sends what is left. */
+  async close(): Promise<void> {
+    await this.#provider.shutdown();
+  }
+}
+
+/** The context of another process. */
+function toRemote({ traceId, spanId, flags, state }: TraceContext): Context {
+  const traceFlags = Number.parseInt(flags, 16);
+  const traceState = createTraceState(state);
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, traceState, isRemote: true });
+}
