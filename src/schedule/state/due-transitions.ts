@@ -1,3 +1,4 @@
+import { UsageError } from "../../base/errors.ts";
 import { type Calendars, NO_CALENDARS } from "../calendar/calendar.ts";
 import { findCalendarFault } from "../calendar/day-rule.ts";
 import { type Definition, runsAtBoot } from "../definition.ts";
@@ -29,8 +30,12 @@ export function computeFirstDue(
   { start = now, at }: FirstOccurrenceOptions = {},
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
-  if (runsAtBoot(definition)) return { ...buildEndedDue([]), boots: { since: start, ids: [] } };
   const { lag, findFrom } = createTiming(id, definition, calendars);
+  if (runsAtBoot(definition)) {
+    if (at !== undefined)
+      throw new UsageError("at has no effect on a schedule of @reboot: leave it out, or set delay (--delay)");
+    return { ...buildEndedDue([]), boots: { since: start, ids: [] } };
+  }
   const next = findFrom(start);
   return next === undefined ? buildEndedDue([]) : { next, runAt: at ?? next + lag, open: [] };
 }
