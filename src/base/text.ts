@@ -151,6 +151,7 @@ export const MAX_NAME_BYTES = 512;
  * repeats the name: it may be 10 kB long or contain escape sequences.
  */
 export function findNameFault(name: string): string | undefined {
+  if (typeof name !== "string") return "it is not a text";
   if (name === "") return "it is empty";
   if (/[\x00-\x1f\x7f-\x9f]/.test(name)) return "it contains a control character";
   if (!name.isWellFormed()) return "it is not valid Unicode";

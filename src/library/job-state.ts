@@ -116,11 +116,12 @@ function isOver(job: StoredSchedule): boolean {
  */
 function findLast(job: StoredSchedule) {
   const { id, definition, definitionMod, outcomes } = job;
-  if (definitionMod === 0n)
+  const last = outcomes.dead[0] ?? outcomes.runs[0];
+  if (isGivenUp(job) && last !== undefined) return last;
+  if (definitionMod === 0n || isGivenUp(job))
     throw new NotFoundError(
-      `there is no job ${quoteText(id)}, and no outcome of it: it was deleted, or has ended longer ago than its keepResult`,
+      `job ${quoteText(id)} has no run left, and no outcome: it was deleted or changed, or has ended longer ago than its keepResult`,
     );
-  if (isGivenUp(job)) return outcomes.dead[0] ?? outcomes.runs[0];
   if (definition?.keepResult === undefined)
     throw new UsageError(
       `job ${quoteText(id)} keeps no result, so its end cannot be seen; add it with keepResult`,

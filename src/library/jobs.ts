@@ -123,7 +123,8 @@ export class JobQueueImpl implements JobQueue {
   }
 
   async addMany(jobs: readonly NewJob[]): Promise<JobReceipt[]> {
-    if (!Array.isArray(jobs)) throw new ConfigError("jobs.addMany: the jobs must be a list");
+    if (!Array.isArray(jobs) || jobs.some((job) => Object(job) !== job))
+      throw new ConfigError("jobs.addMany: the jobs must be a list of objects");
     const env = await captureTrace();
     const planned = jobs.map((job, at) => this.#plan(`job ${at} of jobs.addMany`, job, env));
     const receipts: JobReceipt[] = [];

@@ -1,6 +1,6 @@
 import { UsageError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
-import type { Definition } from "../schedule/definition.ts";
+import { type Definition, isOnce } from "../schedule/definition.ts";
 import { formatOncePlan } from "../schedule/plan.ts";
 import { computeFirstDue, findFreeTime } from "../schedule/state/due-transitions.ts";
 import { MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS } from "./chunks.ts";
@@ -114,8 +114,7 @@ function planJob(
 
 /** Returns whether a definition is that of a job. */
 export function isJob(definition: Definition | undefined): definition is Definition {
-  const { removeAfter, cron } = definition ?? {};
-  return removeAfter === "success" && typeof cron === "string" && /^@at\s/i.test(cron);
+  return definition?.removeAfter === "success" && isOnce(definition);
 }
 
 /** Returns whether nothing of a job is left to run. It is removed when it succeeds, so it has failed for good. */

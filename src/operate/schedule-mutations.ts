@@ -564,7 +564,8 @@ function describeMutation(
  */
 export function checkFires(id: string, definition: Definition, due: DueState, now: number): DueState {
   const plan = parsePlan(definition.cron);
-  if (plan.kind === "manual" || plan.kind === "boot" || due.next !== undefined) return due;
+  const isBoot = plan.kind === "boot" && (definition.end ?? now) >= now;
+  if (plan.kind === "manual" || isBoot || due.next !== undefined) return due;
   throw new UsageError(
     `schedule ${quoteText(id)} would never fire: ${explainNeverFires(plan, definition, now)}`,
   );

@@ -11,7 +11,8 @@ const ESCAPE = /%([0-9A-F]{2})/g;
  */
 export function validateName(what: string, name: string): string {
   const fault = findNameFault(name);
-  if (fault !== undefined) throw new UsageError(`${what} name ${quoteText(name)} cannot be used: ${fault}`);
+  if (fault !== undefined)
+    throw new UsageError(`${what} name ${quoteText(String(name))} cannot be used: ${fault}`);
   return name;
 }
 

@@ -263,6 +263,11 @@ export function runsAtBoot(definition: Pick<Definition, "cron"> | undefined): bo
   return String(definition?.cron).trim().toLowerCase() === BOOT;
 }
 
+/** Returns whether a schedule is due once, at an instant. */
+export function isOnce({ cron }: Pick<Definition, "cron">): boolean {
+  return /^\s*@at\s/i.test(String(cron));
+}
+
 const REQUIRED_FIELDS = [
   { name: "cron", example: '"*/5 * * * *"' },
   { name: "timezone", example: '"Europe/Berlin" or "UTC"' },

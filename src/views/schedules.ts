@@ -555,7 +555,7 @@ function listRowStates(
     fault === undefined && isOver && definition?.cron !== MANUAL && definition?.cron !== BOOT && "ended",
   ];
   const states = found.filter((one) => one !== false);
-  const isWaiting = fault === undefined && next !== undefined && overdue < 0;
+  const isWaiting = states.length === 0 || (fault === undefined && next !== undefined && overdue < 0);
   return isWaiting ? [...states, "waiting"] : states;
 }
 

@@ -88,12 +88,15 @@ function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
   return states.map(([host, state]) =>
     host === undefined
       ? toScheduleRuns(name, state, outcomes, executions)
-      : toScheduleRuns(
-          `${name} on ${host}`,
-          state,
-          outcomes.filter((one) => one.host === host),
-          executions.filter(({ value }) => value?.host === host),
-        ),
+      : {
+          host,
+          ...toScheduleRuns(
+            name,
+            state,
+            outcomes.filter((one) => one.host === host),
+            executions.filter(({ value }) => value?.host === host),
+          ),
+        },
   );
 }
 

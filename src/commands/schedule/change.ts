@@ -177,7 +177,7 @@ const schedulePause = declareRowCommand({
   brief: "stop schedules from firing until they are resumed",
   about: [
     "Running commands continue, and `schedule trigger` still works. Occurrences during the pause are skipped: they are not made up" +
-      " for after `schedule resume` or --until.",
+      " for after `schedule resume` or --until. What is due once (`schedule at`, jobs) runs then.",
     "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
   ],
   args: { "KEY...": KEYS },

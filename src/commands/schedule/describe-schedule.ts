@@ -50,7 +50,9 @@ function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): S
 export function formatScheduleChange(change: PlannedChange): string {
   const { before, definition, due } = change;
   const what = `schedule ${before.id}${before.host === undefined ? "" : ` on ${before.host}`}`;
-  const next = formatNextDue(due, definition ?? before.definition);
+  // For a host, `before` may have another plan than the schedule has now.
+  const isTold = before.host === undefined || due?.next !== undefined;
+  const next = isTold ? formatNextDue(due, definition ?? before.definition) : "";
   switch (getChangeKind(change)) {
     case "deleted":
       return `${what} deleted${before.definition === undefined ? "" : `: ${formatDefinitionSummary(before.definition)}`}`;

@@ -97,8 +97,10 @@ function parseRule(rule: string): RuleParts {
       );
     given.set(name, value);
   }
+  // Each once: every day of a century is compared with all of them.
+  const listValues = (name: string) => [...new Set(given.get(name)?.split(","))];
   const parseNumbers = (name: string, least: number, most: number) =>
-    (given.get(name)?.split(",") ?? []).map((text) => {
+    listValues(name).map((text) => {
       const value = /^[+-]?\d{1,5}$/.test(text) ? Number(text) : 0;
       if (value !== 0 && value >= least && value <= most) return value;
       throw createRuleFault(
@@ -123,7 +125,7 @@ function parseRule(rule: string): RuleParts {
     months: parseNumbers("BYMONTH", 1, 12),
     dates: parseNumbers("BYMONTHDAY", -31, 31),
     yearDays: parseNumbers("BYYEARDAY", -366, 366),
-    weekdays: (given.get("BYDAY")?.split(",") ?? []).map((text) => parseWeekday(rule, text)),
+    weekdays: listValues("BYDAY").map((text) => parseWeekday(rule, text)),
     places: parseNumbers("BYSETPOS", -366, 366),
     weekStart: weekStart ?? 1,
   };

@@ -22,13 +22,19 @@ export function isNewBoot(due: DueState, { id }: Pick<Boot, "id">): boolean {
  * Notes a boot in the state of a host. The schedule is then due, if the boot counts. What was due at an earlier boot has ended
  * with it, and does not run again.
  * @param lag  delay and jitter, ms
+ * @param end  end of the schedule
  */
-export function addBoot(due: DueState, { id, at }: Boot, lag: number): DueState {
+export function addBoot(
+  due: DueState,
+  { id, at }: Boot,
+  lag: number,
+  end = Number.POSITIVE_INFINITY,
+): DueState {
   const { since = 0, ids = [] } = due.boots ?? {};
+  const boots = { since, ids: [id, ...ids].slice(0, KEPT) };
+  if (at < since) return { ...due, boots }; // a run may be under way that another plan has started in this boot
   const { next: _, ...rest } = due;
   const open = due.open.filter(({ kind }) => kind !== "due");
-  const noted = { ...rest, runAt: 0, open, boots: { since, ids: [id, ...ids].slice(0, KEPT) } };
-  if (at < since) return noted;
   const next = findFreeTime({ open }, at);
-  return { ...noted, next, runAt: next + lag };
+  return { ...rest, open, boots, ...(at > end ? { runAt: 0 } : { next, runAt: next + lag }) };
 }

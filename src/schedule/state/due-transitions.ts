@@ -1,6 +1,7 @@
+import { UsageError } from "../../base/errors.ts";
 import { type Calendars, NO_CALENDARS } from "../calendar/calendar.ts";
 import { findCalendarFault } from "../calendar/day-rule.ts";
-import { type Definition, runsAtBoot } from "../definition.ts";
+import { type Definition, isOnce, runsAtBoot } from "../definition.ts";
 import { createTiming, type Timing } from "../timing.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
 
@@ -29,8 +30,12 @@ export function computeFirstDue(
   { start = now, at }: FirstOccurrenceOptions = {},
   calendars: Calendars = NO_CALENDARS,
 ): DueState {
-  if (runsAtBoot(definition)) return { ...buildEndedDue([]), boots: { since: start, ids: [] } };
   const { lag, findFrom } = createTiming(id, definition, calendars);
+  if (runsAtBoot(definition)) {
+    if (at !== undefined)
+      throw new UsageError("at has no effect on a schedule of @reboot: leave it out, or set delay (--delay)");
+    return { ...buildEndedDue([]), boots: { since: start, ids: [] } };
+  }
   const next = findFrom(start);
   return next === undefined ? buildEndedDue([]) : { next, runAt: at ?? next + lag, open: [] };
 }
@@ -70,7 +75,8 @@ export function computeModifiedDue(
 }
 
 /**
- * Returns the state of a schedule after a pause ends. Occurrences that the pause prevented do not run.
+ * Returns the state of a schedule after a pause ends. Occurrences that the pause prevented do not run, unless the schedule is
+ * due once: then it runs now.
  * @throws CronError, UsageError
  */
 export function computeResumedDue(
@@ -83,7 +89,9 @@ export function computeResumedDue(
   const { lag, findFrom } = createTiming(id, definition, calendars);
   const { pause, failed, ...rest } = paused;
   const due = pause === undefined && failed === undefined ? paused : rest;
-  return due.next === undefined || due.runAt > now ? due : moveNextOccurrence(due, findFrom(now - lag), lag);
+  return due.next === undefined || due.runAt > now || isOnce(definition)
+    ? due
+    : moveNextOccurrence(due, findFrom(now - lag), lag);
 }
 
 /** What a triggered run gets beside what its schedule defines. */

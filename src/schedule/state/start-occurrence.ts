@@ -1,4 +1,4 @@
-import { type Definition, getDeadline } from "../definition.ts";
+import { type Definition, getDeadline, isOnce } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { Timing } from "../timing.ts";
 import { startBackfilled } from "./backfill.ts";
@@ -115,7 +115,8 @@ function chooseOccurrence(
   let instant: number | undefined = first;
   const paused =
     pause?.until !== undefined && pause.until <= now && runAt >= pause.at ? pause.until : undefined;
-  if (paused !== undefined && computeRunAt(instant) < paused) instant = timing.findFrom(paused - timing.lag);
+  if (paused !== undefined && computeRunAt(instant) < paused && !isOnce(definition))
+    instant = timing.findFrom(paused - timing.lag);
   if (instant === undefined) return undefined;
   if (catchup !== "all") instant = Math.max(instant, timing.findUntil(now - timing.lag) ?? instant);
   if (deadline !== undefined && now - computeRunAt(instant) > deadline)

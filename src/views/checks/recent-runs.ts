@@ -15,6 +15,8 @@ export interface EndedRun {
 export interface RecentRuns {
   kind: "lock" | "schedule";
   name: string;
+  /** The host, if a schedule runs on every host. */
+  host?: string;
   /** Newest first. */
   runs: readonly EndedRun[];
   /** Start of the oldest current run, wall clock in ms since the epoch. */
@@ -38,7 +40,10 @@ interface RecentLimit {
  * schedule that has not run begins when its first run is due.
  */
 export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
-  const about = createFindingBuilder(job.kind, `${job.kind} ${job.name}`);
+  const about = createFindingBuilder(
+    job.kind,
+    `${job.kind} ${job.name}${job.host === undefined ? "" : ` on ${job.host}`}`,
+  );
   if (job.fault !== undefined) return about.failure(job.fault, formatInspectCommand(job));
   const success = job.runs.find(({ isSuccess }) => isSuccess);
   const [last] = job.runs;

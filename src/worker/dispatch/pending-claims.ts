@@ -193,7 +193,7 @@ function computeBootDue(
   const isLate = due === undefined && since === Number.POSITIVE_INFINITY;
   const boots = due?.boots ?? (isLate ? undefined : base?.boots) ?? { since: now, ids: [] };
   const state = { ...(due ?? { runAt: 0, open: [] }), boots };
-  return boot === undefined ? state : addBoot(state, boot, computeLag(name, definition));
+  return boot === undefined ? state : addBoot(state, boot, computeLag(name, definition), definition.end);
 }
 
 /** Returns where a schedule begins on this host. @param base  its first occurrence, as its definition was written */

@@ -218,6 +218,11 @@ describe.concurrent("a job", () => {
       /"drop" is none/,
     );
     await expect(jobs.addMany([{ type: "work" }, { type: "work", data: new Map() }])).rejects.toThrow(/Map/);
+    await expect(jobs.addMany([null] as unknown as [])).rejects.toThrow(/must be a list of objects/);
+    for (const name of [undefined, 5, {}] as unknown as string[]) {
+      await expect(jobs.add(name)).rejects.toThrow(UsageError);
+      await expect(jobs.done(name)).rejects.toThrow(UsageError);
+    }
     await expect(jobs.addMany({} as [])).rejects.toThrow(/must be a list/);
   });
 });

@@ -238,6 +238,21 @@ test("jobs are listed and counted by their state, and schedules are not", async 
   await expect(one.jobs.list({ state: "gone" } as object)).rejects.toThrow(/"gone" is none of delayed/);
 });
 
+test("a job that was due during a pause runs after it; one that has no run left is not waited for", async ({
+  namespace,
+}) => {
+  const one = await connectLibrary(namespace);
+  const held = await one.jobs.add("work", 1, KEPT);
+  await one.schedules.pause(held.id);
+  await one.schedules.resume(held.id);
+  await (await pollTask(one)).finish();
+  await held.done();
+  const ended = await one.jobs.add("work", 1, { delay: "1h", ...KEPT });
+  const done = ended.done();
+  await one.schedules.modify(ended.id, { end: "2020-01-01T00:00Z" });
+  await expect(done).rejects.toThrow(NotFoundError);
+});
+
 test("a job that fails is not started again unless it has retries: the default is none", async ({
   namespace,
 }) => {

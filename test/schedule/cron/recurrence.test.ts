@@ -100,6 +100,15 @@ test("a rule that ends has no occurrence after its end", () => {
   expect(listDays("FREQ=DAILY;COUNT=2;INTERVAL=3", "2026-02-03", 9)).toEqual(["2026-02-03", "2026-02-06"]);
 });
 
+test("values that a rule repeats cost nothing: a worker parses what anyone may write into etcd", () => {
+  const start = performance.now();
+  for (const rule of ["FREQ=MONTHLY;BYDAY=6MO", "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2"])
+    expect(() =>
+      parseRecurrence(`@rrule ${rule}${`,${rule.split("=").at(-1)}`.repeat(50_000)} from 2026-11-30T09:00`),
+    ).toThrow("never fires");
+  expect(performance.now() - start).toBeLessThan(2_000);
+});
+
 test("the same text is parsed once", () => {
   const text = "@rrule FREQ=DAILY from 2026-02-03T09:00";
   expect(parseRecurrence(text)).toBe(parseRecurrence(text));

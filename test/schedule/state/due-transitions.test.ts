@@ -9,6 +9,8 @@ import {
   computeResumedDue,
   MAX_OPEN_OCCURRENCES,
 } from "../../../src/schedule/state/due-transitions.ts";
+import { startOccurrence } from "../../../src/schedule/state/start-occurrence.ts";
+import { createTiming } from "../../../src/schedule/timing.ts";
 
 const at = (time: string) => Date.parse(`2026-03-02T${time}Z`);
 const hourly: Definition = { cron: "0 * * * *", timezone: "UTC" };
@@ -137,6 +139,21 @@ describe("resuming", () => {
       next: at("11:00:00"),
       runAt: at("11:00:00"),
     });
+  });
+
+  test("what is due once runs after the pause, whether an operator or its time ends it", () => {
+    const once = { ...hourly, cron: "@at 2026-03-02T08:00:00Z" };
+    const due: DueState = { next: at("08:00:00"), runAt: at("08:00:00"), open: [] };
+    expect(computeResumedDue("job", once, due, at("10:15:00"))).toBe(due);
+    const paused = { ...once, pause: { by: "ann", at: at("07:00:00"), until: at("10:00:00") } };
+    const started = startOccurrence(
+      paused,
+      createTiming("job", paused),
+      due,
+      { runAt: due.runAt },
+      at("10:15:00"),
+    );
+    expect([started.occurrence?.scheduled, started.outcomes]).toEqual([at("08:00:00"), []]);
   });
 
   test("what lies ahead stays", () => {

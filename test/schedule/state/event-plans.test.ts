@@ -104,6 +104,22 @@ describe("at boot", () => {
     expect([occurrence?.scheduled, started.next]).toEqual([NOW + MINUTE, undefined]);
   });
 
+  test("a boot that does not count leaves a run that another plan has started, and what it has left to do", () => {
+    const running = { next: NOW - 1, runAt: NOW - 1, open: [RUNNING], last: LAST };
+    const noted = addBoot({ ...running, boots: { since: NOW, ids: [] } }, boot("a", -1), 3);
+    expect(noted).toEqual({ ...running, boots: { since: NOW, ids: ["a"] } });
+  });
+
+  test("a boot after the end of the schedule is only noted", () => {
+    const due = addBoot({ runAt: 0, open: [RUNNING] }, boot("a", 1), 3, NOW);
+    expect(due).toEqual({ runAt: 0, open: [], boots: { since: 0, ids: ["a"] } });
+  });
+
+  test("a calendar must exist, and a first run at another time is refused", () => {
+    expect(() => computeFirstDue("job", { ...AT_BOOT, except: ["none"] }, NOW)).toThrow(/no calendar "none"/);
+    expect(() => computeFirstDue("job", AT_BOOT, NOW, { at: NOW })).toThrow(/set delay/);
+  });
+
   test("a boot that is too late for the deadline is skipped", () => {
     const definition = { ...AT_BOOT, deadline: MINUTE };
     const due = addBoot(computeFirstDue("job", AT_BOOT, NOW), boot("a", 1), 0);

@@ -24,6 +24,12 @@ const job = (runs: EndedRun[], more: Partial<RecentRuns> = {}): RecentRuns => ({
 });
 
 describe("judgeRecentRuns", () => {
+  test("the remedy names the schedule, also where the finding is about one host", () => {
+    expect(judgeRecentRuns(job([], { kind: "schedule", host: "web1" }), limit)).toMatchObject({
+      remedy: "does a worker take it? See: signalbox show schedule backup",
+    });
+  });
+
   test.each([
     ["a success in time", [ended(3)], "ok", "succeeded 3h ago, exit 0 on web1"],
     ["a success exactly at the limit", [ended(25)], "ok", "succeeded 1d1h ago, exit 0 on web1"],
