@@ -296,7 +296,7 @@ class ServedRun implements LaunchedRun {
       commands: createLaunchedCommandHost(this.#call, this.#context, isStarted ? note?.run : undefined),
       sessions,
       successors,
-      attempts: new CallAttempts(this.#id, note?.number ?? 0),
+      attempts: new CallAttempts(this.#id, note?.number ?? 0, note?.enqueuedAt),
       ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
       isStarted,
       ...(isOther && { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) }),

@@ -48,7 +48,10 @@ export async function claimWithRetries(
 ): Promise<AcquireResult> {
   const { clock } = ports;
   const { waitLimits } = request;
-  const wait = waitLimits.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + waitLimits.lock;
+  const { lock = Number.POSITIVE_INFINITY } = waitLimits;
+  // The wait goes on that another process began, such as an agent that was restarted. Its clock may have been set back.
+  const waited = Math.max(0, clock.getWallTime() - (ports.attempts?.since ?? clock.getWallTime()));
+  const wait = clock.now() + Math.max(0, lock - waited);
   const limits = { connect: clock.now() + request.connectTimeout, wait };
   for (let resumed = ports.resumed; ; resumed = undefined) {
     // An attempt to resume may have been granted.

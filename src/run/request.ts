@@ -198,11 +198,14 @@ export class CallAttempts {
   readonly id: string;
   /** The number of the last attempt; 0 before the first. */
   last: number;
+  /** When another process began the last attempt, wall clock, ms since the epoch; undefined: there was none. */
+  readonly since: number | undefined;
 
   /** @param last  number of the attempts that other processes have made */
-  constructor(id: string, last: number) {
+  constructor(id: string, last: number, since?: number) {
     this.id = id;
     this.last = last;
+    this.since = since;
   }
 
   /** Returns the number of the next attempt. */

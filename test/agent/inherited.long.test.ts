@@ -88,6 +88,11 @@ describe.each(WAYS)("$name", (way) => {
     expect(await execute(script, way, command)).toMatchObject({ code: 0, stdout: String(direct.stdout) });
   });
 
+  test("the command runs although its caller has a descriptor above its limit", async () => {
+    const end = await execute("exec 200<<<200; ulimit -n 100", way, ["echo", "done"]);
+    expect(end).toMatchObject({ code: 0, stdout: "done\n", stderr: "" });
+  });
+
   test("no guardian keeps a descriptor of the caller open", async () => {
     const running = startFrom("exec 9<<<x", way, ["bash", "-c", "echo up; exec sleep 1000"]);
     await running.waitForOutput("up");

@@ -50,10 +50,15 @@ function findObstacle(call: Call<RunFlags>, env: CommandIo["env"], facts: HostFa
   if (path !== undefined) return `${path} is a path in the current directory`;
   if (env.SIGNALBOX_RUN !== undefined) return "this run is a part of another run, and ends with it";
   if (env.INVOCATION_ID !== undefined) return "this run is a part of a unit of systemd, and ends with it";
+  if (process.getuid?.() !== process.geteuid?.())
+    return "this run is setuid: an agent would be that of another user";
   if (process.ppid <= 1) return "this run is the main process of a container, and ends it";
   if (getPriority() > 0) return "this run has a low priority (nice)";
   return hasLimits(facts) ? "this run has limits (cgroup, taskset, ulimit)" : undefined;
 }
+
+/** The agent needs descriptors for the runs of all. Node has raised its limit to the hard one. */
+const ULIMITS = /^Max (cpu time|address space|data size|file size) +\d|^Max open files +\d+ +\d{1,3} /m;
 
 /** Returns whether this process has limits that the first process has not. Those of a whole container are no obstacle. */
 export function hasLimits({ cpu, memMb }: HostFacts): boolean {
@@ -61,7 +66,7 @@ export function hasLimits({ cpu, memMb }: HostFacts): boolean {
     thisMachine.readFile(path.replace(/^\/proc\/self\/(?=cgroup$|status$)/, "/proc/1/"));
   const first = readHostFacts({ ...thisMachine, readFile });
   const limits = thisMachine.readFile("/proc/self/limits") ?? "";
-  return cpu < first.cpu || memMb < first.memMb || /^Max (cpu time|address space) +\d/m.test(limits);
+  return cpu < first.cpu || memMb < first.memMb || ULIMITS.test(limits);
 }
 
 /** Takes the turn to start an agent, unless another run has taken it just before. @param mark  its file */
@@ -92,7 +97,7 @@ function spawnAgent(path: string, env: NodeJS.ProcessEnv): void {
 }
 
 /** Variables that an agent uses. The others may be secrets of a job, or are for its unit. */
-const USED = /^(SIGNALBOX_|ETCDCTL_|XDG_|NODE_|SSL_|(HOME|LOGNAME|USER|SHELL|PATH|TZ|LANG)$)/;
+const USED = /^(SIGNALBOX_|ETCDCTL_|OTEL_|XDG_|NODE_|SSL_|(HOME|LOGNAME|USER|SHELL|PATH|TZ|LANG)$)/;
 
 /** Builds an environment in which the agent finds the connection of this run. */
 function buildEnvironment({ settings }: Call<RunFlags>, env: CommandIo["env"]): NodeJS.ProcessEnv {

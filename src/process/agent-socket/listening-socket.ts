@@ -190,9 +190,9 @@ function publishSocket(bound: string, path: string): SocketPath {
 export function prepareSocketDirectory(socket: string): void {
   const path = dirname(socket);
   try {
-    const isRoot = process.getuid?.() === 0;
-    const isCreated = mkdirSync(path, { recursive: true, mode: isRoot ? 0o755 : 0o700 }) !== undefined;
-    if (isCreated && isRoot) chmodSync(path, 0o755); // whatever the umask: launchers of all users connect
+    const mode = process.getuid?.() === 0 ? 0o755 : 0o700; // launchers of all users connect to that of root
+    const isCreated = mkdirSync(path, { recursive: true, mode }) !== undefined;
+    if (isCreated) chmodSync(path, mode); // whatever the umask
   } catch (cause) {
     throw new ConfigError(`cannot create ${path} for the agent's socket: ${(cause as Error).message}`, {
       cause,

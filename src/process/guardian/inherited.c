@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 void inherited_each_descriptor(void each(int fd)) {
@@ -42,7 +43,11 @@ static void describe(const char *name, int number) {
   space -= (size_t)length;
 }
 
-static void describe_descriptor(int fd) { describe("fd", fd); }
+/* The caller may have opened more before it set its limit. No process can open such a number again. */
+static void describe_descriptor(int fd) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_max) describe("fd", fd);
+}
 
 void inherited_describe(char *text, size_t size) {
   end = text;

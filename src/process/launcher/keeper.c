@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ void keep_agent(const struct options *options) {
   if (!command || strcmp(command, "agent") != 0 || !getenv("SIGNALBOX_KEEP_AGENT")) return;
   unsetenv("SIGNALBOX_KEEP_AGENT");
   inherited_close();
+  umask(022);
   for (int start = 0; start < STARTS && WIFSIGNALED(run_once(options)); start++) {
     nanosleep(&pause, NULL);
     pause.tv_sec = pause.tv_sec * 2 + (pause.tv_nsec >= 500000000);

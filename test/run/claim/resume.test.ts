@@ -77,6 +77,17 @@ describe("attempts of one call", () => {
     expect(await claimBehind(ticket)).toEqual(["refused", true]);
   });
 
+  test("share one wait", async () => {
+    const ports = createPorts();
+    const value = serializeTicket(ticketWith({ run: FORMER, state: "held" }));
+    const key = keys.lock("a", FORMER);
+    ports.store.etcd.apply({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+    const attempts = new CallAttempts(CALL, 2, ports.clock.getWallTime() - 60_000);
+    const request = createRequest({ locks: ["a"], waitLimits: { queues: true, lock: 60_000 } });
+    const acquired = await claimWithRetries({ ...ports, attempts }, request, NEVER); // its clock stands still
+    expect(acquired).toMatchObject({ kind: "refused", refusal: { kind: "timeout" } });
+  });
+
   test("are numbered after those of other processes, in the ticket", async () => {
     const ports = { ...createPorts(), attempts: new CallAttempts(CALL, 2) };
     const acquired = await claimWithRetries(ports, REQUESTS.lock, NEVER);

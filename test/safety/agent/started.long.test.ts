@@ -22,6 +22,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { startCollector } from "../../../fixtures/collector.ts";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { BUNDLE, LAUNCHER, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
@@ -242,6 +243,9 @@ describe.runIf(isRoot)("a user of cron", () => {
   test.each<[string, string[]]>([
     ["this run has a low priority (nice)", ["nice"]],
     ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--cpu=60"]],
+    ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--nofile=100"]],
+    ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--fsize=100000"]],
+    ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--data=10000000000"]],
     ["this run is a part of a unit of systemd, and ends with it", ["env", "INVOCATION_ID=1"]],
     ["this run is a part of another run, and ends with it", ["env", "SIGNALBOX_RUN=1"]],
     [
@@ -254,6 +258,24 @@ describe.runIf(isRoot)("a user of cron", () => {
     expect((await crontab.run("-v --lock x", { before })).stderr).toContain(why);
     expect(await crontab.run("--lock x", { before })).toEqual(DONE);
     expect(existsSync(socket)).toBe(false);
+  });
+
+  test("a setuid run does not take the place of the user who has started it", async () => {
+    clearPlace();
+    const before = ["setpriv", `--ruid=${USER}`, `--euid=${OTHER}`, "--clear-groups"];
+    const run = await new Crontab().run("-v --lock x", { before });
+    expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining("this run is setuid") });
+    expect(existsSync(PLACE)).toBe(false);
+  });
+
+  test("the umask of the run does not matter", async () => {
+    const socket = clearPlace();
+    const crontab = new Crontab(USER);
+    const before = ["sh", "-c", 'umask 777; exec "$@"', "sh"];
+    expect(await crontab.run("--lock x", { before })).toEqual(DONE);
+    await waitForAgent(socket);
+    expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+    expect(["", "/agent.key"].map((name) => lstatSync(PLACE + name).mode & 0o777)).toEqual([0o700, 0o600]);
   });
 });
 
@@ -284,6 +306,18 @@ test("an agent keeps no lock, output or variable of the run that has started it"
   const { pid } = await waitForAgent(crontab.socket);
   expect((await readEnd(spawn("flock", ["-n", file, "true"], { stdio: "pipe" }))).code).toBe(0);
   expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SECRET_OF_JOB");
+});
+
+test("an agent sends the spans of its runs to the collector of the run that has started it", async () => {
+  const { url, spans } = await startCollector();
+  const crontab = Crontab.createWithSocket({
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_BSP_SCHEDULE_DELAY: "50",
+  });
+  expect(await crontab.run("--lock first")).toEqual(DONE);
+  await waitForAgent(crontab.socket);
+  expect(await crontab.runWithoutNode("--lock second")).toEqual(DONE);
+  await waitUntil("the spans", () => JSON.stringify(spans).includes("second"));
 });
 
 describe("a command of an agent that is killed goes on", () => {
