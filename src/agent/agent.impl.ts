@@ -7,14 +7,18 @@ import { VERSION } from "../base/version.ts";
 import { waitAtMost, waitForAbort } from "../base/wait.ts";
 import { checkNative } from "../check/native.ts";
 import type { AgentFlags } from "../commands/agent.ts";
-import type { CommandExecutor } from "../commands/command.ts";
+import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/logging.ts";
 import { findOutputDirectory } from "../commands/output-storage.ts";
 import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { OutputServer } from "../output/output-server.ts";
 import { AgentListener } from "../process/agent-socket/listener.ts";
-import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-socket/listening-socket.ts";
+import {
+  prepareSocketDirectory,
+  refuseConnections,
+  takeInheritedSocket,
+} from "../process/agent-socket/listening-socket.ts";
 import { loadPeerAddon } from "../process/agent-socket/peer.ts";
 import { chooseSocketPlace } from "../process/agent-socket/socket-places.ts";
 import { createBootClock } from "../process/clock.ts";
@@ -48,8 +52,23 @@ const KILL_WITHIN = 5_000;
 
 /** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
 export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
-  const addon = loadPeerAddon();
   const descriptor = takeInheritedSocket(process.env);
+  try {
+    return await serveCalls(call, io, descriptor);
+  } catch (error) {
+    // systemd would start the agent again and again for calls that wait
+    if (descriptor !== undefined) await refuseConnections(descriptor);
+    throw error;
+  }
+};
+
+/** @param descriptor  of the socket that systemd has passed */
+async function serveCalls(
+  call: Call<AgentFlags>,
+  io: CommandIo,
+  descriptor: number | undefined,
+): Promise<number> {
+  const addon = loadPeerAddon();
   const { readBootTime } = addon;
   const connection = await openConnection(raiseVerbosity(call, io), io, {
     sharesWatches: true,
@@ -106,7 +125,7 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
   connection.store.close();
   log.close?.();
   return EXIT.ok;
-};
+}
 
 /** Answers for the output of runs of its user that have ended. It serves none that keep output themselves. */
 async function serveOutput(

@@ -9,6 +9,7 @@ import { explainNoBareRoot } from "./requirements.ts";
 const obstacle = explainNoBareRoot();
 const SUITE = process.env.DEBIAN_SUITE || "bookworm";
 const AGENT = "signalbox-agent.service";
+const SOCKET = "signalbox-agent.socket";
 
 describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obstacle})` : ""}`, () => {
   let root: BareRoot;
@@ -35,14 +36,18 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
     );
   }
 
-  test("the installation starts no unit", () => {
-    const units = "signalbox-agent.socket signalbox-agent signalbox-worker signalbox-exporter";
-    expect(root.run(`systemctl is-active ${units}`).stdout).toBe("inactive\n".repeat(4));
+  /** Reads whether a unit is started with the host, and whether it is started. */
+  function readState(unit: string): string[] {
+    return ["is-enabled", "is-active"].map((verb) => root.run(`systemctl ${verb} ${unit}`).stdout.trim());
+  }
+
+  test("the installation enables and starts the agent's socket, and no other unit", () => {
+    expect(readState(SOCKET)).toEqual(["enabled", "active"]);
+    for (const unit of [AGENT, "signalbox-worker", "signalbox-exporter"])
+      expect(readState(unit)).toEqual(["disabled", "inactive"]);
   });
 
   test("the first call starts the agent", () => {
-    root.require("systemctl enable --now signalbox-agent.socket");
-    expect(readProperty(AGENT, "ActiveState")).toBe("inactive");
     const { code, stderr } = root.run("signalbox run --agent always --lock a -- sh -c 'exit 3'");
     expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
     expect(readProperty(AGENT, "ActiveState")).toBe("active");
@@ -89,9 +94,39 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
     expect(await job).toMatchObject({ code: 0, stdout: "finished\n", stderr: "" });
   });
 
-  test("a purge stops and removes all units", () => {
+  test("an agent that cannot start is started once for a call, and the call falls back", () => {
+    root.require(`systemctl stop ${AGENT} 2>&1 && echo '{' >/etc/signalbox/config.json`);
+    const { code, stderr } = root.run("signalbox run --agent always --lock a -- true");
+    expect({ code, stderr }).toEqual({
+      code: 69,
+      stderr: expect.stringContaining("has ended the connection"),
+    });
+    root.require(`until [ $(systemctl is-active ${AGENT}) = failed ]; do sleep 0.1; done`);
+    root.require("rm /etc/signalbox/config.json && signalbox run --agent always --lock a -- true");
+  });
+
+  test("a socket that the administrator has disabled stays so when the package is upgraded, or removed and installed", () => {
+    root.require(`systemctl disable --now ${SOCKET} ${AGENT}`);
+    install();
+    expect(readState(SOCKET)).toEqual(["disabled", "inactive"]);
+    root.require("dpkg --remove signalbox");
+    install();
+    expect(readState(SOCKET)).toEqual(["disabled", "inactive"]);
+  });
+
+  test("a socket that is enabled is enabled and started again after the package was removed", () => {
+    root.require(`systemctl enable --now ${SOCKET}`);
+    root.require("signalbox run --agent always --lock a -- true");
+    root.require("dpkg --remove signalbox");
+    expect(root.require("systemctl list-units --no-legend 'signalbox*'")).toBe("");
+    install();
+    expect(readState(SOCKET)).toEqual(["enabled", "active"]);
+  });
+
+  test("a purge stops and removes all units, and what is known of them", () => {
     root.require("dpkg --purge signalbox");
     expect(root.require("systemctl list-units --all --no-legend 'signalbox*'")).toBe("");
-    expect(root.run("ls /run/signalbox /etc/systemd/system/*/signalbox*").stdout).toBe("");
+    expect(root.run("ls /run/signalbox").stdout).toBe("");
+    expect(root.require("find /etc/systemd /var/lib/systemd -name 'signalbox*'")).toBe("");
   });
 });

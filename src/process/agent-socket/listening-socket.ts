@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { connect, createServer, type ListenOptions, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { ConfigError } from "../../base/errors.ts";
 
 /** Connections that the kernel accepts before this process does: all jobs of a minute may start at once. */
@@ -146,6 +147,17 @@ export function takeInheritedSocket(env: NodeJS.ProcessEnv, pid: number = proces
   if (Number(owner) !== pid || count === undefined) return undefined;
   if (count === "1") return FIRST_DESCRIPTOR;
   throw new ConfigError(`the agent's unit must have one socket; LISTEN_FDS is "${count}"`);
+}
+
+/** How long connections to an inherited socket are refused, ms. Those that wait come at once. */
+const REFUSE_FOR = 100;
+
+/** Ends the connections that wait at an inherited socket, for an agent that cannot start. Never rejects. */
+export async function refuseConnections(descriptor: number): Promise<void> {
+  const server = createServer((socket) => socket.destroy()).on("error", () => {}); // the reason why it ends is told elsewhere
+  server.listen({ fd: descriptor });
+  await setTimeout(REFUSE_FOR);
+  server.close();
 }
 
 /**

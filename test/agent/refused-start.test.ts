@@ -1,0 +1,42 @@
+/** An agent that systemd starts for a call, and that cannot start. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { linkSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createCleanEnv } from "../../fixtures/signalbox.ts";
+import { EXIT } from "../../src/base/errors.ts";
+import { FakeLauncher } from "../process/agent-socket/fake-launcher.ts";
+
+const BUNDLE = join(import.meta.dirname, "../../dist/signalbox.cjs");
+
+/** Starts a program that inherits a listening socket as descriptor 3. */
+function startWith(descriptor: number, ...command: [string, ...string[]]): ChildProcess {
+  const [file, ...words] = command;
+  const env = { ...createCleanEnv(), SIGNALBOX_TTL: "soon" };
+  const child = spawn(file, words, { stdio: ["pipe", "ignore", "inherit", descriptor], env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+test("calls that wait are refused, so that systemd does not start the agent for them again and again", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-refused-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "agent.sock");
+  const server: Server & { _handle?: { fd: number } } = createServer();
+  await new Promise<void>((resolve) => server.listen(`${path}.bound`, resolve));
+  const descriptor = server._handle?.fd ?? -1;
+  startWith(descriptor, "sleep", "1000"); // as systemd, it keeps the socket open and accepts nothing
+  const line = 'read go; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"';
+  const agent = startWith(descriptor, "sh", "-c", line, "sh", process.execPath, BUNDLE, "agent");
+  linkSync(`${path}.bound`, path);
+  server.close(); // removes the path to which it is bound
+  const launchers = [1, 2, 3].map(() => new FakeLauncher(path));
+  await Promise.all(launchers.map(({ socket }) => once(socket, "connect")));
+  for (const launcher of launchers) launcher.sendCall();
+  agent.stdin?.end("go\n");
+  expect(await once(agent, "exit")).toEqual([EXIT.config, null]);
+  for (const launcher of launchers) await launcher.waitForClose();
+});
