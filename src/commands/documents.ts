@@ -1,7 +1,9 @@
 import {
   chmodSync,
   chownSync,
-  readFileSync,
+  closeSync,
+  openSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -15,6 +17,10 @@ import type { CommandIo } from "./command.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */
 const MANY = 20;
+const MIB = 1024 * 1024;
+/** Largest document. More, as from a device without end, would use up the memory of the host. */
+const MOST_BYTES = 64 * MIB;
+const CHUNK = 64 * 1024;
 
 /**
  * Reads the text of a document.
@@ -38,11 +44,29 @@ function checkUtf8(text: string): string {
 
 function readTextFile(file: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+    return new TextDecoder("utf-8", { fatal: true }).decode(readWhole(file));
   } catch (cause) {
     const why = cause instanceof TypeError ? "it is not UTF-8" : (cause as Error).message;
     throw new SignalboxError(EXIT.io, `cannot read ${file}: ${why}`, { cause });
   }
+}
+
+/** Reads a file, which may be a pipe. @throws Error if it does not end, as /dev/zero, or is too large */
+function readWhole(file: string): Buffer {
+  const open = openSync(file, "r");
+  try {
+    const chunks: Buffer[] = [];
+    for (let length = 0; length <= MOST_BYTES; ) {
+      const chunk = Buffer.alloc(CHUNK);
+      const read = readSync(open, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      chunks.push(chunk.subarray(0, read));
+      length += read;
+    }
+  } finally {
+    closeSync(open);
+  }
+  throw new Error(`it has more than ${MOST_BYTES / MIB} MiB`);
 }
 
 /** Removes the byte order mark that some editors put before a text. */
