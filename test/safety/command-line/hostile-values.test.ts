@@ -163,3 +163,10 @@ describe.concurrent("other keys put by hand", () => {
     expect(JSON.parse(history?.value ?? "")).toMatchObject({ runs: [{ exit: 0 }] });
   });
 });
+
+test("a document without end is refused", async () => {
+  const namespace = cluster.createNamespace();
+  expect(await namespace.execute(["diff", "/dev/zero"])).toEqual(
+    matchMessage(74, "signalbox: cannot read /dev/zero: it has more than 64 MiB\n"),
+  );
+});
