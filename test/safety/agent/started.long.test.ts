@@ -234,7 +234,7 @@ describe.runIf(isRoot)("a user of cron", () => {
   test("without a place that can be written to, runs go without an agent and say nothing", async () => {
     const socket = clearPlace();
     const crontab = new Crontab(USER, { HOME: "/proc" });
-    const hide = 'mount -t tmpfs -o ro,mode=1777 none /tmp && exec "$@"';
+    const hide = 'mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && exec "$@"';
     const before = ["unshare", "--mount", "sh", "-c", hide, "sh"];
     expect(await crontab.run("--lock x", { before })).toEqual(DONE);
     expect(existsSync(socket)).toBe(false);
