@@ -8,7 +8,7 @@ import type { CronText } from "../../schedule/plan.ts";
 import { declareFlags, type FlagsOf } from "../command.ts";
 
 export const SECONDS_FLAG = declareFlags({
-  "--seconds": "cron texts may have six fields, of which the first is the second",
+  "--seconds": "cron texts may have six fields; the first one is for seconds",
 });
 
 /** Flags for the times of a schedule. */

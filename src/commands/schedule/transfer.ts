@@ -13,7 +13,7 @@ const READING_FLAGS = declareFlags({
   "--timezone ZONE": "time zone of lines without CRON_TZ (default: this host's)",
   "--on every-host|one-host": {
     choices: IMPORT_HOSTS,
-    help: "run each line once on each host (or on each of --host-group), or on one host (default: on each host those that seem to maintain it)",
+    help: "where each line runs: on every host (of --host-group, if given), or on one; by default, lines that seem to maintain their host run on every host",
   },
   "--host-group GROUP": { names: "group", help: "run them only on hosts of this group" },
   "--prefix-id TEXT": "prefix of the schedules' ids",
