@@ -12,7 +12,7 @@
 #include "../guardian/inherited.h"
 #include "fallback.h"
 
-enum { STARTS = 8 }; /* with doubling pauses: 13 seconds. After that, the next run starts another agent */
+enum { STARTS = 8, FIRST_PAUSE = 100 /* ms */ }; /* with doubling pauses: 13 seconds. After that, the next run starts another agent */
 
 static int run_once(const struct options *options) {
   int status = 0;
@@ -23,16 +23,14 @@ static int run_once(const struct options *options) {
 }
 
 void keep_agent(const struct options *options) {
-  struct timespec pause = {.tv_nsec = 100000000};
   const char *command = options->words[0];
   if (!command || strcmp(command, "agent") != 0 || !getenv("SIGNALBOX_KEEP_AGENT")) return;
   unsetenv("SIGNALBOX_KEEP_AGENT");
   inherited_close();
   umask(022);
   for (int start = 0; start < STARTS && WIFSIGNALED(run_once(options)); start++) {
-    nanosleep(&pause, NULL);
-    pause.tv_sec = pause.tv_sec * 2 + (pause.tv_nsec >= 500000000);
-    pause.tv_nsec = pause.tv_nsec * 2 % 1000000000;
+    long ms = FIRST_PAUSE << start;
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
   }
   _exit(0);
 }

@@ -187,6 +187,8 @@ function toDatedDay(day: number): DatedDay {
 }
 
 const toDayNumber = (year: number, month: number) => Date.UTC(year, month - 1) / DAY;
+/** Weeks since that of 1970-01-01, a Thursday. */
+const toWeekNumber = (day: number, weekStart: number) => Math.floor((day + 4 - weekStart) / 7);
 
 /** @param first  the day from which the rule counts */
 function createDayMatcher(parts: RuleParts, first: number): (day: number) => boolean {
@@ -219,7 +221,7 @@ function createPeriodMatcher(
 ): (day: DatedDay) => boolean {
   const count = ({ day, year, month }: DatedDay) => {
     if (freq === "DAILY") return day;
-    if (freq === "WEEKLY") return Math.floor((day + 4 - weekStart) / 7);
+    if (freq === "WEEKLY") return toWeekNumber(day, weekStart);
     return freq === "MONTHLY" ? year * 12 + month : year;
   };
   const from = count(start);
@@ -265,7 +267,7 @@ function getPeriod({ freq, weekStart }: RuleParts, day: number, year: number, mo
   if (freq === "DAILY") return { from: day, end: day + 1 };
   if (freq === "MONTHLY") return { from: toDayNumber(year, month), end: toDayNumber(year, month + 1) };
   if (freq === "YEARLY") return { from: toDayNumber(year, 1), end: toDayNumber(year + 1, 1) };
-  const from = Math.floor((day + 4 - weekStart) / 7) * 7 - 4 + weekStart;
+  const from = toWeekNumber(day, weekStart) * 7 - 4 + weekStart;
   return { from, end: from + 7 };
 }
 

@@ -403,34 +403,9 @@ test.each([
 });
 
 describe("an agent with --idle-timeout", () => {
-  test("ends when it has served nothing for that long, not while a run goes on", async () => {
+  /** Starts an agent, and a run that it serves until the file `go` is there. @param launcher  of the agent */
+  async function startServing(launcher: string) {
     const { socket, env, ...crontab } = Crontab.createWithSocket();
-    const agent = spawn(LAUNCHER, ["agent", "--agent-socket", socket, "--idle-timeout", "500ms"], {
-      env,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    const ended = readEnd(agent);
-    await waitUntil("the agent", () => existsSync(socket));
-    const go = cluster.createPath();
-    const words = ["run", "--agent", "always", "--lock", "x", "--", "sh", "-c"];
-    const job = spawn(LAUNCHER, [...words, `until [ -e ${go} ]; do sleep 0.05; done`], {
-      env,
-      stdio: "pipe",
-    });
-    await waitUntil("a ticket", async () => (await crontab.namespace.listTickets()).length > 0);
-    const state = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1_500, "serves"))]);
-    expect(state).toBe("serves");
-    writeFileSync(go, "");
-    expect(await readEnd(job)).toMatchObject({ code: 0 });
-    expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining("no longer needed") });
-    expect(existsSync(socket)).toBe(false);
-  });
-
-  test("ends when its program is replaced, after the runs that it serves", async () => {
-    const { socket, env, ...crontab } = Crontab.createWithSocket();
-    const dist = join(createTestFolder(), "dist");
-    cpSync(dirname(BUNDLE), dist, { recursive: true });
-    const launcher = join(dist, "native", process.arch, "launcher");
     const agent = spawn(launcher, ["agent", "--agent-socket", socket, "--idle-timeout", "500ms"], {
       env,
       stdio: ["ignore", "ignore", "pipe"],
@@ -444,6 +419,25 @@ describe("an agent with --idle-timeout", () => {
       stdio: "pipe",
     });
     await waitUntil("a ticket", async () => (await crontab.namespace.listTickets()).length > 0);
+    return { socket, agent, ended, go, job };
+  }
+
+  test("ends when it has served nothing for that long, not while a run goes on", async () => {
+    const { socket, ended, go, job } = await startServing(LAUNCHER);
+    const state = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1_500, "serves"))]);
+    expect(state).toBe("serves");
+    writeFileSync(go, "");
+    expect(await readEnd(job)).toMatchObject({ code: 0 });
+    expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining("no longer needed") });
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  test("ends when its program is replaced, after the runs that it serves", async () => {
+    const dist = join(createTestFolder(), "dist");
+    cpSync(dirname(BUNDLE), dist, { recursive: true });
+    const { socket, agent, ended, go, job } = await startServing(
+      join(dist, "native", process.arch, "launcher"),
+    );
     utimesSync(join(dist, "agent.cjs"), 1, 1);
     await waitUntil("its retirement", () => !existsSync(socket));
     expect(agent.exitCode).toBeNull();
