@@ -1,6 +1,6 @@
 import { commitWithRetries, type ObserverPorts } from "../observe/ports.ts";
 import { load } from "../observe/read.ts";
-import { findFirstKey, type KeyValue, type Op } from "../protocol/txn.ts";
+import { findFirstKey, type KeyValue, listKeyValues, type Op } from "../protocol/txn.ts";
 import { type Definition, parseDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type DueState, parseDue } from "../schedule/state/due.ts";
 import { mergeHostStates, type ShownDue } from "../schedule/state/host-states.ts";
@@ -105,7 +105,7 @@ async function readHosts(
   const { dues, outcomes } = ports.keys.getHostStateRanges(schedule.id);
   const success: Op[] = [dues, outcomes].map((range) => ({ op: "range", ...range }));
   const { results } = await commitWithRetries(ports, { compare: [], success, failure: [] }, signal);
-  const kvs = results.flatMap((result) => (result.op === "range" ? result.kvs : []));
+  const kvs = results.flatMap(listKeyValues);
   return addHosts(ports, schedule, kvs);
 }
 

@@ -118,12 +118,17 @@ export function toSingleKeyRange(key: string): Required<KeyRange> {
   return { key, rangeEnd: `${key}\0` };
 }
 
+/** Lists what a range result has read; empty if the result is not a range. */
+export function listKeyValues(result: OpResult | undefined): readonly KeyValue[] {
+  return result?.op === "range" ? result.kvs : [];
+}
+
 /** Lists the keys of a range result; empty if the result is not a range. */
 export function listKeys(result: OpResult | undefined): string[] {
-  return result?.op === "range" ? result.kvs.map(({ key }) => key) : [];
+  return listKeyValues(result).map(({ key }) => key);
 }
 
 /** Returns the first key of a range result. Returns undefined if the range is empty or the result is not a range. */
 export function findFirstKey(result: OpResult | undefined): KeyValue | undefined {
-  return result?.op === "range" ? result.kvs[0] : undefined;
+  return listKeyValues(result)[0];
 }

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError } from "../base/errors.ts";
 import { findNameFault } from "../base/text.ts";
 import { OVER } from "../base/wait.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
-import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
+import type { SessionOwner, TicketVersion } from "../etcd/session/session.ts";
 import { type Store, StoreError } from "../etcd/store.ts";
 import { type WakeReason, waitForChange } from "../etcd/wait-for-change.ts";
 import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
@@ -20,7 +20,6 @@ import {
   type ClaimStep,
   type Grant,
   type NextGrant,
-  readGrant,
   type StepGrant,
   type StepTransaction,
 } from "./step.ts";
@@ -164,14 +163,12 @@ export class Acquisition implements SessionOwner {
   }
 
   /** Called by the session: checks that the tickets of this attempt still exist. */
-  async prove(store?: Store): Promise<SessionProof> {
-    const anchors = this.#listPlacedTickets();
-    const { raftTerm, loss } = await inspectClaim(this.#attempt, anchors, this.#signal, store);
-    return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
+  async prove(store?: Store) {
+    return await inspectClaim(this.#attempt, this.#listPlacedTickets(), this.#signal, store);
   }
 
   /** Undefined before tickets were read, and for a claim that depends on a group. */
-  listTickets(): readonly TicketVersion[] | undefined {
+  listTickets() {
     return this.#attempt.request.group === undefined ? this.#tickets : undefined;
   }
 
@@ -222,9 +219,8 @@ export class Acquisition implements SessionOwner {
     const answer = await (step.kind === "claim"
       ? this.hostRecord.callWithRecord(act.txn, call)
       : call(act.txn));
-    if (act.grants && answer === undefined) this.mayHaveMarks = true;
-    if (answer === undefined || !answer.succeeded) return NEAR;
-    return act.grants ? this.#completeGrant(readGrant(act, answer)) : NEAR;
+    if (act.readGrant !== undefined && answer === undefined) this.mayHaveMarks = true;
+    return answer?.succeeded && act.readGrant ? this.#completeGrant(act.readGrant(answer)) : NEAR;
   }
 
   /** Sends a transaction once. Returns undefined when no answer arrives: the next read shows whether it was applied. */
@@ -370,7 +366,7 @@ export class Acquisition implements SessionOwner {
       ]);
       // The event of the grant may arrive before its answer.
       const answer = typeof wake === "object" ? wake : await this.#waitForAnswer(successor.offered);
-      if (answer !== undefined && act !== undefined) return readGrant(act, answer);
+      if (answer !== undefined && act?.readGrant) return act.readGrant(answer);
       return typeof wake === "object" ? "broken" : wake;
     } finally {
       successor.leave();

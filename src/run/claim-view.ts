@@ -1,7 +1,7 @@
 import type { RemovalTimes, VanishedTickets } from "../observe/vanished-tickets.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { compareByClaim, type Queue, type QueueEntry, toQueue, toQueueEntry } from "../protocol/ticket.ts";
-import type { KeyRange, KeyValue, Op, OpResult } from "../protocol/txn.ts";
+import { type KeyRange, listKeyValues, type Op, type OpResult } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
 
@@ -86,7 +86,7 @@ export async function readClaimView(
   const take = (reads: readonly Op[]) => results.splice(0, reads.length);
   const ownEntries = new Map(
     take(own)
-      .flatMap(getKeyValues)
+      .flatMap(listKeyValues)
       .map(toQueueEntry)
       .map((entry) => [entry.key, entry]),
   );
@@ -107,7 +107,7 @@ export async function readClaimView(
     lockQueues: new Map(lockViews),
     resourceQueues: new Map(views),
     removals: how.vanished.update(entries, answer.raftTerm),
-    host: how.host === undefined ? undefined : { text: results.flatMap(getKeyValues)[0]?.value },
+    host: how.host === undefined ? undefined : { text: results.flatMap(listKeyValues)[0]?.value },
   };
 }
 
@@ -235,7 +235,7 @@ function findLastRead(result: OpResult | undefined, read: Queue, limit: bigint):
  */
 function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: bigint; to: bigint }): Queue {
   const runs = new Set(read.map(({ run }) => run));
-  const vanished = getKeyValues(marks)
+  const vanished = listKeyValues(marks)
     .map(toQueueEntry)
     .filter(({ run, createRevision: at }) => !runs.has(run) && at >= covered.from && at <= covered.to);
   return vanished.length === 0 ? read : [...read, ...vanished].sort(compareByClaim);
@@ -253,7 +253,7 @@ function hasMoreAhead(result: OpResult | undefined, mine: QueueEntry | undefined
  * @param before  own `create_revision` at the time of the read
  */
 function isAheadRead(result: OpResult | undefined, before: bigint | undefined, mine: QueueEntry): boolean {
-  return before === mine.createRevision || getKeyValues(result).some(({ key }) => key === mine.key);
+  return before === mine.createRevision || listKeyValues(result).some(({ key }) => key === mine.key);
 }
 
 /** Parses the results of `buildResourceReads`. @param mine  own entry, if any */
@@ -281,10 +281,5 @@ function appendOwnEntry(queue: Queue, mine: QueueEntry | undefined): Queue {
 }
 
 function parseQueue(result: OpResult | undefined): Queue {
-  return toQueue(getKeyValues(result));
-}
-
-/** Returns the keys and values of a range result; empty when there is no result. */
-export function getKeyValues(result: OpResult | undefined): readonly KeyValue[] {
-  return result?.op === "range" ? result.kvs : [];
+  return toQueue(listKeyValues(result));
 }

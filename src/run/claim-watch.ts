@@ -1,11 +1,12 @@
 import { quoteText } from "../base/text.ts";
-import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
-import type { SessionLost } from "../etcd/session/session-lost.ts";
-import { type Store, StoreError } from "../etcd/store.ts";
+import { listenForAbort } from "../base/wait.ts";
+import { isUnavailable } from "../etcd/retry.ts";
+import type { SessionLost, SessionOwner, SessionProof } from "../etcd/session/session.ts";
+import type { Store } from "../etcd/store.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
 import { findMembership } from "../fleet/groups.ts";
 import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
-import type { KeyValue, Op, WatchEvent } from "../protocol/txn.ts";
+import { type KeyValue, listKeyValues, type Op, type WatchEvent } from "../protocol/txn.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import { parseGroups } from "./eligibility.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
@@ -41,18 +42,18 @@ export class ClaimWatch implements SessionOwner {
   }
 
   /** The tickets of the claim. Undefined if it also depends on a group. */
-  listTickets(): readonly TicketVersion[] | undefined {
+  listTickets() {
     const { entries, attempt } = this.#grant;
     return attempt.request.group === undefined ? entries : undefined;
   }
 
   /** Called by the session: checks that the claim still exists. This also detects a reset when the watch is broken. */
-  async prove(store?: Store): Promise<SessionProof> {
+  async prove(store?: Store) {
     const { entries, attempt } = this.#grant;
     const { signal } = attempt.session; // not the end of the claim, which is still being freed then
-    const { raftTerm, loss } = await inspectClaim(attempt, entries, signal, store);
-    if (loss !== undefined) this.#lose(loss);
-    return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
+    const inspection = await inspectClaim(attempt, entries, signal, store);
+    if (inspection.loss !== undefined) this.#lose(inspection.loss);
+    return inspection;
   }
 
   /** Returns the reading of the clock, in ms, at which the work that relies on the claim must be asked to end. */
@@ -78,12 +79,10 @@ export class ClaimWatch implements SessionOwner {
   /** Reports the loss of the session. */
   followSession(): void {
     const { signal } = this.#grant.attempt.session;
-    const lose = () => {
+    listenForAbort(signal, () => {
       const { kind, message } = signal.reason as SessionLost;
       this.#lose({ kind: kind === "horizon" ? kind : "gone", why: message });
-    };
-    signal.addEventListener("abort", lose, { once: true });
-    if (signal.aborted) lose();
+    });
   }
 
   /** Reports at `getTermTime()` that the session was not renewed in time, unless `over` aborts before. */
@@ -127,16 +126,14 @@ export class ClaimWatch implements SessionOwner {
 
   async #handleFailure(error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const isExpected = error instanceof StoreError && error.kind === "unavailable";
-    if (!isExpected) this.#ports.log.warn("watching the claim failed", { error: String(error) });
+    if (!isUnavailable(error)) this.#ports.log.warn("watching the claim failed", { error: String(error) });
     await this.#ports.clock.sleep(500, signal).catch(() => {});
   }
 }
 
-/** The result of a linearizable read of a held claim. */
-interface ClaimInspection {
+/** The result of a linearizable read of a claim. */
+interface ClaimInspection extends SessionProof {
   revision: bigint;
-  raftTerm: bigint;
   loss: ClaimLoss | undefined;
 }
 
@@ -164,11 +161,11 @@ export async function inspectClaim(
   const groups: Op[] = request.group === undefined ? [] : [{ op: "range", ...ports.keys.groups() }];
   const txn = { compare: [], success: addProvingRead(ports, [...tickets, ...groups]), failure: [] };
   const { revision, raftTerm, results } = await store.commitTxn(txn, signal);
-  const read = results.map((result) => (result.op === "range" ? result.kvs : []));
+  const read = results.map(listKeyValues);
   const own = read.slice(0, entries.length).flat().map(toQueueEntry);
   const loss =
     findTicketLoss(entries, own) ?? findGroupLoss(ports, request, read.slice(entries.length).flat());
-  return { revision, raftTerm, loss };
+  return { revision, raftTerm, loss, fault: loss?.kind === "gone" ? loss.why : undefined };
 }
 
 /**

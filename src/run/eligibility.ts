@@ -6,7 +6,7 @@ import { type Drain, hasEnded, isDrainApplicable, parseDrain, type RunTargets } 
 import type { ReadBasis } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { checkSchema, getNewerSchemaRange } from "../protocol/schema.ts";
-import type { KeyValue, Op, OpResult } from "../protocol/txn.ts";
+import { type KeyValue, listKeyValues, type Op, type OpResult } from "../protocol/txn.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
 
 /** The settings of operators that a run depends on, at one revision. */
@@ -41,9 +41,7 @@ export function buildInputReads(keys: Keys, request: ClaimRequest): Op[] {
 }
 
 export function parseClaimInputs(keys: Keys, revision: bigint, results: readonly OpResult[]): ClaimInputs {
-  const [drains = [], groups = [], schemas = [], ...configs] = results.map((one) =>
-    one.op === "range" ? one.kvs : [],
-  );
+  const [drains = [], groups = [], schemas = [], ...configs] = results.map(listKeyValues);
   return {
     revision,
     drains: drains.flatMap((kv) => parseDrain(keys, kv) ?? []),

@@ -2,7 +2,7 @@ import { quoteText } from "../base/text.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import { type ConditionReading, describeUnmet } from "../fleet/conditions.ts";
 import { type Queue, toQueue } from "../protocol/ticket.ts";
-import type { Op } from "../protocol/txn.ts";
+import { listKeyValues, type Op } from "../protocol/txn.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
@@ -36,9 +36,7 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   const txn = { compare: [], success: [...situationReads, ...queues], failure: [] };
   const until = ports.clock.now() + request.connectTimeout;
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
-  const read = answer.results
-    .slice(situationReads.length)
-    .map((one) => toQueue(one.op === "range" ? one.kvs : []));
+  const read = answer.results.slice(situationReads.length).map((one) => toQueue(listKeyValues(one)));
   const lockQueues = read.splice(0, request.locks.length);
   const facts = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, situationReads.length));
   const eligibility = computeEligibility(ports, request, facts, ports.clock.getWallTime());

@@ -11,7 +11,14 @@ import {
   rewriteTickets,
 } from "../protocol/guards.ts";
 import type { MarkedSession, QueueEntry } from "../protocol/ticket.ts";
-import type { KeyValue, Op, Txn, TxnResponse, WatchRequest } from "../protocol/txn.ts";
+import {
+  findFirstKey,
+  type KeyValue,
+  type Op,
+  type Txn,
+  type TxnResponse,
+  type WatchRequest,
+} from "../protocol/txn.ts";
 import { buildLockTickets, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
 import type { ResourceTotal } from "./eligibility.ts";
 import type { ClaimRequest } from "./request.ts";
@@ -82,14 +89,8 @@ export interface ResourcePosition {
 /** A step as a transaction, and the meaning of its success. */
 export interface StepTransaction {
   txn: Txn;
-  /** On success, the claim is held. */
-  grants: boolean;
-  /** The tickets to put. `found` contains the existing entries that they replace. */
-  newTickets: readonly NewTicket[];
-  found: readonly QueueEntry[];
-  session: bigint;
-  /** So many reads, the last ones on success, are the histories of the locks. */
-  histories: number;
+  /** On success, the claim is held, and this reads what was put and read. Undefined: the next read shows the effect. */
+  readGrant?(answer: TxnResponse): StepGrant;
 }
 
 /** What is known of a claim from the transaction that granted it. */
@@ -152,7 +153,7 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number):
   const marked = grants ? getMarkedSession(attempt) : undefined;
   const claim = { locks: request.locks, tickets: newTickets, session, marked, basis, reads, failure };
   const txn = buildTicketClaimTxn(attempt.ports.keys, claim);
-  return { txn, grants, newTickets, found: [], session, histories: reads.length };
+  return grants ? { txn, readGrant: createGrantReader(claim, []) } : { txn };
 }
 
 /**
@@ -168,7 +169,7 @@ function buildJoin(attempt: ClaimAttempt, { basis, totals, locks }: StepOf<"join
   const tickets = buildResourceTickets(attempt, totals, "waiting");
   const changed = rewriteTickets(locks, { state: "admitted" });
   const session = attempt.session.id;
-  return buildWrite(buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: locks, changed }));
+  return { txn: buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: locks, changed }) };
 }
 
 function buildGrant(
@@ -177,32 +178,26 @@ function buildGrant(
   wall: number,
 ): StepTransaction {
   const session = attempt.session.id;
-  const newTickets = rewriteTickets(entries, { state: "held", grantedAt: wall });
+  const tickets = rewriteTickets(entries, { state: "held", grantedAt: wall });
   const reads = buildHistoryReads(attempt);
   const marked = getMarkedSession(attempt);
-  const grant = { entries, tickets: newTickets, session, marked, basis, reads };
-  const txn = buildGrantTxn(attempt.ports.keys, grant);
-  return { txn, grants: true, newTickets, found: entries, session, histories: reads.length };
+  const grant = { entries, tickets, session, marked, basis, reads };
+  return { txn: buildGrantTxn(attempt.ports.keys, grant), readGrant: createGrantReader(grant, entries) };
 }
 
 /** A hint for the entries behind. If it is lost, they find out at their next read. */
 function buildAnnouncement(attempt: ClaimAttempt, entries: readonly QueueEntry[]): StepTransaction {
   const puts = putTickets(rewriteTickets(entries, { state: "admitted" }), attempt.session.id);
-  return buildWrite({ compare: guardUnchanged(entries), success: puts, failure: [] });
+  return { txn: { compare: guardUnchanged(entries), success: puts, failure: [] } };
 }
 
 function buildSweep({ ports: { keys } }: ClaimAttempt, entries: readonly QueueEntry[]): StepTransaction {
   const success = deleteEntries(keys, entries);
-  return buildWrite({ compare: guardUnchanged(entries), success, failure: [] });
+  return { txn: { compare: guardUnchanged(entries), success, failure: [] } };
 }
 
 function getMarkedSession({ session: { ttl, grantTerm } }: ClaimAttempt): MarkedSession {
   return { ttl: Math.ceil(ttl / 1000), term: grantTerm };
-}
-
-/** Builds a transaction that grants nothing; the next read shows its effect. */
-function buildWrite(txn: Txn): StepTransaction {
-  return { txn, grants: false, newTickets: [], found: [], session: 0n, histories: 0 };
 }
 
 /** Reads the histories with the grant, so that the transaction that frees the locks can append to them. */
@@ -211,26 +206,24 @@ function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
   return request.locks.map((lock) => ({ op: "range", key: ports.keys.history(lock) }));
 }
 
-/** Reads what a granting transaction has put and read. @param answer  its success */
-export function readGrant(act: StepTransaction, answer: TxnResponse): StepGrant {
-  return { entries: buildGrantedEntries(act, answer), histories: findHistories(act, answer) };
-}
-
 /**
- * Builds the queue entries that a granting transaction has put: new ones, or existing ones with a new `mod_revision`.
+ * Creates a function that reads the success of a granting transaction: the queue entries that it has put, and the histories,
+ * which are its last reads.
+ * @param found  the existing entries that the tickets replace
  */
-function buildGrantedEntries(act: StepTransaction, answer: TxnResponse): QueueEntry[] {
-  return act.newTickets.map(({ key, ticket }) => ({
-    key,
-    run: ticket.run,
-    ticket,
-    createRevision: act.found.find((entry) => entry.key === key)?.createRevision ?? answer.revision,
-    modRevision: answer.revision,
-    session: act.session,
-  }));
-}
-
-function findHistories(act: StepTransaction, answer: TxnResponse): StepGrant["histories"] {
-  const reads = answer.results.flatMap((result) => (result.op === "range" ? [result.kvs[0]] : []));
-  return act.histories === 0 ? undefined : reads.slice(-act.histories);
+function createGrantReader(
+  { tickets, session, reads }: { tickets: readonly NewTicket[]; session: bigint; reads: readonly Op[] },
+  found: readonly QueueEntry[],
+): (answer: TxnResponse) => StepGrant {
+  return ({ revision, results }) => ({
+    entries: tickets.map(({ key, ticket }) => ({
+      key,
+      run: ticket.run,
+      ticket,
+      createRevision: found.find((entry) => entry.key === key)?.createRevision ?? revision,
+      modRevision: revision,
+      session,
+    })),
+    histories: reads.length === 0 ? undefined : results.slice(-reads.length).map(findFirstKey),
+  });
 }
