@@ -12,6 +12,11 @@ export function parseObject(text: string): Record<string, unknown> {
   return Object(parseJson(text));
 }
 
+/** Returns whether a value is a whole number of at least 0. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,9 @@
 import { ConfigError } from "../base/errors.ts";
 import { parseJson, parseObject } from "../base/parse-json.ts";
 import { findNameFault, findNearest, type ParseResult, quoteText } from "../base/text.ts";
+import { canonicalizeHost } from "../protocol/drain.ts";
+
+export { canonicalizeHost };
 
 /**
  * Groups by name, each a list of members. If a member is the name of an existing group, it means that group. Otherwise
@@ -43,11 +46,6 @@ export function parseGroupSource(text: string): string | undefined {
 export function serializeGroup(given: readonly string[], source?: string): string {
   const members = [...new Set(given)];
   return JSON.stringify(source === undefined ? members : { members, source });
-}
-
-/** Normalizes a host name for comparison: DNS names are case-insensitive, and a trailing dot has no meaning. */
-export function canonicalizeHost(host: string): string {
-  return host.toLowerCase().replace(/(?<=.)\.$/, "");
 }
 
 /**

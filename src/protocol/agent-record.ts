@@ -1,4 +1,4 @@
-import { parseObject } from "../base/parse-json.ts";
+import { isCount, parseObject } from "../base/parse-json.ts";
 
 /** Who owns a session that many runs share: the value of `hosts/HOST/sessions/ID`. */
 export interface AgentSessionRecord {
@@ -53,4 +53,3 @@ export function parseAgentReport(text: string): AgentReport | undefined {
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= 1024;
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

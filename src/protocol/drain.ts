@@ -71,21 +71,21 @@ export function isDrainApplicable(drain: DrainTarget, targets: RunTargets): bool
     case "resource":
       return targets.resources.includes(drain.name);
     case "host":
-      return normalizeHost(drain.name) === normalizeHost(targets.host);
+      return canonicalizeHost(drain.name) === canonicalizeHost(targets.host);
     case "group":
       return targets.groups.includes(drain.name);
   }
 }
 
-/** Normalizes a host name as groups do: ignores case and a trailing dot. */
-function normalizeHost(host: string): string {
+/** Normalizes a host name for comparison: DNS names are case-insensitive, and a trailing dot has no meaning. */
+export function canonicalizeHost(host: string): string {
   return host.toLowerCase().replace(/(?<=.)\.$/, "");
 }
 
 /** Returns whether two drains have the same target, even if their keys spell it differently. */
 export function isSameTarget(one: DrainTarget, other: DrainTarget): boolean {
   if (one.scope !== other.scope) return false;
-  if (one.scope === "host") return normalizeHost(one.name) === normalizeHost(other.name);
+  if (one.scope === "host") return canonicalizeHost(one.name) === canonicalizeHost(other.name);
   return one.scope === "all" || one.name === other.name;
 }
 

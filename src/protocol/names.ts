@@ -1,3 +1,4 @@
+import { decodeUtf8 } from "../base/bytes.ts";
 import { UsageError } from "../base/errors.ts";
 import { findNameFault, MAX_NAME_BYTES, quoteText } from "../base/text.ts";
 
@@ -43,16 +44,7 @@ function encodeByte(byte: number): string {
 export function decodeName(segment: string): string | undefined {
   if (PLAIN.test(segment)) return segment.length > MAX_NAME_BYTES ? undefined : segment;
   const raw = segment.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const bytes = Uint8Array.from(raw, (char) => char.charCodeAt(0));
-  const name = decodeUtf8(bytes);
+  const name = decodeUtf8(raw);
   if (name === undefined || findNameFault(name) !== undefined) return undefined;
   return encodeName(name) === segment ? name : undefined;
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, parseObject } from "../base/parse-json.ts";
+import { isCount, isJsonObject, parseObject } from "../base/parse-json.ts";
 
 /** Most bytes of output that are stored in etcd with the end of a run. */
 export const TAIL_BYTES = 4_096;
@@ -53,8 +53,4 @@ export function parseOutputChunk(text: string | undefined): OutputChunk | undefi
   if (typeof server !== "string" || typeof records !== "string" || typeof isEnd !== "boolean")
     return undefined;
   return { number, server, records, skipped, isEnd };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,4 +1,6 @@
-import { isJsonObject, parseJson } from "../base/parse-json.ts";
+import { isCount, isJsonObject, parseJson } from "../base/parse-json.ts";
+
+export { isCount };
 
 /**
  * Fields of a JSON object. Values in etcd may be written by hand or by a later version, so each field is checked
@@ -17,12 +19,7 @@ export function parseJsonFields(text: string): JsonFields | undefined {
  * Date.
  */
 export function isMillis(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15;
-}
-
-/** Returns whether a value is a whole number of at least 0. */
-export function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+  return isCount(value) && value <= 8.64e15;
 }
 
 export const isText = (value: unknown): value is string => typeof value === "string";
