@@ -1,3 +1,4 @@
+import { bisect } from "../../base/bisect.ts";
 import type { KeyRange, Op, Txn } from "../../protocol/txn.ts";
 
 /** Keys in order, so that those of a range are found by bisection. */
@@ -20,13 +21,7 @@ export class SortedKeys {
 
   /** Returns the index of the first key that is not before `key`. */
   #findPlace(key: string): number {
-    let [low, high] = [0, this.#keys.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#keys[middle] as string) < key) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return bisect(this.#keys.length, (at) => (this.#keys[at] as string) < key);
   }
 }
 

@@ -1,0 +1,10 @@
+/** Finds the first index at which `isBefore` is false; `length` if there is none. It must be true before, and false from there on. */
+export function bisect(length: number, isBefore: (index: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
