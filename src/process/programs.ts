@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { readStart } from "./native/unstartable.ts";
 
 /**
  * The result of a search for a program. `missing`: nothing can be started under that name; `why` describes a file that
@@ -77,7 +69,8 @@ function explainDanglingLink(path: string): ProgramSearch {
 export function readInterpreter(path: string): string | undefined {
   const folder = findNpmFolder(path);
   if (folder !== undefined) return existsSync(join(folder, "node")) ? join(folder, "node") : "node";
-  const [, program = "", rest = ""] = /^#![ \t]*(\S+)[ \t]*(.*)/.exec(readStart(path)) ?? [];
+  const [, program = "", rest = ""] =
+    /^#![ \t]*(\S+)[ \t]*(.*)/.exec(readStart(path, FIRST_LINE).toString("latin1")) ?? [];
   if (program === "") return undefined;
   if (basename(program) !== "env") return program;
   const words = rest.replace(/^-S[ \t]*/, "").split(/[ \t]+/);
@@ -94,19 +87,5 @@ function findNpmFolder(path: string): string | undefined {
       : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function readStart(path: string): string {
-  try {
-    const descriptor = openSync(path, "r");
-    try {
-      const bytes = Buffer.alloc(FIRST_LINE);
-      return bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, FIRST_LINE, 0));
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    return "";
   }
 }

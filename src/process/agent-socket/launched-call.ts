@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { BLOCK_MAX, encodeFrame, type Frame, GUARDIAN_EVENT } from "../guarded-command/wire.ts";
+import { encodeFrame, encodePieces, type Frame, GUARDIAN_EVENT } from "../guarded-command/wire.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { Peer } from "./peer.ts";
 import { type CallNews, copyBytes, type Outbox, type SocketOrder } from "./socket-messages.ts";
@@ -96,9 +96,7 @@ export class LaunchedCall {
   /** Writes to the launcher's standard output (1) or error (2). */
   writeOutput(descriptor: 1 | 2, text: string | Uint8Array): void {
     const all = typeof text === "string" ? Buffer.from(text) : text;
-    const frames: Buffer[] = [];
-    for (let at = 0; at < all.length; at += BLOCK_MAX)
-      frames.push(encodeFrame(AGENT_REQUEST.write, BigInt(descriptor), 0n, all.subarray(at, at + BLOCK_MAX)));
+    const frames = encodePieces(AGENT_REQUEST.write, BigInt(descriptor), all);
     if (frames.length > 0) this.#send("send", Buffer.concat(frames));
   }
 

@@ -55,7 +55,7 @@ export class LaunchedGuardian implements Guardian {
   }
 
   /** Set by PLACE. */
-  get pid(): number | undefined {
+  get pid() {
     return this.#outer;
   }
 
@@ -64,12 +64,12 @@ export class LaunchedGuardian implements Guardian {
     return this.#isOver || this.#call.isGuarded;
   }
 
-  setInnerPid(inner: number): void {
+  setInnerPid(inner: number) {
     this.#addGuardian(inner);
   }
 
   /** Looking at the processes of a thousand commands with each renewal would cost some percent of a processor. */
-  wake(isRoutine = false): void {
+  wake(isRoutine = false) {
     const now = this.#clock.now();
     if (isRoutine && now < this.#wakeFrom) return;
     this.#wakeFrom = now + WAKE_EVERY_MS;
@@ -81,7 +81,7 @@ export class LaunchedGuardian implements Guardian {
    * they have not reported, the launcher may not have forked them yet. It must not start the command later, so the
    * connection is cut: a START on a connection that has ended is refused. Until it has ended, they may still report.
    */
-  kill(): void {
+  kill() {
     if (this.#isKilled || this.#isOver) return;
     this.#isKilled = true;
     if (this.#hasReported) return void this.#killUntilDead();
@@ -90,13 +90,13 @@ export class LaunchedGuardian implements Guardian {
   }
 
   /** Orders the guardians with the first request. */
-  send(frames: Buffer): void {
+  send(frames: Buffer) {
     if (this.#isOver) return;
     this.#call.guard();
     this.#call.sendRequests(frames);
   }
 
-  close(): void {
+  close() {
     this.#call.destroy();
   }
 

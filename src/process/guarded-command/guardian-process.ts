@@ -46,23 +46,23 @@ export class GuardianProcess implements Guardian {
   }
 
   /** The inner guardian lives as long as the socket is open. */
-  setInnerPid(inner: number): void {
+  setInnerPid(inner: number) {
     this.#inner = inner;
   }
 
-  wake(): void {
+  wake() {
     this.#signal("SIGCONT");
   }
 
-  kill(): void {
+  kill() {
     this.#signal("SIGKILL");
   }
 
-  send(frames: Buffer): void {
+  send(frames: Buffer) {
     if (this.#socket?.writable) this.#socket.write(frames);
   }
 
-  close(): void {
+  close() {
     this.#socket?.destroy();
   }
 

@@ -248,22 +248,22 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     return this.#ready.promise;
   }
 
-  get exited(): Promise<CommandExit> {
+  get exited() {
     return this.#exited.promise;
   }
 
-  get gone(): Promise<void> {
+  get gone() {
     return this.#gone.promise;
   }
 
-  arm(deadlines: Deadlines): void {
+  arm(deadlines: Deadlines) {
     const isRoutine = this.#deadlines !== undefined && deadlines.killAt >= this.#deadlines.killAt;
     this.#deadlines = deadlines;
     if (this.#clocks !== undefined) this.#sendDeadlines(deadlines);
     this.#updateWatchdog(isRoutine);
   }
 
-  async start(env: Record<string, string>): Promise<number> {
+  async start(env: Record<string, string>) {
     const order = encodeFrame(GUARDIAN_REQUEST.start, 0n, 0n, encodeEnvironmentBlock(env));
     this.#runId = env.SIGNALBOX_RUN;
     this.#launched = true;
@@ -272,17 +272,17 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
     return this.#started.promise;
   }
 
-  signal(name: NodeJS.Signals): void {
+  signal(name: NodeJS.Signals) {
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.signal, BigInt(constants.signals[name])));
   }
 
-  terminate(killAt: number): void {
+  terminate(killAt: number) {
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.terminate, this.#toBootTime(killAt)));
     this.#terminateBy = Math.min(this.#terminateBy, killAt);
     this.#updateWatchdog();
   }
 
-  async release(): Promise<void> {
+  async release() {
     if (this.#launched) await Promise.race([this.exited, this.gone, this.guardian.ended]);
     this.guardian.wake();
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.release));

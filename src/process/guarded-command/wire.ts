@@ -86,7 +86,7 @@ export function encodeEnvironmentBlock(env: Record<string, string>): Buffer {
 export function encodeWords(words: readonly string[]): Buffer[] {
   const bad = words.find((word) => word.includes("\0"));
   if (bad !== undefined) throw new RangeError(`a NUL in the argument ${JSON.stringify(bad)}`);
-  return encodePieces(GUARDIAN_REQUEST.words, Buffer.from(words.map((word) => `${word}\0`).join("")));
+  return encodePieces(GUARDIAN_REQUEST.words, 0n, Buffer.from(words.map((word) => `${word}\0`).join("")));
 }
 
 /**
@@ -94,13 +94,14 @@ export function encodeWords(words: readonly string[]): Buffer[] {
  * @param entries  each followed by a NUL, in any bytes
  */
 export function encodeEnvironment(entries: Buffer): Buffer[] {
-  return encodePieces(GUARDIAN_REQUEST.environment, entries);
+  return encodePieces(GUARDIAN_REQUEST.environment, 0n, entries);
 }
 
-function encodePieces(kind: number, all: Buffer): Buffer[] {
+/** Encodes bytes as frames that each carry a piece of them. */
+export function encodePieces(kind: number, a: bigint, all: Uint8Array): Buffer[] {
   const frames: Buffer[] = [];
   for (let at = 0; at < all.length; at += BLOCK_MAX)
-    frames.push(encodeFrame(kind, 0n, 0n, all.subarray(at, at + BLOCK_MAX)));
+    frames.push(encodeFrame(kind, a, 0n, all.subarray(at, at + BLOCK_MAX)));
   return frames;
 }
 

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, EXIT } from "../../base/errors.ts";
-import { explainUnstartable, findForeignMachine } from "./unstartable.ts";
+import { canExecute, explainUnstartable, findForeignMachine } from "./unstartable.ts";
 
 /**
  * Native programs are next to the bundle, in a folder for each processor; when run from source, they are in the output
@@ -62,25 +62,11 @@ function explainMissing(what: string, places: readonly string[]): string {
 }
 
 function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  return canExecute(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** A call that no agent can serve: no socket can be below a file. The launcher then ends at once. */
-const UNSERVED_CALL = [
-  "--agent",
-  "always",
-  "--agent-socket",
-  "/dev/null/agent.sock",
-  "--lock",
-  "check",
-  "--",
-  "true",
-];
+const UNSERVED_CALL = "--agent always --agent-socket /dev/null/agent.sock --lock check -- true";
 
 /**
  * Starts the launcher once, with a call that must end at once and starts nothing.
@@ -89,7 +75,7 @@ const UNSERVED_CALL = [
  */
 export function tryLauncher(path: string, patience: number): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const child = spawn(path, ["run", ...UNSERVED_CALL], {
+    const child = spawn(path, ["run", ...UNSERVED_CALL.split(" ")], {
       env: {},
       stdio: "ignore",
       timeout: patience,

@@ -25,7 +25,7 @@ export function explainUnstartable(path: string): string | undefined {
 }
 
 /** The kernel also refuses this on file systems that are mounted noexec. */
-function canExecute(path: string): boolean {
+export function canExecute(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;
@@ -87,26 +87,27 @@ const BIG_ENDIAN = 2;
  * @returns undefined when the program fits, when this is unknown, and for files that are not ELF
  */
 export function findForeignMachine(path: string): string | undefined {
-  const header = readHeader(path);
+  const header = readStart(path, HEADER_BYTES);
   const fitting = STARTABLE[process.arch];
-  if (header === undefined || fitting === undefined) return undefined;
+  const isElf = header.length === HEADER_BYTES && header.toString("latin1", 0, 4) === "\x7fELF";
+  if (!isElf || fitting === undefined) return undefined;
   const built = header[5] === BIG_ENDIAN ? header.readUInt16BE(18) : header.readUInt16LE(18);
   if (fitting.includes(built)) return undefined;
   const name = NAMES[built] ?? "an unknown processor";
   return `it is built for ${name} (ELF machine ${built}), and this host is ${machine()} (Node: ${process.arch})`;
 }
 
-function readHeader(path: string): Buffer | undefined {
+/** Reads the first bytes of a file; fewer if it is shorter, none if it cannot be read: starting it shows any error. */
+export function readStart(path: string, most: number): Buffer {
   try {
     const descriptor = openSync(path, "r");
     try {
-      const header = Buffer.alloc(HEADER_BYTES);
-      const length = readSync(descriptor, header, 0, HEADER_BYTES, 0);
-      return length === HEADER_BYTES && header.toString("latin1", 0, 4) === "\x7fELF" ? header : undefined;
+      const bytes = Buffer.alloc(most);
+      return bytes.subarray(0, readSync(descriptor, bytes, 0, most, 0));
     } finally {
       closeSync(descriptor);
     }
   } catch {
-    return undefined; // executable but not readable: starting it shows any error
+    return Buffer.alloc(0);
   }
 }
