@@ -36,12 +36,10 @@ import { type AgentContext, AgentStatistics } from "./agent-context.ts";
 import { startAgentMetrics } from "./agent-metrics.ts";
 import { BriefCache } from "./brief-cache.ts";
 import type { AgentPorts } from "./fence.ts";
-import { waitUntilUnused } from "./idle.ts";
 import { NoteSeal } from "./note-seal.ts";
-import { keepAgentReport, keepHostRecord } from "./records.ts";
 import { SharedSessions } from "./shared-sessions.ts";
-import { keepSocket } from "./socket-check.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
+import { keepAgentReport, keepHostRecord, keepSocket, waitUntilUnused } from "./upkeep.ts";
 
 /** Interval at which systemd is told what the agent does, ms. */
 const TELL_EVERY = 5_000;

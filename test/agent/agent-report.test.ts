@@ -1,9 +1,9 @@
 /** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
 import { expect, onTestFinished, test } from "vitest";
 import { type AgentContext, AgentStatistics } from "../../src/agent/agent-context.ts";
-import { keepAgentReport } from "../../src/agent/records.ts";
+import { keepAgentReport } from "../../src/agent/upkeep.ts";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { SessionLost } from "../../src/etcd/session/session-lost.ts";
+import { SessionLost } from "../../src/etcd/session/session.ts";
 import type { KeyValue, Txn } from "../../src/etcd/store.ts";
 import { parseAgentReport } from "../../src/protocol/agent-record.ts";
 import { keys } from "../protocol/samples.ts";

@@ -1,15 +1,89 @@
+import { statSync } from "node:fs";
+import type { Log } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
 import { isUnavailable } from "../etcd/retry.ts";
-import { SessionLost } from "../etcd/session/session-lost.ts";
+import { SessionLost } from "../etcd/session/session.ts";
 import { HOST_RECORD_INTERVAL, serializeHostRecord } from "../fleet/host-record.ts";
+import type { AgentListener } from "../process/agent-socket/listener.ts";
 import { readUserName } from "../process/host.ts";
 import { formatAgentReport } from "../protocol/agent-record.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";
+import type { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
+import type { NoteSeal } from "./note-seal.ts";
 import type { SharedSession } from "./shared-session.ts";
 
+/** Interval at which an agent looks whether launchers find it, and whether it is needed, ms. */
+const LOOK_EVERY = 5_000;
+
+/**
+ * Waits until an agent has served no call for a time, or its program was replaced, for example by an upgrade: then it listens
+ * no longer, so that the next run starts another one. Resolves when the last call has ended, or with the signal.
+ * @param limit  ms
+ */
+export async function waitUntilUnused(
+  { clock, log }: AgentContext,
+  { agent, listener, limit }: { agent: Agent; listener: AgentListener; limit: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const pause = () => clock.sleep(Math.min(LOOK_EVERY, limit), signal).catch(() => {}); // ended
+  const program = identifyProgram();
+  while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === program) await pause();
+  log.info("no longer needed");
+  await listener.close();
+  while (!signal.aborted && agent.getIdleTime() === 0) await pause();
+}
+
+function identifyProgram(): string | undefined {
+  const status = statSync(import.meta.filename, { throwIfNoEntry: false });
+  return status && `${status.ino} ${status.mtimeMs}`;
+}
+
+/**
+ * Keeps the agent's socket where launchers look for it, and the key beside it. Logs a problem once, until there is another
+ * one. Never rejects.
+ */
+export async function keepSocket(
+  { clock, log, seal }: AgentContext,
+  listener: AgentListener,
+  signal: AbortSignal,
+): Promise<void> {
+  let known: Problem | undefined;
+  for (;;) {
+    await clock.sleep(LOOK_EVERY, signal).catch(() => {}); // ended
+    if (signal.aborted) return;
+    const problem = (await restoreSocket(listener, log)) ?? restoreKey(seal);
+    if (problem !== undefined && problem.why !== known?.why) log.warn(problem.what, { why: problem.why });
+    if (problem === undefined && known !== undefined)
+      log.info("the socket and the key of this agent are there again");
+    known = problem;
+  }
+}
+
+interface Problem {
+  what: string;
+  why: string;
+}
+
+async function restoreSocket(listener: AgentListener, log: Log): Promise<Problem | undefined> {
+  const check = await listener.checkPath();
+  if (check.state === "restored") log.warn("the socket was removed; it is there again");
+  return check.state === "lost"
+    ? { what: `launchers do not find this agent at ${check.path}`, why: check.why }
+    : undefined;
+}
+
+function restoreKey(seal: NoteSeal): Problem | undefined {
+  try {
+    seal.restore();
+    return undefined;
+  } catch (error) {
+    return { what: "the next agent will not know the runs of this one", why: (error as Error).message };
+  }
+}
+
 /** Shortest time between two reports, ms: each one is an entry in etcd's log. */
-const INTERVAL = 60_000;
+const REPORT_EVERY = 60_000;
 
 /** How long a session may take to open, ms. */
 const OPEN_WITHIN = 10_000;
@@ -32,7 +106,7 @@ export async function keepAgentReport(context: AgentContext, signal: AbortSignal
         context.log.info("the report of this agent was not written", { error: String(error) });
       return undefined;
     });
-    await context.clock.sleep(INTERVAL, signal).catch(() => {}); // ended
+    await context.clock.sleep(REPORT_EVERY, signal).catch(() => {}); // ended
   }
 }
 
