@@ -8,6 +8,7 @@ import { getSetting, SETTING_KEYS, type SettingKey, type Settings } from "../con
 import { readMemberClocks } from "../etcd/member-metrics.ts";
 import { openStore } from "../etcd/open/open.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
+import { StoreError } from "../etcd/store.ts";
 import type { MacroLookup } from "../fleet/arithmetic.ts";
 import { createConditionLookup } from "../fleet/conditions.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
@@ -23,7 +24,15 @@ import { createKeys } from "../protocol/keys.ts";
 import type { ClaimPorts } from "../run/request.ts";
 import type { ScheduleWorkerOptions } from "../worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../worker/worker-ports.ts";
-import { ClosedError, ConfigError } from "./errors.ts";
+import {
+  ClosedError,
+  ConfigError,
+  EtcdError,
+  PermissionError,
+  type SignalboxError,
+  TooLargeError,
+  UnreachableError,
+} from "./errors.ts";
 import { parseOptions } from "./options-schema.ts";
 import type { ConnectOptions } from "./types.ts";
 
@@ -198,5 +207,35 @@ export class ClosableWait {
 
   end(): void {
     this.#connection.drop(this);
+  }
+}
+
+/** Runs a call and converts etcd's errors to the errors above. */
+export async function translated<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw error instanceof StoreError ? toLibraryError(error) : error;
+  }
+}
+
+function toLibraryError(cause: StoreError): SignalboxError {
+  const { kind, message } = cause;
+  switch (kind) {
+    case "unavailable":
+      return new UnreachableError(`cannot reach etcd: ${message}`, { cause });
+    case "otherCluster":
+    case "notEtcd":
+      return new ConfigError(message, { cause });
+    case "tooLarge":
+      return new TooLargeError(`the data is larger than etcd accepts: ${message}`, { cause });
+    case "noSpace":
+      return new UnreachableError(`etcd has no space left and accepts no writes: ${message}`, { cause });
+    case "unauthenticated":
+      return new PermissionError(`etcd refused the credentials: ${message}`, { cause });
+    case "permission":
+      return new PermissionError(`etcd refused the permission: ${message}`, { cause });
+    default:
+      return new EtcdError(`etcd refused a call (${kind}): ${message}`, { cause });
   }
 }

@@ -1,5 +1,4 @@
-import { ConfigError, EXIT, SignalboxError, TooLargeError } from "../base/errors.ts";
-import { StoreError } from "../etcd/store.ts";
+import { EXIT, SignalboxError } from "../base/errors.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 
 // All errors of the library. Distinguish them by class or `code`. Errors of other modules are exported here too.
@@ -77,35 +76,5 @@ export class EtcdError extends SignalboxError {
   override readonly code = "ETCD";
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.internal, message, options);
-  }
-}
-
-/** Runs a call and converts etcd's errors to the errors above. */
-export async function translated<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw error instanceof StoreError ? toLibraryError(error) : error;
-  }
-}
-
-function toLibraryError(cause: StoreError): SignalboxError {
-  const { kind, message } = cause;
-  switch (kind) {
-    case "unavailable":
-      return new UnreachableError(`cannot reach etcd: ${message}`, { cause });
-    case "otherCluster":
-    case "notEtcd":
-      return new ConfigError(message, { cause });
-    case "tooLarge":
-      return new TooLargeError(`the data is larger than etcd accepts: ${message}`, { cause });
-    case "noSpace":
-      return new UnreachableError(`etcd has no space left and accepts no writes: ${message}`, { cause });
-    case "unauthenticated":
-      return new PermissionError(`etcd refused the credentials: ${message}`, { cause });
-    case "permission":
-      return new PermissionError(`etcd refused the permission: ${message}`, { cause });
-    default:
-      return new EtcdError(`etcd refused a call (${kind}): ${message}`, { cause });
   }
 }

@@ -6,7 +6,7 @@ import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { translated } from "../../../src/library/errors.ts";
+import { translated } from "../../../src/library/connection.ts";
 import {
   AlreadyExistsError,
   AlreadyFinishedError,
