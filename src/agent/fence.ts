@@ -4,7 +4,7 @@ import type { Random } from "../base/random.ts";
 import { delegateStore } from "../etcd/delegate-store.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import type { SessionProof } from "../etcd/session/session.ts";
-import { SessionLost } from "../etcd/session/session-lost.ts";
+import { SessionLost } from "../etcd/session/session.ts";
 import type { Store } from "../etcd/store.ts";
 import { guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";

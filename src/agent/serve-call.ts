@@ -221,7 +221,7 @@ class ServedRun implements LaunchedRun {
   }
 
   /** @throws CallDeclined, ConfigError, UsageError */
-  async openConnection(call: Call<RunFlags>, options: FrontEndOptions): Promise<CommandConnection> {
+  async openConnection(call: Call<RunFlags>, options: FrontEndOptions) {
     try {
       return this.#connect(call, options);
     } catch (error) {
@@ -303,7 +303,7 @@ class ServedRun implements LaunchedRun {
     };
   }
 
-  async onAttempt(attempt: StartedAttempt): Promise<void> {
+  async onAttempt(attempt: StartedAttempt) {
     const { seal } = this.#context;
     const { uid } = this.#call.peer;
     await this.#call.sendNote(seal.seal(renderCallNote(this.#id, attempt), uid), this.#patience);

@@ -2,7 +2,7 @@ import { OVER } from "../base/wait.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import { waitUntilNear } from "../etcd/session/horizon.ts";
 import type { Session, SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
-import { SessionLost } from "../etcd/session/session-lost.ts";
+import { SessionLost } from "../etcd/session/session.ts";
 import type { Store } from "../etcd/store.ts";
 import { deleteMarks, guardUnchanged } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
@@ -103,7 +103,7 @@ export class SharedSession implements SessionOwner {
   }
 
   /** Called by the session after a renewal: checks the fence. Each claim is proved for itself, and delays no other. */
-  async prove(): Promise<SessionProof> {
+  async prove() {
     const { proofStore } = this.ports;
     const round: ProofRound = { proofs: new Map(), shortenings: this.#shortenings };
     this.#round = round;
@@ -118,7 +118,7 @@ export class SharedSession implements SessionOwner {
   }
 
   /** Called by the session when its horizon has moved: forward after `prove`, or back after a pause of the machine. */
-  onHorizonMoved(): void {
+  onHorizonMoved() {
     const isShortened = this.session.horizon < this.#horizonBefore;
     this.#horizonBefore = this.session.horizon;
     if (isShortened) {
@@ -237,36 +237,36 @@ export class ClaimShare implements ClaimSession {
     this.#horizon = owner.session.horizon;
   }
 
-  get id(): bigint {
+  get id() {
     return this.#owner.session.id;
   }
 
-  get signal(): AbortSignal {
+  get signal() {
     return this.#lost.signal;
   }
 
-  get grantTerm(): bigint | undefined {
+  get grantTerm() {
     return this.#owner.session.grantTerm;
   }
 
-  get ttl(): number {
+  get ttl() {
     return this.#owner.session.ttl;
   }
 
-  get isDoubted(): boolean {
+  get isDoubted() {
     return this.#owner.session.isDoubted;
   }
 
-  get horizon(): number {
+  get horizon() {
     return Math.min(this.#horizon, this.#owner.session.horizon);
   }
 
-  async waitUntilHorizonNear(lead: number, signal: AbortSignal): Promise<void> {
+  async waitUntilHorizonNear(lead: number, signal: AbortSignal) {
     const { clock } = this.#owner.ports;
     await waitUntilNear(clock, () => ({ at: this.horizon, moved: this.#moved.signal }), lead, signal);
   }
 
-  keepAlive(owner: SessionOwner): void {
+  keepAlive(owner: SessionOwner) {
     this.#claim = owner;
   }
 
@@ -294,18 +294,18 @@ export class ClaimShare implements ClaimSession {
     moved.abort(OVER);
   }
 
-  lose(reason: SessionLost): void {
+  lose(reason: SessionLost) {
     if (this.#lost.signal.aborted) return;
     this.#lost.abort(reason);
     this.stopRenewing();
   }
 
-  stopRenewing(): void {
+  stopRenewing() {
     this.#owner.removeShare(this);
   }
 
   /** Removes the keys that may be left. The session goes on: other runs use it. */
-  async end(until: number, keys: readonly string[]): Promise<void> {
+  async end(until: number, keys: readonly string[]) {
     const { ports, store, session } = this.#owner;
     try {
       if (keys.length === 0) return;

@@ -1,13 +1,12 @@
 import { raceAbort } from "../base/wait.ts";
 import { computeRenewalPeriod } from "../config/ttl.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
-import { Session } from "../etcd/session/session.ts";
-import { SessionLost } from "../etcd/session/session-lost.ts";
+import { isSessionGone, Session, SessionLost } from "../etcd/session/session.ts";
 import { StoreError } from "../etcd/store.ts";
 import { deleteEntries, guardOwned } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
-import { findFirstKey, type Op, type Txn } from "../protocol/txn.ts";
+import { findFirstKey, listKeyValues, type Op, type Txn } from "../protocol/txn.ts";
 import type { OpenedSession, SessionSource, SessionUser } from "../run/request.ts";
 import { type AgentPorts, type Fence, inspectFence, writeFence } from "./fence.ts";
 import { SharedSession } from "./shared-session.ts";
@@ -40,7 +39,7 @@ export class SharedSessions implements SessionSource {
     this.#ports = ports;
   }
 
-  async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession> {
+  async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal) {
     for (;;) {
       const opening = this.#openShared(ttl, until);
       const shared = await this.#waitFor(opening, until, signal);
@@ -58,11 +57,7 @@ export class SharedSessions implements SessionSource {
     await this.#openShared(ttl, until);
   }
 
-  async resume(
-    { run, session, ttl }: SessionUser & { session: bigint },
-    until: number,
-    signal: AbortSignal,
-  ): Promise<OpenedSession | undefined> {
+  async resume({ run, session, ttl }: SessionUser & { session: bigint }, until: number, signal: AbortSignal) {
     for (;;) {
       const shared = await this.#waitFor(this.#resumeShared(session, ttl, until), until, signal);
       if (shared === "again") continue;
@@ -233,10 +228,6 @@ async function moveFence(ports: AgentPorts, session: bigint, until: number): Pro
   }
 }
 
-function isSessionGone(error: unknown): boolean {
-  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
-}
-
 function openShare(shared: SharedSession, run: string): OpenedSession {
   return { session: shared.addShare(run), store: shared.store };
 }
@@ -292,7 +283,7 @@ async function removeTickets(shared: SharedSession, keys: readonly string[]): Pr
   const { store, session, ports } = shared;
   const reads = keys.map((key): Op => ({ op: "range", key }));
   const { results } = await store.commitTxn({ compare: [], success: reads, failure: [] }, session.signal);
-  const found = results.flatMap((result) => (result.op === "range" ? result.kvs.map(toQueueEntry) : []));
+  const found = results.flatMap(listKeyValues).map(toQueueEntry);
   const own = found.filter((entry) => entry.session === session.id);
   if (own.length === 0) return;
   ports.log.warn("removing tickets of runs that nobody has reported", {

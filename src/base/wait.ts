@@ -2,8 +2,17 @@ import type { Clock } from "./clock.ts";
 
 /** Resolves when the signal is aborted. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return new Promise((resolve) => listenForAbort(signal, resolve));
+}
+
+/**
+ * Calls a function when a signal is aborted, at once if it is already.
+ * @returns a function that removes the listener: it stays in memory as long as the signal
+ */
+export function listenForAbort(signal: AbortSignal | undefined, act: () => void): () => void {
+  if (signal?.aborted) act();
+  else signal?.addEventListener("abort", act, { once: true });
+  return () => signal?.removeEventListener("abort", act);
 }
 
 /** Returns a signal that aborts with the first of the signals. */
@@ -14,11 +23,10 @@ export function mergeSignals(signal: AbortSignal, other: AbortSignal | undefined
 /**
  * Aborts a controller when a signal is aborted, with its reason. Unlike `AbortSignal.any`, whose signal stays in memory as long as it
  * has a listener and a source that may still be aborted, nothing stays when the signal is gone.
+ * @returns a function that ends it, for a signal that outlives the work
  */
-export function forwardAbort(from: AbortSignal, to: AbortController): void {
-  const forward = () => to.abort(from.reason);
-  if (from.aborted) forward();
-  else from.addEventListener("abort", forward, { once: true });
+export function forwardAbort(from: AbortSignal | undefined, to: AbortController): () => void {
+  return listenForAbort(from, () => to.abort(from?.reason));
 }
 
 /** Waits until a promise is settled, at most `ms`. Never rejects. @returns whether it is settled */
@@ -43,12 +51,11 @@ export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unkn
 export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
+  const stopListening = listenForAbort(signal, () => aborted.reject(signal.reason));
   try {
     return await Promise.race([work, aborted.promise]);
   } finally {
-    signal.removeEventListener("abort", abort);
+    stopListening();
   }
 }
 

@@ -63,3 +63,12 @@ export class MemberError extends StoreError {
     this.advice = advice;
   }
 }
+
+/** Builds the error of a call that failed on several members. @param kind  by default the one that all have, else `unavailable` */
+export function joinErrors(causes: readonly StoreError[], kind?: StoreErrorKind): StoreError {
+  const [first] = causes;
+  const isSame = causes.every((cause) => cause.kind === first?.kind);
+  const text = [...new Set(causes.map(({ message }) => message))].join("; ");
+  const cause = new AggregateError(causes);
+  return new StoreError(kind ?? (first && isSame ? first.kind : "unavailable"), text, { cause });
+}

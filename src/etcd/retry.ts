@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
-import { OVER } from "../base/wait.ts";
+import { forwardAbort, OVER } from "../base/wait.ts";
 import { StoreError } from "./store.ts";
 
 /** First and longest pause between attempts, ms. */
@@ -50,8 +50,7 @@ export async function runWithDeadline<T>(
   signal?.throwIfAborted();
   if (until === Number.POSITIVE_INFINITY) return await call(signal ?? NEVER);
   const stop = new AbortController(); // aborted at the end too, which ends the timer
-  const forwardAbort = () => stop.abort(signal?.reason);
-  signal?.addEventListener("abort", forwardAbort, { once: true });
+  const stopForwarding = forwardAbort(signal, stop);
   const left = Math.max(LEAST, until - clock.now());
   const abortLate = () =>
     stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
@@ -59,7 +58,7 @@ export async function runWithDeadline<T>(
   try {
     return await call(stop.signal);
   } finally {
-    signal?.removeEventListener("abort", forwardAbort);
+    stopForwarding();
     stop.abort(OVER);
   }
 }

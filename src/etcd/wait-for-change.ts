@@ -1,9 +1,11 @@
 import type { Clock } from "../base/clock.ts";
-import { OVER } from "../base/wait.ts";
-import { type Store, StoreError, type WatchEvent, type WatchRequest } from "./store.ts";
+import { forwardAbort, OVER } from "../base/wait.ts";
+import { type Store, StoreError, type StoreErrorKind, type WatchEvent, type WatchRequest } from "./store.ts";
 
 /** Pause after a broken watch before the caller reads again, ms. Prevents a tight loop. */
 const AFTER_FAILURE = 200;
+
+const FINAL: ReadonlySet<StoreErrorKind> = new Set(["permission", "unauthenticated", "invalid", "notEtcd"]);
 
 /** Why a wait ended: an event arrived, the time was up, or the watch broke and may have missed an event. */
 export type WakeReason = "event" | "time" | "broken";
@@ -24,13 +26,12 @@ export async function waitForChange(
 ): Promise<WakeReason> {
   signal.throwIfAborted();
   const stop = new AbortController();
-  const forwardAbort = () => stop.abort(signal.reason);
-  signal.addEventListener("abort", forwardAbort, { once: true });
+  const stopForwarding = forwardAbort(signal, stop);
   try {
     const timer = ports.clock.sleep(ms, stop.signal).then((): WakeReason => "time");
     return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal, onEvents)]);
   } finally {
-    signal.removeEventListener("abort", forwardAbort);
+    stopForwarding();
     stop.abort(OVER);
   }
 }
@@ -47,17 +48,8 @@ async function awaitFirstEvent(
       return "event";
     }
   } catch (error) {
-    if (!(error instanceof StoreError) || isFinal(error)) throw error;
+    if (!(error instanceof StoreError) || FINAL.has(error.kind)) throw error;
     await ports.clock.sleep(AFTER_FAILURE, signal);
   }
   return "broken";
-}
-
-function isFinal(error: StoreError): boolean {
-  return (
-    error.kind === "permission" ||
-    error.kind === "unauthenticated" ||
-    error.kind === "invalid" ||
-    error.kind === "notEtcd"
-  );
 }

@@ -5,8 +5,8 @@ import { applySite, isEmptyPlan, planSite } from "../operate/site.ts";
 import { readAllStoredSchedules } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../schedule/calendar/calendar.ts";
-import type { LibraryConnection } from "./connection.ts";
-import { NotFoundError, translated, UsageError } from "./errors.ts";
+import { type LibraryConnection, translated } from "./connection.ts";
+import { NotFoundError, UsageError } from "./errors.ts";
 import { parseOptions, pickDefined, TEXT, TEXTS } from "./options-schema.ts";
 import type { SchedulesImpl } from "./schedules.ts";
 import type { CalendarDays, CalendarStore } from "./types.ts";
@@ -23,11 +23,11 @@ export class CalendarStoreImpl implements CalendarStore {
     this.#schedules = schedules;
   }
 
-  async list(): Promise<string[]> {
+  async list() {
     return [...(await this.#read()).calendars.keys()].sort();
   }
 
-  async get(name: string): Promise<CalendarDays> {
+  async get(name: string) {
     const stored = (await this.#read()).calendars.get(validateName("calendar", name));
     if (stored === undefined) throw createMissingError(name);
     if ("fault" in stored)
@@ -36,7 +36,7 @@ export class CalendarStoreImpl implements CalendarStore {
     return { days, ...pickDefined({ note }) };
   }
 
-  async set(name: string, calendar: CalendarDays): Promise<void> {
+  async set(name: string, calendar: CalendarDays) {
     const { days, note } = parseOptions("calendars.set", calendar, FIELDS);
     const normal = normalizeDays(days);
     const fault = findDayFault(normal);
@@ -44,7 +44,7 @@ export class CalendarStoreImpl implements CalendarStore {
     await this.#change(name, { days: normal, ...pickDefined({ note }) });
   }
 
-  async delete(name: string): Promise<void> {
+  async delete(name: string) {
     await this.#change(name, undefined);
   }
 

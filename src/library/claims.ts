@@ -9,8 +9,8 @@ import { validateLocks, validateName } from "../protocol/names.ts";
 import { type QueueEntry, toQueue } from "../protocol/ticket.ts";
 import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../run/request.ts";
-import { ClosableWait, type LibraryConnection } from "./connection.ts";
-import { ClaimLostError, ClosedError, translated } from "./errors.ts";
+import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
+import { ClaimLostError, ClosedError } from "./errors.ts";
 import {
   DURATION,
   FLAG,
@@ -77,15 +77,15 @@ class HeldImpl implements Held {
     this.signal = claim.signal as HeldImpl["signal"];
   }
 
-  isCurrent(): Promise<boolean> {
+  isCurrent() {
     return translated(() => this.#claim.isCurrent());
   }
 
-  release(): Promise<void> {
+  release() {
     return this.#release(0);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose]() {
     return this.release();
   }
 

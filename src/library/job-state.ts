@@ -12,15 +12,8 @@ import { validateName } from "../protocol/names.ts";
 import { parseRevision } from "../protocol/ticket.ts";
 import { getScheduleType, isPaused } from "../schedule/definition.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
-import { ClosableWait, type LibraryConnection } from "./connection.ts";
-import {
-  JobFailedError,
-  NotFoundError,
-  NotSupportedError,
-  TooLargeError,
-  translated,
-  UsageError,
-} from "./errors.ts";
+import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
+import { JobFailedError, NotFoundError, NotSupportedError, TooLargeError, UsageError } from "./errors.ts";
 import { parseOptions, SIGNAL } from "./options-schema.ts";
 import type { Job, WatchOptions } from "./types.ts";
 

@@ -16,15 +16,14 @@ import type { MutationResult } from "../operate/schedule-mutation.ts";
 import { readAllStoredSchedules } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
 import { checkDefinition, type Definition } from "../schedule/definition.ts";
-import type { LibraryConnection } from "./connection.ts";
-import { ConfigError, translated, UsageError } from "./errors.ts";
+import { type LibraryConnection, translated } from "./connection.ts";
+import { ConfigError, UsageError } from "./errors.ts";
 import { toJob, waitForJob } from "./job-state.ts";
 import { DURATION, INSTANT, parseOptions, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
 import { buildDefinition } from "./schedule-definition.ts";
 import type { SchedulesImpl } from "./schedules.ts";
 import { captureTrace } from "./tracing.ts";
 import type {
-  Job,
   JobFilter,
   JobOptions,
   JobQueue,
@@ -115,14 +114,14 @@ export class JobQueueImpl implements JobQueue {
     this.#receipts = new ReceiptPool(connection.ports);
   }
 
-  async add(type: string, data?: unknown, options: JobOptions = {}): Promise<JobReceipt> {
+  async add(type: string, data?: unknown, options: JobOptions = {}) {
     const [receipt] = await this.#addTogether([
       this.#plan("jobs.add", { type, data, ...options }, await captureTrace()),
     ]);
     return receipt as JobReceipt;
   }
 
-  async addMany(jobs: readonly NewJob[]): Promise<JobReceipt[]> {
+  async addMany(jobs: readonly NewJob[]) {
     if (!Array.isArray(jobs) || jobs.some((job) => Object(job) !== job))
       throw new ConfigError("jobs.addMany: the jobs must be a list of objects");
     const env = await captureTrace();
@@ -132,11 +131,11 @@ export class JobQueueImpl implements JobQueue {
     return receipts;
   }
 
-  done<R>(id: string, options?: WatchOptions): Promise<R> {
+  done<R>(id: string, options?: WatchOptions) {
     return waitForJob<R>(this.#connection, id, 0n, options);
   }
 
-  async list(filter: JobFilter = {}): Promise<Job[]> {
+  async list(filter: JobFilter = {}) {
     const { type, state } = parseOptions("jobs.list", filter, FILTER);
     const { ports } = this.#connection;
     this.#connection.checkOpen();
@@ -148,7 +147,7 @@ export class JobQueueImpl implements JobQueue {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  async count(filter: Pick<JobFilter, "type"> = {}): Promise<Record<JobState, number>> {
+  async count(filter: Pick<JobFilter, "type"> = {}) {
     const jobs = await this.list(filter);
     const counts = JOB_STATES.map((state) => [state, jobs.filter((job) => job.state === state).length]);
     return Object.fromEntries(counts) as Record<JobState, number>;

@@ -5,8 +5,8 @@ import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../worker/polling/polled-task.ts";
 import { Poller } from "../worker/polling/poller.ts";
 import { mergeOwnInput } from "../worker/tasks/running-task.ts";
-import { ClosableWait, type LibraryConnection } from "./connection.ts";
-import { ClosedError, translated } from "./errors.ts";
+import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
+import { ClosedError } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
 import { findJobTrace } from "./tracing.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
@@ -92,7 +92,7 @@ export class PolledTaskSource implements TaskSource {
     this.#poller = poller;
   }
 
-  async poll<D>(options: PollWaitOptions = {}): Promise<Task<D> | undefined> {
+  async poll<D>(options: PollWaitOptions = {}) {
     const { signal, wait } = parseOptions("poll", options, WAIT_OPTIONS);
     const { clock } = this.#connection.ports;
     const either = mergeSignals(this.#over.signal, signal);
@@ -109,7 +109,7 @@ export class PolledTaskSource implements TaskSource {
     }
   }
 
-  async close(): Promise<void> {
+  async close() {
     this.#over.abort(new ClosedError("the source of tasks was closed"));
     await this.#polling;
     await this.#poller.close();
@@ -117,7 +117,7 @@ export class PolledTaskSource implements TaskSource {
     this.#connection.drop(this);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose]() {
     return this.close();
   }
 

@@ -33,8 +33,8 @@ import {
 import { validateName } from "../protocol/names.ts";
 import { getScheduleType, isPaused } from "../schedule/definition.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
-import type { LibraryConnection } from "./connection.ts";
-import { ConfigError, NotFoundError, translated } from "./errors.ts";
+import { type LibraryConnection, translated } from "./connection.ts";
+import { ConfigError, NotFoundError } from "./errors.ts";
 import {
   FLAG,
   INSTANT,
@@ -56,12 +56,9 @@ import type {
   RunOutcome,
   Schedule,
   ScheduleChanges,
-  ScheduleHistory,
   Schedules,
   SyncOptions,
   SyncResult,
-  Task,
-  TaskSource,
 } from "./types.ts";
 
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
@@ -76,17 +73,17 @@ export class SchedulesImpl implements Schedules {
     this.#connection = connection;
   }
 
-  async add(id: string, schedule: NewSchedule): Promise<Schedule> {
+  async add(id: string, schedule: NewSchedule) {
     const { definition, first } = buildDefinition("add", schedule);
     return await this.#changeAndGet(id, () => buildAddMutation(id, definition, first));
   }
 
-  async set(id: string, schedule: NewSchedule): Promise<Schedule> {
+  async set(id: string, schedule: NewSchedule) {
     const { definition, first } = buildDefinition("set", schedule);
     return await this.#changeAndGet(id, () => buildSetMutation(id, definition, first));
   }
 
-  async sync(declared: Readonly<Record<string, NewSchedule>>, options: SyncOptions): Promise<SyncResult> {
+  async sync(declared: Readonly<Record<string, NewSchedule>>, options: SyncOptions) {
     const mutation = buildSyncMutation(declared, options);
     const result = await this.#callOpen(() => applyMutation(this.#connection.ports, mutation));
     const changes = result.kind === "done" ? result.changes : [];
@@ -94,7 +91,7 @@ export class SchedulesImpl implements Schedules {
     return toSyncResult(changes);
   }
 
-  async get(id: string): Promise<Schedule> {
+  async get(id: string) {
     return this.#toSchedule(await this.#read(id));
   }
 
@@ -108,37 +105,37 @@ export class SchedulesImpl implements Schedules {
     return stored;
   }
 
-  async list(): Promise<Schedule[]> {
+  async list() {
     const { schedules } = await this.#callOpen(() => readAllStoredSchedules(this.#connection.ports));
     const byId = [...schedules.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     return byId.map((stored) => this.#toSchedule(stored));
   }
 
-  async modify(id: string, changes: ScheduleChanges): Promise<Schedule> {
+  async modify(id: string, changes: ScheduleChanges) {
     return await this.#changeAndGet(id, () =>
       buildModifyMutation([id], (before) => applyChanges(before, changes)),
     );
   }
 
-  async delete(id: string): Promise<void> {
+  async delete(id: string) {
     await this.#change(id, () => buildDeleteMutation([id]));
   }
 
-  async pause(id: string, options: { until?: Instant; reason?: string } = {}): Promise<void> {
+  async pause(id: string, options: { until?: Instant; reason?: string } = {}) {
     const { until, reason } = parseOptions("pause", options, PAUSE_OPTIONS);
     const pause = { by: formatOperator(this.#connection.ports.operator), until, why: reason };
     await this.#change(id, () => buildPauseMutation([id], pause), { reason });
   }
 
-  async resume(id: string): Promise<void> {
+  async resume(id: string) {
     await this.#change(id, () => buildResumeMutation([id]));
   }
 
-  async trigger(id: string): Promise<void> {
+  async trigger(id: string) {
     await this.#change(id, () => buildTriggerMutation([id]));
   }
 
-  async history(id: string): Promise<ScheduleHistory> {
+  async history(id: string) {
     const { outcomes, hosts = [] } = await this.#read(id);
     const all = [outcomes, ...hosts.map((part) => part.outcomes)];
     return {
@@ -147,28 +144,28 @@ export class SchedulesImpl implements Schedules {
     };
   }
 
-  async retryDead(id: string, times?: readonly Instant[]): Promise<void> {
+  async retryDead(id: string, times?: readonly Instant[]) {
     await this.#change(id, () => buildTriggerMutation([id], { dead: parseTimes(times) }));
   }
 
-  async buryDead(id: string, times?: readonly Instant[]): Promise<void> {
+  async buryDead(id: string, times?: readonly Instant[]) {
     await this.#change(id, () => buildBuryMutation([id], parseTimes(times)));
   }
 
-  async backfill(id: string, span: BackfillSpan): Promise<void> {
+  async backfill(id: string, span: BackfillSpan) {
     const options = parseOptions("backfill", span, BACKFILL);
     await this.#change(id, () => buildBackfillMutation(id, options));
   }
 
-  async cancelBackfill(id: string): Promise<void> {
+  async cancelBackfill(id: string) {
     await this.#change(id, () => buildBackfillCancellation([id]));
   }
 
-  open(options: PollOptions = {}): Promise<TaskSource> {
+  open(options: PollOptions = {}) {
     return PolledTaskSource.open(this.#connection, options, this.#changes);
   }
 
-  async poll<D>(options?: PollWaitOptions): Promise<Task<D> | undefined> {
+  async poll<D>(options?: PollWaitOptions) {
     this.#source ??= PolledTaskSource.open(this.#connection, {}, this.#changes);
     try {
       return await (await this.#source).poll<D>(options);

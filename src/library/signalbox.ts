@@ -10,9 +10,7 @@ import type {
   CalendarStore,
   ClaimOptions,
   ConnectOptions,
-  Held,
   JobQueue,
-  LockHolder,
   RateOptions,
   Schedules,
   Signalbox,
@@ -54,31 +52,31 @@ export class SignalboxImpl implements Signalbox {
     connections.set(this, connection);
   }
 
-  async acquire(options: AcquireOptions): Promise<Held> {
+  async acquire(options: AcquireOptions) {
     return await acquire(this.#connection, parseOptions("acquire", options, ACQUIRE_OPTIONS));
   }
 
-  withLock<T>(lock: string | readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+  withLock<T>(lock: string | readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]) {
     return this.#runWork("withLock", { lock }, rest);
   }
 
-  withLeases<T>(leases: readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+  withLeases<T>(leases: readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]) {
     return this.#runWork("withLeases", { leases }, rest);
   }
 
-  watchLock(lock: string, options: WatchOptions = {}): AsyncGenerator<LockHolder | undefined, never> {
+  watchLock(lock: string, options: WatchOptions = {}) {
     return watchLock(this.#connection, lock, options);
   }
 
-  limitRate(resource: string, options: RateOptions): Promise<void> {
+  limitRate(resource: string, options: RateOptions) {
     return limitRate(this.#connection, resource, options);
   }
 
-  close(): Promise<void> {
+  close() {
     return this.#connection.close();
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose]() {
     return this.close();
   }
 

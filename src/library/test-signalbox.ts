@@ -36,11 +36,11 @@ class TestClock implements Clock {
     this.#wall = wall;
   }
 
-  now(): number {
+  now() {
     return this.#real.now();
   }
 
-  getWallTime(): number {
+  getWallTime() {
     return this.#wall;
   }
 
@@ -51,7 +51,7 @@ class TestClock implements Clock {
     this.#isSet = Promise.withResolvers();
   }
 
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  async sleep(ms: number, signal?: AbortSignal) {
     const over = new AbortController();
     const timer = this.#real.sleep(ms, mergeSignals(over.signal, signal));
     timer.catch(() => {});
@@ -83,11 +83,11 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
     this.#clock = clock;
   }
 
-  get now(): Date {
+  get now() {
     return new Date(this.#clock.getWallTime());
   }
 
-  setTime(time: Instant): void {
+  setTime(time: Instant) {
     const wall = parseArgument("time", time, INSTANT);
     const now = this.#clock.getWallTime();
     if (wall < now)
@@ -97,17 +97,17 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
     this.#clock.set(wall);
   }
 
-  advance(by: Duration): void {
+  advance(by: Duration) {
     this.#clock.set(this.#clock.getWallTime() + parseArgument("by", by, DURATION));
   }
 
-  async runDue<T extends object>(options: RunDueOptions<T>): Promise<FinishedTask[]> {
+  async runDue<T extends object>(options: RunDueOptions<T>) {
     const ran: FinishedTask[] = [];
     await runDueTasks(this.schedules, parseOptions("runDue", options, RUN_OPTIONS), ran);
     return ran;
   }
 
-  async runUntil<T extends object>(time: Instant, options: RunDueOptions<T>): Promise<FinishedTask[]> {
+  async runUntil<T extends object>(time: Instant, options: RunDueOptions<T>) {
     const end = parseArgument("time", time, INSTANT);
     const settings = parseOptions("runUntil", options, RUN_OPTIONS);
     const ran: FinishedTask[] = [];

@@ -4,7 +4,7 @@ import { formatDuration } from "../base/duration.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { refuseFault } from "../base/schema.ts";
 import { clean, cleanLines, quoteText } from "../base/text.ts";
-import { OVER, waitForAbort } from "../base/wait.ts";
+import { listenForAbort, OVER, waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { LARGEST_RESULT } from "../schedule/state/outcome.ts";
@@ -132,13 +132,11 @@ class FunctionHandler implements Handler {
   /**
    * Runs the function. Returns when the function returns, or when it does not end in time after its signal was aborted.
    */
-  async run(task: ScheduledTask): Promise<TaskResult> {
+  async run(task: ScheduledTask) {
     const over = new AbortController();
     const ending = new AbortController(); // `AbortSignal.any` would stay in memory, with the listeners of the function
     const { signal } = ending;
-    const forward = () => ending.abort(toTaskError(task.signal.reason));
-    if (task.signal.aborted) forward();
-    else task.signal.addEventListener("abort", forward, { once: true });
+    listenForAbort(task.signal, () => ending.abort(toTaskError(task.signal.reason)));
     const { timeout } = task.definition;
     if (timeout !== undefined)
       void this.#clock.sleep(timeout, over.signal).then(

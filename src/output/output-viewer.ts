@@ -1,6 +1,6 @@
 import { generateRunId, generateSessionId } from "../base/ids.ts";
 import { OVER } from "../base/wait.ts";
-import { grantOnce } from "../etcd/session/grant.ts";
+import { grantOnce } from "../etcd/session/session.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
 import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import {

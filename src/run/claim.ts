@@ -2,17 +2,15 @@ import { formatDuration } from "../base/duration.ts";
 import { generateRunId } from "../base/ids.ts";
 import { quoteText } from "../base/text.ts";
 import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
-import { Session } from "../etcd/session/session.ts";
-import { SessionLost } from "../etcd/session/session-lost.ts";
+import { isSessionGone, Session, SessionLost } from "../etcd/session/session.ts";
 import { StoreError } from "../etcd/store.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
 import { CONDITION_INTERVAL } from "../fleet/conditions.ts";
 import { deleteMarks, guardAbsent } from "../protocol/guards.ts";
 import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
-import type { Op } from "../protocol/txn.ts";
+import { listKeyValues, type Op } from "../protocol/txn.ts";
 import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
-import { getKeyValues } from "./claim-view.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
@@ -110,7 +108,7 @@ async function attemptOnce(
       : acquired;
   } catch (error) {
     signal.throwIfAborted();
-    if (!isLapse(error)) throw error;
+    if (!isSessionGone(error)) throw error;
     if (error instanceof SessionLost && error.kind === "unfounded")
       return await explainMissingTickets(ports, session, until, signal);
     return { kind: "refused", refusal: { kind: "lapsed" } };
@@ -145,10 +143,6 @@ async function openSession(
   return { ...(await source.open({ run, ttl }, connect, signal)), run, isResumed: false };
 }
 
-function isLapse(error: unknown): boolean {
-  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
-}
-
 /**
  * Finds out why tickets are missing: they lapsed with their session, or, if the session is alive, an operator removed
  * them.
@@ -163,7 +157,7 @@ async function explainMissingTickets(
   const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
   const lives = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
     () => true,
-    (error) => !isLapse(error) && !isUnavailable(error), // unavailable until the horizon: it has lapsed
+    (error) => !isSessionGone(error) && !isUnavailable(error), // unavailable until the horizon: it has lapsed
   );
   return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
 }
@@ -247,7 +241,7 @@ async function readOwnTickets(attempt: ClaimAttempt, until: number): Promise<Que
   const { results } = await retryUnavailable(attempt.ports, until, (call) =>
     attempt.ports.store.commitTxn(txn, call),
   );
-  return results.flatMap(getKeyValues).map(toQueueEntry);
+  return results.flatMap(listKeyValues).map(toQueueEntry);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { generateSessionId } from "../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
-import { grantOnce } from "../etcd/session/grant.ts";
-import { SessionLost } from "../etcd/session/session-lost.ts";
+import { grantOnce, SessionLost } from "../etcd/session/session.ts";
 import {
   deleteEntries,
   deleteMarks,

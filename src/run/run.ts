@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { buildTraceVariables, createPartTrace, createRunTrace } from "../base/trace.ts";
-import { SessionLost } from "../etcd/session/session-lost.ts";
+import { SessionLost } from "../etcd/session/session.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
 import { claimWithRetries, reportRefusal, resumeGrant } from "./claim.ts";
 import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";

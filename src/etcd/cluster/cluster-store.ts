@@ -1,6 +1,5 @@
 import { clean, quoteText } from "../../base/text.ts";
-import { mapAtMost, OVER } from "../../base/wait.ts";
-import type { ClusterMember } from "../../protocol/member.ts";
+import { listenForAbort, mapAtMost, OVER } from "../../base/wait.ts";
 import type { KeyRange, Op } from "../../protocol/txn.ts";
 import type { LoginShare } from "../login/login.ts";
 import { type Member, MemberError, type Rpc } from "../member.ts";
@@ -9,13 +8,9 @@ import { isUnavailable, runWithDeadline } from "../retry.ts";
 import {
   type MemberStatus,
   type RangeRead,
-  type RangeResult,
-  type ResponseHeader,
   type Store,
   StoreError,
   type Txn,
-  type TxnResponse,
-  type UserDirectory,
   type WatchBatch,
   type WatchRequest,
 } from "../store.ts";
@@ -57,37 +52,37 @@ export class ClusterStore<B> implements Store {
     failover.onSuspect = (member) => this.#distrust(member);
   }
 
-  async grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }> {
+  async grant(id: bigint, ttl: number, signal?: AbortSignal) {
     const request = { ID: id.toString(), TTL: ttl.toString() };
     const answer = await this.#call<WireLease>("grant", request, signal);
     return { ...parseResponseHeader(answer.header), ttl: Number(answer.TTL) };
   }
 
-  async renew(id: bigint, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }> {
+  async renew(id: bigint, signal?: AbortSignal) {
     const answer = await this.#call<WireLease>("renew", { ID: id.toString() }, signal);
     const ttl = Number(answer.TTL ?? 0);
     if (ttl <= 0) throw new StoreError("noSession", `session ${id.toString(16)} is gone`);
     return { ...parseResponseHeader(answer.header), ttl };
   }
 
-  async readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined> {
+  async readTimeToLive(id: bigint, signal?: AbortSignal) {
     const { TTL, grantedTTL } = await this.#call<WireLease>("remaining", { ID: id.toString() }, signal);
     const left = Number(TTL ?? 0);
     // A missing session has TTL -1. An expiring session has no time left but still a granted time.
     return left < 0 || grantedTTL === undefined ? undefined : { left, ttl: Number(grantedTTL) };
   }
 
-  async listSessionKeys(id: bigint, signal?: AbortSignal): Promise<string[]> {
+  async listSessionKeys(id: bigint, signal?: AbortSignal) {
     const { keys } = await this.#call<WireLease>("remaining", { ID: id.toString(), keys: true }, signal);
     return this.#wire.parseKeys(keys ?? []);
   }
 
-  async listSessions(signal?: AbortSignal): Promise<bigint[]> {
+  async listSessions(signal?: AbortSignal) {
     const { leases = [] } = await this.#call<WireLeases>("leases", {}, signal);
     return leases.map(({ ID = "0" }) => BigInt(ID));
   }
 
-  async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
+  async revoke(id: bigint, signal?: AbortSignal) {
     try {
       await this.#call("revoke", { ID: id.toString() }, signal);
     } catch (error) {
@@ -95,7 +90,7 @@ export class ClusterStore<B> implements Store {
     }
   }
 
-  async readRange(range: RangeRead, signal?: AbortSignal): Promise<ResponseHeader & RangeResult> {
+  async readRange(range: RangeRead, signal?: AbortSignal) {
     const asked = this.#call<WireRangeResponse>("range", this.#wire.toRangeRequest(range), signal);
     const answer = await this.#explainDenials(asked, () => computeRangeAccess([range]));
     const header = parseResponseHeader(answer.header);
@@ -104,30 +99,27 @@ export class ClusterStore<B> implements Store {
     return { ...header, revision, ...this.#wire.parseRange(answer, binaryValues) };
   }
 
-  async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+  async commitTxn(txn: Txn, signal?: AbortSignal) {
     const asked = this.#call<WireTxn>("txn", this.#wire.toTxnRequest(txn), signal);
     const answer = await this.#explainDenials(asked, () => computeTxnAccess(txn));
     return { ...parseResponseHeader(answer.header), ...this.#wire.parseTxn(answer) };
   }
 
-  async *watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchBatch, never> {
+  async *watch(request: WatchRequest, signal: AbortSignal) {
     const opening = this.#runWithToken(signal, (token) => this.#openWatch(request, token, signal));
     const open = await this.#explainDenials(opening, () => computeRangeAccess(request.ranges));
-    const onAbort = () => open.end(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    if (signal.aborted) onAbort();
+    const stopListening = listenForAbort(signal, () => open.end(signal.reason));
     this.#watches.add(open);
-    const { clock, timeouts } = this.#failover;
-    open.probe(clock, request.progress ?? timeouts.probe).catch((error: unknown) => open.end(error));
+    const { clock, latency } = this.#failover;
     try {
       for (;;) {
         const batch = this.#toWatchBatch(await open.readNext());
-        this.#failover.latency.recordMessage(open.member, clock.now());
+        latency.recordMessage(open.member, clock.now());
         if (batch.events.length > 0 || (request.progress !== undefined && batch.revision > 0n)) yield batch;
       }
     } finally {
       this.#watches.delete(open);
-      signal.removeEventListener("abort", onAbort);
+      stopListening();
       open.end(new StoreError("unavailable", "the watch was left"));
     }
   }
@@ -146,11 +138,11 @@ export class ClusterStore<B> implements Store {
     }
   }
 
-  async listMembers(signal?: AbortSignal): Promise<ClusterMember[]> {
+  async listMembers(signal?: AbortSignal) {
     return parseMemberList(await this.#call<WireMemberList>("roster", {}, signal));
   }
 
-  async readUsers(signal?: AbortSignal): Promise<UserDirectory> {
+  async readUsers(signal?: AbortSignal) {
     const { users = [] } = await this.#call<WireNames>("users", {}, signal);
     const { roles = [] } = await this.#call<WireNames>("roles", {}, signal);
     const readUser = async (name: string) => {
@@ -179,7 +171,7 @@ export class ClusterStore<B> implements Store {
     return true;
   }
 
-  close(): void {
+  close() {
     const reason = new StoreError("unavailable", "the connection to etcd was closed");
     this.#failover.close();
     this.#share?.login.cancel(this.#failover);
@@ -218,10 +210,13 @@ export class ClusterStore<B> implements Store {
   ): Promise<WatchSource> {
     const creates = this.#wire.toCreateRequests(request);
     const shared = request.progress === undefined ? this.#sharedWatches : undefined; // progress is that of a stream
+    const { clock, timeouts } = this.#failover;
+    const probes = { clock, every: request.progress ?? timeouts.probe };
     try {
       return await this.#failover.run(
         (member, options): Promise<WatchSource> =>
-          shared?.open(member, creates, options) ?? OpenWatch.open(member, creates, { ...options, token }),
+          shared?.open(member, creates, options) ??
+          OpenWatch.open(member, creates, { ...options, token }, probes),
         signal,
         (late) => late.end(new StoreError("unavailable", "another member was faster")),
       );

@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/wait.ts";
-import { type AttemptOptions, type Member, MemberError } from "../member.ts";
+import { listenForAbort, OVER } from "../../base/wait.ts";
+import { type AttemptOptions, joinErrors, type Member, MemberError } from "../member.ts";
 import type { Timeouts } from "../options.ts";
+import { isUnavailable } from "../retry.ts";
 import { StoreError } from "../store.ts";
 
 /** Factor by which the slowest time decays with each response. */
@@ -47,18 +48,6 @@ class MemberLatency {
 
 type Attempt<T> = (member: Member, options: AttemptOptions) => Promise<T>;
 
-/** Shared state of all calls of one store. */
-interface FailoverContext {
-  readonly members: readonly Member[];
-  readonly clock: Clock;
-  readonly timeouts: Timeouts;
-  /** Index of the member that each call tries first. */
-  preferred: number;
-  readonly latency: MemberLatency;
-  /** Called with a member that left a call without a response. Its watches may be dead too. */
-  onSuspect(member: Member): void;
-}
-
 interface InFlightAttempt {
   member: Member;
   control: AbortController;
@@ -69,7 +58,7 @@ const BACKOFF_MS = [0, 50, 100, 200, 400];
 
 /** One call, tried on one member after the other, and on several at once when a member is slow. Settles once. */
 class FailoverCall<T> {
-  readonly #context: FailoverContext;
+  readonly #failover: Failover;
   readonly #attempt: Attempt<T>;
   readonly #discard: (late: T) => void;
   readonly #outcome = Promise.withResolvers<T>();
@@ -83,14 +72,14 @@ class FailoverCall<T> {
   #failures = 0;
   #isSettled = false;
 
-  constructor(pool: FailoverContext, attempt: Attempt<T>, discard: (late: T) => void = () => {}) {
-    this.#context = pool;
+  constructor(failover: Failover, attempt: Attempt<T>, discard: (late: T) => void = () => {}) {
+    this.#failover = failover;
     this.#attempt = attempt;
     this.#discard = discard;
   }
 
   start(): Promise<T> {
-    this.#runAfter(this.#context.timeouts.total, () => this.giveUp());
+    this.#runAfter(this.#failover.timeouts.total, () => this.giveUp());
     this.#launch();
     return this.#outcome.promise;
   }
@@ -102,7 +91,7 @@ class FailoverCall<T> {
   #launch(): void {
     const member = this.#choose();
     if (this.#isSettled || member === undefined) return;
-    const { clock, timeouts, latency } = this.#context;
+    const { clock, timeouts, latency } = this.#failover;
     const flight = { member, control: new AbortController(), startedAt: clock.now() };
     const before = this.#tried.get(member) ?? 0;
     const within = timeouts.attempt * 2 ** before;
@@ -124,10 +113,10 @@ class FailoverCall<T> {
   #limit(flight: InFlightAttempt, within: number, silent: number): void {
     const { member, startedAt } = flight;
     this.#runAfter(within, () => this.#expire(flight, within));
-    const hasOthers = this.#context.members.length - this.#unusable.size > 1; // a copy goes to another member sooner
+    const hasOthers = this.#failover.members.length - this.#unusable.size > 1; // a copy goes to another member sooner
     if (hasOthers || silent >= within) return;
     this.#runAfter(silent, () => {
-      if (!this.#context.latency.hasMessageSince(member, startedAt)) this.#expire(flight, silent);
+      if (!this.#failover.latency.hasMessageSince(member, startedAt)) this.#expire(flight, silent);
     });
   }
 
@@ -136,7 +125,7 @@ class FailoverCall<T> {
    * there would only add load.
    */
   #choose(): Member | undefined {
-    const { members, preferred } = this.#context;
+    const { members, preferred } = this.#failover;
     const usable = members
       .map((_, i) => members[(preferred + this.#failures + i) % members.length])
       .filter((member): member is Member => member !== undefined && !this.#unusable.has(member));
@@ -160,18 +149,18 @@ class FailoverCall<T> {
       this.#discard(value);
       return;
     }
-    const pool = this.#context;
-    pool.preferred = pool.members.indexOf(flight.member);
-    const now = pool.clock.now();
-    pool.latency.recordAnswer(flight.member, flight.startedAt, now);
-    const slow = [...this.#flights].filter((other) => other.startedAt <= now - pool.timeouts.hedge);
+    const { members, clock, latency, timeouts } = this.#failover;
+    this.#failover.preferred = members.indexOf(flight.member);
+    const now = clock.now();
+    latency.recordAnswer(flight.member, flight.startedAt, now);
+    const slow = [...this.#flights].filter((other) => other.startedAt <= now - timeouts.hedge);
     this.#settle(() => this.#outcome.resolve(value));
     for (const other of slow) this.#suspect(other);
   }
 
   /** A member that has answered another call meanwhile is only slow. */
   #suspect({ member, startedAt }: InFlightAttempt): void {
-    if (!this.#context.latency.hasMessageSince(member, startedAt)) this.#context.onSuspect(member);
+    if (!this.#failover.latency.hasMessageSince(member, startedAt)) this.#failover.onSuspect(member);
   }
 
   #fail(flight: InFlightAttempt, error: unknown): void {
@@ -184,7 +173,7 @@ class FailoverCall<T> {
     this.#causes.set(flight.member, error);
     if (error.advice === "elsewhere") this.#unusable.add(flight.member);
     this.#failures += 1;
-    const usable = this.#context.members.length - this.#unusable.size;
+    const usable = this.#failover.members.length - this.#unusable.size;
     if (usable > 0) this.#retry(usable);
     else if (this.#flights.size === 0) this.giveUp();
   }
@@ -203,12 +192,8 @@ class FailoverCall<T> {
     for (const { member } of this.#flights) {
       causes.push(new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`));
     }
-    const [first] = causes;
-    const isSame = causes.every((cause) => cause.kind === first?.kind);
     const other = causes.find(({ kind }) => kind === "otherCluster");
-    const kind = other?.kind ?? (first && isSame ? first.kind : "unavailable");
-    const text = [...new Set(causes.map((cause) => cause.message))].join("; ");
-    const error = new StoreError(kind, text, { cause: new AggregateError(causes) });
+    const error = joinErrors(causes, other?.kind);
     this.#settle(() => this.#outcome.reject(error));
   }
 
@@ -223,7 +208,7 @@ class FailoverCall<T> {
   }
 
   #runAfter(ms: number, act: () => void): void {
-    this.#context.clock.sleep(ms, this.#timers.signal).then(
+    this.#failover.clock.sleep(ms, this.#timers.signal).then(
       () => {
         if (!this.#isSettled) act();
       },
@@ -241,12 +226,14 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 };
 
 /** Runs each call on the member that answered last, and on others when it does not answer. */
-export class Failover implements FailoverContext {
+export class Failover {
   readonly members: readonly Member[];
   readonly clock: Clock;
   readonly timeouts: Timeouts;
   readonly latency = new MemberLatency();
+  /** Called with a member that left a call without a response. Its watches may be dead too. */
   onSuspect: (member: Member) => void = () => {};
+  /** Index of the member that each call tries first: the one that answered last, or that returned the token of a login. */
   preferred: number;
   readonly #calls = new Set<{ abort(reason: unknown): void }>();
   readonly #closing = new AbortController();
@@ -273,14 +260,15 @@ export class Failover implements FailoverContext {
     this.closed.throwIfAborted();
     const call = new FailoverCall(this, attempt, discard);
     // At the caller's deadline, report the errors so far.
-    const onAbort = () => (isLate(signal?.reason) ? call.giveUp() : call.abort(signal?.reason));
-    signal?.addEventListener("abort", onAbort);
+    const stopListening = listenForAbort(signal, () =>
+      isUnavailable(signal?.reason) ? call.giveUp() : call.abort(signal?.reason),
+    );
     this.#calls.add(call);
     try {
       return await call.start();
     } finally {
       this.#calls.delete(call);
-      signal?.removeEventListener("abort", onAbort);
+      stopListening();
     }
   }
 
@@ -290,8 +278,4 @@ export class Failover implements FailoverContext {
     for (const call of this.#calls) call.abort(this.closed.reason);
     for (const member of this.members) member.close();
   }
-}
-
-function isLate(reason: unknown): boolean {
-  return reason instanceof StoreError && reason.kind === "unavailable";
 }

@@ -1,4 +1,4 @@
-import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
+import { type Member, MemberError } from "../member.ts";
 import { StoreError } from "../store.ts";
 import { parseInteger, type WireHeader } from "../wire-codec.ts";
 import type { ClusterMemory, RememberedCluster } from "./cluster-memory.ts";
@@ -102,50 +102,40 @@ function formatClusterId(id: bigint): string {
  */
 const NO_SESSION = { ID: "1" };
 
-/** A member whose responses are accepted only if they come from the pinned cluster. */
-export class PinnedMember implements Member {
-  readonly endpoint: string;
-  readonly #member: Member;
-  readonly #pin: ClusterPin;
+/** Returns a member whose responses are accepted only if they come from the pinned cluster. */
+export function pinMember(member: Member, pin: ClusterPin): Member {
+  const check = (answer: unknown) =>
+    pin.check(pinned, (answer as { header?: WireHeader | null }).header ?? undefined);
+  const pinned: Member = {
+    endpoint: member.endpoint,
+    async call(rpc, request, options) {
+      if (rpc === "grant") pin.checkUnambiguous();
+      // Another cluster applies the request even if its response is rejected.
+      if (rpc === "txn" && !pin.isTrusted(pinned)) await pinned.call("remaining", NO_SESSION, options);
+      const answer = await member.call(rpc, request, options);
+      const mayLackHeader = rpc === "authenticate" && !(answer as { header?: WireHeader | null }).header;
+      if (rpc !== "status" && !mayLackHeader) check(answer); // callers of status compare clusters themselves
+      return answer;
+    },
+    async openWatchStream(signal, token) {
+      const { send, responses } = await member.openWatchStream(signal, token);
+      return { send, responses: checkResponses(responses, check) };
+    },
+    close: () => member.close(),
+  };
+  return pinned;
+}
 
-  constructor(member: Member, pin: ClusterPin) {
-    this.endpoint = member.endpoint;
-    this.#member = member;
-    this.#pin = pin;
-  }
-
-  async call(rpc: Rpc, request: object, options: AttemptOptions): Promise<unknown> {
-    if (rpc === "grant") this.#pin.checkUnambiguous();
-    // Another cluster applies the request even if its response is rejected.
-    if (rpc === "txn" && !this.#pin.isTrusted(this)) await this.call("remaining", NO_SESSION, options);
-    const answer = await this.#member.call(rpc, request, options);
-    if (rpc !== "status") this.#check(rpc === "authenticate", answer); // callers of status compare clusters themselves
-    return answer;
-  }
-
-  async openWatchStream(signal: AbortSignal, token?: string): Promise<WatchStream> {
-    const { send, responses } = await this.#member.openWatchStream(signal, token);
-    return { send, responses: this.#checkResponses(responses) };
-  }
-
-  close(): void {
-    this.#member.close();
-  }
-
-  /** @param mayLackHeader  accept a response without a header */
-  #check(mayLackHeader: boolean, answer: unknown): void {
-    const { header } = answer as { header?: WireHeader | null };
-    if (header || !mayLackHeader) this.#pin.check(this, header ?? undefined);
-  }
-
-  async *#checkResponses(responses: AsyncIterator<unknown>): AsyncGenerator<unknown, void> {
-    try {
-      for (let next = await responses.next(); !next.done; next = await responses.next()) {
-        this.#check(false, next.value);
-        yield next.value;
-      }
-    } finally {
-      await responses.return?.();
+async function* checkResponses(
+  responses: AsyncIterator<unknown>,
+  check: (answer: unknown) => void,
+): AsyncGenerator<unknown, void> {
+  try {
+    for (let next = await responses.next(); !next.done; next = await responses.next()) {
+      check(next.value);
+      yield next.value;
     }
+  } finally {
+    await responses.return?.();
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { forwardAbort, listenForAbort } from "../../base/wait.ts";
 import { type AttemptOptions, type Member, MemberError, type WatchStream } from "../member.ts";
 import { createRefusedWatchError } from "../member-errors.ts";
 import { parseInteger, type WireWatch } from "../wire-codec.ts";
@@ -6,37 +7,94 @@ import { parseInteger, type WireWatch } from "../wire-codec.ts";
 /** A create request, as `WireCodec.toCreateRequests` builds it. */
 type CreateRequest = { create_request: object };
 
-/** Many watches on one stream of one member. Each has numbers of its own, which it chooses. */
-class SharedStream {
-  readonly #member: Member;
+/** A stream for watches on one member. */
+class ProbedStream {
+  readonly member: Member;
+  readonly signal: AbortSignal;
   readonly #stream: WatchStream;
   readonly #control: AbortController;
-  readonly #watches = new Map<string, SharedWatch>();
-  #lastId = 0;
   #heard = false;
+  #reading = false;
 
   private constructor(member: Member, stream: WatchStream, control: AbortController) {
-    this.#member = member;
+    this.member = member;
+    this.signal = control.signal;
     this.#stream = stream;
     this.#control = control;
   }
 
-  /** @param every  interval of probes, ms: a member that has answered and goes silent has died */
+  static async open(member: Member, control: AbortController, token?: string): Promise<ProbedStream> {
+    return new ProbedStream(member, await member.openWatchStream(control.signal, token), control);
+  }
+
+  send(request: object): void {
+    this.#stream.send(request);
+  }
+
+  /** Reads the next response. @throws MemberError; the reason given to `end` */
+  async read(): Promise<WireWatch> {
+    this.#reading = true;
+    try {
+      const { done, value } = await this.#stream.responses.next();
+      this.signal.throwIfAborted();
+      if (done) throw new MemberError("unavailable", "retry", `${this.member.endpoint}: the watch ended`);
+      this.#heard = true;
+      return value as WireWatch;
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  /**
+   * Ends the stream when the member goes silent after it has answered before. A member may stay silent until the first
+   * requested revision exists, so silence counts only after a first response.
+   * @param every in milliseconds
+   */
+  startProbing(clock: Clock, every: number): void {
+    void this.#probe(clock, every).catch((error: unknown) => this.end(error));
+  }
+
+  async #probe(clock: Clock, every: number): Promise<void> {
+    for (let answers = false; !this.signal.aborted; ) {
+      this.#heard = false;
+      const waited = this.#reading;
+      this.send({ progress_request: {} });
+      await clock.sleep(every, this.signal).catch(() => {}); // ended meanwhile
+      if (!this.#heard && answers && waited && this.#reading) {
+        const text = `${this.member.endpoint}: the watch delivers nothing any more`;
+        this.end(new MemberError("unavailable", "retry", text));
+      }
+      answers ||= this.#heard;
+    }
+  }
+
+  /** Frees the connection. `read` throws the reason from now on. */
+  end(reason: unknown): void {
+    this.#control.abort(reason);
+  }
+}
+
+/** Many watches on one stream of one member. Each has numbers of its own, which it chooses. */
+class SharedStream {
+  readonly #stream: ProbedStream;
+  readonly #watches = new Map<string, SharedWatch>();
+  #lastId = 0;
+
+  private constructor(stream: ProbedStream) {
+    this.#stream = stream;
+  }
+
+  /** @param every  interval of probes, ms */
   static async open(member: Member, clock: Clock, every: number): Promise<SharedStream> {
-    const control = new AbortController();
-    const shared = new SharedStream(member, await member.openWatchStream(control.signal), control);
+    const stream = await ProbedStream.open(member, new AbortController());
+    const shared = new SharedStream(stream);
     void shared.#read();
-    void shared.#probe(clock, every);
+    stream.startProbing(clock, every);
     return shared;
   }
 
   get hasEnded(): boolean {
-    return this.#control.signal.aborted;
-  }
-
-  /** Whether no watch is on it. */
-  get isIdle(): boolean {
-    return this.#watches.size === 0;
+    return this.#stream.signal.aborted;
   }
 
   /**
@@ -46,11 +104,10 @@ class SharedStream {
   async add(requests: readonly object[], { signal }: AttemptOptions): Promise<SharedWatch> {
     signal.throwIfAborted();
     const ids = requests.map(() => String(++this.#lastId));
-    const watch = new SharedWatch(this.#member, requests.length, () => this.#remove(ids));
+    const watch = new SharedWatch(this.#stream.member, requests.length, () => this.#remove(ids));
     for (const id of ids) this.#watches.set(id, watch);
-    if (this.hasEnded) watch.end(this.#control.signal.reason);
-    const onAbort = () => watch.end(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
+    if (this.hasEnded) watch.end(this.#stream.signal.reason);
+    const stopListening = listenForAbort(signal, () => watch.end(signal.reason));
     for (const [at, request] of requests.entries()) {
       const { create_request: create } = request as CreateRequest;
       this.#stream.send({ create_request: { ...create, watch_id: ids[at] } });
@@ -59,14 +116,13 @@ class SharedStream {
       await watch.created;
       return watch;
     } finally {
-      signal.removeEventListener("abort", onAbort);
+      stopListening();
     }
   }
 
   /** Ends all watches, and closes the connection. */
   end(reason: unknown): void {
-    if (this.hasEnded) return;
-    this.#control.abort(reason);
+    this.#stream.end(reason);
     for (const watch of new Set(this.#watches.values())) watch.end(reason);
   }
 
@@ -79,12 +135,7 @@ class SharedStream {
 
   async #read(): Promise<void> {
     try {
-      for (;;) {
-        const { done, value } = await this.#stream.responses.next();
-        if (done) throw new MemberError("unavailable", "retry", `${this.#member.endpoint}: the watch ended`);
-        this.#heard = true;
-        this.#dispatch(value as WireWatch);
-      }
+      for (;;) this.#dispatch(await this.#stream.read());
     } catch (error) {
       this.end(error);
     }
@@ -93,20 +144,6 @@ class SharedStream {
   /** A response without a watch of ours is progress, or the rest of a watch that was left. */
   #dispatch(answer: WireWatch): void {
     this.#watches.get(String(parseInteger(answer.watch_id)))?.receive(answer);
-  }
-
-  async #probe(clock: Clock, every: number): Promise<void> {
-    const { signal } = this.#control;
-    for (let answers = false; !signal.aborted; ) {
-      this.#heard = false;
-      this.#stream.send({ progress_request: {} });
-      await clock.sleep(every, signal).catch(() => {}); // ended meanwhile
-      if (!this.#heard && answers) {
-        const text = `${this.#member.endpoint}: the watch delivers nothing any more`;
-        this.end(new MemberError("unavailable", "retry", text));
-      }
-      answers ||= this.#heard;
-    }
   }
 }
 
@@ -147,7 +184,7 @@ class SharedWatch implements WatchSource {
     else next.resolve(answer);
   }
 
-  async readNext(): Promise<WireWatch> {
+  async readNext() {
     if (this.#reason !== undefined) throw this.#reason.error;
     const first = this.#received.shift();
     if (first !== undefined) return first;
@@ -155,10 +192,7 @@ class SharedWatch implements WatchSource {
     return await this.#next.promise;
   }
 
-  /** The shared stream is probed for all. */
-  async probe(): Promise<void> {}
-
-  end(reason: unknown): void {
+  end(reason: unknown) {
     if (this.#reason !== undefined) return;
     this.#reason = { error: reason };
     this.#onEnd();
@@ -223,51 +257,53 @@ export interface WatchSource {
   readonly member: Member;
   /** Returns the next response. @throws MemberError, also when the server ends the watch; the reason given to `end` */
   readNext(): Promise<WireWatch>;
-  /** Ends the watch when the member goes silent. @param every in milliseconds */
-  probe(clock: Clock, every: number): Promise<void>;
   /** `readNext` throws the reason from now on. */
   end(reason: unknown): void;
 }
 
 /** Watches on a stream of their own. */
 export class OpenWatch implements WatchSource {
-  readonly member: Member;
-  readonly #stream: WatchStream;
-  readonly #control: AbortController;
+  readonly #stream: ProbedStream;
   /** Responses that arrived before all ranges were created. */
   readonly #early: WireWatch[] = [];
-  #heard = false;
-  #reading = false;
 
-  private constructor(member: Member, stream: WatchStream, control: AbortController) {
-    this.member = member;
+  private constructor(stream: ProbedStream) {
     this.#stream = stream;
-    this.#control = control;
   }
 
   /**
    * Opens a stream and creates one watch per request.
    * @param options.signal aborts the opening; later it has no effect
+   * @param probes  when the member is asked whether the watch lives, ms
    * @throws MemberError, also for a compacted revision and a refused range. On a watch, a stale token looks like a
    * missing permission
    */
-  static async open(member: Member, requests: object[], options: AttemptOptions): Promise<OpenWatch> {
-    const { signal: attempt, token } = options;
+  static async open(
+    member: Member,
+    requests: object[],
+    { signal: attempt, token }: AttemptOptions,
+    probes: { clock: Clock; every: number },
+  ): Promise<OpenWatch> {
     attempt.throwIfAborted();
     const control = new AbortController();
-    const onAbort = () => control.abort(attempt.reason);
-    attempt.addEventListener("abort", onAbort);
+    const stopForwarding = forwardAbort(attempt, control);
     try {
-      const open = new OpenWatch(member, await member.openWatchStream(control.signal, token), control);
-      for (const request of requests) open.#stream.send(request);
+      const stream = await ProbedStream.open(member, control, token);
+      const open = new OpenWatch(stream);
+      for (const request of requests) stream.send(request);
       await open.#awaitCreated(requests.length);
+      stream.startProbing(probes.clock, probes.every);
       return open;
     } catch (error) {
       control.abort(error);
       throw error;
     } finally {
-      attempt.removeEventListener("abort", onAbort);
+      stopForwarding();
     }
+  }
+
+  get member() {
+    return this.#stream.member;
   }
 
   async #awaitCreated(count: number): Promise<void> {
@@ -278,53 +314,17 @@ export class OpenWatch implements WatchSource {
     }
   }
 
-  /** Returns the next response. @throws MemberError, also when the server ends the watch; the reason given to `end` */
-  async readNext(): Promise<WireWatch> {
-    this.#control.signal.throwIfAborted();
+  async readNext() {
+    this.#stream.signal.throwIfAborted();
     return this.#early.shift() ?? (await this.#read());
   }
 
   async #read(): Promise<WireWatch> {
-    this.#reading = true;
-    try {
-      const { done, value } = await this.#stream.responses.next();
-      this.#control.signal.throwIfAborted();
-      if (done) throw new MemberError("unavailable", "retry", `${this.member.endpoint}: the watch ended`);
-      this.#heard = true;
-      return checkWatchResponse(this.member, value as WireWatch);
-    } finally {
-      this.#reading = false;
-    }
+    return checkWatchResponse(this.member, await this.#stream.read());
   }
 
-  /**
-   * Ends the watch when the member goes silent after it has answered before. A member may stay silent until the first
-   * requested revision exists, so silence counts only after a first response.
-   * @param every in milliseconds
-   */
-  async probe(clock: Clock, every: number): Promise<void> {
-    const { signal } = this.#control;
-    for (let answers = false; !signal.aborted; ) {
-      this.#heard = false;
-      const waited = this.#reading;
-      this.#stream.send({ progress_request: {} });
-      await clock.sleep(every, signal).catch(() => {}); // ended meanwhile
-      if (!this.#heard && answers && waited && this.#reading) {
-        this.end(
-          new MemberError(
-            "unavailable",
-            "retry",
-            `${this.member.endpoint}: the watch delivers nothing any more`,
-          ),
-        );
-      }
-      answers ||= this.#heard;
-    }
-  }
-
-  /** Frees the connection. `readNext` throws the reason from now on. */
-  end(reason: unknown): void {
-    this.#control.abort(reason);
+  end(reason: unknown) {
+    this.#stream.end(reason);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/wait.ts";
+import { listenForAbort, OVER } from "../../base/wait.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyRange, Op, OpResult, Txn, TxnResponse } from "../../protocol/txn.ts";
 import { delegateStore } from "../delegate-store.ts";
@@ -173,13 +173,13 @@ class TransactionCombiner {
       waiting.onLeave?.();
       this.#waiting = this.#waiting.filter((other) => other !== waiting);
     };
-    signal?.addEventListener("abort", leave, { once: true });
+    const stopListening = listenForAbort(signal, leave);
     this.#waiting.push(waiting);
     this.#schedule();
     try {
       return await waiting.answer.promise;
     } finally {
-      signal?.removeEventListener("abort", leave);
+      stopListening();
     }
   }
 

@@ -1,5 +1,6 @@
 import type { CallOptions, ClientDuplexStream } from "@grpc/grpc-js";
 import type { Etcd3 } from "etcd3";
+import { listenForAbort } from "../../base/wait.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
 import { CallInterceptor, type GrpcPackage } from "./call-interceptor.ts";
 import type { FrequentCalls } from "./frequent-calls.ts";
@@ -119,14 +120,14 @@ export class GrpcMember implements Member {
     this.#etcd3 = new ClientPool(open.openEtcd3);
   }
 
-  async call(rpc: Rpc, request: object, options: AttemptOptions): Promise<unknown> {
+  async call(rpc: Rpc, request: object, options: AttemptOptions) {
     options.signal.throwIfAborted();
     return rpc === "range" || rpc === "txn"
       ? await this.#run(this.#frequent, options, (calls, own) => calls.call(rpc, request, own))
       : await this.#run(this.#etcd3, options, (etcd, own) => invoke(etcd, rpc, request, own));
   }
 
-  async openWatchStream(signal: AbortSignal, token?: string): Promise<WatchStream> {
+  async openWatchStream(signal: AbortSignal, token?: string) {
     signal.throwIfAborted();
     this.#checkOpen();
     const shared = this.#frequent.getClient();
@@ -135,7 +136,7 @@ export class GrpcMember implements Member {
     return openGrpcStream(shared.client.openWatch(interceptor.options), interceptor, signal);
   }
 
-  close(): void {
+  close() {
     this.#closed = true;
     this.#frequent.close();
     this.#etcd3.close();
@@ -152,17 +153,16 @@ export class GrpcMember implements Member {
     const shared = pool.getClient();
     const end = shared.beginUse();
     const interceptor = this.#createInterceptor(shared, token, DEADLINE_MS);
-    const onAbort = () => {
+    const stopListening = listenForAbort(signal, () => {
       end(); // at once: the caller may request a fresh connection next
       interceptor.cancel();
-    };
-    signal.addEventListener("abort", onAbort);
+    });
     try {
       return await call(shared.client, interceptor.options);
     } catch (error) {
       throw interceptor.toMemberError(error);
     } finally {
-      signal.removeEventListener("abort", onAbort);
+      stopListening();
       end();
     }
   }
@@ -250,13 +250,12 @@ function openGrpcStream(
   duplex.on("error", () => {
     over = true; // the reader receives it too, but there may be none
   });
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
+  const stopListening = listenForAbort(signal, stop);
   return {
     send: (message) => {
       if (!over) duplex.write(message);
     },
-    responses: readResponses(duplex, interceptor, signal, () => signal.removeEventListener("abort", stop)),
+    responses: readResponses(duplex, interceptor, signal, stopListening),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { listenForAbort } from "../../base/wait.ts";
 import { HANDSHAKE_CUT } from "../member-errors.ts";
 import { HttpFault, HttpResponseReader } from "./response-reader.ts";
 
@@ -55,15 +56,13 @@ export class Connection {
    */
   async request(text: string, signal: AbortSignal): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
-    const onAbort = () => this.destroy(signal.reason);
     this.#current = { reader: new HttpResponseReader(), parts: [], length: 0, resolve, reject };
-    signal.addEventListener("abort", onAbort);
-    if (signal.aborted) onAbort();
-    else this.#socket.ref().write(text);
+    const stopListening = listenForAbort(signal, () => this.destroy(signal.reason));
+    if (!signal.aborted) this.#socket.ref().write(text);
     try {
       return await promise;
     } finally {
-      signal.removeEventListener("abort", onAbort);
+      stopListening();
     }
   }
 

@@ -4,15 +4,9 @@
  */
 
 import { connect, isIP, type Socket } from "node:net";
+import { listenForAbort } from "../../base/wait.ts";
 import type { Endpoint } from "../endpoint.ts";
-import {
-  type Advice,
-  type AttemptOptions,
-  type Member,
-  MemberError,
-  type Rpc,
-  type WatchStream,
-} from "../member.ts";
+import { type Advice, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
 import { createSocketError, createStatusError } from "../member-errors.ts";
 import type { CheckedOptions, TlsOptions } from "../options.ts";
 import type { ByteCodec } from "../wire-codec.ts";
@@ -32,7 +26,7 @@ export async function openMembers(options: CheckedOptions): Promise<Member[]> {
     const dial = endpoint.secure
       ? await createSecureDialer(endpoint, options.tls)
       : createPlainDialer(endpoint);
-    return new HttpMember({ url: endpoint.url, pool: new ConnectionPool(dial) });
+    return createHttpMember({ url: endpoint.url, pool: new ConnectionPool(dial) });
   });
   return await Promise.all(members);
 }
@@ -87,29 +81,18 @@ const PATHS: Record<Rpc, string> = {
   role: "/v3/auth/role/get",
 };
 
-/** One member over its JSON gateway. */
-class HttpMember implements Member {
-  readonly endpoint: string;
-  readonly #target: GatewayTarget;
-
-  constructor(line: GatewayTarget) {
-    this.endpoint = line.url;
-    this.#target = line;
-  }
-
-  async call(rpc: Rpc, request: object, { signal, fresh, token }: AttemptOptions): Promise<unknown> {
-    if (fresh) this.#target.pool.dropIdle();
-    const answer = await postRequest(this.#target, PATHS[rpc], JSON.stringify(request), token, signal);
-    return unwrapResponse(this.#target, answer);
-  }
-
-  async openWatchStream(signal: AbortSignal, token?: string): Promise<WatchStream> {
-    return openGatewayStream(this.#target, token, signal);
-  }
-
-  close(): void {
-    this.#target.pool.close();
-  }
+/** Creates a member that is reached over its JSON gateway. */
+function createHttpMember(target: GatewayTarget): Member {
+  return {
+    endpoint: target.url,
+    async call(rpc, request, { signal, fresh, token }) {
+      if (fresh) target.pool.dropIdle();
+      const answer = await postRequest(target, PATHS[rpc], JSON.stringify(request), token, signal);
+      return unwrapResponse(target, answer);
+    },
+    openWatchStream: async (signal, token) => openGatewayStream(target, token, signal),
+    close: () => target.pool.close(),
+  };
 }
 
 const LINE_FEED = 10;
@@ -129,10 +112,8 @@ function openGatewayStream(line: GatewayTarget, token: string | undefined, signa
   );
   const socket = line.pool.dial();
   socket.on("error", () => {}); // the reader receives it too, but there may be none
-  const onAbort = () => socket.destroy();
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  else socket.write(opening);
+  listenForAbort(signal, () => socket.destroy());
+  if (!signal.aborted) socket.write(opening);
   return {
     send: (message) => {
       if (socket.writable) socket.write(encodeChunk(`${JSON.stringify(message)}\n`));
@@ -170,45 +151,33 @@ async function* readResponses(
  * @throws HttpFault
  */
 async function* readLines(reader: HttpResponseReader, socket: Socket): AsyncGenerator<string, void> {
-  const line = new LineBuffer();
+  let parts: Buffer[] = []; // joined before they are decoded: a chunk boundary may split a character
+  let length = 0;
+  const append = (part: Buffer) => {
+    length += part.length;
+    if (length > BODY_MAX) throw new HttpFault("EBADHTTP", "a line of the watch is too long");
+    parts.push(part);
+  };
+  const takeLine = () => {
+    const line = Buffer.concat(parts).toString();
+    parts = [];
+    length = 0;
+    return line;
+  };
   for await (const bytes of socket as AsyncIterable<Buffer>) {
-    for (const part of reader.consume(bytes)) yield* line.append(part);
+    for (let rest of reader.consume(bytes)) {
+      for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED)) {
+        append(rest.subarray(0, at));
+        rest = rest.subarray(at + 1);
+        yield takeLine();
+      }
+      append(rest);
+    }
     if (reader.isDone) break;
   }
   if (!reader.isDone) reader.end();
-  const last = line.flush();
+  const last = takeLine();
   if (last !== "") yield last;
-}
-
-/** Joins bytes before decoding, because a chunk boundary may split a character. */
-class LineBuffer {
-  #parts: Buffer[] = [];
-  #length = 0;
-
-  /** @returns the lines that these bytes complete */
-  *append(bytes: Buffer): Generator<string, void> {
-    let rest = bytes;
-    for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED)) {
-      this.#appendPart(rest.subarray(0, at));
-      rest = rest.subarray(at + 1);
-      yield this.flush();
-    }
-    this.#appendPart(rest);
-  }
-
-  /** Returns the text of the current line so far and clears it. */
-  flush(): string {
-    const text = Buffer.concat(this.#parts).toString();
-    this.#parts = [];
-    this.#length = 0;
-    return text;
-  }
-
-  #appendPart(part: Buffer): void {
-    this.#length += part.length;
-    if (this.#length > BODY_MAX) throw new HttpFault("EBADHTTP", "a line of the watch is too long");
-    this.#parts.push(part);
-  }
 }
 
 /** The URL and connections of one member. */

@@ -1,19 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/wait.ts";
-import { type Advice, type Member, MemberError } from "../member.ts";
+import { forwardAbort, OVER } from "../../base/wait.ts";
+import type { Failover } from "../cluster/failover.ts";
+import { joinErrors, type Member, MemberError } from "../member.ts";
 import { isAuthenticationOff } from "../member-errors.ts";
-import type { Timeouts } from "../options.ts";
 import { StoreError } from "../store.ts";
 import type { WireStatus } from "../wire-codec.ts";
-
-/** The members that a login may use. */
-export interface LoginMembers {
-  readonly members: readonly Member[];
-  readonly clock: Clock;
-  readonly timeouts: Timeouts;
-  /** Index of the member to try first. A successful login sets it to the member that returned the token. */
-  preferred: number;
-}
 
 /** First and longest pause between rounds in which every member failed, ms. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 2_000];
@@ -27,7 +17,7 @@ const QUESTIONS = 6;
  * next member is tried only when this one has failed or answers no other request either.
  */
 export class LoginCall {
-  readonly #route: LoginMembers;
+  readonly #route: Failover;
   readonly #request: { name: string; password: string };
   readonly #unit: () => number;
   readonly #stop = new AbortController();
@@ -36,7 +26,7 @@ export class LoginCall {
   #asked: Member | undefined;
 
   /** @param unit  uniform in [0, 1), for pauses */
-  constructor(route: LoginMembers, request: { name: string; password: string }, unit: () => number) {
+  constructor(route: Failover, request: { name: string; password: string }, unit: () => number) {
     this.#route = route;
     this.#request = request;
     this.#unit = unit;
@@ -48,9 +38,7 @@ export class LoginCall {
    */
   async run(signal: AbortSignal): Promise<string | undefined> {
     const { clock, timeouts } = this.#route;
-    const forwardAbort = () => this.#stop.abort(signal.reason);
-    signal.addEventListener("abort", forwardAbort, { once: true });
-    if (signal.aborted) forwardAbort();
+    forwardAbort(signal, this.#stop);
     const over = new AbortController();
     clock.sleep(timeouts.login, over.signal).then(
       () => this.#stop.abort(this.createError()),
@@ -60,7 +48,6 @@ export class LoginCall {
       return await this.#runRounds();
     } finally {
       over.abort(OVER);
-      signal.removeEventListener("abort", forwardAbort);
     }
   }
 
@@ -76,10 +63,7 @@ export class LoginCall {
     if (asked !== undefined) {
       causes.push(new MemberError("unavailable", "retry", `${asked.endpoint}: no answer to the login yet`));
     }
-    const [first] = causes;
-    const kind = first && causes.every((cause) => cause.kind === first.kind) ? first.kind : "unavailable";
-    const text = [...new Set(causes.map(({ message }) => message))].join("; ");
-    return new StoreError(kind, text || "no answer to the login yet", { cause: new AggregateError(causes) });
+    return causes.length > 0 ? joinErrors(causes) : createUnansweredError();
   }
 
   async #runRounds(): Promise<string | undefined> {
@@ -115,7 +99,7 @@ export class LoginCall {
       this.#stop.signal.throwIfAborted();
       if (!(error instanceof MemberError)) throw error;
       if (isAuthenticationOff(error)) return { token: undefined };
-      if (error.advice === "final" || error.advice === "relogin") throw error;
+      if (isRefusal(error)) throw error;
       this.#causes.set(member, error);
       if (error.advice === "elsewhere") this.#unusable.add(member);
       return undefined;
@@ -163,10 +147,19 @@ export class LoginCall {
       const status = (await Promise.race([asked, late])) as WireStatus | undefined;
       return Number(status?.leader ?? 0) !== 0;
     } catch (error) {
-      const isAnswer = (advice: Advice) => advice === "final" || advice === "relogin";
-      return error instanceof MemberError && isAnswer(error.advice); // later versions refuse it without a login
+      return isRefusal(error); // later versions refuse it without a login
     } finally {
       over.abort(new StoreError("unavailable", "the question has ended"));
     }
   }
+}
+
+/** Whether every member would return this error. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof MemberError && (error.advice === "final" || error.advice === "relogin");
+}
+
+/** Builds the error of a login that no member has answered, or refused, so far. */
+export function createUnansweredError(): StoreError {
+  return new StoreError("unavailable", "no answer to the login yet");
 }

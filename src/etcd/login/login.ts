@@ -1,8 +1,11 @@
+import { listenForAbort } from "../../base/wait.ts";
 import { readFileWithMode, readPassword } from "../../config/files.ts";
+import type { Failover } from "../cluster/failover.ts";
 import { MemberError } from "../member.ts";
 import type { CheckedOptions } from "../options.ts";
+import { isUnavailable } from "../retry.ts";
 import { StoreError } from "../store.ts";
-import { LoginCall, type LoginMembers } from "./login-call.ts";
+import { createUnansweredError, LoginCall } from "./login-call.ts";
 
 /** First and longest time before a refused password is tried again, ms. */
 const [FIRST_REST, LONGEST_REST] = [1_000, 30_000];
@@ -60,12 +63,6 @@ export class Passwords {
   }
 }
 
-/** The members and the state of one store, for a login. */
-interface LoginRoute extends LoginMembers {
-  /** Aborted when the store closes. */
-  readonly closed: AbortSignal;
-}
-
 /** The token that etcd returned for user and password. Valid on every member. */
 interface Token {
   /** Undefined when authentication is disabled. */
@@ -76,8 +73,8 @@ interface Token {
 }
 
 interface RunningLogin {
-  /** The store that the login runs through. */
-  route: LoginRoute;
+  /** The members of the store that the login runs through. */
+  route: Failover;
   stop: AbortController;
   promise: Promise<Token>;
 }
@@ -124,7 +121,7 @@ export class Login {
    * @throws what the call throws; StoreError `unauthenticated` or `unavailable`; the signal's reason
    */
   async use<T>(
-    route: LoginRoute,
+    route: Failover,
     signal: AbortSignal | undefined,
     call: (token: string | undefined) => Promise<T>,
   ): Promise<T> {
@@ -141,11 +138,11 @@ export class Login {
   }
 
   /** Ends a login that runs through this store. Other callers that wait for it start a new one. */
-  cancel(route: LoginRoute): void {
+  cancel(route: Failover): void {
     if (this.#running?.route === route) this.#running.stop.abort(route.closed.reason);
   }
 
-  async #awaitToken(route: LoginRoute, signal: AbortSignal | undefined): Promise<Token> {
+  async #awaitToken(route: Failover, signal: AbortSignal | undefined): Promise<Token> {
     for (;;) {
       signal?.throwIfAborted();
       route.closed.throwIfAborted();
@@ -166,20 +163,19 @@ export class Login {
   async #waitForLogin(login: Promise<Token>, signals: AbortSignal[]): Promise<Token> {
     const either = AbortSignal.any(signals);
     const left = Promise.withResolvers<never>();
-    const onAbort = () => {
+    const stopListening = listenForAbort(either, () => {
       const { reason } = either;
-      const isLate = reason instanceof StoreError && reason.kind === "unavailable" && !signals[0]?.aborted;
+      const isLate = isUnavailable(reason) && !signals[0]?.aborted;
       left.reject(isLate ? this.#createLateError() : reason);
-    };
-    either.addEventListener("abort", onAbort);
+    });
     try {
       return await Promise.race([login, left.promise]);
     } finally {
-      either.removeEventListener("abort", onAbort);
+      stopListening();
     }
   }
 
-  #startLogin(route: LoginRoute): RunningLogin {
+  #startLogin(route: Failover): RunningLogin {
     const stop = new AbortController();
     const promise = this.#logIn(route, stop.signal).finally(() => {
       this.#running = undefined;
@@ -188,7 +184,7 @@ export class Login {
     return { route, stop, promise };
   }
 
-  async #logIn(route: LoginRoute, signal: AbortSignal): Promise<Token> {
+  async #logIn(route: Failover, signal: AbortSignal): Promise<Token> {
     const { clock, timeouts } = route;
     if (this.#pause > 0) await clock.sleep(this.#addJitter(this.#pause), signal);
     const until = clock.now() + timeouts.total;
@@ -206,7 +202,7 @@ export class Login {
   }
 
   /** @returns undefined when etcd refused the password. @throws StoreError when there was no response */
-  async #tryPassword(password: string, route: LoginRoute, signal: AbortSignal): Promise<Token | undefined> {
+  async #tryPassword(password: string, route: Failover, signal: AbortSignal): Promise<Token | undefined> {
     const { clock } = route;
     this.#call = new LoginCall(route, { name: this.#user, password }, this.#unit);
     try {
@@ -249,7 +245,7 @@ export class Login {
   /** Builds the error for a refused login. While the password may be changing, the error is `unavailable`. */
   #createRefusalError(now = this.#refusal?.since ?? 0): StoreError {
     const { error } = this.#refusal ?? {};
-    if (error === undefined) return new StoreError("unavailable", "no answer to the login yet");
+    if (error === undefined) return createUnansweredError();
     if (!this.#canPasswordChange(now)) return error;
     const text = `${error.message}; waiting for the new password of this user in its passwordFile`;
     return new StoreError("unavailable", text, { cause: error });
@@ -258,7 +254,7 @@ export class Login {
   /** Drops a refused token. A new token may not have reached that member yet, so it gets another attempt. */
   async #handleRefusedToken(
     token: Token,
-    { clock }: LoginRoute,
+    { clock }: Failover,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     if (this.#token !== token) return;

@@ -1,6 +1,6 @@
 import { ClusterStore } from "../cluster/cluster-store.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../cluster/failover.ts";
-import { ClusterPin, PinnedMember } from "../cluster/pinned-member.ts";
+import { ClusterPin, pinMember } from "../cluster/pinned-member.ts";
 import type { Member } from "../member.ts";
 import {
   type CheckedOptions,
@@ -53,7 +53,7 @@ async function assembleStore<B>(
   ports: StorePorts,
 ): Promise<Store> {
   const pin = new ClusterPin(options.clusterId, options.clusterMemory);
-  const members = (await transport.openMembers(options)).map((member) => new PinnedMember(member, pin));
+  const members = (await transport.openMembers(options)).map((member) => pinMember(member, pin));
   const first = Math.floor((ports.unit?.() ?? 0) * members.length);
   const failover = new Failover(members, ports.clock, { ...DEFAULT_TIMEOUTS, ...options.timeouts }, first);
   const wire = new WireCodec(transport.bytes);

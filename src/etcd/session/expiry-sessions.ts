@@ -3,7 +3,7 @@ import { generateSessionId } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import { retryUnavailable } from "../retry.ts";
 import type { Store } from "../store.ts";
-import { grantOnce } from "./grant.ts";
+import { grantOnce } from "./session.ts";
 
 /** How long one session is used for new keys, ms. */
 const USED_FOR = 60_000;

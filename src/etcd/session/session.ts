@@ -7,9 +7,45 @@ import { OVER, raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable, retryUnavailable } from "../retry.ts";
 import { type Store, StoreError } from "../store.ts";
-import { grantOnce } from "./grant.ts";
 import { ClockReading, Horizon } from "./horizon.ts";
-import { SessionLost } from "./session-lost.ts";
+
+/** Why a session can no longer be used; the reason of its `signal`. */
+export class SessionLost extends Error {
+  /**
+   * `horizon`: the session may have expired. `unfounded`: the keys that it holds are gone. `expired`: the session and
+   * its keys are gone on the server. `moved`: another process has taken it over, and its runs with it.
+   */
+  readonly kind: "horizon" | "expired" | "unfounded" | "moved";
+
+  constructor(kind: SessionLost["kind"], message: string) {
+    super(message);
+    this.name = "SessionLost";
+    this.kind = kind;
+  }
+}
+
+/** Whether an error says that a session is gone, or can no longer be used. */
+export function isSessionGone(error: unknown): boolean {
+  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
+}
+
+/**
+ * Grants a session. A repeated grant finds its own id taken, which counts as success; the time to live is then at least
+ * the requested one.
+ */
+export async function grantOnce(
+  store: Store,
+  id: bigint,
+  ttl: number,
+  signal?: AbortSignal,
+): Promise<{ ttl: number; raftTerm: bigint }> {
+  try {
+    return await store.grant(id, ttl, signal);
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === "exists") return { ttl, raftTerm: 0n };
+    throw error;
+  }
+}
 
 /** The result of a linearizable read of the keys that a session holds. */
 export interface SessionProof {

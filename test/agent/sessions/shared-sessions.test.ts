@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SharedSessions } from "../../../src/agent/shared-sessions.ts";
-import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
+import { SessionLost } from "../../../src/etcd/session/session.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 import type { OpenedSession } from "../../../src/run/request.ts";
 import { keys } from "../../protocol/samples.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Session } from "../../../src/etcd/session/session.ts";
-import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
+import { Session, SessionLost } from "../../../src/etcd/session/session.ts";
 import { waitForPending } from "../manual-clock.ts";
 import { getLossKind, SessionFixture } from "../session-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
+import { SessionLost } from "../../../src/etcd/session/session.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { appendPastRun, type PastRun, parsePastRuns } from "../../../src/protocol/history.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../src/protocol/ticket.ts";

@@ -8,7 +8,7 @@ import { openConsole, pressUntil, switchTab } from "../../../fixtures/cluster/op
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
-import { grantOnce } from "../../../src/etcd/session/grant.ts";
+import { grantOnce } from "../../../src/etcd/session/session.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";

@@ -4,7 +4,7 @@ import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { grantOnce } from "../../../src/etcd/session/grant.ts";
+import { grantOnce } from "../../../src/etcd/session/session.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";

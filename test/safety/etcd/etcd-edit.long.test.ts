@@ -4,7 +4,7 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
-import { grantOnce } from "../../../src/etcd/session/grant.ts";
+import { grantOnce } from "../../../src/etcd/session/session.ts";
 import type { Op } from "../../../src/etcd/store.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { findMismatches } from "../support/find-mismatches.ts";

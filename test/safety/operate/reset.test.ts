@@ -7,7 +7,7 @@ import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-n
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { grantOnce } from "../../../src/etcd/session/grant.ts";
+import { grantOnce } from "../../../src/etcd/session/session.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
-import { grantOnce } from "../../../../src/etcd/session/grant.ts";
+import { grantOnce } from "../../../../src/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import { parseDefinition } from "../../../../src/schedule/definition.ts";
 import { parseDue } from "../../../../src/schedule/state/due.ts";
