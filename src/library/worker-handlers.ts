@@ -63,7 +63,7 @@ export function createHandlerRegistry(
   const leaseAcquirer = createLeaseAcquirer(ports, { facts, user, ...times });
   const table = Object.entries(handlers).map(([type, handle]) => {
     const call = createHandlerCall(handle, middleware);
-    const handler = new FunctionHandler(call, ports.clock, times.terminationTimeout, stopWorker);
+    const handler = createFunctionHandler(call, ports.clock, times.terminationTimeout, stopWorker);
     return { type, matches: createTypeMatcher(type), handler };
   });
   return {
@@ -114,89 +114,88 @@ function wrapOnce(inner: TaskHandler, around: TaskMiddleware): TaskHandler {
 
 const LONGEST_REASON = 500;
 
-/** Runs tasks with a function of this program. */
-class FunctionHandler implements Handler {
-  readonly #call: HandlerCall;
-  readonly #clock: Clock;
-  readonly #terminationTimeout: number;
-  readonly #stopWorker: () => void;
-
-  /** @param stopWorker  called when the function throws a ProcessStopError */
-  constructor(call: HandlerCall, clock: Clock, terminationTimeout: number, stopWorker: () => void) {
-    this.#call = call;
-    this.#clock = clock;
-    this.#terminationTimeout = terminationTimeout;
-    this.#stopWorker = stopWorker;
-  }
-
-  /**
-   * Runs the function. Returns when the function returns, or when it does not end in time after its signal was aborted.
-   */
-  async run(task: ScheduledTask) {
-    const over = new AbortController();
-    const ending = new AbortController(); // `AbortSignal.any` would stay in memory, with the listeners of the function
-    const { signal } = ending;
-    listenForAbort(task.signal, () => ending.abort(toTaskError(task.signal.reason)));
-    const { timeout } = task.definition;
-    if (timeout !== undefined)
-      void this.#clock.sleep(timeout, over.signal).then(
-        () => ending.abort(new TimeoutError(`the task's timeout of ${formatDuration(timeout)} has passed`)),
-        () => {},
-      );
-    try {
-      const verdict = await Promise.race([
-        this.#callHandler(task, signal),
-        this.#waitUntilLate(task, signal, over.signal),
-      ]);
-      if (verdict.result === "ok" || !signal.aborted) return verdict;
-      return toEndResult(signal.reason, verdict.reason);
-    } finally {
-      over.abort(OVER);
-    }
-  }
-
-  async #callHandler(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
-    let asked: TaskResult | undefined;
-    const facts: WorkerTask = {
-      id: task.id,
-      ...(task.host !== undefined && { host: task.host }),
-      ...findJobTrace(task.definition),
-      type: task.type,
-      data: task.definition.data,
-      run: task.run,
-      token: task.token,
-      scheduledTime: new Date(task.scheduled),
-      attempt: task.attempt,
-      signal,
-      retry: (wait) => {
-        asked ??= {
-          result: "retry",
-          ...(wait !== undefined && { wait: parseArgument("wait", wait, DURATION) }),
-        };
-      },
-      progress: (text) => task.reportProgress(parseArgument("text", text, TEXT)),
-      release: () => {
-        asked ??= { result: "released" };
-      },
-    };
-    try {
-      const value = await this.#call(facts);
-      return asked ?? { result: "ok", ...(task.definition.keepResult !== undefined && keepResult(value)) };
-    } catch (error) {
-      if (error instanceof ProcessStopError) {
-        this.#stopWorker(); // before the task is given back, so that this worker does not take it again
-        return { result: "released", reason: formatReason(error) };
-      }
-      return { result: "failed", ...describeFailure(error) };
-    }
-  }
-
+/**
+ * Creates a handler that runs tasks with a function of this program. It returns when the function returns, or when the function
+ * does not end in time after its signal was aborted.
+ * @param stopWorker  called when the function throws a ProcessStopError
+ */
+function createFunctionHandler(
+  call: HandlerCall,
+  clock: Clock,
+  terminationTimeout: number,
+  stopWorker: () => void,
+): Handler {
   /** @param over  aborted when the function has ended: a timer would keep the process alive */
-  async #waitUntilLate(task: ScheduledTask, signal: AbortSignal, over: AbortSignal): Promise<TaskResult> {
+  const waitUntilLate = async (task: ScheduledTask, signal: AbortSignal, over: AbortSignal) => {
     await waitForAbort(signal);
-    const left = Math.max(0, task.getHorizon() - this.#clock.now());
-    await this.#clock.sleep(Math.min(this.#terminationTimeout, left), over);
-    return { result: "failed", reason: "its handler did not end after its signal was aborted" };
+    const left = Math.max(0, task.getHorizon() - clock.now());
+    await clock.sleep(Math.min(terminationTimeout, left), over);
+    return { result: "failed", reason: "its handler did not end after its signal was aborted" } as const;
+  };
+  return {
+    async run(task) {
+      const over = new AbortController();
+      const ending = new AbortController(); // `AbortSignal.any` would stay in memory, with the listeners of the function
+      const { signal } = ending;
+      listenForAbort(task.signal, () => ending.abort(toTaskError(task.signal.reason)));
+      const { timeout } = task.definition;
+      if (timeout !== undefined)
+        void clock.sleep(timeout, over.signal).then(
+          () => ending.abort(new TimeoutError(`the task's timeout of ${formatDuration(timeout)} has passed`)),
+          () => {},
+        );
+      try {
+        const verdict = await Promise.race([
+          callHandler(call, task, signal, stopWorker),
+          waitUntilLate(task, signal, over.signal),
+        ]);
+        if (verdict.result === "ok" || !signal.aborted) return verdict;
+        return toEndResult(signal.reason, verdict.reason);
+      } finally {
+        over.abort(OVER);
+      }
+    },
+  };
+}
+
+async function callHandler(
+  call: HandlerCall,
+  task: ScheduledTask,
+  signal: AbortSignal,
+  stopWorker: () => void,
+): Promise<TaskResult> {
+  let asked: TaskResult | undefined;
+  const facts: WorkerTask = {
+    id: task.id,
+    ...(task.host !== undefined && { host: task.host }),
+    ...findJobTrace(task.definition),
+    type: task.type,
+    data: task.definition.data,
+    run: task.run,
+    token: task.token,
+    scheduledTime: new Date(task.scheduled),
+    attempt: task.attempt,
+    signal,
+    retry: (wait) => {
+      asked ??= {
+        result: "retry",
+        ...(wait !== undefined && { wait: parseArgument("wait", wait, DURATION) }),
+      };
+    },
+    progress: (text) => task.reportProgress(parseArgument("text", text, TEXT)),
+    release: () => {
+      asked ??= { result: "released" };
+    },
+  };
+  try {
+    const value = await call(facts);
+    return asked ?? { result: "ok", ...(task.definition.keepResult !== undefined && keepResult(value)) };
+  } catch (error) {
+    if (error instanceof ProcessStopError) {
+      stopWorker(); // before the task is given back, so that this worker does not take it again
+      return { result: "released", reason: formatReason(error) };
+    }
+    return { result: "failed", ...describeFailure(error) };
   }
 }
 

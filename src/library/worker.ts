@@ -7,7 +7,7 @@ import type { WorkerEvent } from "../worker/events.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import { POSITIVE, parseOptions, resolveSessionTimes, SESSION_OPTIONS, TEXTS } from "./options-schema.ts";
 import { getConnection } from "./signalbox.ts";
-import type { Signalbox, TaskEnded, WorkerEvents, WorkerOptions } from "./types.ts";
+import type { Signalbox, WorkerEvents, WorkerOptions } from "./types.ts";
 import { createHandlerRegistry, HANDLER_OPTIONS } from "./worker-handlers.ts";
 
 type Listener = (event: never) => void;
@@ -40,41 +40,27 @@ class WorkerListeners {
 
 function toPublicEvent(event: WorkerEvent): WorkerEvents[keyof WorkerEvents] {
   switch (event.kind) {
-    case "joined":
-      return { worker: event.worker };
     case "left":
       return { worker: event.worker, reason: event.reason };
     case "started": {
       const { id, type, scheduled, late, run, attempt } = event;
       return { id, type, scheduledTime: new Date(scheduled), late, run, attempt };
     }
-    case "ended":
-      return toTaskEnded(event);
+    case "ended": {
+      const { scheduled, run, result, reason } = event.outcome;
+      const { id, type, again, isDead } = event;
+      const nextTime = again === undefined ? undefined : new Date(again);
+      return { id, type, scheduledTime: new Date(scheduled), run, result, reason, nextTime, isDead };
+    }
     case "skipped": {
       const { scheduled, count = 1, reason } = event.outcome;
       return { id: event.id, type: event.type, scheduledTime: new Date(scheduled), count, reason };
     }
-    case "unknown":
-      return { id: event.id, type: event.type };
-    case "lostChanges":
-      return { keys: event.keys };
-    case "clock":
-      return { state: event.state, skew: event.skew };
-    default:
-      return { running: event.running, concurrency: event.concurrency };
+    default: {
+      const { kind: _, ...facts } = event;
+      return facts;
+    }
   }
-}
-
-function toTaskEnded({
-  id,
-  type,
-  outcome,
-  again,
-  isDead,
-}: Extract<WorkerEvent, { kind: "ended" }>): TaskEnded {
-  const { scheduled, run, result, reason } = outcome;
-  const nextTime = again === undefined ? undefined : new Date(again);
-  return { id, type, scheduledTime: new Date(scheduled), run, result, reason, nextTime, isDead };
 }
 
 const OPTIONS = {
