@@ -7,7 +7,6 @@ import { isAuthenticationOff } from "../member-errors.ts";
 import { isUnavailable, runWithDeadline } from "../retry.ts";
 import {
   type MemberStatus,
-  type RangeRead,
   type Store,
   StoreError,
   type Txn,
@@ -32,188 +31,43 @@ import {
 import type { Failover } from "./failover.ts";
 import { OpenWatch, type SharedWatches, type WatchSource } from "./shared-watches.ts";
 
-/** The store port over the members of a cluster, independent of the transport. */
-export class ClusterStore<B> implements Store {
-  readonly #failover: Failover;
-  readonly #wire: WireCodec<B>;
-  readonly #share: LoginShare | undefined;
-  readonly #sharedWatches: SharedWatches | undefined;
-  readonly #watches = new Set<WatchSource>();
+/**
+ * Creates the store port over the members of a cluster, independent of the transport.
+ * @param share  the login, when a user with a password is configured
+ * @param sharedWatches  one stream for many watches; otherwise each has its own
+ */
+export function createClusterStore<B>(
+  failover: Failover,
+  wire: WireCodec<B>,
+  share?: LoginShare,
+  sharedWatches?: SharedWatches,
+): Store {
+  const openWatches = new Set<WatchSource>();
 
-  /**
-   * @param share  the login, when a user with a password is configured
-   * @param sharedWatches  one stream for many watches; otherwise each has its own
-   */
-  constructor(failover: Failover, wire: WireCodec<B>, share?: LoginShare, sharedWatches?: SharedWatches) {
-    this.#failover = failover;
-    this.#wire = wire;
-    this.#share = share;
-    this.#sharedWatches = sharedWatches;
-    failover.onSuspect = (member) => this.#distrust(member);
-  }
-
-  async grant(id: bigint, ttl: number, signal?: AbortSignal) {
-    const request = { ID: id.toString(), TTL: ttl.toString() };
-    const answer = await this.#call<WireLease>("grant", request, signal);
-    return { ...parseResponseHeader(answer.header), ttl: Number(answer.TTL) };
-  }
-
-  async renew(id: bigint, signal?: AbortSignal) {
-    const answer = await this.#call<WireLease>("renew", { ID: id.toString() }, signal);
-    const ttl = Number(answer.TTL ?? 0);
-    if (ttl <= 0) throw new StoreError("noSession", `session ${id.toString(16)} is gone`);
-    return { ...parseResponseHeader(answer.header), ttl };
-  }
-
-  async readTimeToLive(id: bigint, signal?: AbortSignal) {
-    const { TTL, grantedTTL } = await this.#call<WireLease>("remaining", { ID: id.toString() }, signal);
-    const left = Number(TTL ?? 0);
-    // A missing session has TTL -1. An expiring session has no time left but still a granted time.
-    return left < 0 || grantedTTL === undefined ? undefined : { left, ttl: Number(grantedTTL) };
-  }
-
-  async listSessionKeys(id: bigint, signal?: AbortSignal) {
-    const { keys } = await this.#call<WireLease>("remaining", { ID: id.toString(), keys: true }, signal);
-    return this.#wire.parseKeys(keys ?? []);
-  }
-
-  async listSessions(signal?: AbortSignal) {
-    const { leases = [] } = await this.#call<WireLeases>("leases", {}, signal);
-    return leases.map(({ ID = "0" }) => BigInt(ID));
-  }
-
-  async revoke(id: bigint, signal?: AbortSignal) {
-    try {
-      await this.#call("revoke", { ID: id.toString() }, signal);
-    } catch (error) {
-      if (!(error instanceof StoreError && error.kind === "noSession")) throw error;
-    }
-  }
-
-  async readRange(range: RangeRead, signal?: AbortSignal) {
-    const asked = this.#call<WireRangeResponse>("range", this.#wire.toRangeRequest(range), signal);
-    const answer = await this.#explainDenials(asked, () => computeRangeAccess([range]));
-    const header = parseResponseHeader(answer.header);
-    // etcd's header has the current revision of the store; the port returns the revision of the read.
-    const { revision = header.revision, binaryValues } = range;
-    return { ...header, revision, ...this.#wire.parseRange(answer, binaryValues) };
-  }
-
-  async commitTxn(txn: Txn, signal?: AbortSignal) {
-    const asked = this.#call<WireTxn>("txn", this.#wire.toTxnRequest(txn), signal);
-    const answer = await this.#explainDenials(asked, () => computeTxnAccess(txn));
-    return { ...parseResponseHeader(answer.header), ...this.#wire.parseTxn(answer) };
-  }
-
-  async *watch(request: WatchRequest, signal: AbortSignal) {
-    const opening = this.#runWithToken(signal, (token) => this.#openWatch(request, token, signal));
-    const open = await this.#explainDenials(opening, () => computeRangeAccess(request.ranges));
-    const stopListening = listenForAbort(signal, () => open.end(signal.reason));
-    this.#watches.add(open);
-    const { clock, latency } = this.#failover;
-    try {
-      for (;;) {
-        const batch = this.#toWatchBatch(await open.readNext());
-        latency.recordMessage(open.member, clock.now());
-        if (batch.events.length > 0 || (request.progress !== undefined && batch.revision > 0n)) yield batch;
-      }
-    } finally {
-      this.#watches.delete(open);
-      stopListening();
-      open.end(new StoreError("unavailable", "the watch was left"));
-    }
-  }
-
-  async readMemberStatuses(signal?: AbortSignal): Promise<MemberStatus[]> {
-    const { members } = this.#failover;
-    try {
-      const token = await this.#findToken(signal);
-      return await Promise.all(
-        members.map((member) => readMemberStatus(this.#failover, member, token, signal)),
-      );
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof StoreError)) throw error;
-      return members.map(({ endpoint }) => ({ endpoint, ok: false, error }));
-    }
-  }
-
-  async listMembers(signal?: AbortSignal) {
-    return parseMemberList(await this.#call<WireMemberList>("roster", {}, signal));
-  }
-
-  async readUsers(signal?: AbortSignal) {
-    const { users = [] } = await this.#call<WireNames>("users", {}, signal);
-    const { roles = [] } = await this.#call<WireNames>("roles", {}, signal);
-    const readUser = async (name: string) => {
-      const { roles: own = [] } = await this.#call<WireNames>("user", { name }, signal);
-      return { name, roles: own };
-    };
-    const readRole = async (name: string) => {
-      const answer = await this.#call<WireRole>("role", { role: name }, signal);
-      return { name, permissions: this.#wire.parsePermissions(answer) };
-    };
-    return {
-      isEnabled: await this.#requiresLogin(signal),
-      users: await mapAtMost(users, MOST_AT_ONCE, readUser),
-      roles: await mapAtMost(roles, MOST_AT_ONCE, readRole),
-    };
-  }
-
-  /** Tries a login that cannot succeed: every etcd since 3.4 then says whether authentication is on. */
-  async #requiresLogin(signal: AbortSignal | undefined): Promise<boolean> {
-    try {
-      await this.#run("authenticate", { name: "", password: "" }, undefined, signal);
-    } catch (error) {
-      if (isAuthenticationOff(error)) return false;
-      if (!(error instanceof StoreError) || error.kind !== "unauthenticated") throw error;
-    }
-    return true;
-  }
-
-  close() {
-    const reason = new StoreError("unavailable", "the connection to etcd was closed");
-    this.#failover.close();
-    this.#share?.login.cancel(this.#failover);
-    this.#share?.release();
-    for (const watch of this.#watches) watch.end(reason);
-    this.#sharedWatches?.close();
-  }
-
-  /** Adds the user and the keys to permission errors. */
-  #explainDenials<T>(call: Promise<T>, access: () => KeyAccess): Promise<T> {
-    return call.catch((error: unknown) => {
-      throw explainDenied(error, this.#share?.user, access());
-    });
-  }
-
-  async #call<T>(rpc: Rpc, request: object, signal: AbortSignal | undefined): Promise<T> {
-    return (await this.#runWithToken(signal, (token) => this.#run(rpc, request, token, signal))) as T;
-  }
-
-  #run(rpc: Rpc, request: object, token: string | undefined, signal?: AbortSignal): Promise<unknown> {
-    return this.#failover.run((member, options) => member.call(rpc, request, { ...options, token }), signal);
-  }
+  const run = (rpc: Rpc, request: object, token: string | undefined, signal?: AbortSignal) =>
+    failover.run((member, options) => member.call(rpc, request, { ...options, token }), signal);
 
   /** Makes a call with the token of the login, if there is one. */
-  #runWithToken<T>(signal: AbortSignal | undefined, call: (token?: string) => Promise<T>): Promise<T> {
-    return this.#share === undefined ? call() : this.#share.login.use(this.#failover, signal, call);
-  }
+  const runWithToken = <T>(signal: AbortSignal | undefined, call: (token?: string) => Promise<T>) =>
+    share === undefined ? call() : share.login.use(failover, signal, call);
 
-  /**
-   * Opens a watch. A stale token looks like a missing permission there; a read of the same keys distinguishes the two.
-   */
-  async #openWatch(
-    request: WatchRequest,
-    token: string | undefined,
-    signal: AbortSignal,
-  ): Promise<WatchSource> {
-    const creates = this.#wire.toCreateRequests(request);
-    const shared = request.progress === undefined ? this.#sharedWatches : undefined; // progress is that of a stream
-    const { clock, timeouts } = this.#failover;
+  const call = async <T>(rpc: Rpc, request: object, signal: AbortSignal | undefined) =>
+    (await runWithToken(signal, (token) => run(rpc, request, token, signal))) as T;
+
+  /** Adds the user and the keys to permission errors. */
+  const explainDenials = <T>(asked: Promise<T>, access: () => KeyAccess) =>
+    asked.catch((error: unknown) => {
+      throw explainDenied(error, share?.user, access());
+    });
+
+  /** Opens a watch. A stale token looks like a missing permission there; a read of the same keys distinguishes the two. */
+  const openWatch = async (request: WatchRequest, token: string | undefined, signal: AbortSignal) => {
+    const creates = wire.toCreateRequests(request);
+    const shared = request.progress === undefined ? sharedWatches : undefined; // progress is that of a stream
+    const { clock, timeouts } = failover;
     const probes = { clock, every: request.progress ?? timeouts.probe };
     try {
-      return await this.#failover.run(
+      return await failover.run(
         (member, options): Promise<WatchSource> =>
           shared?.open(member, creates, options) ??
           OpenWatch.open(member, creates, { ...options, token }, probes),
@@ -224,48 +78,170 @@ export class ClusterStore<B> implements Store {
       const [range] = request.ranges;
       const isRefused = error instanceof MemberError && error.kind === "permission";
       if (!isRefused || token === undefined || range === undefined) throw error;
-      await this.#run("range", this.#wire.toRangeRequest({ ...range, countOnly: true }), token, signal);
+      await run("range", wire.toRangeRequest({ ...range, countOnly: true }), token, signal);
       throw error;
     }
-  }
+  };
 
   /** Converts a response to a batch. Progress reports have no events, only a revision. */
-  #toWatchBatch(answer: WireWatch): WatchBatch {
-    const events = this.#wire.parseEvents(answer);
+  const toWatchBatch = (answer: WireWatch): WatchBatch => {
+    const events = wire.parseEvents(answer);
     const last = events.at(-1);
     if (last === undefined) return { revision: parseInteger(answer.header?.revision), events };
     return { revision: last.type === "put" ? last.kv.modRevision : last.revision, events };
-  }
+  };
 
   /**
    * Returns the login token if it is available soon: members report their status without a token too.
    * @throws StoreError when etcd refuses the login
    */
-  async #findToken(signal: AbortSignal | undefined): Promise<string | undefined> {
-    const { clock, timeouts } = this.#failover;
-    const getToken = (call: AbortSignal) =>
-      this.#share?.login.use(this.#failover, call, async (token) => token);
+  const findToken = async (signal: AbortSignal | undefined) => {
+    const { clock, timeouts } = failover;
+    const getToken = async (soon: AbortSignal) => share?.login.use(failover, soon, async (token) => token);
     try {
-      return await runWithDeadline(
-        clock,
-        clock.now() + timeouts.attempt,
-        async (call) => getToken(call),
-        signal,
-      );
+      return await runWithDeadline(clock, clock.now() + timeouts.attempt, getToken, signal);
     } catch (error) {
       if (isUnavailable(error)) return undefined;
       throw error;
     }
-  }
+  };
+
+  /** Tries a login that cannot succeed: every etcd since 3.4 then says whether authentication is on. */
+  const requiresLogin = async (signal: AbortSignal | undefined) => {
+    try {
+      await run("authenticate", { name: "", password: "" }, undefined, signal);
+    } catch (error) {
+      if (isAuthenticationOff(error)) return false;
+      if (!(error instanceof StoreError) || error.kind !== "unauthenticated") throw error;
+    }
+    return true;
+  };
 
   /** Ends the watches on a member that left a call without a response: they would go silent without an error. */
-  #distrust(member: Member): void {
-    this.#sharedWatches?.drop(member);
+  failover.onSuspect = (member) => {
+    sharedWatches?.drop(member);
     const text = `${member.endpoint}: the member does not answer`;
-    for (const watch of this.#watches) {
+    for (const watch of openWatches) {
       if (watch.member === member) watch.end(new MemberError("unavailable", "retry", text));
     }
-  }
+  };
+
+  return {
+    async grant(id, ttl, signal) {
+      const request = { ID: id.toString(), TTL: ttl.toString() };
+      const answer = await call<WireLease>("grant", request, signal);
+      return { ...parseResponseHeader(answer.header), ttl: Number(answer.TTL) };
+    },
+
+    async renew(id, signal) {
+      const answer = await call<WireLease>("renew", { ID: id.toString() }, signal);
+      const ttl = Number(answer.TTL ?? 0);
+      if (ttl <= 0) throw new StoreError("noSession", `session ${id.toString(16)} is gone`);
+      return { ...parseResponseHeader(answer.header), ttl };
+    },
+
+    async readTimeToLive(id, signal) {
+      const { TTL, grantedTTL } = await call<WireLease>("remaining", { ID: id.toString() }, signal);
+      const left = Number(TTL ?? 0);
+      // A missing session has TTL -1. An expiring session has no time left but still a granted time.
+      return left < 0 || grantedTTL === undefined ? undefined : { left, ttl: Number(grantedTTL) };
+    },
+
+    async listSessionKeys(id, signal) {
+      const { keys } = await call<WireLease>("remaining", { ID: id.toString(), keys: true }, signal);
+      return wire.parseKeys(keys ?? []);
+    },
+
+    async listSessions(signal) {
+      const { leases = [] } = await call<WireLeases>("leases", {}, signal);
+      return leases.map(({ ID = "0" }) => BigInt(ID));
+    },
+
+    async revoke(id, signal) {
+      try {
+        await call("revoke", { ID: id.toString() }, signal);
+      } catch (error) {
+        if (!(error instanceof StoreError && error.kind === "noSession")) throw error;
+      }
+    },
+
+    async readRange(range, signal) {
+      const asked = call<WireRangeResponse>("range", wire.toRangeRequest(range), signal);
+      const answer = await explainDenials(asked, () => computeRangeAccess([range]));
+      const header = parseResponseHeader(answer.header);
+      // etcd's header has the current revision of the store; the port returns the revision of the read.
+      const { revision = header.revision, binaryValues } = range;
+      return { ...header, revision, ...wire.parseRange(answer, binaryValues) };
+    },
+
+    async commitTxn(txn, signal) {
+      const asked = call<WireTxn>("txn", wire.toTxnRequest(txn), signal);
+      const answer = await explainDenials(asked, () => computeTxnAccess(txn));
+      return { ...parseResponseHeader(answer.header), ...wire.parseTxn(answer) };
+    },
+
+    async *watch(request, signal) {
+      const opening = runWithToken(signal, (token) => openWatch(request, token, signal));
+      const open = await explainDenials(opening, () => computeRangeAccess(request.ranges));
+      const stopListening = listenForAbort(signal, () => open.end(signal.reason));
+      openWatches.add(open);
+      const { clock, latency } = failover;
+      try {
+        for (;;) {
+          const batch = toWatchBatch(await open.readNext());
+          latency.recordMessage(open.member, clock.now());
+          if (batch.events.length > 0 || (request.progress !== undefined && batch.revision > 0n)) yield batch;
+        }
+      } finally {
+        openWatches.delete(open);
+        stopListening();
+        open.end(new StoreError("unavailable", "the watch was left"));
+      }
+    },
+
+    async readMemberStatuses(signal) {
+      const { members } = failover;
+      try {
+        const token = await findToken(signal);
+        return await Promise.all(members.map((member) => readMemberStatus(failover, member, token, signal)));
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof StoreError)) throw error;
+        return members.map(({ endpoint }) => ({ endpoint, ok: false, error }));
+      }
+    },
+
+    async listMembers(signal) {
+      return parseMemberList(await call<WireMemberList>("roster", {}, signal));
+    },
+
+    async readUsers(signal) {
+      const { users = [] } = await call<WireNames>("users", {}, signal);
+      const { roles = [] } = await call<WireNames>("roles", {}, signal);
+      const readUser = async (name: string) => {
+        const { roles: own = [] } = await call<WireNames>("user", { name }, signal);
+        return { name, roles: own };
+      };
+      const readRole = async (name: string) => {
+        const answer = await call<WireRole>("role", { role: name }, signal);
+        return { name, permissions: wire.parsePermissions(answer) };
+      };
+      return {
+        isEnabled: await requiresLogin(signal),
+        users: await mapAtMost(users, MOST_AT_ONCE, readUser),
+        roles: await mapAtMost(roles, MOST_AT_ONCE, readRole),
+      };
+    },
+
+    close() {
+      const reason = new StoreError("unavailable", "the connection to etcd was closed");
+      failover.close();
+      share?.login.cancel(failover);
+      share?.release();
+      for (const watch of openWatches) watch.end(reason);
+      sharedWatches?.close();
+    },
+  };
 }
 
 /** Reads the status of one member, or the error with which the request failed. @throws only the signal's reason */

@@ -1,4 +1,4 @@
-import { ClusterStore } from "../cluster/cluster-store.ts";
+import { createClusterStore } from "../cluster/cluster-store.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../cluster/failover.ts";
 import { ClusterPin, pinMember } from "../cluster/pinned-member.ts";
 import type { Member } from "../member.ts";
@@ -60,10 +60,10 @@ async function assembleStore<B>(
   if (options.password === undefined && options.sharesWatches && options.transport === "http") {
     const { SharedWatches } = await import("../cluster/shared-watches.ts");
     const watches = new SharedWatches(ports.clock, failover.timeouts.probe);
-    return new ClusterStore(failover, wire, undefined, watches);
+    return createClusterStore(failover, wire, undefined, watches);
   }
-  if (options.password === undefined) return new ClusterStore(failover, wire);
+  if (options.password === undefined) return createClusterStore(failover, wire);
   const { shareLogin } = await import("../login/login.ts");
   const share = shareLogin(options, ports.unit ?? (() => 0.5));
-  return new ClusterStore(failover, wire, share);
+  return createClusterStore(failover, wire, share);
 }
