@@ -19,12 +19,6 @@ export interface MemberMetrics {
   autoCompaction?: string | undefined;
 }
 
-const NOTHING: MemberMetrics = {
-  version: undefined,
-  quota: undefined,
-  compacted: undefined,
-  clock: undefined,
-};
 /** Timeout of a request, ms. The result is optional. */
 const WITHIN = 5_000;
 const LARGEST = 8_000_000;
@@ -41,20 +35,16 @@ export async function readMemberMetrics(
   wall: () => number,
   signal: AbortSignal,
 ): Promise<MemberMetrics> {
-  try {
-    const { text, clock } = await fetchText(`${url}/metrics`, tls, wall, signal);
-    const quota = Number(/^etcd_server_quota_backend_bytes (\S+)$/m.exec(text)?.[1]);
-    const version = /^etcd_server_version\{server_version="([^"]+)"\} 1$/m.exec(text)?.[1];
-    const compacted = Number(/^etcd_debugging_mvcc_compact_revision (\S+)$/m.exec(text)?.[1]);
-    return {
-      version,
-      quota: quota > 0 ? quota : undefined,
-      compacted: compacted > 0 ? BigInt(Math.round(compacted)) : undefined,
-      clock,
-    };
-  } catch {
-    return NOTHING;
-  }
+  const { text, clock } = await readPage(`${url}/metrics`, tls, wall, signal);
+  const find = (pattern: RegExp) => pattern.exec(text)?.[1];
+  const quota = Number(find(/^etcd_server_quota_backend_bytes (\S+)$/m));
+  const compacted = Number(find(/^etcd_debugging_mvcc_compact_revision (\S+)$/m));
+  return {
+    version: find(/^etcd_server_version\{server_version="([^"]+)"\} 1$/m),
+    quota: quota > 0 ? quota : undefined,
+    compacted: compacted > 0 ? BigInt(Math.round(compacted)) : undefined,
+    clock,
+  };
 }
 
 /**
@@ -66,31 +56,10 @@ export async function readAutoCompaction(
   tls: TlsOptions | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    const { cmdline } = parseObject((await fetchText(`${url}/debug/vars`, tls, Date.now, signal)).text);
-    const line = Array.isArray(cmdline) ? cmdline.join(" ") : "";
-    return / --?auto-compaction-retention[= ]([^ ]+)/.exec(line)?.[1];
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Reads the difference between a member's wall clock and the local one from the Date header of an HTTP response, for
- * both transports.
- * @returns undefined when the member does not answer or sends no date
- */
-async function readMemberClock(
-  url: string,
-  tls: TlsOptions | undefined,
-  wall: () => number,
-  signal: AbortSignal,
-): Promise<MemberMetrics["clock"]> {
-  try {
-    return (await fetchText(`${url}/version`, tls, wall, signal)).clock;
-  } catch {
-    return undefined;
-  }
+  const { text } = await readPage(`${url}/debug/vars`, tls, Date.now, signal);
+  const { cmdline } = parseObject(text);
+  const line = Array.isArray(cmdline) ? cmdline.join(" ") : "";
+  return / --?auto-compaction-retention[= ]([^ ]+)/.exec(line)?.[1];
 }
 
 /**
@@ -102,21 +71,24 @@ function computeClockOffset(date: number, before: number, after: number): Member
   return Number.isNaN(date) ? undefined : { least: date - after, most: date + 999 - before };
 }
 
-function fetchText(
+/** Reads a page of a member. @returns no text and no clock if the member does not answer; never throws */
+async function readPage(
   url: string,
   tls: TlsOptions | undefined,
   wall: () => number,
   signal: AbortSignal,
 ): Promise<Pick<MemberMetrics, "clock"> & { text: string }> {
   const before = wall();
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(WITHIN)]);
   const isSecure = url.startsWith("https:");
-  const secure = isSecure && {
-    secureContext: buildSecureContext(tls ?? {}),
-    rejectUnauthorized: tls?.insecureSkipVerify !== true,
-    ...(tls?.serverName !== undefined && { servername: tls.serverName }),
-  };
-  return new Promise((resolve, reject) => {
+  const { promise, resolve } = Promise.withResolvers<Pick<MemberMetrics, "clock"> & { text: string }>();
+  const fail = () => resolve({ text: "", clock: undefined });
+  try {
+    const secure = isSecure && {
+      secureContext: buildSecureContext(tls ?? {}),
+      rejectUnauthorized: tls?.insecureSkipVerify !== true,
+      ...(tls?.serverName !== undefined && { servername: tls.serverName }),
+    };
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(WITHIN)]);
     const options = { agent: false as const, signal: ended, ...secure };
     const request = (isSecure ? https : http).get(url, options, (answer) => {
       const chunks: Buffer[] = [];
@@ -126,21 +98,25 @@ function fetchText(
         if (length > LARGEST) request.destroy(new Error("too long"));
         else chunks.push(chunk);
       });
-      answer.on("error", reject);
+      answer.on("error", fail);
       answer.on("end", () => {
         const clock = computeClockOffset(Date.parse(answer.headers.date ?? ""), before, wall());
         resolve({ text: Buffer.concat(chunks).toString("latin1"), clock });
       });
     });
-    request.on("error", reject);
-  });
+    request.on("error", fail);
+  } catch {
+    fail(); // the certificates cannot be used
+  }
+  return await promise;
 }
 
 /** A member's wall clock minus the local one lies between `least` and `most`, ms. */
 type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
 
 /**
- * Reads the wall clocks of all configured members that report them.
+ * Reads the wall clocks of all configured members that report them, from the Date header of an HTTP response, for both
+ * transports.
  * @param wall  local wall clock, ms since the epoch
  */
 export async function readMemberClocks(
@@ -150,7 +126,7 @@ export async function readMemberClocks(
 ): Promise<MemberClock[]> {
   const asked = endpoints.map(async (text) => {
     const endpoint = parseEndpoint(text, tls !== undefined).url;
-    const clock = await readMemberClock(endpoint, tls, wall, signal);
+    const { clock } = await readPage(`${endpoint}/version`, tls, wall, signal);
     return clock === undefined ? [] : [{ endpoint, ...clock }];
   });
   return (await Promise.all(asked)).flat();
