@@ -8,56 +8,27 @@ import { type Calendar, findDayFault, normalizeDays } from "../schedule/calendar
 import { type LibraryConnection, translated } from "./connection.ts";
 import { NotFoundError, UsageError } from "./errors.ts";
 import { parseOptions, pickDefined, TEXT, TEXTS } from "./options-schema.ts";
-import type { SchedulesImpl } from "./schedules.ts";
+import type { ConnectionSchedules } from "./schedules.ts";
 import type { CalendarDays, CalendarStore } from "./types.ts";
 
 const FIELDS = { days: TEXTS, note: v.optional(TEXT) } satisfies Record<keyof CalendarDays, v.GenericSchema>;
 
 /** @see CalendarStore */
-export class CalendarStoreImpl implements CalendarStore {
-  readonly #connection: LibraryConnection;
-  readonly #schedules: SchedulesImpl;
+export function createCalendarStore(
+  connection: LibraryConnection,
+  schedules: ConnectionSchedules,
+): CalendarStore {
+  const { ports } = connection;
 
-  constructor(connection: LibraryConnection, schedules: SchedulesImpl) {
-    this.#connection = connection;
-    this.#schedules = schedules;
-  }
+  const read = () => {
+    connection.checkOpen();
+    return translated(() => readAllStoredSchedules(ports));
+  };
 
-  async list() {
-    return [...(await this.#read()).calendars.keys()].sort();
-  }
-
-  async get(name: string) {
-    const stored = (await this.#read()).calendars.get(validateName("calendar", name));
-    if (stored === undefined) throw createMissingError(name);
-    if ("fault" in stored)
-      throw new UsageError(`calendar ${quoteText(name)} cannot be read: ${stored.fault}`);
-    const { days, note } = stored.value;
-    return { days, ...pickDefined({ note }) };
-  }
-
-  async set(name: string, calendar: CalendarDays) {
-    const { days, note } = parseOptions("calendars.set", calendar, FIELDS);
-    const normal = normalizeDays(days);
-    const fault = findDayFault(normal);
-    if (fault !== undefined) throw new UsageError(fault);
-    await this.#change(name, { days: normal, ...pickDefined({ note }) });
-  }
-
-  async delete(name: string) {
-    await this.#change(name, undefined);
-  }
-
-  #read() {
-    this.#connection.checkOpen();
-    return translated(() => readAllStoredSchedules(this.#connection.ports));
-  }
-
-  async #change(name: string, after: Calendar | undefined): Promise<void> {
-    const { ports } = this.#connection;
+  const change = async (name: string, after: Calendar | undefined) => {
     const document = { calendars: new Map([[validateName("calendar", name), after]]) };
     const plan = async () => {
-      const stored = await this.#read();
+      const stored = await read();
       if (after === undefined && !stored.calendars.has(name)) throw createMissingError(name);
       const site = { ...stored, groups: new Map(), resources: new Map() };
       return planSite(site, document, { prunes: false, isSingle: true }, ports.clock.getWallTime());
@@ -74,10 +45,33 @@ export class CalendarStoreImpl implements CalendarStore {
         formatOutcome: ({ calendars }: typeof shown) => calendars.map(formatCalendarChange).join("; "),
       };
       const ids = shown.schedules.map(({ before }) => before.id);
-      const { kind } = await this.#schedules.applyAndRecord(ids, () => applySite(ports, update));
+      const { kind } = await schedules.applyAndRecord(ids, () => applySite(ports, update));
       if (kind === "done") return;
     }
-  }
+  };
+
+  return {
+    list: async () => [...(await read()).calendars.keys()].sort(),
+
+    async get(name) {
+      const stored = (await read()).calendars.get(validateName("calendar", name));
+      if (stored === undefined) throw createMissingError(name);
+      if ("fault" in stored)
+        throw new UsageError(`calendar ${quoteText(name)} cannot be read: ${stored.fault}`);
+      const { days, note } = stored.value;
+      return { days, ...pickDefined({ note }) };
+    },
+
+    async set(name, calendar) {
+      const { days, note } = parseOptions("calendars.set", calendar, FIELDS);
+      const normal = normalizeDays(days);
+      const fault = findDayFault(normal);
+      if (fault !== undefined) throw new UsageError(fault);
+      await change(name, { days: normal, ...pickDefined({ note }) });
+    },
+
+    delete: (name) => change(name, undefined),
+  };
 }
 
 function createMissingError(name: string): NotFoundError {

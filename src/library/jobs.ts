@@ -40,7 +40,7 @@ import {
 } from "./errors.ts";
 import { DURATION, INSTANT, parseOptions, quoteOption, SIGNAL, TEXT, TEXTS } from "./options-schema.ts";
 import { buildDefinition } from "./schedule-definition.ts";
-import type { SchedulesImpl } from "./schedules.ts";
+import type { ConnectionSchedules } from "./schedules.ts";
 import { captureTrace } from "./tracing.ts";
 import type {
   Job,
@@ -125,10 +125,10 @@ const FILTER = {
 /** @see JobQueue */
 export class JobQueueImpl implements JobQueue {
   readonly #connection: LibraryConnection;
-  readonly #schedules: SchedulesImpl;
+  readonly #schedules: ConnectionSchedules;
   readonly #receipts: ReceiptPool;
 
-  constructor(connection: LibraryConnection, schedules: SchedulesImpl) {
+  constructor(connection: LibraryConnection, schedules: ConnectionSchedules) {
     this.#connection = connection;
     this.#schedules = schedules;
     this.#receipts = new ReceiptPool(connection.ports);

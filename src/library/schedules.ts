@@ -4,12 +4,7 @@ import { isJsonObject } from "../base/parse-json.ts";
 import { quoteText } from "../base/text.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
 import { formatOperator } from "../operate/ports.ts";
-import {
-  applyMutation,
-  type MutationOptions,
-  type MutationResult,
-  type ScheduleMutation,
-} from "../operate/schedule-mutation.ts";
+import { applyMutation, type MutationOptions, type ScheduleMutation } from "../operate/schedule-mutation.ts";
 import {
   buildAddMutation,
   buildBackfillCancellation,
@@ -51,11 +46,8 @@ import type {
   BackfillSpan,
   Instant,
   NewSchedule,
-  PollOptions,
-  PollWaitOptions,
   RunOutcome,
   Schedule,
-  ScheduleChanges,
   Schedules,
   SyncOptions,
   SyncResult,
@@ -63,182 +55,181 @@ import type {
 
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
+/** The schedules of a connection, and what other parts of the library need that change schedules too. */
+export interface ConnectionSchedules extends Schedules {
+  /** Applies a change and records it, even if the call fails, because it may have been applied. @internal */
+  applyAndRecord<T>(ids: readonly string[], apply: () => Promise<T>): Promise<T>;
+}
+
 /** @see Schedules */
-export class SchedulesImpl implements Schedules {
-  readonly #connection: LibraryConnection;
-  readonly #changes = new Set<UnreadChanges>();
-  #source: Promise<PolledTaskSource> | undefined;
+export function createSchedules(connection: LibraryConnection): ConnectionSchedules {
+  const { ports } = connection;
+  const unread = new Set<UnreadChanges>();
+  let source: Promise<PolledTaskSource> | undefined;
 
-  constructor(connection: LibraryConnection) {
-    this.#connection = connection;
-  }
+  const recordChange = (id: string) => {
+    for (const changes of unread) changes.record(id);
+  };
 
-  async add(id: string, schedule: NewSchedule) {
-    const { definition, first } = buildDefinition("add", schedule);
-    return await this.#changeAndGet(id, () => buildAddMutation(id, definition, first));
-  }
+  const callOpen = <T>(call: () => Promise<T>) => {
+    connection.checkOpen();
+    return translated(call);
+  };
 
-  async set(id: string, schedule: NewSchedule) {
-    const { definition, first } = buildDefinition("set", schedule);
-    return await this.#changeAndGet(id, () => buildSetMutation(id, definition, first));
-  }
+  const applyAndRecord = async <T>(ids: readonly string[], apply: () => Promise<T>) => {
+    try {
+      return await callOpen(async () => {
+        for (const id of ids) validateName("schedule", id);
+        return await apply();
+      });
+    } finally {
+      for (const id of ids) recordChange(id);
+    }
+  };
 
-  async sync(declared: Readonly<Record<string, NewSchedule>>, options: SyncOptions) {
-    const mutation = buildSyncMutation(declared, options);
-    const result = await this.#callOpen(() => applyMutation(this.#connection.ports, mutation));
-    const changes = result.kind === "done" ? result.changes : [];
-    for (const { before } of changes) this.#recordChange(before.id);
-    return toSyncResult(changes);
-  }
-
-  async get(id: string) {
-    return this.#toSchedule(await this.#read(id));
-  }
+  const change = (id: string, build: () => ScheduleMutation, options?: MutationOptions) =>
+    applyAndRecord([id], () => applyMutation(ports, build(), options));
 
   /** @throws NotFoundError */
-  async #read(id: string): Promise<StoredSchedule> {
+  const read = async (id: string) => {
     validateName("schedule", id);
-    const { schedules } = await this.#callOpen(() => readStoredSchedules(this.#connection.ports, [id]));
+    const { schedules } = await callOpen(() => readStoredSchedules(ports, [id]));
     const stored = schedules.get(id);
     if (stored === undefined || stored.definitionMod === 0n)
       throw new NotFoundError(`there is no schedule ${quoteText(id)}`);
     return stored;
-  }
+  };
 
-  async list() {
-    const { schedules } = await this.#callOpen(() => readAllStoredSchedules(this.#connection.ports));
-    const byId = [...schedules.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    return byId.map((stored) => this.#toSchedule(stored));
-  }
-
-  async modify(id: string, changes: ScheduleChanges) {
-    return await this.#changeAndGet(id, () =>
-      buildModifyMutation([id], (before) => applyChanges(before, changes)),
-    );
-  }
-
-  async delete(id: string) {
-    await this.#change(id, () => buildDeleteMutation([id]));
-  }
-
-  async pause(id: string, options: { until?: Instant; reason?: string } = {}) {
-    const { until, reason } = parseOptions("pause", options, PAUSE_OPTIONS);
-    const pause = { by: formatOperator(this.#connection.ports.operator), until, why: reason };
-    await this.#change(id, () => buildPauseMutation([id], pause), { reason });
-  }
-
-  async resume(id: string) {
-    await this.#change(id, () => buildResumeMutation([id]));
-  }
-
-  async trigger(id: string) {
-    await this.#change(id, () => buildTriggerMutation([id]));
-  }
-
-  async history(id: string) {
-    const { outcomes, hosts = [] } = await this.#read(id);
-    const all = [outcomes, ...hosts.map((part) => part.outcomes)];
-    return {
-      runs: toRunOutcomes(all.flatMap(({ runs }) => runs)),
-      dead: toRunOutcomes(all.flatMap(({ dead }) => dead)),
-    };
-  }
-
-  async retryDead(id: string, times?: readonly Instant[]) {
-    await this.#change(id, () => buildTriggerMutation([id], { dead: parseTimes(times) }));
-  }
-
-  async buryDead(id: string, times?: readonly Instant[]) {
-    await this.#change(id, () => buildBuryMutation([id], parseTimes(times)));
-  }
-
-  async backfill(id: string, span: BackfillSpan) {
-    const options = parseOptions("backfill", span, BACKFILL);
-    await this.#change(id, () => buildBackfillMutation(id, options));
-  }
-
-  async cancelBackfill(id: string) {
-    await this.#change(id, () => buildBackfillCancellation([id]));
-  }
-
-  open(options: PollOptions = {}) {
-    return PolledTaskSource.open(this.#connection, options, this.#changes);
-  }
-
-  async poll<D>(options?: PollWaitOptions) {
-    this.#source ??= PolledTaskSource.open(this.#connection, {}, this.#changes);
-    try {
-      return await (await this.#source).poll<D>(options);
-    } catch (error) {
-      this.#connection.checkOpen();
-      const source = await this.#source.catch(() => undefined);
-      if (source === undefined) this.#source = undefined; // the next call tries again
-      throw error;
-    }
-  }
-
-  #recordChange(id: string): void {
-    for (const unread of this.#changes) unread.record(id);
-  }
-
-  #callOpen<T>(call: () => Promise<T>): Promise<T> {
-    this.#connection.checkOpen();
-    return translated(call);
-  }
+  const get = async (id: string) => toSchedule(await read(id), ports.clock.getWallTime());
 
   /**
    * Applies a change. @returns the schedule as it was written. A later read may not find it: a worker may have run and removed it
    * already
    */
-  async #changeAndGet(id: string, build: () => ScheduleMutation): Promise<Schedule> {
-    const result = await this.#change(id, build);
-    const change = result.kind === "done" && result.changes.find(({ before }) => before.id === id);
-    if (!change) return await this.get(id); // nothing changed
-    const { definition = change.before.definition, due = change.before.due } = change;
-    return this.#toSchedule({ ...change.before, ...pickDefined({ definition, due }) });
-  }
+  const changeAndGet = async (id: string, build: () => ScheduleMutation) => {
+    const result = await change(id, build);
+    const changed = result.kind === "done" && result.changes.find(({ before }) => before.id === id);
+    if (!changed) return await get(id); // nothing changed
+    const { definition = changed.before.definition, due = changed.before.due } = changed;
+    return toSchedule({ ...changed.before, ...pickDefined({ definition, due }) }, ports.clock.getWallTime());
+  };
 
-  #change(id: string, build: () => ScheduleMutation, options?: MutationOptions): Promise<MutationResult> {
-    return this.applyAndRecord([id], () => applyMutation(this.#connection.ports, build(), options));
-  }
+  return {
+    applyAndRecord,
+    get,
 
-  /** Applies a change and records it, even if the call fails, because it may have been applied. @internal */
-  async applyAndRecord<T>(ids: readonly string[], apply: () => Promise<T>): Promise<T> {
-    try {
-      return await this.#callOpen(async () => {
-        for (const id of ids) validateName("schedule", id);
-        return await apply();
-      });
-    } finally {
-      for (const id of ids) this.#recordChange(id);
-    }
-  }
+    async add(id, schedule) {
+      const { definition, first } = buildDefinition("add", schedule);
+      return await changeAndGet(id, () => buildAddMutation(id, definition, first));
+    },
 
-  /** Converts a stored schedule. An unreadable definition gives empty fields. */
-  #toSchedule(stored: StoredSchedule): Schedule {
-    const { id, definition } = stored;
-    const due = getShownDue(stored);
-    const { cron, timezone, delay = 0, data } = definition ?? { cron: "", timezone: "" };
-    const last = due?.last;
-    return {
-      id,
-      type: getScheduleType(id, definition ?? {}),
-      cron,
-      timezone,
-      delay,
-      data,
-      nextTime: due?.next === undefined ? undefined : new Date(due.next),
-      nextRunTime: due?.next === undefined ? undefined : new Date(due.runAt),
-      isPaused:
-        definition !== undefined && isPaused(definition, due, this.#connection.ports.clock.getWallTime()),
-      last: last && {
-        scheduledTime: new Date(last.scheduled),
-        endedAt: new Date(last.endedAt),
-        result: last.result,
-      },
-      definition: { ...definition },
-    };
-  }
+    async set(id, schedule) {
+      const { definition, first } = buildDefinition("set", schedule);
+      return await changeAndGet(id, () => buildSetMutation(id, definition, first));
+    },
+
+    async sync(declared, options) {
+      const mutation = buildSyncMutation(declared, options);
+      const result = await callOpen(() => applyMutation(ports, mutation));
+      const changes = result.kind === "done" ? result.changes : [];
+      for (const { before } of changes) recordChange(before.id);
+      return toSyncResult(changes);
+    },
+
+    async list() {
+      const { schedules } = await callOpen(() => readAllStoredSchedules(ports));
+      const byId = [...schedules.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+      return byId.map((stored) => toSchedule(stored, ports.clock.getWallTime()));
+    },
+
+    async modify(id, changes) {
+      return await changeAndGet(id, () =>
+        buildModifyMutation([id], (before) => applyChanges(before, changes)),
+      );
+    },
+
+    async delete(id) {
+      await change(id, () => buildDeleteMutation([id]));
+    },
+
+    async pause(id, options = {}) {
+      const { until, reason } = parseOptions("pause", options, PAUSE_OPTIONS);
+      const pause = { by: formatOperator(ports.operator), until, why: reason };
+      await change(id, () => buildPauseMutation([id], pause), { reason });
+    },
+
+    async resume(id) {
+      await change(id, () => buildResumeMutation([id]));
+    },
+
+    async trigger(id) {
+      await change(id, () => buildTriggerMutation([id]));
+    },
+
+    async history(id) {
+      const { outcomes, hosts = [] } = await read(id);
+      const all = [outcomes, ...hosts.map((part) => part.outcomes)];
+      return {
+        runs: toRunOutcomes(all.flatMap(({ runs }) => runs)),
+        dead: toRunOutcomes(all.flatMap(({ dead }) => dead)),
+      };
+    },
+
+    async retryDead(id, times) {
+      await change(id, () => buildTriggerMutation([id], { dead: parseTimes(times) }));
+    },
+
+    async buryDead(id, times) {
+      await change(id, () => buildBuryMutation([id], parseTimes(times)));
+    },
+
+    async backfill(id, span) {
+      const options = parseOptions("backfill", span, BACKFILL);
+      await change(id, () => buildBackfillMutation(id, options));
+    },
+
+    async cancelBackfill(id) {
+      await change(id, () => buildBackfillCancellation([id]));
+    },
+
+    open: (options = {}) => PolledTaskSource.open(connection, options, unread),
+
+    async poll(options) {
+      source ??= PolledTaskSource.open(connection, {}, unread);
+      try {
+        return await (await source).poll(options);
+      } catch (error) {
+        connection.checkOpen();
+        if ((await source.catch(() => undefined)) === undefined) source = undefined; // the next call tries again
+        throw error;
+      }
+    },
+  };
+}
+
+/** Converts a stored schedule. An unreadable definition gives empty fields. @param now  wall clock, ms */
+function toSchedule(stored: StoredSchedule, now: number): Schedule {
+  const { id, definition } = stored;
+  const due = getShownDue(stored);
+  const { cron, timezone, delay = 0, data } = definition ?? { cron: "", timezone: "" };
+  const last = due?.last;
+  return {
+    id,
+    type: getScheduleType(id, definition ?? {}),
+    cron,
+    timezone,
+    delay,
+    data,
+    nextTime: due?.next === undefined ? undefined : new Date(due.next),
+    nextRunTime: due?.next === undefined ? undefined : new Date(due.runAt),
+    isPaused: definition !== undefined && isPaused(definition, due, now),
+    last: last && {
+      scheduledTime: new Date(last.scheduled),
+      endedAt: new Date(last.endedAt),
+      result: last.result,
+    },
+    definition: { ...definition },
+  };
 }
 
 const BACKFILL = {

@@ -1,10 +1,10 @@
-import { CalendarStoreImpl } from "./calendars.ts";
+import { createCalendarStore } from "./calendars.ts";
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS, limitRate, watchLock } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
 import { JobQueueImpl } from "./jobs.ts";
 import { parseOptions } from "./options-schema.ts";
-import { SchedulesImpl } from "./schedules.ts";
+import { createSchedules } from "./schedules.ts";
 import type {
   AcquireOptions,
   CalendarStore,
@@ -45,10 +45,10 @@ export class SignalboxImpl implements Signalbox {
 
   constructor(connection: LibraryConnection) {
     this.#connection = connection;
-    const schedules = new SchedulesImpl(connection);
+    const schedules = createSchedules(connection);
     this.schedules = schedules;
     this.jobs = new JobQueueImpl(connection, schedules);
-    this.calendars = new CalendarStoreImpl(connection, schedules);
+    this.calendars = createCalendarStore(connection, schedules);
     connections.set(this, connection);
   }
 
