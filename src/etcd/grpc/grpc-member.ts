@@ -99,60 +99,39 @@ class ClientPool<C extends Closable> {
 const DEADLINE_MS = 30_000;
 
 /**
- * One member over gRPC. The frequent calls and the other ones have a connection each, so a long answer does not delay the
- * renewal of a session.
+ * Creates a member that is reached over gRPC. The frequent calls and the other ones have a connection each, so a long answer does
+ * not delay the renewal of a session.
  */
-export class GrpcMember implements Member {
-  readonly endpoint: string;
-  readonly #grpc: GrpcPackage;
-  readonly #frequent: ClientPool<FrequentCalls>;
-  readonly #etcd3: ClientPool<Etcd3>;
-  #closed = false;
+export function createGrpcMember(
+  endpoint: string,
+  grpc: GrpcPackage,
+  open: { openEtcd3(): Etcd3; openFrequentCalls(): FrequentCalls },
+): Member {
+  const frequent = new ClientPool(open.openFrequentCalls);
+  const etcd3 = new ClientPool(open.openEtcd3);
+  let isClosed = false;
 
-  constructor(
-    endpoint: string,
-    grpc: GrpcPackage,
-    open: { openEtcd3(): Etcd3; openFrequentCalls(): FrequentCalls },
-  ) {
-    this.endpoint = endpoint;
-    this.#grpc = grpc;
-    this.#frequent = new ClientPool(open.openFrequentCalls);
-    this.#etcd3 = new ClientPool(open.openEtcd3);
-  }
+  const checkOpen = () => {
+    if (isClosed) throw new MemberError("unavailable", "retry", `${endpoint}: the connection was closed`);
+  };
 
-  async call(rpc: Rpc, request: object, options: AttemptOptions) {
-    options.signal.throwIfAborted();
-    return rpc === "range" || rpc === "txn"
-      ? await this.#run(this.#frequent, options, (calls, own) => calls.call(rpc, request, own))
-      : await this.#run(this.#etcd3, options, (etcd, own) => invoke(etcd, rpc, request, own));
-  }
-
-  async openWatchStream(signal: AbortSignal, token?: string) {
-    signal.throwIfAborted();
-    this.#checkOpen();
-    const shared = this.#frequent.getClient();
-    signal.addEventListener("abort", shared.beginUse(), { once: true });
-    const interceptor = this.#createInterceptor(shared, token);
-    return openGrpcStream(shared.client.openWatch(interceptor.options), interceptor, signal);
-  }
-
-  close() {
-    this.#closed = true;
-    this.#frequent.close();
-    this.#etcd3.close();
-  }
+  const createInterceptor = <C extends Closable>(
+    shared: SharedClient<C>,
+    token: string | undefined,
+    deadline?: number,
+  ) => new CallInterceptor(grpc, endpoint, token, deadline, () => shared.markAlive());
 
   /** Makes a call that is cancelled with the signal and throws MemberErrors. */
-  async #run<C extends Closable, T>(
+  const run = async <C extends Closable, T>(
     pool: ClientPool<C>,
     { signal, fresh, token }: AttemptOptions,
     call: (client: C, options: CallOptions) => Promise<T>,
-  ): Promise<T> {
-    this.#checkOpen();
+  ) => {
+    checkOpen();
     if (fresh) pool.replaceDoubted();
     const shared = pool.getClient();
     const end = shared.beginUse();
-    const interceptor = this.#createInterceptor(shared, token, DEADLINE_MS);
+    const interceptor = createInterceptor(shared, token, DEADLINE_MS);
     const stopListening = listenForAbort(signal, () => {
       end(); // at once: the caller may request a fresh connection next
       interceptor.cancel();
@@ -165,20 +144,33 @@ export class GrpcMember implements Member {
       stopListening();
       end();
     }
-  }
+  };
 
-  #createInterceptor<C extends Closable>(
-    shared: SharedClient<C>,
-    token: string | undefined,
-    deadline?: number,
-  ): CallInterceptor {
-    return new CallInterceptor(this.#grpc, this.endpoint, token, deadline, () => shared.markAlive());
-  }
+  return {
+    endpoint,
 
-  #checkOpen(): void {
-    if (this.#closed)
-      throw new MemberError("unavailable", "retry", `${this.endpoint}: the connection was closed`);
-  }
+    async call(rpc, request, options) {
+      options.signal.throwIfAborted();
+      return rpc === "range" || rpc === "txn"
+        ? await run(frequent, options, (calls, own) => calls.call(rpc, request, own))
+        : await run(etcd3, options, (etcd, own) => invoke(etcd, rpc, request, own));
+    },
+
+    async openWatchStream(signal, token) {
+      signal.throwIfAborted();
+      checkOpen();
+      const shared = frequent.getClient();
+      signal.addEventListener("abort", shared.beginUse(), { once: true });
+      const interceptor = createInterceptor(shared, token);
+      return openGrpcStream(shared.client.openWatch(interceptor.options), interceptor, signal);
+    },
+
+    close() {
+      isClosed = true;
+      frequent.close();
+      etcd3.close();
+    },
+  };
 }
 
 /** Sends a request of a call that is not frequent. */

@@ -11,8 +11,8 @@ import type { Member } from "../member.ts";
 import type { CheckedOptions, TlsOptions } from "../options.ts";
 import { buildSecureContext } from "../tls.ts";
 import type { ByteCodec } from "../wire-codec.ts";
-import { FrequentCalls } from "./frequent-calls.ts";
-import { GrpcMember } from "./grpc-member.ts";
+import { createFrequentCalls } from "./frequent-calls.ts";
+import { createGrpcMember } from "./grpc-member.ts";
 import { createCodings } from "./messages.ts";
 
 export const bytes: ByteCodec<Buffer> = {
@@ -56,7 +56,7 @@ export async function openMembers(options: CheckedOptions): Promise<Member[]> {
     const tls = secure ? options.tls : undefined;
     const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     const certificates = buildCertificates(tls);
-    return new GrpcMember(url, grpc, {
+    return createGrpcMember(url, grpc, {
       openEtcd3: () =>
         new Etcd3({
           hosts: `${secure ? "https" : "http"}://${address}`,
@@ -70,7 +70,7 @@ export async function openMembers(options: CheckedOptions): Promise<Member[]> {
         const credentials = secure
           ? grpc.credentials.createSsl(rootCertificate, privateKey, certChain)
           : grpc.credentials.createInsecure();
-        return new FrequentCalls(new grpc.Client(address, credentials, buildChannelOptions(tls)), codings);
+        return createFrequentCalls(new grpc.Client(address, credentials, buildChannelOptions(tls)), codings);
       },
     });
   });
