@@ -46,107 +46,93 @@ export const ACQUIRE_OPTIONS = {
 type ParsedOptions = v.InferOutput<v.StrictObjectSchema<typeof ACQUIRE_OPTIONS, undefined>>;
 
 /** Makes a claim and holds it until `release`. @throws the same errors as `Signalbox.acquire` */
-export async function acquire(connection: LibraryConnection, options: ParsedOptions): Promise<HeldImpl> {
+export async function acquire(connection: LibraryConnection, options: ParsedOptions): Promise<OwnHeld> {
   const request = buildClaimRequest(connection, options);
   const waiting = new ClosableWait(connection, "the connection was closed while waiting");
   return await waiting.run(async (closing) => {
     const either = mergeSignals(closing, options.signal);
     const claim = await translated(() => acquireClaim(connection.ports, request, either));
-    return await connection.adoptOrEnd(new HeldImpl(connection, claim, request), () => claim.release());
+    return await connection.adoptOrEnd(createHeld(connection, claim, request), () => claim.release());
   });
 }
 
-/** The implementation of `Held`. */
-class HeldImpl implements Held {
-  readonly token: string;
-  readonly run: string;
-  readonly lock: string | undefined;
-  readonly signal: AbortSignal & { readonly reason: ClaimLostError };
-  readonly #claim: HeldClaim;
-  readonly #connection: LibraryConnection;
-  readonly #terminationTimeout: number;
-  #work: Promise<unknown> | undefined;
-
-  constructor(connection: LibraryConnection, claim: HeldClaim, request: ClaimRequest) {
-    this.#connection = connection;
-    this.#claim = claim;
-    this.#terminationTimeout = request.terminationTimeout;
-    this.token = claim.token;
-    this.run = claim.run;
-    this.lock = request.locks[0];
-    this.signal = claim.signal as HeldImpl["signal"];
-  }
-
-  isCurrent() {
-    return translated(() => this.#claim.isCurrent());
-  }
-
-  release() {
-    return this.#release(0);
-  }
-
-  [Symbol.asyncDispose]() {
-    return this.release();
-  }
-
+/** A claim that the connection closes, and that can have work of its own. */
+interface OwnHeld extends Held {
   /**
    * Runs the work, and frees the claim when the work has ended, also when it failed; the call settles after that. If the
    * claim is lost, the call rejects in time even if the work ignores the signal.
    * @throws the errors of the work; ClaimLostError if the claim is lost before the work has ended
    */
-  async runWork<T>(work: Work<T>): Promise<T> {
-    const working = (async () => await work(this))();
-    this.#work = working;
-    const freed = working.then(
-      () => this.#release(0),
-      () => this.#release(1),
-    );
-    await this.#waitUntilLate(freed);
-    const value = await working.catch((error) => {
-      throw this.signal.aborted ? this.#toLostError(error) : error;
-    });
-    if (this.signal.aborted) throw this.signal.reason;
-    return value;
-  }
-
+  runWork<T>(work: Work<T>): Promise<T>;
   /**
    * Aborts the signal of running work, waits until it has ended or is late, and frees the claim. Without work, frees
    * the claim at once.
    */
-  async close(): Promise<void> {
-    if (this.#work !== undefined) {
-      this.#claim.abandon("the connection is closed");
-      await this.#waitUntilLate(this.#work).catch(() => {});
-    }
-    await this.release();
-  }
+  close(): Promise<void>;
+}
 
-  async #release(exit: number): Promise<void> {
-    await this.#claim.release(exit);
-    this.#connection.drop(this);
-  }
+function createHeld(connection: LibraryConnection, claim: HeldClaim, request: ClaimRequest): OwnHeld {
+  const { clock } = connection.ports;
+  const signal = claim.signal as Held["signal"];
+  let running: Promise<unknown> | undefined;
 
-  #toLostError(cause: unknown): ClaimLostError {
-    const { reason } = this.signal;
-    return cause === reason ? reason : new ClaimLostError(reason.kind, reason.message, { cause });
-  }
-
-  /** Waits for work, and rejects when it is late. The timer of the wait must not keep the process alive. */
-  async #waitUntilLate(work: Promise<unknown>): Promise<void> {
-    const over = new AbortController();
-    await Promise.race([work, this.#rejectWhenLate(over.signal)]).finally(() => over.abort(OVER));
-  }
+  const release = async (exit: number) => {
+    await claim.release(exit);
+    connection.drop(held);
+  };
 
   /** Rejects when the signal has been aborted and the termination timeout has passed, but no later than the horizon. */
-  async #rejectWhenLate(over: AbortSignal): Promise<never> {
-    const { clock } = this.#connection.ports;
-    await waitForAbort(this.signal);
-    await clock.sleep(
-      Math.min(this.#terminationTimeout, Math.max(0, this.#claim.getHorizon() - clock.now())),
-      over,
-    );
-    throw this.signal.reason;
-  }
+  const rejectWhenLate = async (over: AbortSignal): Promise<never> => {
+    await waitForAbort(signal);
+    const left = Math.max(0, claim.getHorizon() - clock.now());
+    await clock.sleep(Math.min(request.terminationTimeout, left), over);
+    throw signal.reason;
+  };
+
+  /** Waits for work, and rejects when it is late. The timer of the wait must not keep the process alive. */
+  const waitUntilLate = async (work: Promise<unknown>) => {
+    const over = new AbortController();
+    await Promise.race([work, rejectWhenLate(over.signal)]).finally(() => over.abort(OVER));
+  };
+
+  const toLostError = (cause: unknown) => {
+    const { reason } = signal;
+    return cause === reason ? reason : new ClaimLostError(reason.kind, reason.message, { cause });
+  };
+
+  const held: OwnHeld = {
+    token: claim.token,
+    run: claim.run,
+    lock: request.locks[0],
+    signal,
+    isCurrent: () => translated(() => claim.isCurrent()),
+    release: () => release(0),
+    [Symbol.asyncDispose]: () => release(0),
+
+    async runWork(work) {
+      const working = (async () => await work(held))();
+      running = working;
+      const freed = working.then(
+        () => release(0),
+        () => release(1),
+      );
+      await waitUntilLate(freed);
+      const value = await working.catch((error) => {
+        throw signal.aborted ? toLostError(error) : error;
+      });
+      if (signal.aborted) throw signal.reason;
+      return value;
+    },
+
+    async close() {
+      if (running !== undefined) {
+        claim.abandon("the connection is closed");
+        await waitUntilLate(running).catch(() => {});
+      }
+      await release(0);
+    },
+  };
+  return held;
 }
 
 /** @throws UsageError, ConfigError */

@@ -40,118 +40,103 @@ export class UnreadChanges {
 
 const WAIT_OPTIONS = { signal: SIGNAL, wait: v.optional(WAIT, 0) };
 
-/** A source of tasks. If it has lost its session, the next poll opens another one. */
-export class PolledTaskSource implements TaskSource {
-  readonly #connection: LibraryConnection;
-  readonly #aliveTime: number | undefined;
-  readonly #over = new AbortController();
-  readonly #unread: UnreadChanges;
-  readonly #forget: () => void;
-  #poller: Poller;
-  #polling: Promise<unknown> = Promise.resolve();
+/**
+ * Opens a source of tasks and registers it with the connection. If it has lost its session, the next poll opens another one.
+ * @param changes  of all sources of the connection
+ * @throws UnreachableError, ConfigError
+ */
+export async function openTaskSource(
+  connection: LibraryConnection,
+  options: PollOptions,
+  changes: Set<UnreadChanges>,
+): Promise<TaskSource> {
+  connection.checkOpen();
+  const { aliveTime } = parseOptions("open", options, { aliveTime: v.optional(DURATION) });
+  const unread = new UnreadChanges();
+  changes.add(unread); // before the first read, so that changes during it are read again
+  const opening = new ClosableWait(connection, "the connection was closed while a source was opened");
+  try {
+    const poller = await opening.run((closing) =>
+      translated(() => openPoller(connection, aliveTime, closing)),
+    );
+    const renew = (signal: AbortSignal) => openPoller(connection, aliveTime, signal);
+    const source = createTaskSource(connection, poller, renew, unread, () => changes.delete(unread));
+    return await connection.adoptOrEnd(source, () => poller.close());
+  } catch (error) {
+    changes.delete(unread);
+    throw error;
+  }
+}
 
-  /**
-   * Opens a source and registers it with the connection.
-   * @param changes  of all sources of the connection
-   * @throws UnreachableError, ConfigError
-   */
-  static async open(
-    connection: LibraryConnection,
-    options: PollOptions,
-    changes: Set<UnreadChanges>,
-  ): Promise<PolledTaskSource> {
+/**
+ * @param renew  opens a poller with another session
+ * @param forget  called when the source has closed
+ */
+function createTaskSource(
+  connection: LibraryConnection,
+  first: Poller,
+  renew: (signal: AbortSignal) => Promise<Poller>,
+  unread: UnreadChanges,
+  forget: () => void,
+): TaskSource {
+  const over = new AbortController();
+  let poller = first;
+  let polling: Promise<unknown> = Promise.resolve();
+
+  const pollOnce = async () => {
     connection.checkOpen();
-    const { aliveTime } = parseOptions("open", options, { aliveTime: v.optional(DURATION) });
-    const unread = new UnreadChanges();
-    changes.add(unread); // before the first read, so that changes during it are read again
-    const forget = () => changes.delete(unread);
-    const opening = new ClosableWait(connection, "the connection was closed while a source was opened");
-    try {
-      const poller = await opening.run((closing) =>
-        translated(() => openPoller(connection, aliveTime, closing)),
-      );
-      const source = new PolledTaskSource(connection, aliveTime, poller, unread, forget);
-      return await connection.adoptOrEnd(source, () => poller.close());
-    } catch (error) {
-      forget();
-      throw error;
-    }
-  }
-
-  private constructor(
-    connection: LibraryConnection,
-    aliveTime: number | undefined,
-    poller: Poller,
-    unread: UnreadChanges,
-    forget: () => void,
-  ) {
-    this.#connection = connection;
-    this.#unread = unread;
-    this.#forget = forget;
-    this.#aliveTime = aliveTime;
-    this.#poller = poller;
-  }
-
-  async poll<D>(options: PollWaitOptions = {}) {
-    const { signal, wait } = parseOptions("poll", options, WAIT_OPTIONS);
-    const { clock } = this.#connection.ports;
-    const either = mergeSignals(this.#over.signal, signal);
-    const end = wait === true ? Number.POSITIVE_INFINITY : clock.now() + (wait === false ? 0 : wait);
-    for (;;) {
-      either.throwIfAborted();
-      const poller = this.#poller;
-      const since = poller.changeCount;
-      const task = await this.#pollInTurn();
-      if (task !== undefined) return task as Task<D>; // the program says which data its schedules have
-      const left = end - clock.now();
-      if (left <= 0) return undefined;
-      await poller.waitForChange(since, left, either);
-    }
-  }
-
-  async close() {
-    this.#over.abort(new ClosedError("the source of tasks was closed"));
-    await this.#polling;
-    await this.#poller.close();
-    this.#forget();
-    this.#connection.drop(this);
-  }
-
-  [Symbol.asyncDispose]() {
-    return this.close();
-  }
-
-  /** Polls after the polls that are under way. */
-  #pollInTurn(): Promise<Task | undefined> {
-    const next = this.#polling.then(() => this.#poll());
-    this.#polling = next.catch(() => {});
-    return next;
-  }
-
-  async #poll(): Promise<Task | undefined> {
-    this.#connection.checkOpen();
-    this.#over.signal.throwIfAborted();
+    over.signal.throwIfAborted();
     return await translated(async () => {
-      if (this.#poller.isLost) await this.#renew();
-      await this.#catchUp();
-      const polled = await this.#poller.poll();
+      if (poller.isLost) {
+        const lost = poller;
+        poller = await renew(over.signal);
+        await lost.close();
+      }
+      // Reads the schedules that this connection has changed, so that a poll after `add` includes the new schedule.
+      const ids = unread.listIds();
+      if (ids.length > 0) await poller.refresh(ids);
+      unread.forget(ids);
+      const polled = await poller.poll();
       return polled && toTask(polled);
     });
-  }
+  };
 
-  /** Reads the schedules that this connection has changed, so that a poll after `add` includes the new schedule. */
-  async #catchUp(): Promise<void> {
-    const ids = this.#unread.listIds();
-    if (ids.length === 0) return;
-    await this.#poller.refresh(ids);
-    this.#unread.forget(ids);
-  }
+  /** Polls after the polls that are under way. */
+  const pollInTurn = () => {
+    const next = polling.then(pollOnce);
+    polling = next.catch(() => {});
+    return next;
+  };
 
-  async #renew(): Promise<void> {
-    const lost = this.#poller;
-    this.#poller = await openPoller(this.#connection, this.#aliveTime, this.#over.signal);
-    await lost.close();
-  }
+  const source: TaskSource = {
+    async poll<D>(options: PollWaitOptions = {}) {
+      const { signal, wait } = parseOptions("poll", options, WAIT_OPTIONS);
+      const { clock } = connection.ports;
+      const either = mergeSignals(over.signal, signal);
+      const end = wait === true ? Number.POSITIVE_INFINITY : clock.now() + (wait === false ? 0 : wait);
+      for (;;) {
+        either.throwIfAborted();
+        const asked = poller;
+        const since = asked.changeCount;
+        const task = await pollInTurn();
+        if (task !== undefined) return task as Task<D>; // the program says which data its schedules have
+        const left = end - clock.now();
+        if (left <= 0) return undefined;
+        await asked.waitForChange(since, left, either);
+      }
+    },
+
+    async close() {
+      over.abort(new ClosedError("the source of tasks was closed"));
+      await polling;
+      await poller.close();
+      forget();
+      connection.drop(source);
+    },
+
+    [Symbol.asyncDispose]: () => source.close(),
+  };
+  return source;
 }
 
 function openPoller(

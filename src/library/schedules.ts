@@ -40,7 +40,7 @@ import {
   quoteOption,
   TEXT,
 } from "./options-schema.ts";
-import { PolledTaskSource, type UnreadChanges } from "./polled-task-source.ts";
+import { openTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
   BackfillSpan,
@@ -51,6 +51,7 @@ import type {
   Schedules,
   SyncOptions,
   SyncResult,
+  TaskSource,
 } from "./types.ts";
 
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
@@ -65,7 +66,7 @@ export interface ConnectionSchedules extends Schedules {
 export function createSchedules(connection: LibraryConnection): ConnectionSchedules {
   const { ports } = connection;
   const unread = new Set<UnreadChanges>();
-  let source: Promise<PolledTaskSource> | undefined;
+  let source: Promise<TaskSource> | undefined;
 
   const recordChange = (id: string) => {
     for (const changes of unread) changes.record(id);
@@ -192,10 +193,10 @@ export function createSchedules(connection: LibraryConnection): ConnectionSchedu
       await change(id, () => buildBackfillCancellation([id]));
     },
 
-    open: (options = {}) => PolledTaskSource.open(connection, options, unread),
+    open: (options = {}) => openTaskSource(connection, options, unread),
 
     async poll(options) {
-      source ??= PolledTaskSource.open(connection, {}, unread);
+      source ??= openTaskSource(connection, {}, unread);
       try {
         return await (await source).poll(options);
       } catch (error) {
