@@ -56,165 +56,155 @@ interface InFlightAttempt {
 
 const BACKOFF_MS = [0, 50, 100, 200, 400];
 
-/** One call, tried on one member after the other, and on several at once when a member is slow. Settles once. */
-class FailoverCall<T> {
-  readonly #failover: Failover;
-  readonly #attempt: Attempt<T>;
-  readonly #discard: (late: T) => void;
-  readonly #outcome = Promise.withResolvers<T>();
+/** A call under way. It settles once. */
+interface FailoverCall<T> {
+  promise: Promise<T>;
+  abort(reason: unknown): void;
+  /** Fails the call with the error or missing response of each member so far. */
+  giveUp(): void;
+}
+
+/** Starts a call: tries one member after the other, and several at once when a member is slow. */
+function startCall<T>(
+  failover: Failover,
+  attempt: Attempt<T>,
+  discard: (late: T) => void = () => {},
+): FailoverCall<T> {
+  const { members, clock, timeouts, latency } = failover;
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   /** Stops all timers of the call. */
-  readonly #timers = new AbortController();
-  readonly #flights = new Set<InFlightAttempt>();
+  const timers = new AbortController();
+  const flights = new Set<InFlightAttempt>();
   /** Number of attempts per member. */
-  readonly #tried = new Map<Member, number>();
-  readonly #unusable = new Set<Member>();
-  readonly #causes = new Map<Member, StoreError>();
-  #failures = 0;
-  #isSettled = false;
+  const tried = new Map<Member, number>();
+  const unusable = new Set<Member>();
+  const causes = new Map<Member, StoreError>();
+  let failures = 0;
+  let isSettled = false;
 
-  constructor(failover: Failover, attempt: Attempt<T>, discard: (late: T) => void = () => {}) {
-    this.#failover = failover;
-    this.#attempt = attempt;
-    this.#discard = discard;
-  }
+  const settle = (tell: () => void) => {
+    if (isSettled) return;
+    isSettled = true;
+    tell();
+    timers.abort(OVER);
+    for (const { control } of flights)
+      control.abort(new StoreError("unavailable", "another attempt was faster"));
+    flights.clear();
+  };
 
-  start(): Promise<T> {
-    this.#runAfter(this.#failover.timeouts.total, () => this.giveUp());
-    this.#launch();
-    return this.#outcome.promise;
-  }
-
-  abort(reason: unknown): void {
-    this.#settle(() => this.#outcome.reject(reason));
-  }
-
-  #launch(): void {
-    const member = this.#choose();
-    if (this.#isSettled || member === undefined) return;
-    const { clock, timeouts, latency } = this.#failover;
-    const flight = { member, control: new AbortController(), startedAt: clock.now() };
-    const before = this.#tried.get(member) ?? 0;
-    const within = timeouts.attempt * 2 ** before;
-    this.#flights.add(flight);
-    this.#tried.set(member, before + 1);
-    const hedge = latency.computeHedgeDelay(timeouts);
-    if (hedge < within) this.#runAfter(hedge, () => this.#hedge(flight));
-    this.#limit(flight, within, latency.computeSilenceTimeout(timeouts) * 2 ** before);
-    this.#attempt(member, { signal: flight.control.signal, fresh: before > 0 }).then(
-      (value) => this.#succeed(flight, value),
-      (error) => this.#fail(flight, error),
+  const runAfter = (ms: number, act: () => void) => {
+    clock.sleep(ms, timers.signal).then(
+      () => {
+        if (!isSettled) act();
+      },
+      () => {}, // the call has settled
     );
-  }
+  };
 
-  /**
-   * @param silent  time, ms, after which an attempt on the only member fails if that member has sent nothing else
-   * meanwhile
-   */
-  #limit(flight: InFlightAttempt, within: number, silent: number): void {
-    const { member, startedAt } = flight;
-    this.#runAfter(within, () => this.#expire(flight, within));
-    const hasOthers = this.#failover.members.length - this.#unusable.size > 1; // a copy goes to another member sooner
-    if (hasOthers || silent >= within) return;
-    this.#runAfter(silent, () => {
-      if (!this.#failover.latency.hasMessageSince(member, startedAt)) this.#expire(flight, silent);
-    });
-  }
+  const giveUp = () => {
+    const unanswered = Array.from(
+      flights,
+      ({ member }) => new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`),
+    );
+    const all = [...causes.values(), ...unanswered];
+    const other = all.find(({ kind }) => kind === "otherCluster");
+    settle(() => reject(joinErrors(all, other?.kind)));
+  };
 
   /**
    * Returns the next member, counting from the preferred one. Skips members with an attempt in flight: a second copy
    * there would only add load.
    */
-  #choose(): Member | undefined {
-    const { members, preferred } = this.#failover;
+  const choose = () => {
     const usable = members
-      .map((_, i) => members[(preferred + this.#failures + i) % members.length])
-      .filter((member): member is Member => member !== undefined && !this.#unusable.has(member));
-    const busy = new Set([...this.#flights].map((flight) => flight.member));
+      .map((_, i) => members[(failover.preferred + failures + i) % members.length])
+      .filter((member): member is Member => member !== undefined && !unusable.has(member));
+    const busy = new Set([...flights].map((flight) => flight.member));
     return usable.find((member) => !busy.has(member));
-  }
+  };
 
-  #hedge(flight: InFlightAttempt): void {
-    if (this.#flights.has(flight)) this.#launch();
-  }
+  const launch = () => {
+    const member = choose();
+    if (isSettled || member === undefined) return;
+    const flight = { member, control: new AbortController(), startedAt: clock.now() };
+    const before = tried.get(member) ?? 0;
+    const within = timeouts.attempt * 2 ** before;
+    flights.add(flight);
+    tried.set(member, before + 1);
+    const hedge = latency.computeHedgeDelay(timeouts);
+    if (hedge < within)
+      runAfter(hedge, () => {
+        if (flights.has(flight)) launch();
+      });
+    limit(flight, within, latency.computeSilenceTimeout(timeouts) * 2 ** before);
+    attempt(member, { signal: flight.control.signal, fresh: before > 0 }).then(
+      (value) => succeed(flight, value),
+      (error) => fail(flight, error),
+    );
+  };
 
-  #expire(flight: InFlightAttempt, within: number): void {
-    if (!this.#flights.has(flight)) return;
-    this.#suspect(flight);
-    const text = `${flight.member.endpoint}: no answer within ${within} ms`;
-    this.#fail(flight, new MemberError("unavailable", "retry", text));
-  }
-
-  #succeed(flight: InFlightAttempt, value: T): void {
-    if (this.#isSettled || !this.#flights.delete(flight)) {
-      this.#discard(value);
-      return;
-    }
-    const { members, clock, latency, timeouts } = this.#failover;
-    this.#failover.preferred = members.indexOf(flight.member);
-    const now = clock.now();
-    latency.recordAnswer(flight.member, flight.startedAt, now);
-    const slow = [...this.#flights].filter((other) => other.startedAt <= now - timeouts.hedge);
-    this.#settle(() => this.#outcome.resolve(value));
-    for (const other of slow) this.#suspect(other);
-  }
+  /**
+   * @param silent  time, ms, after which an attempt on the only member fails if that member has sent nothing else
+   * meanwhile
+   */
+  const limit = (flight: InFlightAttempt, within: number, silent: number) => {
+    const { member, startedAt } = flight;
+    runAfter(within, () => expire(flight, within));
+    const hasOthers = members.length - unusable.size > 1; // a copy goes to another member sooner
+    if (hasOthers || silent >= within) return;
+    runAfter(silent, () => {
+      if (!latency.hasMessageSince(member, startedAt)) expire(flight, silent);
+    });
+  };
 
   /** A member that has answered another call meanwhile is only slow. */
-  #suspect({ member, startedAt }: InFlightAttempt): void {
-    if (!this.#failover.latency.hasMessageSince(member, startedAt)) this.#failover.onSuspect(member);
-  }
+  const suspect = ({ member, startedAt }: InFlightAttempt) => {
+    if (!latency.hasMessageSince(member, startedAt)) failover.onSuspect(member);
+  };
 
-  #fail(flight: InFlightAttempt, error: unknown): void {
-    if (this.#isSettled || !this.#flights.delete(flight)) return;
+  const expire = (flight: InFlightAttempt, within: number) => {
+    if (!flights.has(flight)) return;
+    suspect(flight);
+    const text = `${flight.member.endpoint}: no answer within ${within} ms`;
+    fail(flight, new MemberError("unavailable", "retry", text));
+  };
+
+  const succeed = (flight: InFlightAttempt, value: T) => {
+    if (isSettled || !flights.delete(flight)) return discard(value);
+    failover.preferred = members.indexOf(flight.member);
+    const now = clock.now();
+    latency.recordAnswer(flight.member, flight.startedAt, now);
+    const slow = [...flights].filter((other) => other.startedAt <= now - timeouts.hedge);
+    settle(() => resolve(value));
+    for (const other of slow) suspect(other);
+  };
+
+  const fail = (flight: InFlightAttempt, error: unknown) => {
+    if (isSettled || !flights.delete(flight)) return;
     flight.control.abort(error);
     if (!(error instanceof MemberError) || error.advice === "final" || error.advice === "relogin") {
-      this.#settle(() => this.#outcome.reject(error));
+      settle(() => reject(error));
       return;
     }
-    this.#causes.set(flight.member, error);
-    if (error.advice === "elsewhere") this.#unusable.add(flight.member);
-    this.#failures += 1;
-    const usable = this.#failover.members.length - this.#unusable.size;
-    if (usable > 0) this.#retry(usable);
-    else if (this.#flights.size === 0) this.giveUp();
-  }
+    causes.set(flight.member, error);
+    if (error.advice === "elsewhere") unusable.add(flight.member);
+    failures += 1;
+    const usable = members.length - unusable.size;
+    if (usable > 0) retry(usable);
+    else if (flights.size === 0) giveUp();
+  };
 
   /** Tries the other members at once, and starts another round only after a pause. */
-  #retry(usable: number): void {
-    const round = Math.floor(this.#failures / usable);
-    const pause = this.#failures % usable === 0 ? (BACKOFF_MS[round - 1] ?? 400) : 0;
-    if (pause === 0) this.#launch();
-    else this.#runAfter(pause, () => this.#launch());
-  }
+  const retry = (usable: number) => {
+    const round = Math.floor(failures / usable);
+    const pause = failures % usable === 0 ? (BACKOFF_MS[round - 1] ?? 400) : 0;
+    if (pause === 0) launch();
+    else runAfter(pause, launch);
+  };
 
-  /** Fails the call with the error or missing response of each member so far. */
-  giveUp(): void {
-    const causes = [...this.#causes.values()];
-    for (const { member } of this.#flights) {
-      causes.push(new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`));
-    }
-    const other = causes.find(({ kind }) => kind === "otherCluster");
-    const error = joinErrors(causes, other?.kind);
-    this.#settle(() => this.#outcome.reject(error));
-  }
-
-  #settle(tell: () => void): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    tell();
-    this.#timers.abort(OVER);
-    for (const { control } of this.#flights)
-      control.abort(new StoreError("unavailable", "another attempt was faster"));
-    this.#flights.clear();
-  }
-
-  #runAfter(ms: number, act: () => void): void {
-    this.#failover.clock.sleep(ms, this.#timers.signal).then(
-      () => {
-        if (!this.#isSettled) act();
-      },
-      () => {}, // the call has settled
-    );
-  }
+  runAfter(timeouts.total, giveUp);
+  launch();
+  return { promise, abort: (reason) => settle(() => reject(reason)), giveUp };
 }
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
@@ -258,14 +248,14 @@ export class Failover {
   async run<T>(attempt: Attempt<T>, signal?: AbortSignal, discard?: (late: T) => void): Promise<T> {
     signal?.throwIfAborted();
     this.closed.throwIfAborted();
-    const call = new FailoverCall(this, attempt, discard);
+    const call = startCall(this, attempt, discard);
     // At the caller's deadline, report the errors so far.
     const stopListening = listenForAbort(signal, () =>
       isUnavailable(signal?.reason) ? call.giveUp() : call.abort(signal?.reason),
     );
     this.#calls.add(call);
     try {
-      return await call.start();
+      return await call.promise;
     } finally {
       this.#calls.delete(call);
       stopListening();
