@@ -13,7 +13,7 @@ import { raiseVerbosity } from "../commands/logging.ts";
 import { findOutputDirectory } from "../commands/output-storage.ts";
 import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { OutputServer } from "../output/output-server.ts";
-import { AgentListener } from "../process/agent-socket/listener.ts";
+import { openAgentListener } from "../process/agent-socket/listener.ts";
 import {
   prepareSocketDirectory,
   refuseConnections,
@@ -78,7 +78,7 @@ async function serveCalls(
   const context = createContext({ ...connection, path, readBootTime });
   const agent = new Agent(context);
   const address = descriptor === undefined ? { path } : { descriptor };
-  const listener = await AgentListener.open({
+  const listener = await openAgentListener({
     port: startSocketThread({ address, allow: settings.agentAllow }),
     readBootTime,
     onCall: (launched) => agent.serve(launched),

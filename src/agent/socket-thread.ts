@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { AgentAddress } from "../process/agent-socket/listening-socket.ts";
 import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
-import { SocketServer } from "../process/agent-socket/socket-server.ts";
+import { startSocketServer } from "../process/agent-socket/socket-server.ts";
 import { createBootClock } from "../process/clock.ts";
 import { Accounts } from "./accounts.ts";
 import { BriefCache } from "./brief-cache.ts";
@@ -18,7 +18,7 @@ export async function serveSocket(): Promise<void> {
   const { address, allow } = workerData as SocketThreadData;
   if (parentPort === null) throw new Error("the socket is served in a worker thread");
   const addon = loadPeerAddon();
-  await SocketServer.start(parentPort, { address, addon, isServed: createPolicy(allow, addon.readBootTime) });
+  await startSocketServer(parentPort, { address, addon, isServed: createPolicy(allow, addon.readBootTime) });
 }
 
 /** Returns whether the agent serves a peer, or why not. Reads the system's files once for the connections of a moment. */

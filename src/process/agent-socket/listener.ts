@@ -27,106 +27,103 @@ interface AgentListenerOptions {
 type Answer = Extract<SocketNews, { question: number }>;
 
 /** The agent's socket, which another thread has: yields the calls of launchers. */
-export class AgentListener {
-  readonly #options: AgentListenerOptions;
-  readonly #outbox: Outbox<SocketOrder>;
-  readonly #opened = Promise.withResolvers<void>();
-  readonly #calls = new Map<number, LaunchedCall>();
-  readonly #questions = new Map<number, (answer: Answer) => void>();
-  #lastQuestion = 0;
-  /** Frames and calls that were handled since the last report, by user. */
-  #taken = new Map<number, number>();
-
-  private constructor(options: AgentListenerOptions) {
-    this.#options = options;
-    this.#outbox = new Outbox(options.port, process.nextTick);
-    options.port.on("message", (all) => {
-      for (const news of all as SocketNews[]) this.#handleNews(news);
-    });
-  }
-
-  /**
-   * Waits until the thread listens.
-   * @throws ConfigError when the path cannot be used, or another agent listens there
-   */
-  static async open(options: AgentListenerOptions): Promise<AgentListener> {
-    const listener = new AgentListener(options);
-    await listener.#opened.promise;
-    return listener;
-  }
-
+export interface AgentListener {
   /**
    * Stops listening, and declines calls that are not complete. Complete calls keep their connections. Resolves when it is
    * done.
    */
-  async close(): Promise<void> {
-    this.#outbox.add({ kind: "close" });
-    await this.flush();
-  }
-
+  close(): Promise<void>;
   /** Resolves when what was sent on all connections is written. */
-  async flush(): Promise<void> {
-    await this.#ask("tellDone");
-  }
-
+  flush(): Promise<void>;
   /** Looks whether launchers find the socket, and gives it its path again if it has none. Never rejects. */
-  async checkPath(): Promise<PathCheck> {
-    const answer = await this.#ask("checkPath");
-    return answer.kind === "path" ? answer.check : { state: "found" };
-  }
+  checkPath(): Promise<PathCheck>;
+}
 
-  async #ask(kind: "tellDone" | "checkPath"): Promise<Answer> {
-    this.#lastQuestion += 1;
-    const { promise, resolve } = Promise.withResolvers<Answer>();
-    this.#questions.set(this.#lastQuestion, resolve);
-    this.#outbox.add({ kind, question: this.#lastQuestion });
-    return await promise;
-  }
-
-  #handleNews(news: SocketNews): void {
-    switch (news.kind) {
-      case "opened":
-        return this.#opened.resolve();
-      case "failed":
-        return this.#opened.reject(news.isConfig ? new ConfigError(news.message) : new Error(news.message));
-      case "call":
-        return this.#handleCall(news);
-      case "frame":
-        this.#take(news.uid);
-        return this.#calls.get(news.id)?.receive({ ...news.frame, block: toBuffer(news.frame.block) });
-      case "ended":
-        this.#calls.get(news.id)?.close();
-        this.#calls.delete(news.id);
-        return;
-      case "declined":
-        for (const [why, count] of news.counts) this.#options.onDeclined?.(why, count);
-        return;
-      case "fault":
-        return this.#options.onFault(new Error(news.message));
-      default:
-        this.#questions.get(news.question)?.(news);
-        this.#questions.delete(news.question);
-    }
-  }
-
-  #handleCall(news: CallNews): void {
-    this.#take(news.peer.uid);
-    const delay = this.#options.readBootTime() - news.request.bootTime;
-    const call = new LaunchedCall(news, delay, this.#outbox, () => this.flush());
-    this.#calls.set(news.id, call);
-    this.#options.onCall(call);
-  }
+/**
+ * Waits until the thread listens.
+ * @throws ConfigError when the path cannot be used, or another agent listens there
+ */
+export async function openAgentListener(options: AgentListenerOptions): Promise<AgentListener> {
+  const outbox = new Outbox<SocketOrder>(options.port, process.nextTick);
+  const opened = Promise.withResolvers<void>();
+  const calls = new Map<number, LaunchedCall>();
+  const questions = new Map<number, (answer: Answer) => void>();
+  let lastQuestion = 0;
+  /** Frames and calls that were handled since the last report, by user. */
+  let taken = new Map<number, number>();
 
   /**
    * Reports what was handled after the timers and the answers of etcd have had their turn: so much of a user is between the
    * threads at most.
    */
-  #take(uid: number): void {
-    if (this.#taken.size === 0)
+  const take = (uid: number) => {
+    if (taken.size === 0)
       setImmediate(() => {
-        this.#outbox.add({ kind: "taken", counts: this.#taken });
-        this.#taken = new Map();
+        outbox.add({ kind: "taken", counts: taken });
+        taken = new Map();
       });
-    this.#taken.set(uid, (this.#taken.get(uid) ?? 0) + 1);
-  }
+    taken.set(uid, (taken.get(uid) ?? 0) + 1);
+  };
+
+  const ask = async (kind: "tellDone" | "checkPath") => {
+    lastQuestion += 1;
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    questions.set(lastQuestion, resolve);
+    outbox.add({ kind, question: lastQuestion });
+    return await promise;
+  };
+
+  const flush = async () => {
+    await ask("tellDone");
+  };
+
+  const handleCall = (news: CallNews) => {
+    take(news.peer.uid);
+    const delay = options.readBootTime() - news.request.bootTime;
+    const call = new LaunchedCall(news, delay, outbox, flush);
+    calls.set(news.id, call);
+    options.onCall(call);
+  };
+
+  const handleNews = (news: SocketNews) => {
+    switch (news.kind) {
+      case "opened":
+        return opened.resolve();
+      case "failed":
+        return opened.reject(news.isConfig ? new ConfigError(news.message) : new Error(news.message));
+      case "call":
+        return handleCall(news);
+      case "frame":
+        take(news.uid);
+        return calls.get(news.id)?.receive({ ...news.frame, block: toBuffer(news.frame.block) });
+      case "ended":
+        calls.get(news.id)?.close();
+        calls.delete(news.id);
+        return;
+      case "declined":
+        for (const [why, count] of news.counts) options.onDeclined?.(why, count);
+        return;
+      case "fault":
+        return options.onFault(new Error(news.message));
+      default:
+        questions.get(news.question)?.(news);
+        questions.delete(news.question);
+    }
+  };
+
+  options.port.on("message", (all) => {
+    for (const news of all as SocketNews[]) handleNews(news);
+  });
+  await opened.promise;
+  return {
+    flush,
+    async close() {
+      outbox.add({ kind: "close" });
+      await flush();
+    },
+    async checkPath() {
+      const answer = await ask("checkPath");
+      return answer.kind === "path" ? answer.check : { state: "found" };
+    },
+  };
 }

@@ -193,138 +193,63 @@ interface SocketServerOptions {
 }
 
 /**
- * The agent's socket, in a thread of its own: accepts connections, and passes the calls of launchers and their frames to
- * the main thread. Whoever may connect can delay neither that thread nor the calls of others: everything that a peer can
- * send or keep open is limited.
+ * Begins to listen on the agent's socket, in a thread of its own, and serves what the other end of the port asks for: accepts
+ * connections, and passes the calls of launchers and their frames to the main thread. Whoever may connect can delay neither that
+ * thread nor the calls of others: everything that a peer can send or keep open is limited.
  */
-export class SocketServer {
-  readonly #options: SocketServerOptions;
-  readonly #limits: SocketLimits;
-  readonly #socket: ListeningSocket;
-  readonly #outbox: Outbox<SocketNews>;
-  readonly #users = new Map<number, UserConnections>();
-  readonly #incoming = new Set<IncomingCall>();
+export async function startSocketServer(
+  port: ThreadPort,
+  { address, addon, isServed, limits = LIMITS }: SocketServerOptions,
+): Promise<void> {
+  // Posts what has arrived on all connections, and after what was sent has been written.
+  const outbox = new Outbox<SocketNews>(port, setImmediate);
+  const users = new Map<number, UserConnections>();
+  const incoming = new Set<IncomingCall>();
   /** Of complete calls, by their numbers. */
-  readonly #connections = new Map<number, CallConnection>();
-  #lastId = 0;
-  #declined = new Map<DeclinedConnection, number>();
+  const connections = new Map<number, CallConnection>();
+  let lastId = 0;
+  let declined = new Map<DeclinedConnection, number>();
 
-  private constructor(port: ThreadPort, options: SocketServerOptions) {
-    this.#options = options;
-    this.#limits = options.limits ?? LIMITS;
-    // Posts what has arrived on all connections, and after what was sent has been written.
-    this.#outbox = new Outbox(port, setImmediate);
-    this.#socket = new ListeningSocket(
-      options.address,
-      (socket) => this.#handleConnection(socket),
-      (error) => this.#reportFault(error),
-    );
-    port.on("message", (orders) => {
-      for (const order of orders as SocketOrder[]) this.#obey(order);
-    });
-  }
+  const reportFault = ({ message }: Error) => outbox.add({ kind: "fault", message });
 
-  /** Begins to listen, and serves what the other end of the port asks for. */
-  static async start(port: ThreadPort, options: SocketServerOptions): Promise<void> {
-    const server = new SocketServer(port, options);
-    try {
-      await server.#socket.open();
-      server.#outbox.add({ kind: "opened" });
-    } catch (error) {
-      const { message } = error as Error;
-      server.#outbox.add({ kind: "failed", message, isConfig: error instanceof ConfigError });
-    }
-  }
+  const countDeclined = (why: DeclinedConnection) => {
+    if (declined.size === 0)
+      setTimeout(() => {
+        outbox.add({ kind: "declined", counts: declined });
+        declined = new Map();
+      }, TELL_DECLINED_MS).unref();
+    declined.set(why, (declined.get(why) ?? 0) + 1);
+  };
 
-  #obey(order: SocketOrder): void {
-    switch (order.kind) {
-      case "send":
-        return this.#connections.get(order.id)?.send(toBuffer(order.frames));
-      case "finish":
-        return this.#connections.get(order.id)?.finish(toBuffer(order.frames));
-      case "destroy":
-        return this.#connections.get(order.id)?.destroy();
-      case "taken":
-        for (const [uid, count] of order.counts) this.#findUser(uid).traffic.take(count);
-        return;
-      case "close":
-        return this.#close();
-      case "tellDone":
-        return this.#outbox.add({ kind: "done", question: order.question });
-      case "checkPath":
-        void this.#socket
-          .checkPath()
-          .then((check) => this.#outbox.add({ kind: "path", question: order.question, check }));
-    }
-  }
+  /** Users stay known: one who closes all connections must not be allowed another burst. */
+  const findUser = (uid: number) => {
+    const user = users.get(uid) ?? new UserConnections(limits.user);
+    users.set(uid, user);
+    return user;
+  };
 
-  /** Stops listening, and declines calls that are not complete. Complete calls keep their connections. */
-  #close(): void {
-    this.#socket.close();
-    for (const call of this.#incoming) call.decline("the agent ends");
-  }
-
-  #reportFault({ message }: Error): void {
-    this.#outbox.add({ kind: "fault", message });
-  }
-
-  #handleConnection(socket: Socket): void {
-    socket.on("error", () => {}); // the close event follows
-    const peer = this.#readPeer(socket);
-    if (peer === undefined) return;
-    const served = this.#options.isServed(peer);
-    if (served !== true) return this.#refuse(socket, "user", served);
-    const user = this.#findUser(peer.uid);
-    if (user.isFull) this.#refuse(socket, "limit", `user ${peer.uid} has too many connections`);
-    else this.#readCall(socket, peer, user);
-  }
-
-  #readPeer(socket: Socket): Peer | undefined {
-    try {
-      return this.#options.addon.readPeer(socket);
-    } catch (error) {
-      socket.destroy();
-      this.#reportFault(error as Error);
-      return undefined;
-    }
-  }
-
-  #readCall(socket: Socket, peer: Peer, user: UserConnections): void {
-    const connection = new CallConnection(socket, user.callTraffic);
-    user.addConnection();
-    socket.once("close", () => user.removeConnection());
-    const call = new IncomingCall(connection, this.#limits.callMs, {
-      onComplete: (request) => this.#completeCall(connection, peer, request),
-      onDeclined: () => this.#countDeclined("call"),
-      onEnd: () => {
-        this.#incoming.delete(call);
-        user.finish(call);
-      },
-    });
-    this.#incoming.add(call);
-    user.read(call);
-  }
-
-  #completeCall(connection: CallConnection, peer: Peer, request: CallRequest): void {
-    const bootTime = this.#options.addon.readBootTime();
-    checkCaller(peer, request, bootTime);
-    const user = this.#findUser(peer.uid);
-    if (!user.reserve(request.length))
-      throw new CallRefusal(`the calls of user ${peer.uid} have too many words and settings`);
-    void connection.closed.then(() => user.free(request.length));
-    this.#passOn(connection, peer, user, request);
-  }
+  /** Declines a connection without reading from it. */
+  const refuse = (socket: Socket, why: DeclinedConnection, reason: string) => {
+    countDeclined(why);
+    socket.write(encodeDecline(reason));
+    socket.destroySoon();
+  };
 
   /** Passes a complete call on, and what its launcher sends from now on. */
-  #passOn(connection: CallConnection, peer: Peer, { traffic }: UserConnections, request: CallRequest): void {
-    this.#lastId += 1;
-    const id = this.#lastId;
+  const passOn = (
+    connection: CallConnection,
+    peer: Peer,
+    { traffic }: UserConnections,
+    request: CallRequest,
+  ) => {
+    lastId += 1;
+    const id = lastId;
     const report = (news: SocketNews) => {
       traffic.addUntaken();
-      this.#outbox.add(news);
+      outbox.add(news);
     };
     connection.setTraffic(traffic);
-    this.#connections.set(id, connection);
+    connections.set(id, connection);
     report({ kind: "call", id, peer, request });
     connection.setHandler((frame: Frame) => {
       // A call cannot be changed, and launchers of its version send nothing else.
@@ -332,33 +257,91 @@ export class SocketServer {
       report({ kind: "frame", id, uid: peer.uid, frame: { ...frame, block: copyBytes(frame.block) } });
     });
     void connection.closed.then(() => {
-      this.#connections.delete(id);
-      this.#outbox.add({ kind: "ended", id });
+      connections.delete(id);
+      outbox.add({ kind: "ended", id });
     });
-  }
+  };
 
-  #countDeclined(why: DeclinedConnection): void {
-    if (this.#declined.size === 0)
-      setTimeout(() => {
-        this.#outbox.add({ kind: "declined", counts: this.#declined });
-        this.#declined = new Map();
-      }, TELL_DECLINED_MS).unref();
-    this.#declined.set(why, (this.#declined.get(why) ?? 0) + 1);
-  }
+  const completeCall = (connection: CallConnection, peer: Peer, request: CallRequest) => {
+    checkCaller(peer, request, addon.readBootTime());
+    const user = findUser(peer.uid);
+    if (!user.reserve(request.length))
+      throw new CallRefusal(`the calls of user ${peer.uid} have too many words and settings`);
+    void connection.closed.then(() => user.free(request.length));
+    passOn(connection, peer, user, request);
+  };
 
-  /** Users stay known: one who closes all connections must not be allowed another burst. */
-  #findUser(uid: number): UserConnections {
-    const found = this.#users.get(uid);
-    if (found !== undefined) return found;
-    const user = new UserConnections(this.#limits.user);
-    this.#users.set(uid, user);
-    return user;
-  }
+  const readCall = (socket: Socket, peer: Peer, user: UserConnections) => {
+    const connection = new CallConnection(socket, user.callTraffic);
+    user.addConnection();
+    socket.once("close", () => user.removeConnection());
+    const call = new IncomingCall(connection, limits.callMs, {
+      onComplete: (request) => completeCall(connection, peer, request),
+      onDeclined: () => countDeclined("call"),
+      onEnd: () => {
+        incoming.delete(call);
+        user.finish(call);
+      },
+    });
+    incoming.add(call);
+    user.read(call);
+  };
 
-  /** Declines a connection without reading from it. */
-  #refuse(socket: Socket, why: DeclinedConnection, reason: string): void {
-    this.#countDeclined(why);
-    socket.write(encodeDecline(reason));
-    socket.destroySoon();
+  const readPeer = (socket: Socket) => {
+    try {
+      return addon.readPeer(socket);
+    } catch (error) {
+      socket.destroy();
+      reportFault(error as Error);
+      return undefined;
+    }
+  };
+
+  const handleConnection = (socket: Socket) => {
+    socket.on("error", () => {}); // the close event follows
+    const peer = readPeer(socket);
+    if (peer === undefined) return;
+    const served = isServed(peer);
+    if (served !== true) return refuse(socket, "user", served);
+    const user = findUser(peer.uid);
+    if (user.isFull) refuse(socket, "limit", `user ${peer.uid} has too many connections`);
+    else readCall(socket, peer, user);
+  };
+
+  const listening = new ListeningSocket(address, handleConnection, reportFault);
+
+  const obey = (order: SocketOrder) => {
+    switch (order.kind) {
+      case "send":
+        return connections.get(order.id)?.send(toBuffer(order.frames));
+      case "finish":
+        return connections.get(order.id)?.finish(toBuffer(order.frames));
+      case "destroy":
+        return connections.get(order.id)?.destroy();
+      case "taken":
+        for (const [uid, count] of order.counts) findUser(uid).traffic.take(count);
+        return;
+      case "close": // stops listening, and declines calls that are not complete; complete calls keep their connections
+        listening.close();
+        for (const call of incoming) call.decline("the agent ends");
+        return;
+      case "tellDone":
+        return outbox.add({ kind: "done", question: order.question });
+      case "checkPath":
+        void listening
+          .checkPath()
+          .then((check) => outbox.add({ kind: "path", question: order.question, check }));
+    }
+  };
+
+  port.on("message", (orders) => {
+    for (const order of orders as SocketOrder[]) obey(order);
+  });
+  try {
+    await listening.open();
+    outbox.add({ kind: "opened" });
+  } catch (error) {
+    const { message } = error as Error;
+    outbox.add({ kind: "failed", message, isConfig: error instanceof ConfigError });
   }
 }

@@ -5,10 +5,10 @@ import { MessageChannel } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
-import { AgentListener } from "../../../src/process/agent-socket/listener.ts";
+import { type AgentListener, openAgentListener } from "../../../src/process/agent-socket/listener.ts";
 import type { AgentAddress } from "../../../src/process/agent-socket/listening-socket.ts";
 import type { Peer } from "../../../src/process/agent-socket/peer.ts";
-import { type SocketLimits, SocketServer } from "../../../src/process/agent-socket/socket-server.ts";
+import { type SocketLimits, startSocketServer } from "../../../src/process/agent-socket/socket-server.ts";
 import { addon, type CallOptions, FakeLauncher } from "./fake-launcher.ts";
 
 export const LIMITS: SocketLimits = {
@@ -32,12 +32,12 @@ export function createFolder(): string {
 /** Opens the socket of an agent, with both sides in this thread. It is closed with the test. */
 export async function openListener(
   address: AgentAddress,
-  on: Pick<Parameters<typeof AgentListener.open>[0], "onCall" | "onFault">,
+  on: Pick<Parameters<typeof openAgentListener>[0], "onCall" | "onFault">,
   options: { limits?: SocketLimits; isServed?: (peer: Peer) => true | string } = {},
 ): Promise<AgentListener> {
   const { port1, port2 } = new MessageChannel();
-  const opening = AgentListener.open({ ...on, port: port1, readBootTime: addon.readBootTime });
-  void SocketServer.start(port2, { address, addon, isServed: () => true as const, ...options });
+  const opening = openAgentListener({ ...on, port: port1, readBootTime: addon.readBootTime });
+  void startSocketServer(port2, { address, addon, isServed: () => true as const, ...options });
   const listener = await opening;
   onTestFinished(async () => {
     await listener.close();

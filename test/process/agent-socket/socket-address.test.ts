@@ -140,16 +140,16 @@ test("a listening socket can be inherited", async () => {
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(path, resolve));
   const script = `
-    import { AgentListener } from "${import.meta.dirname}/../../../src/process/agent-socket/listener.ts";
-    import { SocketServer } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-server.ts";
+    import { openAgentListener } from "${import.meta.dirname}/../../../src/process/agent-socket/listener.ts";
+    import { startSocketServer } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-server.ts";
     import { takeInheritedSocket } from "${import.meta.dirname}/../../../src/process/agent-socket/listening-socket.ts";
     import { loadPeerAddon } from "${import.meta.dirname}/../../../src/process/agent-socket/peer.ts";
     process.env.LISTEN_PID = String(process.pid);
     const descriptor = takeInheritedSocket(process.env);
     const { port1, port2 } = new MessageChannel();
     const addon = loadPeerAddon();
-    void SocketServer.start(port2, { address: { descriptor }, addon, isServed: () => true });
-    await AgentListener.open({
+    void startSocketServer(port2, { address: { descriptor }, addon, isServed: () => true });
+    await openAgentListener({
       port: port1, readBootTime: addon.readBootTime, onFault: console.error,
       onCall: (call) => call.end(process.env.LISTEN_FDS === undefined ? 42 : 1),
     });
