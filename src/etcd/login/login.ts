@@ -5,7 +5,7 @@ import { MemberError } from "../member.ts";
 import type { CheckedOptions } from "../options.ts";
 import { isUnavailable } from "../retry.ts";
 import { StoreError } from "../store.ts";
-import { createUnansweredError, LoginCall } from "./login-call.ts";
+import { createUnansweredError, type LoginCall, startLogin } from "./login-call.ts";
 
 /** First and longest time before a refused password is tried again, ms. */
 const [FIRST_REST, LONGEST_REST] = [1_000, 30_000];
@@ -204,9 +204,9 @@ export class Login {
   /** @returns undefined when etcd refused the password. @throws StoreError when there was no response */
   async #tryPassword(password: string, route: Failover, signal: AbortSignal): Promise<Token | undefined> {
     const { clock } = route;
-    this.#call = new LoginCall(route, { name: this.#user, password }, this.#unit);
+    this.#call = startLogin(route, { name: this.#user, password }, this.#unit, signal);
     try {
-      const text = await this.#call.run(signal);
+      const text = await this.#call.token;
       this.#passwords.accept(password);
       this.#refusal = undefined;
       this.#failure = undefined;
@@ -238,7 +238,7 @@ export class Login {
 
   /** Builds the error for a caller whose time is up: the failures of this login, else of the one before it. */
   #createLateError(): StoreError {
-    if (this.#call?.hasFailed !== true && this.#failure !== undefined) return this.#failure;
+    if (this.#call?.hasFailed() !== true && this.#failure !== undefined) return this.#failure;
     return this.#call?.createError() ?? this.#createRefusalError();
   }
 
