@@ -28,7 +28,7 @@ import {
 import { judgeRunnerLiveness } from "../../state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { type ActionOutcome, createOutcome, type EvictionResult, type RunnerRecord } from "../outcome.ts";
-import { confirmAction, createActionCommand } from "../print-outcome.ts";
+import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";
 import {
   findOnlyClaim,
   QUEUE_COLLECTIONS,
@@ -37,15 +37,15 @@ import {
   readSnapshotAt,
 } from "../read-snapshot.ts";
 import { toRunnersJson } from "../see/show-json.ts";
-import { type ActionContext, InterruptedError } from "../store-command.ts";
+import { type CommandContext, InterruptedError } from "../store-command.ts";
 import type { EvictionFlags, ResetFlags } from "./reset.ts";
 
-export const resetQueue = createActionCommand(async (context: ActionContext<ResetFlags>) => {
-  const [kindName = "", nameGiven = ""] = context.call.args;
+export const resetQueue = createActionCommand(async (context: CommandContext<ResetFlags>) => {
+  const [kindName = "", nameGiven = ""] = context.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const wanted = context.call.flags.run;
+  const wanted = context.flags.run;
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
   return await new EvictionCommand(context, {
     action: "reset",
@@ -83,8 +83,8 @@ function describeNothingHeld(
   return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
 }
 
-export const releaseRun = createActionCommand(async (context: ActionContext<EvictionFlags>) => {
-  const [word = ""] = context.call.args;
+export const releaseRun = createActionCommand(async (context: CommandContext<EvictionFlags>) => {
+  const [word = ""] = context.args;
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const claim = findOnlyClaim(word, buildClaims(snapshot));
   if (claim !== undefined) refuseHolder(claim);
@@ -136,14 +136,14 @@ const MOST_RUNNERS = 8;
 
 /** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
 class EvictionCommand {
-  readonly #context: ActionContext<EvictionFlags>;
+  readonly #context: CommandContext<EvictionFlags>;
   readonly #plan: EvictionPlan;
   readonly #entries: readonly QueueEntry[];
   readonly #foresight: EvictionPreview;
   /** The state of the runners that were checked. */
   #asked: readonly RunnerRecord[] = [];
 
-  constructor(context: ActionContext<EvictionFlags>, plan: EvictionPlan) {
+  constructor(context: CommandContext<EvictionFlags>, plan: EvictionPlan) {
     this.#context = context;
     this.#plan = plan;
     this.#entries = plan.findEntries(plan.snapshot);
@@ -162,7 +162,7 @@ class EvictionCommand {
       ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
       ...states.map(({ text }) => text),
     ];
-    if (this.#context.call.flags["dry-run"])
+    if (this.#context.flags["dry-run"])
       return this.#createOutcome("dry-run", lines, {
         messageKeys: [...formatEvictionPreview(this.#foresight, undefined), ...states.map(({ key }) => key)],
         repeat: this.#formatRepeatCommand(),
@@ -172,7 +172,7 @@ class EvictionCommand {
     const receipt = await this.#act();
     if (receipt?.kind === "changed")
       return this.#createOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
-    if (this.#context.call.flags["no-wait"])
+    if (this.#context.flags["no-wait"])
       return this.#createOutcome("asked", [
         `${this.#formatRuns()} ${this.#isOneOwner() ? "was" : "were"} asked to end`,
       ]);
@@ -181,7 +181,7 @@ class EvictionCommand {
 
   /** Reads the state of the runners to end: a runner that is gone answers no request. */
   async #readRunners(): Promise<{ text: string; key: string }[]> {
-    if (this.#context.call.flags.yes && !this.#context.call.flags["dry-run"]) return [];
+    if (this.#context.flags.yes && !this.#context.flags["dry-run"]) return [];
     const entries = this.#entries.slice(0, MOST_RUNNERS);
     const runnerLiveness = await readEntryLiveness(this.#context, entries);
     this.#asked = toRunnersJson(entries, runnerLiveness);
@@ -193,7 +193,7 @@ class EvictionCommand {
 
   #checkReadable(): void {
     const strange = this.#entries.find((entry) => !canRequestReset(entry));
-    if (strange === undefined || this.#context.call.flags.force) return;
+    if (strange === undefined || this.#context.flags.force) return;
     if (strange.vanished !== undefined)
       throw new SignalboxError(
         EXIT.undone,
@@ -207,10 +207,10 @@ class EvictionCommand {
 
   #act(): Promise<ActionResult | undefined> {
     const { action, target, snapshot } = this.#plan;
-    const reason = this.#context.call.flags.reason;
+    const reason = this.#context.flags.reason;
     const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#context, this.#plan) };
     const eviction = { action, target, entries: this.#entries, reason, ...seen };
-    return this.#context.call.flags.force
+    return this.#context.flags.force
       ? removeTickets(this.#context, eviction)
       : requestResets(this.#context, eviction);
   }
@@ -219,8 +219,8 @@ class EvictionCommand {
   async #wait(receipt: ActionResult | undefined): Promise<ActionOutcome<EvictionResult>> {
     const { clock, signal } = this.#context;
     const start = clock.now();
-    const timeout = this.#context.call.flags.timeout;
-    if (!this.#context.call.flags.force)
+    const timeout = this.#context.flags.timeout;
+    if (!this.#context.flags.force)
       this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting for the end`);
     const deadline = timeout === undefined ? undefined : start + timeout;
     try {
@@ -234,7 +234,7 @@ class EvictionCommand {
       if (left.length > 0) return await this.#reportTimeout(receipt, left.length, took);
       await this.#recordOutcome(
         receipt,
-        this.#context.call.flags.force ? "removed by force" : `ended after ${took}`,
+        this.#context.flags.force ? "removed by force" : `ended after ${took}`,
       );
       return this.#createOutcome("done", [
         `${this.#formatRuns()} ${this.#isOneOwner() ? "has" : "have"} ended, after ${took}`,
@@ -301,7 +301,7 @@ class EvictionCommand {
       preview: this.#foresight,
       runners: this.#asked,
     };
-    return createOutcome(this.#context.call, result, { messages, ...texts });
+    return createOutcome(this.#context, result, { messages, ...texts });
   }
 
   #formatRuns(): string {
@@ -321,11 +321,11 @@ class EvictionCommand {
 
   #formatVerb(): string {
     const verb = this.#plan.action === "reset" ? "Reset" : "Release";
-    return this.#context.call.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
+    return this.#context.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
   }
 
   #formatRepeatCommand(): string {
-    const force = this.#context.call.flags.force ? " --force" : "";
+    const force = this.#context.flags.force ? " --force" : "";
     return `${this.#plan.words}${force} --expect-revision ${this.#plan.snapshot.revision} --yes`;
   }
 }
@@ -347,10 +347,10 @@ type GuardedEviction = EvictionScope & { snapshot: Snapshot };
  * @throws as `readSnapshotAt`
  */
 async function describeChangesSince(
-  context: ActionContext<EvictionFlags>,
+  context: CommandContext<EvictionFlags>,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
-  const expected = context.call.flags["expect-revision"];
+  const expected = context.flags["expect-revision"];
   if (expected === undefined) return [];
   const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, plan.snapshot);
   const { atStake, others } = computeEvictionChanges(
@@ -368,17 +368,17 @@ async function describeChangesSince(
 
 /** Describes what other operators changed between the read and the write. @throws StoreError */
 async function readCurrentChanges(
-  context: ActionContext<EvictionFlags>,
+  context: CommandContext<EvictionFlags>,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
   const now = await readSnapshot(context, QUEUE_COLLECTIONS);
   const { atStake } = computeEvictionChanges(plan, plan.snapshot, now, context.clock.getWallTime());
-  return atStake.length > 0 ? atStake : ["it changed and was reverted; run the command again"];
+  return atStake.length > 0 ? atStake : [REVERTED];
 }
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
-function buildNextGuards(context: ActionContext<EvictionFlags>, plan: GuardedEviction): Compare[] {
-  const isShown = !context.call.flags.yes || context.call.flags["expect-revision"] !== undefined;
+function buildNextGuards(context: CommandContext<EvictionFlags>, plan: GuardedEviction): Compare[] {
+  const isShown = !context.flags.yes || context.flags["expect-revision"] !== undefined;
   return isShown
     ? guardOwned(findNextEntries(plan.findEntries(plan.snapshot), plan.snapshot, context.clock.getWallTime()))
     : [];

@@ -37,7 +37,7 @@ export const deleteGroup = createGroupCommand(() => undefined);
 /** Creates a command that changes one group: `GROUP MEMBER...`. */
 function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
   return createActionCommand(async (context) => {
-    const [given = "", ...members] = context.call.args;
+    const [given = "", ...members] = context.args;
     const name = validateName("group", given);
     for (const member of members) checkMember(member);
     const read = await readSite(context, new Set(["groups"]));

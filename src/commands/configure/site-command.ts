@@ -131,17 +131,17 @@ const MANY = 20;
 
 /** Previews what a document changes, asks for confirmation and applies it. */
 export class SiteCommand {
-  readonly #context: ActionContext<ActionFlags>;
+  readonly #context: CommandContext<ActionFlags>;
   readonly #draft: SiteDraft;
 
-  constructor(context: ActionContext<ActionFlags>, draft: SiteDraft) {
+  constructor(context: CommandContext<ActionFlags>, draft: SiteDraft) {
     this.#context = context;
     this.#draft = draft;
   }
 
   /** @param read  the site; default: it is read */
   async run(read?: SiteRead): Promise<ActionOutcome<SiteResult>> {
-    const { flags } = this.#context.call;
+    const { flags } = this.#context;
     const { nothing, kinds, terms } = this.#draft;
     const current = this.#prepare(read ?? (await readSite(this.#context, kinds)));
     const seen = await this.#prepareSeen(current);
@@ -186,7 +186,7 @@ export class SiteCommand {
   async #prepareSeen({ read }: PreparedSite): Promise<PreparedSite | undefined> {
     const { opened } = this.#draft;
     if (opened !== undefined) return this.#prepare(opened);
-    const revision = this.#context.call.flags["expect-revision"];
+    const revision = this.#context.flags["expect-revision"];
     if (revision === undefined) return undefined;
     const { kinds } = this.#draft;
     return this.#prepare(
@@ -207,7 +207,7 @@ export class SiteCommand {
       const end = await applySite(this.#context, {
         action: this.#draft.action,
         target: this.#draft.target,
-        reason: this.#context.call.flags.reason,
+        reason: this.#context.flags.reason,
         shown: shown.plan,
         formatOutcome: (part) => this.#formatOutcome({ ...shown, plan: part }),
         signal,
@@ -324,7 +324,7 @@ export class SiteCommand {
         kinds.has("calendars") || kinds.has("schedules") ? schedules.map(toScheduleChange) : undefined,
       affected,
     } as const;
-    return createOutcome(this.#context.call, result, { messages, ...texts });
+    return createOutcome(this.#context, result, { messages, ...texts });
   }
 }
 

@@ -1,4 +1,3 @@
-import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
@@ -7,6 +6,7 @@ import { applyMutation, previewMutation, type ScheduleMutation } from "../../ope
 import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
+import { checkPastRevision } from "../read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 
@@ -27,93 +27,63 @@ interface AmendmentDraft {
 /** Largest number of changes that are reported one by one afterwards; further ones are only counted. */
 const MANY = 20;
 
-/** What an outcome is made of, beside its messages. */
-interface OutcomeParts {
-  changes: readonly PlannedChange[];
-  revision: bigint;
-  notes?: readonly string[];
-  repeat?: string;
-}
-
 /** Previews changes of schedules, asks for confirmation if something is deleted, and applies them. */
-export class AmendmentCommand {
-  readonly #context: ActionContext;
-  readonly #draft: AmendmentDraft;
-
-  constructor(context: ActionContext, draft: AmendmentDraft) {
-    this.#context = context;
-    this.#draft = draft;
-  }
-
-  async run(): Promise<ActionOutcome<ScheduleResult>> {
-    const { amendment, needsConfirmation = false } = this.#draft;
-    const { flags } = this.#context.call;
-    const plan = await previewMutation(this.#context, amendment);
-    const { changes, revision } = plan;
-    const moved = this.#findChangedSince(changes, revision);
-    if (moved.length > 0) return this.#createOutcome("changed", moved, { changes, revision });
-    const notes = [...(this.#draft.notes ?? []), ...(await listMissingGroupNotes(this.#context, changes))];
-    for (const note of notes) this.#context.printMessage(`note: ${note}`);
-    const planned = { changes, revision, notes };
-    if (changes.length === 0) return this.#createOutcome("nothing", [this.#draft.nothing], planned);
-    const lines = changes.map(formatScheduleChange);
-    if (flags["dry-run"])
-      return this.#createOutcome("dry-run", lines, {
-        ...planned,
-        repeat: `--expect-revision ${revision} --yes`,
-      });
-    const isAsked = !flags.yes && (needsConfirmation || changes.some(({ isDeleted }) => isDeleted));
-    if (isAsked && !(await confirmAction(this.#context, lines, this.#draft.buildQuestion(changes))))
-      return this.#createOutcome("declined", ["nothing was changed"], planned);
-    const seen = isAsked ? revision : this.#context.call.flags["expect-revision"];
-    const end = await applyMutation(this.#context, amendment, { reason: flags.reason, seen });
-    return this.#describeEnd(end, isAsked, notes);
-  }
-
-  /** Describes what was done. @param wasShown  whether the user has seen the changes before */
-  #describeEnd(
-    done: Awaited<ReturnType<typeof applyMutation>>,
-    wasShown: boolean,
-    notes: readonly string[],
-  ): ActionOutcome<ScheduleResult> {
-    const { revision } = done;
-    const undone = { changes: [], revision, notes };
-    if (done.kind === "nothing") return this.#createOutcome("nothing", [this.#draft.nothing], undone);
-    if (done.kind === "changed") return this.#createOutcome("changed", done.ids.map(formatMovedLine), undone);
-    const { changes } = done;
-    const told =
-      wasShown || changes.length > MANY
-        ? [`done: ${formatImportCounts(changes)}`]
-        : changes.map(formatScheduleChange);
-    const followUp = this.#draft.buildFollowUp?.(changes) ?? [];
-    return this.#createOutcome("done", [...told, ...followUp], { changes, revision, notes });
-  }
-
-  /** Lists schedules that were written after `--expect-revision`. @throws UsageError for a revision in the future */
-  #findChangedSince(changes: readonly PlannedChange[], revision: bigint): string[] {
-    const expected = this.#context.call.flags["expect-revision"];
-    if (expected === undefined) return [];
-    if (expected > revision)
-      throw new UsageError(
-        `--expect-revision must not be in the future: etcd is at revision ${revision}; got ${expected}`,
-      );
-    return changes
-      .filter(({ before }) => before.definitionMod > expected)
-      .map(({ before }) => formatMovedLine(before.id));
-  }
-
-  #createOutcome(
+export async function amendSchedules(
+  context: ActionContext,
+  { amendment, nothing, buildQuestion, needsConfirmation = false, ...texts }: AmendmentDraft,
+): Promise<ActionOutcome<ScheduleResult>> {
+  const { flags, printMessage } = context;
+  const { target } = amendment;
+  const createAmendmentOutcome = (
     outcome: ScheduleResult["outcome"],
     messages: readonly string[],
-    { changes, revision, notes = [], repeat }: OutcomeParts,
-  ): ActionOutcome<ScheduleResult> {
-    const { target } = this.#draft.amendment;
-    return createOutcome(
-      this.#context.call,
-      { kind: "schedules", outcome, revision, target, changes: changes.map(toScheduleChange) },
-      { messages, notes, repeat },
-    );
-  }
+    { changes, revision }: SchedulePlan,
+    more: Partial<ActionOutcome> = {},
+  ) => {
+    const result = {
+      kind: "schedules",
+      outcome,
+      revision,
+      target,
+      changes: changes.map(toScheduleChange),
+    } as const;
+    return createOutcome(context, result, { messages, ...more });
+  };
+  const plan = await previewMutation(context, amendment);
+  const { changes, revision } = plan;
+  const moved = listChangedSince(flags["expect-revision"], plan);
+  if (moved.length > 0) return createAmendmentOutcome("changed", moved, plan);
+  const notes = [...(texts.notes ?? []), ...(await listMissingGroupNotes(context, changes))];
+  for (const note of notes) printMessage(`note: ${note}`);
+  if (changes.length === 0) return createAmendmentOutcome("nothing", [nothing], plan, { notes });
+  const lines = changes.map(formatScheduleChange);
+  const repeat = `--expect-revision ${revision} --yes`;
+  if (flags["dry-run"]) return createAmendmentOutcome("dry-run", lines, plan, { notes, repeat });
+  const isAsked = !flags.yes && (needsConfirmation || changes.some(({ isDeleted }) => isDeleted));
+  if (isAsked && !(await confirmAction(context, lines, buildQuestion(changes))))
+    return createAmendmentOutcome("declined", ["nothing was changed"], plan, { notes });
+  const seen = isAsked ? revision : flags["expect-revision"];
+  const end = await applyMutation(context, amendment, { reason: flags.reason, seen });
+  const undone = { changes: [], revision: end.revision };
+  if (end.kind === "nothing") return createAmendmentOutcome("nothing", [nothing], undone, { notes });
+  if (end.kind === "changed")
+    return createAmendmentOutcome("changed", end.ids.map(formatMovedLine), undone, { notes });
+  const done = end.changes;
+  const told =
+    isAsked || done.length > MANY ? [`done: ${formatImportCounts(done)}`] : done.map(formatScheduleChange);
+  const messages = [...told, ...(texts.buildFollowUp?.(done) ?? [])];
+  return createAmendmentOutcome("done", messages, end, { notes });
+}
+
+type SchedulePlan = Pick<Awaited<ReturnType<typeof previewMutation>>, "changes" | "revision">;
+
+/** Lists schedules that were written after `--expect-revision`. @throws UsageError for a revision in the future */
+function listChangedSince(expected: bigint | undefined, { changes, revision }: SchedulePlan): string[] {
+  if (expected === undefined) return [];
+  checkPastRevision("--expect-revision", expected, revision);
+  return changes
+    .filter(({ before }) => before.definitionMod > expected)
+    .map(({ before }) => formatMovedLine(before.id));
 }
 
 function formatMovedLine(id: string): string {

@@ -10,6 +10,7 @@ import {
   createOutcome,
 } from "../../../src/commands/outcome.ts";
 import { printOutcome } from "../../../src/commands/print-outcome.ts";
+import { createMessagePrinter } from "../../../src/commands/store-command.ts";
 
 const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({
   flags,
@@ -57,7 +58,7 @@ function print(outcome: ActionOutcome, flags: Call["flags"] = {}, verbosity = 0)
       written.err += `${line}\n`;
     },
   } as Partial<CommandIo> as CommandIo;
-  written.code = printOutcome(outcome, createCall(flags, verbosity), io);
+  written.code = printOutcome(outcome, { flags, io, printMessage: createMessagePrinter({ verbosity }, io) });
   return written;
 }
 
