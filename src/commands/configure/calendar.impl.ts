@@ -16,7 +16,7 @@ import { createReadCommand } from "../read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
 import type { CalendarAddFlags, CalendarImportFlags } from "./calendar.ts";
-import { readSite, SiteCommand } from "./site-command.ts";
+import { changeSite, readSite } from "./site-command.ts";
 
 export const addDays = createActionCommand(async (context: CommandContext<CalendarAddFlags>) => {
   const { args, flags } = context;
@@ -136,14 +136,18 @@ async function changeCalendar(
 ): Promise<ActionOutcome<SiteResult>> {
   const read = await readSite(context, new Set(["calendars"]));
   const calendar = updateCalendar(read.schedules.calendars.get(name));
-  return await new SiteCommand(context, {
-    action: "calendar",
-    target: `calendar ${name}`,
-    document: { calendars: new Map([[name, calendar]]) },
-    kinds: read.kinds,
-    terms: { prunes: false, isSingle: true },
-    nothing: `calendar ${quoteText(name)} is up to date`,
-  }).run(read);
+  return await changeSite(
+    context,
+    {
+      action: "calendar",
+      target: `calendar ${name}`,
+      document: { calendars: new Map([[name, calendar]]) },
+      kinds: read.kinds,
+      terms: { prunes: false, isSingle: true },
+      nothing: `calendar ${quoteText(name)} is up to date`,
+    },
+    read,
+  );
 }
 
 /**

@@ -35,7 +35,6 @@ import {
 } from "../../state/impact.ts";
 import type { Collection, Snapshot } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
-import type { ActionFlags } from "../command-line/flags.ts";
 import { type ActionOutcome, createOutcome, type SiteResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import { QUEUE_COLLECTIONS, readAtRevision, readSnapshot, readSnapshotRanges } from "../read-snapshot.ts";
@@ -117,8 +116,10 @@ interface SiteDraft {
   opened?: SiteRead;
 }
 
-/** A plan, and what it affects. */
+/** A draft as it applies to a site, and what it affects. */
 interface PreparedSite {
+  context: ActionContext;
+  draft: SiteDraft;
   read: SiteRead;
   plan: SitePlan;
   impact: ConfigImpact;
@@ -129,203 +130,168 @@ interface PreparedSite {
 /** Largest number of notes that are printed; further ones are only counted. */
 const MANY = 20;
 
-/** Previews what a document changes, asks for confirmation and applies it. */
-export class SiteCommand {
-  readonly #context: CommandContext<ActionFlags>;
-  readonly #draft: SiteDraft;
-
-  constructor(context: CommandContext<ActionFlags>, draft: SiteDraft) {
-    this.#context = context;
-    this.#draft = draft;
-  }
-
-  /** @param read  the site; default: it is read */
-  async run(read?: SiteRead): Promise<ActionOutcome<SiteResult>> {
-    const { flags } = this.#context;
-    const { nothing, kinds, terms } = this.#draft;
-    const current = this.#prepare(read ?? (await readSite(this.#context, kinds)));
-    const seen = await this.#prepareSeen(current);
-    if (seen !== undefined && !isDeepStrictEqual(listEffects(seen.plan), listEffects(current.plan)))
-      return await this.#refuse({ ...seen, since: seen.read.revision }, current);
-    if (isEmptyPlan(current.plan)) return this.#createOutcome("nothing", current, [nothing]);
-    const notes = await this.#listNotes(current);
-    const lines = listLines(current, this.#context.clock.getWallTime());
-    const counts = terms.isSingle ? [] : [formatSiteCounts(current.plan)];
-    if (flags["dry-run"])
-      return this.#createOutcome("dry-run", current, [...lines, ...counts], {
-        notes,
-        messageKeys: [...listLines(current, undefined), ...counts],
-        repeat: `--expect-revision ${current.read.revision} --yes`,
-      });
-    const isAsked = this.#needsConfirmation(current) && !flags.yes;
-    if (isAsked && !(await confirmAction(this.#context, lines, this.#buildQuestion(current))))
-      return this.#createOutcome("declined", current, ["nothing was changed"], { notes });
-    return await this.#apply(current, isAsked ? undefined : lines, notes);
-  }
-
-  #needsConfirmation({ plan: { config, calendars, schedules }, impact }: PreparedSite): boolean {
-    if (!this.#draft.terms.isSingle) return true;
-    const isDeletion = [...config, ...calendars].some(({ after }) => after === undefined);
-    return isDeletion || impact.affected.length + schedules.length > 0;
-  }
-
-  #buildQuestion({ plan, hits }: PreparedSite): string {
-    const { target, terms } = this.#draft;
-    const what = terms.isSingle ? clean(target) : formatSiteCounts(plan);
-    return `Change ${what}${hits === "" ? "" : `, which ${hits}`}?`;
-  }
-
-  #prepare(read: SiteRead): PreparedSite {
-    const now = this.#context.clock.getWallTime();
-    const plan = planSite(toStoredSite(read), this.#draft.document, this.#draft.terms, now);
-    const impact = computeConfigImpact(read.snapshot, plan.config, now);
-    return { read, plan, impact, hits: formatAffectedCount(impact.affected) };
-  }
-
-  /** Plans for the site as the user has seen it before: in an editor, or in a dry run. */
-  async #prepareSeen({ read }: PreparedSite): Promise<PreparedSite | undefined> {
-    const { opened } = this.#draft;
-    if (opened !== undefined) return this.#prepare(opened);
-    const revision = this.#context.flags["expect-revision"];
-    if (revision === undefined) return undefined;
-    const { kinds } = this.#draft;
-    return this.#prepare(
-      await readAtRevision(revision, read.revision, () => readSite(this.#context, kinds, revision)),
-    );
-  }
-
-  /** @param lines  the changes, if the user was not asked */
-  async #apply(
-    shown: PreparedSite,
-    lines: readonly string[] | undefined,
-    notes: readonly string[],
-  ): Promise<ActionOutcome<SiteResult>> {
-    let fresh = shown;
-    let left: { plan: SitePlan; since: bigint } = { plan: shown.plan, since: shown.read.revision };
-    const { signal } = this.#context;
-    try {
-      const end = await applySite(this.#context, {
-        action: this.#draft.action,
-        target: this.#draft.target,
-        reason: this.#context.flags.reason,
-        shown: shown.plan,
-        formatOutcome: (part) => this.#formatOutcome({ ...shown, plan: part }),
-        signal,
-        replan: async () => {
-          fresh = this.#prepare(
-            await readSite({ ...this.#context, knownSnapshot: undefined }, this.#draft.kinds),
-          );
-          return fresh.plan;
-        },
-        onPart: (rest, since) => {
-          left = { plan: rest, since };
-          this.#context.printMessage(`a part is applied; left: ${formatSiteCounts(rest)}`);
-        },
-      });
-      if (end.kind === "changed") return await this.#refuse({ ...shown, ...left }, fresh);
-      const { revision } = end;
-      const told =
-        this.#draft.terms.isSingle && lines !== undefined
-          ? listChanges(shown)
-          : [`done: ${formatSiteCounts(shown.plan)}`];
-      const messages = shown.hits === "" ? told : [...told, `this ${shown.hits}`];
-      return this.#createOutcome("done", { ...shown, read: { ...shown.read, revision } }, messages, {
-        notes,
-      });
-    } catch (error) {
-      if (left.plan !== shown.plan)
-        this.#context.printMessage(
-          `stopped half-way, not done: ${formatSiteCounts(left.plan)}; run the same command again for the rest`,
-        );
-      throw error;
-    }
-  }
-
-  /** Formats what a transaction does, for its audit record. */
-  #formatOutcome(part: PreparedSite): string {
-    const { plan, hits } = part;
-    const { changed } = countSchedules(plan.schedules);
-    const moved = changed === 0 ? [] : [`${changed} schedules move`];
-    const told = this.#draft.terms.isSingle
-      ? [...listChanges({ ...part, plan: { ...plan, schedules: [] } }), ...moved].join("; ")
-      : formatSiteCounts(plan);
-    return plan.config.length === 0 || hits === "" ? told : `${told}; ${hits}`;
-  }
-
-  /**
-   * Refuses to do something else than was shown.
-   * @param shown  its plan is what was not done, as it was planned; others have changed the site after `since`
-   */
-  async #refuse(
-    shown: PreparedSite & { since: bigint },
-    fresh: PreparedSite,
-  ): Promise<ActionOutcome<SiteResult>> {
-    const { plan, read, since } = shown;
-    const hasConfig = plan.config.length + fresh.plan.config.length > 0;
-    const lines = [
-      ...(hasConfig
-        ? formatConfigChanges(read.snapshot, fresh.read.snapshot, this.#createScopeFilter())
-        : []),
-      ...listMoved(plan, fresh.plan),
-      ...(await this.#readAuthors(since)),
-    ];
-    const undone =
-      since > read.revision ? `these were not done: ${formatSiteCounts(plan)}` : "nothing was done";
-    const what = this.#draft.terms.isSingle ? "the configuration" : "the site";
-    const when = this.#draft.opened === undefined ? "has changed" : "has changed since it was opened";
-    const nothing = { ...fresh, plan: { ...fresh.plan, config: [], calendars: [], schedules: [] } };
-    return this.#createOutcome("changed", nothing, lines, {
-      heading: `${undone}, because ${what} ${when}:`,
+/** Previews what a document changes, asks for confirmation and applies it. @param read  the site; default: it is read */
+export async function changeSite(
+  context: ActionContext,
+  draft: SiteDraft,
+  read?: SiteRead,
+): Promise<ActionOutcome<SiteResult>> {
+  const { flags } = context;
+  const current = prepareSite(context, draft, read ?? (await readSite(context, draft.kinds)));
+  const seen = await prepareSeen(current);
+  if (seen !== undefined && !isDeepStrictEqual(listEffects(seen.plan), listEffects(current.plan)))
+    return await refuseChange({ ...seen, since: seen.read.revision }, current);
+  if (isEmptyPlan(current.plan)) return createSiteOutcome("nothing", current, [draft.nothing]);
+  const notes = await listNotes(current);
+  const lines = listLines(current, context.clock.getWallTime());
+  const counts = draft.terms.isSingle ? [] : [formatSiteCounts(current.plan)];
+  if (flags["dry-run"])
+    return createSiteOutcome("dry-run", current, [...lines, ...counts], {
+      notes,
+      messageKeys: [...listLines(current, undefined), ...counts],
+      repeat: `--expect-revision ${current.read.revision} --yes`,
     });
-  }
+  const isAsked = needsConfirmation(current) && !flags.yes;
+  if (isAsked && !(await confirmAction(context, lines, formatQuestion(current))))
+    return createSiteOutcome("declined", current, ["nothing was changed"], { notes });
+  return await applyPlan(current, isAsked ? undefined : lines, notes);
+}
 
-  /** Returns a filter for groups and resources that must not have changed. */
-  #createScopeFilter(): (kind: string, name: string) => boolean {
-    const { terms, target } = this.#draft;
-    return (kind, name) => !terms.isSingle || target === `${kind} ${name}`;
-  }
+function needsConfirmation({ draft, plan: { config, calendars, schedules }, impact }: PreparedSite): boolean {
+  if (!draft.terms.isSingle) return true;
+  const isDeletion = [...config, ...calendars].some(({ after }) => after === undefined);
+  return isDeletion || impact.affected.length + schedules.length > 0;
+}
 
-  /** Reads from the audit who changed the site since a revision. */
-  async #readAuthors(since: bigint): Promise<string[]> {
-    const records = await readAuditSince(this.#context, since);
-    return records.map(
+function formatQuestion({ draft: { target, terms }, plan, hits }: PreparedSite): string {
+  const what = terms.isSingle ? clean(target) : formatSiteCounts(plan);
+  return `Change ${what}${hits === "" ? "" : `, which ${hits}`}?`;
+}
+
+function prepareSite(context: ActionContext, draft: SiteDraft, read: SiteRead): PreparedSite {
+  const now = context.clock.getWallTime();
+  const plan = planSite(toStoredSite(read), draft.document, draft.terms, now);
+  const impact = computeConfigImpact(read.snapshot, plan.config, now);
+  return { context, draft, read, plan, impact, hits: formatAffectedCount(impact.affected) };
+}
+
+/** Plans for the site as the user has seen it before: in an editor, or in a dry run. */
+async function prepareSeen({ context, draft, read }: PreparedSite): Promise<PreparedSite | undefined> {
+  const { opened, kinds } = draft;
+  if (opened !== undefined) return prepareSite(context, draft, opened);
+  const revision = context.flags["expect-revision"];
+  if (revision === undefined) return undefined;
+  const then = await readAtRevision(revision, read.revision, () => readSite(context, kinds, revision));
+  return prepareSite(context, draft, then);
+}
+
+/** @param lines  the changes, if the user was not asked */
+async function applyPlan(
+  shown: PreparedSite,
+  lines: readonly string[] | undefined,
+  notes: readonly string[],
+): Promise<ActionOutcome<SiteResult>> {
+  const { context, draft } = shown;
+  let fresh = shown;
+  let left: { plan: SitePlan; since: bigint } = { plan: shown.plan, since: shown.read.revision };
+  try {
+    const end = await applySite(context, {
+      action: draft.action,
+      target: draft.target,
+      reason: context.flags.reason,
+      shown: shown.plan,
+      formatOutcome: (part) => formatAuditOutcome({ ...shown, plan: part }),
+      signal: context.signal,
+      replan: async () => {
+        const read = await readSite({ ...context, knownSnapshot: undefined }, draft.kinds);
+        fresh = prepareSite(context, draft, read);
+        return fresh.plan;
+      },
+      onPart: (rest, since) => {
+        left = { plan: rest, since };
+        context.printMessage(`a part is applied; left: ${formatSiteCounts(rest)}`);
+      },
+    });
+    if (end.kind === "changed") return await refuseChange({ ...shown, ...left }, fresh);
+    const { revision } = end;
+    const told =
+      draft.terms.isSingle && lines !== undefined
+        ? listChanges(shown)
+        : [`done: ${formatSiteCounts(shown.plan)}`];
+    const messages = shown.hits === "" ? told : [...told, `this ${shown.hits}`];
+    return createSiteOutcome("done", { ...shown, read: { ...shown.read, revision } }, messages, { notes });
+  } catch (error) {
+    if (left.plan !== shown.plan)
+      context.printMessage(
+        `stopped half-way, not done: ${formatSiteCounts(left.plan)}; run the same command again for the rest`,
+      );
+    throw error;
+  }
+}
+
+/** Formats what a transaction does, for its audit record. */
+function formatAuditOutcome(part: PreparedSite): string {
+  const { draft, plan, hits } = part;
+  const { changed } = countSchedules(plan.schedules);
+  const moved = changed === 0 ? [] : [`${changed} schedules move`];
+  const told = draft.terms.isSingle
+    ? [...listChanges({ ...part, plan: { ...plan, schedules: [] } }), ...moved].join("; ")
+    : formatSiteCounts(plan);
+  return plan.config.length === 0 || hits === "" ? told : `${told}; ${hits}`;
+}
+
+/**
+ * Refuses to do something else than was shown.
+ * @param shown  its plan is what was not done, as it was planned; others have changed the site after `since`
+ */
+async function refuseChange(
+  { context, draft, plan, read, since }: PreparedSite & { since: bigint },
+  fresh: PreparedSite,
+): Promise<ActionOutcome<SiteResult>> {
+  const { opened, target, terms } = draft;
+  const hasConfig = plan.config.length + fresh.plan.config.length > 0;
+  // Groups and resources that must not have changed.
+  const isInScope = (kind: string, name: string) => !terms.isSingle || target === `${kind} ${name}`;
+  const authors = await readAuditSince(context, since);
+  const lines = [
+    ...(hasConfig ? formatConfigChanges(read.snapshot, fresh.read.snapshot, isInScope) : []),
+    ...listMoved(plan, fresh.plan),
+    ...authors.map(
       (one) => `changed by ${formatOperator(one)}: ${one.action}, ${one.target}: ${one.outcome}`,
-    );
-  }
+    ),
+  ];
+  const undone =
+    since > read.revision ? `these were not done: ${formatSiteCounts(plan)}` : "nothing was done";
+  const what = terms.isSingle ? "the configuration" : "the site";
+  const when = opened === undefined ? "has changed" : "has changed since it was opened";
+  const nothing = { ...fresh, plan: { ...fresh.plan, config: [], calendars: [], schedules: [] } };
+  return createSiteOutcome("changed", nothing, lines, { heading: `${undone}, because ${what} ${when}:` });
+}
 
-  /** Lists and prints the notes. */
-  async #listNotes({ plan, impact }: PreparedSite): Promise<string[]> {
-    const added = plan.config.flatMap(({ kind, name, after }) => (kind === "group" && after ? [name] : []));
-    const missing = await listMissingGroupNotes(this.#context, plan.schedules, new Set(added));
-    const notes = [...(this.#draft.notes ?? []), ...impact.notes, ...missing];
-    for (const note of notes.slice(0, MANY)) this.#context.printMessage(`note: ${note}`);
-    if (notes.length > MANY)
-      this.#context.printMessage(`note: and ${notes.length - MANY} more notes; --json prints all`);
-    return notes;
-  }
+/** Lists and prints the notes. */
+async function listNotes({ context, draft, plan, impact }: PreparedSite): Promise<string[]> {
+  const added = plan.config.flatMap(({ kind, name, after }) => (kind === "group" && after ? [name] : []));
+  const missing = await listMissingGroupNotes(context, plan.schedules, new Set(added));
+  const notes = [...(draft.notes ?? []), ...impact.notes, ...missing];
+  for (const note of notes.slice(0, MANY)) context.printMessage(`note: ${note}`);
+  if (notes.length > MANY)
+    context.printMessage(`note: and ${notes.length - MANY} more notes; --json prints all`);
+  return notes;
+}
 
-  #createOutcome(
-    outcome: SiteResult["outcome"],
-    { plan, read: { revision }, impact: { affected } }: PreparedSite,
-    messages: readonly string[],
-    texts: Partial<Pick<ActionOutcome, "notes" | "messageKeys" | "repeat" | "heading">> = {},
-  ): ActionOutcome<SiteResult> {
-    const { config, calendars, schedules } = plan;
-    const { action, target, kinds } = this.#draft;
-    const result = {
-      kind: "site",
-      outcome,
-      revision,
-      action,
-      target,
-      config,
-      calendars,
-      schedules:
-        kinds.has("calendars") || kinds.has("schedules") ? schedules.map(toScheduleChange) : undefined,
-      affected,
-    } as const;
-    return createOutcome(this.#context, result, { messages, ...texts });
-  }
+function createSiteOutcome(
+  outcome: SiteResult["outcome"],
+  { context, draft, plan, read: { revision }, impact: { affected } }: PreparedSite,
+  messages: readonly string[],
+  texts: Partial<Pick<ActionOutcome, "notes" | "messageKeys" | "repeat" | "heading">> = {},
+): ActionOutcome<SiteResult> {
+  const { action, target, kinds } = draft;
+  const { config, calendars } = plan;
+  const hasSchedules = kinds.has("calendars") || kinds.has("schedules");
+  const schedules = hasSchedules ? plan.schedules.map(toScheduleChange) : undefined;
+  const kind = "site" as const;
+  const result = { kind, outcome, revision, action, target, config, calendars, schedules, affected };
+  return createOutcome(context, result, { messages, ...texts });
 }
 
 /** Lists what is changed and what that affects, for people. @param wall  as in `formatAffectedRuns` */
@@ -377,13 +343,17 @@ export async function changeConfigEntry(
   const kept = read.snapshot[`${kind}s`].get(name);
   const missing = kind === "group" ? "does not exist" : "is not configured";
   const what = `${kind} ${quoteText(name)}`;
-  return await new SiteCommand(context, {
-    action: kind,
-    target: `${kind} ${name}`,
-    document,
-    kinds: read.kinds,
-    terms: { prunes: false, isSingle: true },
-    nothing: `${what} ${kept === undefined ? missing : "is up to date"}: nothing to change`,
-    notes: kept?.fault === undefined ? [] : [`${what} could not be read: ${kept.fault}`],
-  }).run(read);
+  return await changeSite(
+    context,
+    {
+      action: kind,
+      target: `${kind} ${name}`,
+      document,
+      kinds: read.kinds,
+      terms: { prunes: false, isSingle: true },
+      nothing: `${what} ${kept === undefined ? missing : "is up to date"}: nothing to change`,
+      notes: kept?.fault === undefined ? [] : [`${what} could not be read: ${kept.fault}`],
+    },
+    read,
+  );
 }

@@ -23,9 +23,9 @@ import type {
 } from "./site.ts";
 import {
   CONFIG_COLLECTIONS,
+  changeSite,
   createTotalCheck,
   readSite,
-  SiteCommand,
   type SiteKinds,
   type SiteRead,
 } from "./site-command.ts";
@@ -39,23 +39,22 @@ export const applySiteFile = createActionCommand(async (context: CommandContext<
   const [file = "-"] = context.args;
   const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
   if ("faults" in input) return input.faults;
-  return await new SiteCommand(context, {
+  return await changeSite(context, {
     ...SITE,
     action: "apply",
     ...input,
     terms: readTerms(context.flags),
-  }).run();
+  });
 });
 
 export const diffSite = createStoreCommand<DiffSiteFlags>(async (context) => {
   const [file = "-"] = context.args;
   const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
   if ("faults" in input) return printOutcome(input.faults, context);
-  const command = new SiteCommand(
+  const { repeat: _, ...outcome } = await changeSite(
     { ...context, flags: { ...context.flags, "dry-run": true } },
     { ...SITE, action: "apply", ...input, terms: readTerms(context.flags) },
   );
-  const { repeat: _, ...outcome } = await command.run();
   printOutcome(outcome, context);
   return outcome.result.outcome === "nothing" ? EXIT.ok : EXIT.undone;
 });
@@ -109,14 +108,14 @@ export const editSite = createActionCommand(async (interruptible: CommandContext
       return "value" in parsed ? parsed : { faults: formatFaultLines(path, parsed.faults) };
     },
     apply: (document) =>
-      new SiteCommand(context, {
+      changeSite(context, {
         ...SITE,
         action: "edit",
         kinds,
         document: selectParts(document, kinds),
         terms: { prunes: true, isEdit: true },
         opened,
-      }).run(),
+      }),
     isSettled: ({ result }) => isStored(result),
     describeNextStep: (path) => `to see what it would change now: signalbox diff --prune ${path}`,
   });
@@ -141,7 +140,7 @@ export const importSwitchmanData = createActionCommand(
     for (const note of notes) context.printMessage(`${name}: ${note}`);
     if ("faults" in input) return input.faults;
     const terms = { prunes: context.flags.prune === true };
-    return await new SiteCommand(context, { ...SITE, action: "import", ...input, terms }).run();
+    return await changeSite(context, { ...SITE, action: "import", ...input, terms });
   },
 );
 
