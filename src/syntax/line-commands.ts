@@ -201,7 +201,7 @@ export function applyWrapperPath(
   wrapper: readonly string[],
   variables: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
-  const names = wrapper.map((word) => word.slice(word.lastIndexOf("/") + 1));
+  const names = wrapper.map(getBaseName);
   const shell = names.findIndex((name) => /^(?:ba|da|k|z)?sh$/.test(name));
   const isLogin = shell >= 0 && wrapper.slice(shell + 1).some((word) => LOGIN_SHELL.test(word));
   const isCleared =
