@@ -1,4 +1,3 @@
-import { canonicalizeHost } from "../fleet/groups.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
 import { readSessionLiveness } from "../observe/runner-liveness.ts";
@@ -10,17 +9,20 @@ const MAX_SESSIONS_PER_HOST = 3;
 
 /**
  * Finds the hosts that have a run with a live session. Tickets in grace do not count: they have no runner.
- * @param hosts  names as returned by `canonicalizeHost`
+ * @param hosts  names as returned by `normalizeHost`
  */
 export async function findRunningHosts(
   ports: ObserverPorts,
   hosts: ReadonlySet<string>,
+  normalizeHost: (host: string) => string,
   signal: AbortSignal,
 ): Promise<Set<string>> {
   if (hosts.size === 0) return new Set();
   const sessions = new Map<string, bigint[]>();
-  for (const range of [ports.keys.locks(), ports.keys.resources()])
-    for await (const page of readPages(ports, range, { signal })) collectSessions(page.kvs, hosts, sessions);
+  for (const room of [ports.keys.locks(), ports.keys.resources()]) {
+    for await (const page of readPages(ports, room, { signal }))
+      collectSessions(page.kvs, hosts, normalizeHost, sessions);
+  }
   const found = await readSessionLiveness(ports, [...sessions.values()].flat(), signal);
   const isAlive = (id: bigint) => (found.get(id)?.left ?? 0) > 0;
   return new Set([...sessions].flatMap(([host, ids]) => (ids.some(isAlive) ? [host] : [])));
@@ -29,11 +31,12 @@ export async function findRunningHosts(
 function collectSessions(
   kvs: readonly KeyValue[],
   hosts: ReadonlySet<string>,
+  normalizeHost: (host: string) => string,
   sessions: Map<string, bigint[]>,
 ): void {
   for (const { ticket, session } of kvs.map(toQueueEntry)) {
     if (ticket === undefined || ticket.state === "grace" || session === 0n) continue;
-    const host = canonicalizeHost(ticket.host);
+    const host = normalizeHost(ticket.host);
     if (!hosts.has(host)) continue;
     const known = sessions.get(host) ?? [];
     if (!known.includes(session)) sessions.set(host, [session, ...known].slice(0, MAX_SESSIONS_PER_HOST));

@@ -305,7 +305,7 @@ async function checkGroups(context: CommandContext<CheckHostsFlags>): Promise<Ch
   const stale = findStaleHosts(reading, args);
   const working = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
   for (const host of working) stale.delete(canonicalizeHost(host));
-  const runs = await findRunningHosts(context, stale, context.signal);
+  const runs = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
   const running = new Set([...runs, ...working.map(canonicalizeHost)]);
   const findings = judgeHosts({ ...reading, running }, args);
   const groups = args.length || snapshot.groups.size;
