@@ -16,7 +16,7 @@ import { createReadCommand } from "../read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
 import type { CalendarAddFlags, CalendarImportFlags } from "./calendar.ts";
-import { changeSite, readSite } from "./site-command.ts";
+import { changeSite, readSite } from "./change-site.ts";
 
 export const addDays = createActionCommand(async (context: CommandContext<CalendarAddFlags>) => {
   const { args, flags } = context;

@@ -6,7 +6,7 @@ import { validateName } from "../../protocol/names.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import { createActionCommand } from "../print-outcome.ts";
-import { changeConfigEntry, readSite } from "./site-command.ts";
+import { changeConfigEntry, readSite } from "./change-site.ts";
 
 /** A group, and the complete configuration. */
 interface GroupPlace {

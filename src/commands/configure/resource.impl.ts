@@ -7,8 +7,8 @@ import type { ActionImplementation } from "../command.ts";
 import type { ActionFlags } from "../command-line/flags.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import type { CommandContext } from "../store-command.ts";
+import { changeConfigEntry, createTotalCheck, readSite } from "./change-site.ts";
 import type { ResourceSetFlags } from "./resource.ts";
-import { changeConfigEntry, createTotalCheck, readSite } from "./site-command.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
 type ResourceUpdate<F> = (

@@ -14,13 +14,6 @@ import { createActionCommand, printOutcome } from "../print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import { formatScheduleCrontab } from "../schedule/crontab.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
-import type {
-  ApplySiteFlags,
-  DiffSiteFlags,
-  EditSiteFlags,
-  ExportSiteFlags,
-  ImportSwitchmanFlags,
-} from "./site.ts";
 import {
   CONFIG_COLLECTIONS,
   changeSite,
@@ -28,7 +21,14 @@ import {
   readSite,
   type SiteKinds,
   type SiteRead,
-} from "./site-command.ts";
+} from "./change-site.ts";
+import type {
+  ApplySiteFlags,
+  DiffSiteFlags,
+  EditSiteFlags,
+  ExportSiteFlags,
+  ImportSwitchmanFlags,
+} from "./site.ts";
 import { formatSiteYaml, parseSiteDocument } from "./site-document.ts";
 import { buildSiteConfig, formatSiteJson } from "./site-fields.ts";
 

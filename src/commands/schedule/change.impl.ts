@@ -32,7 +32,7 @@ import { escapeInvisible, formatJsonDocument } from "../json-output.ts";
 import type { ActionOutcome } from "../outcome.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
-import { amendSchedules } from "./amendment-command.ts";
+import { amendSchedules } from "./amend-schedules.ts";
 import type {
   ScheduleAddFlags,
   ScheduleAtFlags,

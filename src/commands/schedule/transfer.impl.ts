@@ -18,7 +18,7 @@ import { formatJsonDocument } from "../json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
 import { createActionCommand, printOutcome, toScheduleChangeJson } from "../print-outcome.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
-import { amendSchedules } from "./amendment-command.ts";
+import { amendSchedules } from "./amend-schedules.ts";
 import { type CrontabImportOptions, convertCrontab } from "./crontab.ts";
 import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 import { convertTable } from "./perfectsched.ts";

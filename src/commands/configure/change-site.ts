@@ -38,7 +38,7 @@ import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { type ActionOutcome, createOutcome, type SiteResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import { QUEUE_COLLECTIONS, readAtRevision, readSnapshot, readSnapshotRanges } from "../read-snapshot.ts";
-import { listMissingGroupNotes } from "../schedule/amendment-command.ts";
+import { listMissingGroupNotes } from "../schedule/amend-schedules.ts";
 import { formatScheduleChange, toScheduleChange } from "../schedule/describe-schedule.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 
