@@ -38,7 +38,7 @@ const COLLECTIONS: readonly Collection[] = [
   "hosts",
 ];
 
-export const drainTarget = createActionCommand(async (context: CommandContext<DrainFlags>) => {
+export const drainTarget = createActionCommand<DrainFlags>(async (context) => {
   const target = parseDrainTarget(context.args);
   checkFlags(context.flags);
   const snapshot = await readSnapshot(context, COLLECTIONS);

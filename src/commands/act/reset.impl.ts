@@ -40,7 +40,7 @@ import { toRunnersJson } from "../see/show-json.ts";
 import { type CommandContext, InterruptedError } from "../store-command.ts";
 import type { EvictionFlags, ResetFlags } from "./reset.ts";
 
-export const resetQueue = createActionCommand(async (context: CommandContext<ResetFlags>) => {
+export const resetQueue = createActionCommand<ResetFlags>(async (context) => {
   const [kindName = "", nameGiven = ""] = context.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);
@@ -83,7 +83,7 @@ function describeNothingHeld(
   return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
 }
 
-export const releaseRun = createActionCommand(async (context: CommandContext<EvictionFlags>) => {
+export const releaseRun = createActionCommand<EvictionFlags>(async (context) => {
   const [word = ""] = context.args;
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const claim = findOnlyClaim(word, buildClaims(snapshot));

@@ -18,7 +18,7 @@ import { renderTextTable } from "../table.ts";
 import type { CalendarAddFlags, CalendarImportFlags } from "./calendar.ts";
 import { changeSite, readSite } from "./change-site.ts";
 
-export const addDays = createActionCommand(async (context: CommandContext<CalendarAddFlags>) => {
+export const addDays = createActionCommand<CalendarAddFlags>(async (context) => {
   const { args, flags } = context;
   const [given = "", ...words] = args;
   const name = validateName("calendar", given);
@@ -45,22 +45,20 @@ export const deleteCalendar = createActionCommand(async (context) => {
 /** Years for which events that repeat are added, beside the current one. */
 const YEARS = 5;
 
-export const importCalendarDays = createActionCommand(
-  async (context: CommandContext<CalendarImportFlags>) => {
-    const [given = "", file = "-"] = context.args;
-    const name = validateName("calendar", given);
-    const span = parseSpan(context);
-    const text = await readDocumentText(context.io, file);
-    // `import` here, so that no other command loads the package.
-    const { readICalendarDays } = await import("./read-icalendar.ts");
-    const days = readICalendarDays(text, span);
-    if (days.length === 0) throw new ConfigError(`${file} has no events`);
-    return await changeCalendar(context, name, (before) => {
-      const old = before !== undefined && "value" in before ? before.value : undefined;
-      return buildCalendar(days, chooseNote(context, old));
-    });
-  },
-);
+export const importCalendarDays = createActionCommand<CalendarImportFlags>(async (context) => {
+  const [given = "", file = "-"] = context.args;
+  const name = validateName("calendar", given);
+  const span = parseSpan(context);
+  const text = await readDocumentText(context.io, file);
+  // `import` here, so that no other command loads the package.
+  const { readICalendarDays } = await import("./read-icalendar.ts");
+  const days = readICalendarDays(text, span);
+  if (days.length === 0) throw new ConfigError(`${file} has no events`);
+  return await changeCalendar(context, name, (before) => {
+    const old = before !== undefined && "value" in before ? before.value : undefined;
+    return buildCalendar(days, chooseNote(context, old));
+  });
+});
 
 /** Returns the days for which events that repeat are added. Whole years, so that a second import changes nothing. */
 function parseSpan({ flags: { until }, clock }: CommandContext<CalendarImportFlags>): {

@@ -9,7 +9,7 @@ import { confirmAction, createActionCommand, formatPruneEnd } from "../print-out
 import type { CommandContext } from "../store-command.ts";
 import type { PruneFlags } from "./prune.ts";
 
-export const { execute, perform } = createActionCommand(async (context: CommandContext<PruneFlags>) => {
+export const { execute, perform } = createActionCommand<PruneFlags>(async (context) => {
   const { audit, hosts, vanished: isVanishedWanted = false, expired, reason } = context.flags;
   if (audit === undefined && hosts === undefined && !isVanishedWanted && !expired)
     throw new UsageError(

@@ -40,7 +40,7 @@ export const deleteResource = createResourceCommand(() => undefined);
 function createResourceCommand<F extends ActionFlags = ActionFlags>(
   updateConfig: ResourceUpdate<F>,
 ): ActionImplementation<F> {
-  return createActionCommand(async (context: CommandContext<F>) => {
+  return createActionCommand<F>(async (context) => {
     const [given = ""] = context.args;
     const name = validateName("resource", given);
     const read = await readSite(context, new Set(["resources"]));

@@ -35,7 +35,7 @@ import { buildSiteConfig, formatSiteJson } from "./site-fields.ts";
 /** What the commands here change, and the message if there is nothing to change. */
 const SITE = { target: "site", nothing: "the site is up to date: nothing to change" } as const;
 
-export const applySiteFile = createActionCommand(async (context: CommandContext<ApplySiteFlags>) => {
+export const applySiteFile = createActionCommand<ApplySiteFlags>(async (context) => {
   const [file = "-"] = context.args;
   const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
   if ("faults" in input) return input.faults;
@@ -88,7 +88,7 @@ function isFileText(file: string, text: string): boolean {
   }
 }
 
-export const editSite = createActionCommand(async (interruptible: CommandContext<EditSiteFlags>) => {
+export const editSite = createActionCommand<EditSiteFlags>(async (interruptible) => {
   const { flags, io } = interruptible;
   if (!io.terminal.canAsk() && !flags.yes)
     throw new UsageError(
@@ -126,23 +126,21 @@ function isStored(result: OperationResult): boolean {
   return result.kind === "site" && (result.outcome === "done" || result.outcome === "nothing");
 }
 
-export const importSwitchmanData = createActionCommand(
-  async (context: CommandContext<ImportSwitchmanFlags>) => {
-    const [file = "-"] = context.args;
-    const printed = await readDocumentText(context.io, file);
-    const name = file === "-" ? "stdin" : file;
-    if (printed.trim() === "" || printed.trim() === "null")
-      throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
-    const found = extractZnodeJson(printed);
-    const input = await readSiteFile(context, name, found?.text ?? printed);
-    const notes = describeSkippedLines(found?.passedOver ?? []);
-    if (!("faults" in input)) notes.push(...listShortNameNotes(input.document));
-    for (const note of notes) context.printMessage(`${name}: ${note}`);
-    if ("faults" in input) return input.faults;
-    const terms = { prunes: context.flags.prune === true };
-    return await changeSite(context, { ...SITE, action: "import", ...input, terms });
-  },
-);
+export const importSwitchmanData = createActionCommand<ImportSwitchmanFlags>(async (context) => {
+  const [file = "-"] = context.args;
+  const printed = await readDocumentText(context.io, file);
+  const name = file === "-" ? "stdin" : file;
+  if (printed.trim() === "" || printed.trim() === "null")
+    throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
+  const found = extractZnodeJson(printed);
+  const input = await readSiteFile(context, name, found?.text ?? printed);
+  const notes = describeSkippedLines(found?.passedOver ?? []);
+  if (!("faults" in input)) notes.push(...listShortNameNotes(input.document));
+  for (const note of notes) context.printMessage(`${name}: ${note}`);
+  if ("faults" in input) return input.faults;
+  const terms = { prunes: context.flags.prune === true };
+  return await changeSite(context, { ...SITE, action: "import", ...input, terms });
+});
 
 function describeSkippedLines(lines: readonly number[]): string[] {
   const shown = lines.slice(0, 8).join(", ");

@@ -15,12 +15,12 @@ import type { CommandContext } from "../store-command.ts";
 import type { DelFlags, PutFlags } from "./etcd.ts";
 import { formatBytesLines, formatDifference, parseNamedKey } from "./key-text.ts";
 
-export const putKey = createActionCommand(async (context: CommandContext<PutFlags>) => {
+export const putKey = createActionCommand<PutFlags>(async (context) => {
   const key = parseNamedKey(context.args[0], context.flags.base64);
   return await changeKey(context, key, await readValue(context));
 });
 
-export const deleteKey = createActionCommand(async (context: CommandContext<DelFlags>) => {
+export const deleteKey = createActionCommand<DelFlags>(async (context) => {
   const key = parseNamedKey(context.args[0], context.flags.base64);
   return await changeKey(context, key, undefined);
 });

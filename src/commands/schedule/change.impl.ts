@@ -55,7 +55,7 @@ import { formatUpcomingRuns } from "./describe-schedule.ts";
 import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
 import { readTimes } from "./times.ts";
 
-export const editSchedule = createActionCommand(async (context: CommandContext<ScheduleEditFlags>) => {
+export const editSchedule = createActionCommand<ScheduleEditFlags>(async (context) => {
   const seen = await readExistingSchedule(context, context.args[0] ?? "");
   return hasChanges(context) ? await editByFlags(context, seen) : await editInEditor(context, seen);
 });
@@ -161,11 +161,11 @@ async function changeSchedule(
   });
 }
 
-export const addRecurring = createActionCommand((context: CommandContext<ScheduleAddFlags>) =>
+export const addRecurring = createActionCommand<ScheduleAddFlags>((context) =>
   addSchedule(context, parseAddArguments(context)),
 );
 
-export const scheduleOnce = createActionCommand((context: CommandContext<ScheduleAtFlags>) =>
+export const scheduleOnce = createActionCommand<ScheduleAtFlags>((context) =>
   addSchedule(context, parseOnceArguments(context)),
 );
 
@@ -302,7 +302,7 @@ function parseOnceArguments(context: CommandContext<ScheduleAtFlags>): AddArgume
 /** Time between two looks at a backfill, ms. */
 const LOOK_EVERY = 1_000;
 
-const change = createActionCommand(async (context: CommandContext<ScheduleBackfillFlags>) => {
+const change = createActionCommand<ScheduleBackfillFlags>(async (context) => {
   const { cancel, parallel = 1, ...span } = context.flags;
   const { id, definition } = await readSchedule(context, context.args[0] ?? "");
   const now = context.clock.getWallTime();
@@ -402,7 +402,7 @@ function createKeysCommand<F extends ActionFlags = ActionFlags>(
   verb: string,
   buildAmendment: (ids: readonly string[], context: CommandContext<F>) => ScheduleMutation,
 ): ActionImplementation<F> {
-  return createActionCommand(async (context: CommandContext<F>) => {
+  return createActionCommand<F>(async (context) => {
     const ids = [...new Set(context.args.map((id) => validateName("schedule", id)))];
     const what = ids.length === 1 ? `schedule ${ids[0]}` : `${ids.length} schedules`;
     return await amendSchedules(context, {

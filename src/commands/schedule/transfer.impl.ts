@@ -29,7 +29,7 @@ import type {
   ScheduleImportFlags,
 } from "./transfer.ts";
 
-export const importSchedules = createActionCommand(async (context: CommandContext<ScheduleImportFlags>) => {
+export const importSchedules = createActionCommand<ScheduleImportFlags>(async (context) => {
   const input = await readImportInput(context);
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
@@ -157,31 +157,29 @@ function createImportFaults(faults: readonly string[]): ActionOutcome {
   ]);
 }
 
-export const importPerfectschedTable = createActionCommand(
-  async (context: CommandContext<ImportPerfectschedFlags>) => {
-    const { args, flags } = context;
-    const [file = "-"] = args;
-    const text = await readDocumentText(context.io, file);
-    const source = validateName("source", flags.source ?? "perfectsched");
-    const { definitions, positions, faults, notes } = convertTable(text, {
-      type: flags.type,
-      source,
-      prefix: flags["prefix-id"] ?? "",
-      now: context.clock.getWallTime(),
-    });
-    if (faults.length > 0)
-      return createImportFaults(
-        formatRemarks(
-          file,
-          [...faults].sort((a, b) => a.line - b.line),
-        ),
-      );
-    const target = `schedules of ${basename(formatDocumentName(file))}`;
-    const wanted = { definitions, positions, source, prunes: flags.prune === true, target };
-    return await importWanted(context, {
-      amendment: buildImportMutation(wanted),
-      notes: formatRemarks(file, notes),
-      count: definitions.size,
-    });
-  },
-);
+export const importPerfectschedTable = createActionCommand<ImportPerfectschedFlags>(async (context) => {
+  const { args, flags } = context;
+  const [file = "-"] = args;
+  const text = await readDocumentText(context.io, file);
+  const source = validateName("source", flags.source ?? "perfectsched");
+  const { definitions, positions, faults, notes } = convertTable(text, {
+    type: flags.type,
+    source,
+    prefix: flags["prefix-id"] ?? "",
+    now: context.clock.getWallTime(),
+  });
+  if (faults.length > 0)
+    return createImportFaults(
+      formatRemarks(
+        file,
+        [...faults].sort((a, b) => a.line - b.line),
+      ),
+    );
+  const target = `schedules of ${basename(formatDocumentName(file))}`;
+  const wanted = { definitions, positions, source, prunes: flags.prune === true, target };
+  return await importWanted(context, {
+    amendment: buildImportMutation(wanted),
+    notes: formatRemarks(file, notes),
+    count: definitions.size,
+  });
+});
