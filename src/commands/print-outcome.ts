@@ -85,7 +85,7 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
     case "key":
       return KEY_CHANGE_JSON.toJson({ ...result, messages });
     case "faulty":
-      return { revision: result.revision, outcome: "faulty", faults: result.faults };
+      return { outcome: "faulty", faults: result.faults };
     case "abandoned":
       return undefined;
   }
@@ -231,12 +231,9 @@ export function formatPruneEnd(outcome: PruneResult["outcome"]): string {
 /** The message of a refusal if what was shown is there again. */
 export const REVERTED = "it changed and was reverted; run the command again";
 
-/** Does the work of a command that acts. */
-type ActionWork<F> = (context: CommandContext<F>) => Promise<ActionOutcome>;
-
 /** Creates a command that acts, from its work. */
 export function createActionCommand<F extends object = ActionFlags>(
-  work: ActionWork<F>,
+  work: (context: CommandContext<F>) => Promise<ActionOutcome>,
 ): ActionImplementation<F> {
   return {
     perform: (call, io) => withCommandContext(call, io, work),

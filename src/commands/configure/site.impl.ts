@@ -199,8 +199,7 @@ async function readSiteFile(
   );
   if (!("value" in parsed)) {
     const { faults } = parsed;
-    const messages = [...formatFaultLines(file, faults), "nothing was changed"];
-    return { faults: createFaultyOutcome({ revision: undefined, faults }, messages) };
+    return { faults: createFaultyOutcome(faults, formatFaultLines(file, faults)) };
   }
   const document = selectParts(parsed.value, selectKinds(context.flags.only));
   return { document, kinds: new Set(SITE_KINDS.filter((kind) => document[kind] !== undefined)) };

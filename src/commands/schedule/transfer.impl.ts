@@ -150,11 +150,7 @@ const MANY = 50;
 /** Creates the outcome of a file with faults. */
 function createImportFaults(faults: readonly string[]): ActionOutcome {
   const more = faults.length > MANY ? [`and ${faults.length - MANY} more faults`] : [];
-  return createFaultyOutcome({ revision: undefined, faults }, [
-    ...faults.slice(0, MANY),
-    ...more,
-    "nothing was changed",
-  ]);
+  return createFaultyOutcome(faults, [...faults.slice(0, MANY), ...more]);
 }
 
 export const importPerfectschedTable = createActionCommand<ImportPerfectschedFlags>(async (context) => {

@@ -149,9 +149,9 @@ describe("the JSON of an outcome", () => {
   });
 
   it("of a document with faults lists them", () => {
-    const faulty = createFaultyOutcome({ revision: undefined, faults: ["f:1: bad"] }, ["f:1: bad"]);
+    const faulty = createFaultyOutcome(["f:1: bad"], ["f:1: bad"]);
     expect(printJson(faulty)).toEqual({ version: 1, outcome: "faulty", faults: ["f:1: bad"] });
-    expect(print(faulty)).toEqual({ code: 78, out: "", err: "f:1: bad\n" });
+    expect(print(faulty)).toEqual({ code: 78, out: "", err: "f:1: bad\nnothing was changed\n" });
   });
 
   it("of a prune says in words how it ended", () => {
