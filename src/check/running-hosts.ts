@@ -2,7 +2,7 @@ import type { ObserverPorts } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
 import { readSessionLiveness } from "../observe/runner-liveness.ts";
 import { toQueueEntry } from "../protocol/ticket.ts";
-import type { KeyRange, KeyValue } from "../protocol/txn.ts";
+import type { KeyValue } from "../protocol/txn.ts";
 
 /** Sessions to check for one host: one live session is enough, and the newest are the most likely to be alive. */
 const MAX_SESSIONS_PER_HOST = 3;
@@ -19,8 +19,7 @@ export async function findRunningHosts(
 ): Promise<Set<string>> {
   if (hosts.size === 0) return new Set();
   const sessions = new Map<string, bigint[]>();
-  const rooms: readonly Required<KeyRange>[] = [ports.keys.locks(), ports.keys.resources()];
-  for (const room of rooms) {
+  for (const room of [ports.keys.locks(), ports.keys.resources()]) {
     for await (const page of readPages(ports, room, { signal }))
       collectSessions(page.kvs, hosts, normalizeHost, sessions);
   }

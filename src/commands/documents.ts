@@ -31,6 +31,11 @@ export async function readDocumentText(io: CommandIo, file: string): Promise<str
   return removeByteOrderMark(file === "-" ? checkUtf8(await io.readInput()) : readTextFile(file));
 }
 
+/** Names a document in messages. */
+export function formatDocumentName(file: string): string {
+  return file === "-" ? "standard input" : file;
+}
+
 /**
  * Rejects text that was not UTF-8. Its invalid bytes were replaced when it was read, so names could become equal and
  * data would be lost.

@@ -41,7 +41,7 @@ export async function editText<T>(context: ActionContext, editable: EditableText
         return addAdvice(outcome, close());
       }
       for (const fault of parsed.faults) context.printMessage(fault);
-      if (context.call.flags.yes || !(await askEditAgain(context.io)))
+      if (context.flags.yes || !(await askEditAgain(context.io)))
         return addAdvice(createAbandonedOutcome(), close());
     }
   } catch (error) {

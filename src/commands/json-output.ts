@@ -8,8 +8,7 @@ export function formatJsonDocument(document: object): string {
 
 /** Prints a result: with `--json` as a document, otherwise as text. */
 export function printResult(
-  { flags }: { flags: { json?: true } },
-  io: Pick<CommandIo, "writeOutput">,
+  { flags, io }: { flags: { json?: true }; io: Pick<CommandIo, "writeOutput"> },
   document: object,
   formatText: () => string,
 ): void {

@@ -163,8 +163,6 @@ export interface KeyResult {
 /** A document that cannot be imported. Nothing was changed. */
 interface FaultyDocument {
   kind: "faulty";
-  /** Undefined if etcd was not read. */
-  revision: bigint | undefined;
   faults: readonly (string | JsonFault)[];
 }
 
@@ -242,28 +240,20 @@ function getExitCode({ kind, outcome }: DecidedResult, isStrict: boolean): numbe
 
 /**
  * Creates the outcome of a document that cannot be imported.
- * @param messages  the faults for people, and that nothing was changed
+ * @param lines  the faults, for people
  */
 export function createFaultyOutcome(
-  result: Omit<FaultyDocument, "kind">,
-  messages: readonly string[],
+  faults: FaultyDocument["faults"],
+  lines: readonly string[],
 ): ActionOutcome<FaultyDocument> {
-  return {
-    exitCode: EXIT.config,
-    result: { kind: "faulty", ...result },
-    messages,
-    notes: [],
-    isFault: true,
-  };
+  return createRefusal({ kind: "faulty", faults }, [...lines, "nothing was changed"]);
 }
 
 /** Creates the outcome of a text that the user left with faults. */
 export function createAbandonedOutcome(): ActionOutcome<AbandonedEdit> {
-  return {
-    exitCode: EXIT.config,
-    result: { kind: "abandoned" },
-    messages: [],
-    notes: [],
-    isFault: true,
-  };
+  return createRefusal({ kind: "abandoned" }, []);
+}
+
+function createRefusal<R extends OperationResult>(result: R, messages: readonly string[]): ActionOutcome<R> {
+  return { exitCode: EXIT.config, result, messages, notes: [], isFault: true };
 }

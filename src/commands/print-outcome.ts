@@ -6,7 +6,7 @@ import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { Claim } from "../state/claims.ts";
 import type { ConfigImpact } from "../state/impact.ts";
 import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
-import type { ActionImplementation, Call, CommandIo } from "./command.ts";
+import type { ActionImplementation } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
 import { formatJsonDocument } from "./json-output.ts";
 import type {
@@ -20,7 +20,7 @@ import type {
 } from "./outcome.ts";
 import {
   type ActionContext,
-  createMessagePrinter,
+  type CommandContext,
   createStoreCommand,
   withCommandContext,
 } from "./store-command.ts";
@@ -28,12 +28,10 @@ import {
 /** Prints an outcome, as text or with `--json` as JSON. @returns its exit code */
 export function printOutcome(
   outcome: ActionOutcome,
-  call: Call<{ json?: true; strict?: true }>,
-  io: CommandIo,
+  { flags, io, printMessage }: Pick<CommandContext<{ json?: true }>, "flags" | "io" | "printMessage">,
 ): number {
   const { exitCode, isFault, advice = [] } = outcome;
-  const printMessage = createMessagePrinter(call, io);
-  if (call.flags.json) {
+  if (flags.json) {
     const document = toOutcomeJson(outcome);
     if (document !== undefined) io.writeOutput(formatJsonDocument(document));
   } else
@@ -87,7 +85,7 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
     case "key":
       return KEY_CHANGE_JSON.toJson({ ...result, messages });
     case "faulty":
-      return { revision: result.revision, outcome: "faulty", faults: result.faults };
+      return { outcome: "faulty", faults: result.faults };
     case "abandoned":
       return undefined;
   }
@@ -230,18 +228,16 @@ export function formatPruneEnd(outcome: PruneResult["outcome"]): string {
   }
 }
 
-/** Does the work of a command that acts. */
-type ActionWork<F> = (context: ActionContext<F>) => Promise<ActionOutcome>;
+/** The message of a refusal if what was shown is there again. */
+export const REVERTED = "it changed and was reverted; run the command again";
 
 /** Creates a command that acts, from its work. */
 export function createActionCommand<F extends object = ActionFlags>(
-  work: ActionWork<F>,
+  work: (context: CommandContext<F>) => Promise<ActionOutcome>,
 ): ActionImplementation<F> {
   return {
-    perform: (call, io) => withCommandContext(call, io, (context) => work({ ...context, call, io })),
-    execute: createStoreCommand(async (call, io, context) =>
-      printOutcome(await work({ ...context, call, io }), call, io),
-    ),
+    perform: (call, io) => withCommandContext(call, io, work),
+    execute: createStoreCommand(async (context) => printOutcome(await work(context), context)),
   };
 }
 
@@ -252,11 +248,11 @@ export function createActionCommand<F extends object = ActionFlags>(
  * @throws UsageError if the user cannot be asked
  */
 export async function confirmAction(
-  { call, io, printMessage }: ActionContext,
+  { flags, io, printMessage }: ActionContext,
   preview: readonly string[],
   question: string,
 ): Promise<boolean> {
-  if (call.flags.yes) return true;
+  if (flags.yes) return true;
   for (const line of preview) printMessage(line);
   if (!io.terminal.canAsk())
     throw new UsageError(

@@ -55,10 +55,7 @@ export async function readSnapshotAt(
  * @throws UsageError for a revision in the future; SignalboxError 75 for a compacted revision
  */
 export async function readAtRevision<T>(revision: bigint, now: bigint, read: () => Promise<T>): Promise<T> {
-  if (revision > now)
-    throw new UsageError(
-      `--expect-revision must not be in the future: etcd is at revision ${now}; got ${revision}`,
-    );
+  checkPastRevision("--expect-revision", revision, now);
   try {
     return await read();
   } catch (error) {
@@ -69,6 +66,12 @@ export async function readAtRevision<T>(revision: bigint, now: bigint, read: () 
       { cause: error },
     );
   }
+}
+
+/** @param now  the current revision. @throws UsageError for a revision in the future */
+export function checkPastRevision(flag: string, revision: bigint, now: bigint): void {
+  if (revision > now)
+    throw new UsageError(`${flag} must not be in the future: etcd is at revision ${now}; got ${revision}`);
 }
 
 /** The collections that decide what is held in the scope of a drain. */
@@ -205,8 +208,8 @@ function removeTails({ runs, dead }: OutcomeHistory): OutcomeHistory {
 
 /** Creates a command that shows what etcd contains. It warns if newer programs may have written more than it knows. */
 export function createReadCommand<F extends object>(work: StoreWork<F>): CommandExecutor<F> {
-  return createStoreCommand(async (call, io, context) => {
-    const [exitCode] = await Promise.all([work(call, io, context), warnOfNewerSchema(context)]);
+  return createStoreCommand(async (context) => {
+    const [exitCode] = await Promise.all([work(context), warnOfNewerSchema(context)]);
     return exitCode;
   });
 }

@@ -7,8 +7,12 @@ import type { Call, CommandExecutor, CommandIo } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "./connect.ts";
 
-/** The context of an operator's command. */
-export interface CommandContext extends CommandConnection {
+/**
+ * What a command that needs etcd receives: its command line, its input and output, and the ports. @typeParam F  its
+ * flags
+ */
+export interface CommandContext<F = object> extends CommandConnection, Omit<Call<F>, "settings"> {
+  io: CommandIo;
   operator: Operator;
   /**
    * The snapshot that the caller shows and keeps up to date. A preview uses it, because the user decides on what it
@@ -21,11 +25,8 @@ export interface CommandContext extends CommandConnection {
   printMessage(line: string): void;
 }
 
-/** The context of a command that acts: its command line too. @typeParam F  its flags */
-export interface ActionContext<F = ActionFlags> extends CommandContext {
-  call: Call<F>;
-  io: CommandIo;
-}
+/** The same, for a command that acts. */
+export type ActionContext = CommandContext<ActionFlags>;
 
 /** The user ended the command with Ctrl+C, or with one of the other signals in `ENDING_SIGNALS`. */
 export class InterruptedError extends Error {
@@ -45,10 +46,10 @@ const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGHUP", "SIGINT", "SIGQUIT"
  * Connects, runs `work` and closes the connection.
  * @throws InterruptedError if the user ends the command; as `openConnection` and `work`
  */
-export async function withCommandContext<T>(
-  call: Call<object>,
+export async function withCommandContext<F extends object, T>(
+  call: Call<F>,
   io: CommandIo,
-  work: (context: CommandContext) => Promise<T>,
+  work: (context: CommandContext<F>) => Promise<T>,
   frontEnd?: FrontEndOptions,
 ): Promise<T> {
   const stop = new AbortController();
@@ -59,8 +60,9 @@ export async function withCommandContext<T>(
   const operator = getOperator(io, connection.facts.fqdn);
   const knownSnapshot = "dry-run" in call.flags ? io.getSnapshot?.() : undefined;
   const printMessage = createMessagePrinter(call, io);
+  const { signal } = stop;
   try {
-    return await work({ ...connection, operator, knownSnapshot, signal: stop.signal, printMessage });
+    return await work({ ...call, ...connection, io, operator, knownSnapshot, signal, printMessage });
   } finally {
     stopListening();
     connection.store.close();
@@ -68,11 +70,7 @@ export async function withCommandContext<T>(
 }
 
 /** Does the work of a command. @returns the exit code; undefined for 0 */
-export type StoreWork<F> = (
-  call: Call<F>,
-  io: CommandIo,
-  context: CommandContext,
-) => Promise<number | undefined>;
+export type StoreWork<F> = (context: CommandContext<F>) => Promise<number | undefined>;
 
 /** Creates a command that needs etcd. An interrupted command prints no error. */
 export function createStoreCommand<F extends object>(
@@ -81,7 +79,7 @@ export function createStoreCommand<F extends object>(
 ): CommandExecutor<F> {
   return async (call, io) => {
     try {
-      return (await withCommandContext(call, io, (context) => work(call, io, context), frontEnd)) ?? EXIT.ok;
+      return (await withCommandContext(call, io, work, frontEnd)) ?? EXIT.ok;
     } catch (error) {
       if (error instanceof InterruptedError) return error.exitCode;
       throw error;

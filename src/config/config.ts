@@ -96,7 +96,7 @@ function chooseContext(
   files: readonly ConfigFile[],
   layers: readonly ConfigLayer[],
 ): { contexts: ContextEntry[]; active: ConfigLayer[] } {
-  const read = files.map((file) => ({ path: file.path, contexts: readFileContexts(file) }));
+  const read = files.map(readFileContexts);
   const contexts = listContexts(read);
   const chosen = resolveSetting(layers, files.length, "context");
   if (chosen === undefined) return { contexts, active: [] };
@@ -114,6 +114,11 @@ function findOverridden(
   const isSet = (some: readonly ConfigLayer[], key: SettingKey) =>
     some.some((layer) => layer(key) !== undefined);
   return SETTING_KEYS.filter((key) => isSet(active, key) && isSet(layers.slice(0, strong), key));
+}
+
+/** Lists all contexts of the configuration files, even if the chosen one does not exist. @throws ConfigError */
+export function listNamedContexts(flags: Flags, env: Env): ContextEntry[] {
+  return listContexts(readConfigFiles(getNamedFile(flags, env), env).map(readFileContexts));
 }
 
 /** Returns the file named by `-c`, otherwise by SIGNALBOX_CONFIG. */

@@ -7,7 +7,10 @@ import { contextName } from "./setting-kinds.ts";
 import { getSetting, SETTING_KEYS } from "./settings.ts";
 
 /** The contexts of one configuration file: settings by name, for several clusters. */
-type FileContexts = ReadonlyMap<string, ConfigLayer>;
+interface FileContexts {
+  readonly path: string;
+  readonly contexts: ReadonlyMap<string, ConfigLayer>;
+}
 
 /** A context, and the files that have settings for it, highest priority first. */
 export interface ContextEntry {
@@ -25,13 +28,13 @@ const MOST_NAMES = 12;
  */
 export function readFileContexts({ path, settings }: ConfigFile): FileContexts {
   const where = clean(path);
-  if (!Object.hasOwn(settings, "contexts")) return new Map();
-  const { contexts } = settings;
+  const contexts = Object.hasOwn(settings, "contexts") ? settings.contexts : {};
   if (!isJsonObject(contexts))
     throw new ConfigError(`${where}: contexts: it is not a set of contexts such as ${EXAMPLE}`);
-  return new Map(
-    Object.entries(contexts).map(([name, own]) => [name, readContext(path, where, name, own)] as const),
+  const layers = Object.entries(contexts).map(
+    ([name, own]) => [name, readContext(path, where, name, own)] as const,
   );
+  return { path, contexts: new Map(layers) };
 }
 
 const EXAMPLE = '{"prod": {"endpoints": ["https://etcd1.example.com:2379"]}}';
@@ -55,15 +58,8 @@ function readContext(path: string, where: string, name: string, own: unknown): C
   return layer;
 }
 
-/** Reads and lists all contexts of configuration files. @throws ConfigError */
-export function listFileContexts(files: readonly ConfigFile[]): ContextEntry[] {
-  return listContexts(files.map((file) => ({ path: file.path, contexts: readFileContexts(file) })));
-}
-
 /** Lists all contexts, in the order of the files. */
-export function listContexts(
-  files: readonly { readonly path: string; readonly contexts: FileContexts }[],
-): ContextEntry[] {
+export function listContexts(files: readonly FileContexts[]): ContextEntry[] {
   const names = new Set(files.flatMap(({ contexts }) => [...contexts.keys()]));
   return [...names].map((name) => ({
     name,

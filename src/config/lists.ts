@@ -14,9 +14,8 @@ const ENDPOINT_EXAMPLE = "http://etcd1.example.com:2379";
 export const endpoints: SettingKind<readonly string[]> = {
   name: "URL,...",
   parse(given) {
-    const lists = Array.isArray(given) ? given : [given];
     const addresses: string[] = [];
-    for (const address of lists.flatMap((one) => (typeof one === "string" ? one.split(",") : [one]))) {
+    for (const address of splitLists(given)) {
       if (typeof address !== "string")
         return buildValueFault(given, `a list of addresses such as ${ENDPOINT_EXAMPLE}`);
       const parsed = parseEndpoint(address.trim());
@@ -27,6 +26,11 @@ export const endpoints: SettingKind<readonly string[]> = {
   },
   show: (value) => value.join(","),
 };
+
+/** Splits a text, or each text of a list, at commas. Other values stay, for the caller to refuse. */
+function splitLists(given: unknown): unknown[] {
+  return [given].flat().flatMap((one) => (typeof one === "string" ? one.split(",") : [one]));
+}
 
 function parseEndpoint(address: string): ParseResult<string> {
   // An address may contain a password, as in a browser URL. Do not repeat it.
@@ -49,8 +53,7 @@ const USER = /^%?[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$/;
 export const users: SettingKind<readonly string[]> = {
   name: "USER,...",
   parse(given) {
-    const lists = Array.isArray(given) ? given : [given];
-    const names = lists.flatMap((one) => (typeof one === "string" ? one.split(",").filter(Boolean) : [one]));
+    const names = splitLists(given).filter((name) => name !== "");
     const isName = (name: unknown): name is string => typeof name === "string" && USER.test(name.trim());
     const bad = names.find((name) => !isName(name));
     if (bad !== undefined) return buildValueFault(bad, "a user such as deploy, or a group such as %cron");

@@ -15,16 +15,17 @@ export const execute: CommandExecutor<ConsoleFlags> = async (call, io) => {
   if (call.flags.once) {
     const size = parseSizeFlag(call, io);
     const { printConsoleOnce } = await import("./once.tsx");
-    return await createStoreCommand<ConsoleFlags>((own, around, context) =>
-      printConsoleOnce(own, around, context, { view, size }),
+    return await createStoreCommand<ConsoleFlags>((context) =>
+      printConsoleOnce(quiet, io, context, { view, size }),
     )(quiet, io);
   }
   checkTerminal(io);
   const { runInteractiveConsole } = await import("./interactive.ts");
   const loan = new TerminalLoan();
-  return await createStoreCommand<ConsoleFlags>((own, around, context) =>
-    runInteractiveConsole(own, around, context, { view, loan }),
-  )(quiet, loan.wrapIo(io));
+  const lent = loan.wrapIo(io);
+  return await createStoreCommand<ConsoleFlags>((context) =>
+    runInteractiveConsole(quiet, lent, context, { view, loan }),
+  )(quiet, lent);
 };
 
 function parseViewFlag(call: Call<ConsoleFlags>): TabId | undefined {

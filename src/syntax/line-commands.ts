@@ -1,7 +1,7 @@
 import type { ParseResult } from "../base/text.ts";
 import { FRONT_END_NAMES, findToolStart, type ToolStart, unwrapCommand } from "./lock-tools.ts";
 import { parseShellCommands, type ShellCommand, UNKNOWN } from "./shell-parser.ts";
-import { findRemoteStarter, findShellText, getBaseName, unwrapWords } from "./shell-wrappers.ts";
+import { ASSIGNMENT, findRemoteStarter, findShellText, getBaseName, unwrapWords } from "./shell-wrappers.ts";
 
 /** One start of a tool in a shell command line. */
 export interface Invocation {
@@ -18,8 +18,6 @@ export interface Invocation {
   next: string;
 }
 
-/** `A=b` before a command, or alone. */
-export const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/s;
 /** A tool's name after one of these programs is an argument and starts nothing. */
 export const NON_STARTING_PROGRAMS =
   /^(?:echo|printf|logger|grep|egrep|fgrep|pgrep|pkill|killall|man|which|type|test|\[|\[\[|cat|tail|ls|rm|apt|apt-get|systemctl)$/;
@@ -201,7 +199,7 @@ export function applyWrapperPath(
   wrapper: readonly string[],
   variables: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
-  const names = wrapper.map((word) => word.slice(word.lastIndexOf("/") + 1));
+  const names = wrapper.map(getBaseName);
   const shell = names.findIndex((name) => /^(?:ba|da|k|z)?sh$/.test(name));
   const isLogin = shell >= 0 && wrapper.slice(shell + 1).some((word) => LOGIN_SHELL.test(word));
   const isCleared =

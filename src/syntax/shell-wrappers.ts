@@ -75,7 +75,8 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   },
 };
 
-const ASSIGNMENT = /^[A-Za-z_]\w*=/;
+/** `A=b` before a command, or alone. */
+export const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/s;
 
 /** The position of the program in the words of a command. */
 export interface UnwrappedCommand {

@@ -19,7 +19,7 @@ import {
 } from "../../state/drain-extent.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
-import { type ActionContext, type CommandContext, InterruptedError } from "../store-command.ts";
+import { type CommandContext, InterruptedError } from "../store-command.ts";
 import type { DrainFlags } from "./drain.ts";
 
 /**
@@ -241,139 +241,110 @@ interface DrainWaitOptions {
   receipt: ActionResult | undefined;
 }
 
-/** The result of the wait, with lines for the user. */
-interface DrainWaitReport extends DrainWaitResult {
-  lines: readonly string[];
-}
-
 /** Longest wait for the write of the audit record, in ms. */
 const RECORD_WITHIN = 2_000;
 
 /**
  * Implements `drain --wait`: waits until nothing in the scope is held. With `--reset`, ends the remaining holders after
  * the timeout.
+ * @returns the result of the wait, with a line for the user
+ * @throws InterruptedError after it has reported that the drain stays; StoreError if etcd refuses the reads
  */
-export class DrainWaiter {
-  readonly #context: ActionContext<DrainFlags>;
-  readonly #order: DrainWaitOptions;
-  readonly #start: number;
-
-  constructor(context: ActionContext<DrainFlags>, order: DrainWaitOptions) {
-    this.#context = context;
-    this.#order = order;
-    this.#start = context.clock.now();
+export async function waitForDrain(
+  context: CommandContext<DrainFlags>,
+  { target, holders, shown, receipt }: DrainWaitOptions,
+): Promise<DrainWaitResult & { line: string }> {
+  const { clock, printMessage } = context;
+  const { reset, timeout } = context.flags;
+  const start = clock.now();
+  const formatElapsed = () => formatDuration(Math.round((clock.now() - start) / 100) * 100);
+  const reportNews = (news: DrainWaitNews) => reportWait(context, news);
+  try {
+    const deadline = timeout === undefined ? undefined : start + timeout;
+    let result = await waitUntilEmpty(context, { target, deadline, holders, reportNews });
+    let asked = 0;
+    if (result.kind === "timeout" && reset) {
+      const ended = await retryReset(context, { target, shown, formatElapsed });
+      const spared = new Set(ended.spared.map(({ run }) => run));
+      result = await waitUntilEmpty(context, { target, holders: result.holders, spared, reportNews });
+      asked = ended.asked.size;
+    }
+    const { line, outcome } = describeResult(result, { target, asked, took: formatElapsed() });
+    if (receipt?.kind === "done") await recordOutcome(context, receipt.record, outcome);
+    return { ...result, line };
+  } catch (error) {
+    if (error instanceof InterruptedError)
+      printMessage(`no longer waiting; ${describeDrainTarget(target)} stays drained`);
+    throw error;
   }
+}
 
-  /** @throws InterruptedError after it has reported that the drain stays; StoreError if etcd refuses the reads */
-  async run(): Promise<DrainWaitReport> {
+function reportWait({ io, printMessage }: CommandContext, news: DrainWaitNews): void {
+  if (news.kind === "away") printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
+  if (news.kind === "back") printMessage("etcd is reachable again");
+  if (news.kind !== "holders") return;
+  io.reportRemaining?.(news.holders.length);
+  printMessage(`waiting for ${formatHolders(news.holders)}`);
+}
+
+/** Asks the remaining holders to end, as soon as etcd answers. */
+async function retryReset(
+  context: CommandContext<DrainFlags>,
+  { target, shown, formatElapsed }: Pick<DrainWaitOptions, "target" | "shown"> & { formatElapsed(): string },
+): Promise<HolderResetResult> {
+  const { clock, flags, printMessage, signal } = context;
+  for (let isAway = false; ; ) {
     try {
-      const { call } = this.#context;
-      const timeout = call.flags.timeout;
-      const deadline = timeout === undefined ? undefined : this.#start + timeout;
-      const first = await this.#wait(deadline, this.#order.holders);
-      if (first.kind !== "timeout" || !call.flags.reset) return await this.#conclude(first);
-      const { asked, spared } = await this.#reset();
-      return await this.#conclude(await this.#wait(undefined, first.holders, spared), asked.size);
-    } catch (error) {
-      if (error instanceof InterruptedError)
-        this.#context.printMessage(`no longer waiting; ${this.#formatTarget()} stays drained`);
-      throw error;
-    }
-  }
-
-  #wait(
-    deadline: number | undefined,
-    holders: readonly Claim[],
-    spared: readonly Claim[] = [],
-  ): Promise<DrainWaitResult> {
-    return waitUntilEmpty(this.#context, {
-      target: this.#order.target,
-      deadline,
-      holders,
-      spared: new Set(spared.map(({ run }) => run)),
-      reportNews: (news) => this.#reportNews(news),
-    });
-  }
-
-  #reportNews(news: DrainWaitNews): void {
-    if (news.kind === "away")
-      this.#context.printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#context.printMessage("etcd is reachable again");
-    if (news.kind !== "holders") return;
-    this.#context.io.reportRemaining?.(news.holders.length);
-    this.#context.printMessage(`waiting for ${formatHolders(news.holders)}`);
-  }
-
-  async #reset(): Promise<HolderResetResult> {
-    const { target, shown } = this.#order;
-    const reason = this.#context.call.flags.reason;
-    for (let isAway = false; ; ) {
-      try {
-        const ended = await resetHolders(this.#context, { target, reason, shown });
-        const { size } = ended.asked;
-        if (isAway) this.#context.printMessage("etcd is reachable again");
-        this.#context.printMessage(
-          `${size} ${size === 1 ? "run was" : "runs were"} asked to end after ${this.#formatElapsed()}`,
+      const ended = await resetHolders(context, { target, reason: flags.reason, shown });
+      const { size } = ended.asked;
+      if (isAway) printMessage("etcd is reachable again");
+      printMessage(`${size} ${size === 1 ? "run was" : "runs were"} asked to end after ${formatElapsed()}`);
+      if (ended.spared.length > 0)
+        printMessage(
+          `not ended, because not shown before: ${formatClaimOwners(ended.spared)}; run the command again to end them`,
         );
-        if (ended.spared.length > 0)
-          this.#context.printMessage(
-            `not ended, because not shown before: ${formatClaimOwners(ended.spared)}; run the command again to end them`,
-          );
-        return ended;
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        if (!isAway)
-          this.#context.printMessage(
-            "etcd is unreachable; the remaining runs are ended when it is reachable again",
-          );
-        isAway = true;
-        await this.#context.clock.sleep(PAUSE, this.#context.signal);
-      }
-    }
-  }
-
-  async #conclude(emptying: DrainWaitResult, asked = 0): Promise<DrainWaitReport> {
-    const { receipt } = this.#order;
-    const [line, outcome] = this.#describeResult(emptying, asked);
-    if (receipt?.kind === "done") await this.#record(receipt.record, outcome);
-    return { ...emptying, lines: [line] };
-  }
-
-  /** Adds the outcome to the audit record. If etcd is unavailable, the record keeps "drained", which is true. */
-  async #record(record: AuditRecord, outcome: string): Promise<void> {
-    const told = updateAuditOutcome(this.#context, record, outcome).catch((error) => {
+      return ended;
+    } catch (error) {
       if (!isUnavailable(error)) throw error;
-    });
-    await Promise.race([told, this.#context.clock.sleep(RECORD_WITHIN)]);
-  }
-
-  #describeResult({ kind, holders }: DrainWaitResult, asked: number): [line: string, outcome: string] {
-    const ended = asked === 0 ? "" : `, ${asked} ended by a reset`;
-    switch (kind) {
-      case "empty":
-        return [
-          `${this.#formatTarget()} is drained, and nobody holds anything there, after ${this.#formatElapsed()}${ended}`,
-          `empty after ${this.#formatElapsed()}${ended}`,
-        ];
-      case "timeout":
-        return [
-          `${this.#formatTarget()} is drained, but not empty after ${this.#formatElapsed()}: held by ${formatHolders(holders)}`,
-          `${holders.length} still held after ${this.#formatElapsed()}`,
-        ];
-      case "lifted":
-        return [
-          `the drain of ${this.#formatTarget()} was lifted or has ended before everything was released: held by ${formatHolders(holders)}`,
-          `lifted or ended after ${this.#formatElapsed()}, ${holders.length} still held`,
-        ];
+      if (!isAway)
+        printMessage("etcd is unreachable; the remaining runs are ended when it is reachable again");
+      isAway = true;
+      await clock.sleep(PAUSE, signal);
     }
   }
+}
 
-  #formatTarget(): string {
-    return describeDrainTarget(this.#order.target);
-  }
+/** Adds the outcome to the audit record. If etcd is unavailable, the record keeps "drained", which is true. */
+async function recordOutcome(context: CommandContext, record: AuditRecord, outcome: string): Promise<void> {
+  const told = updateAuditOutcome(context, record, outcome).catch((error) => {
+    if (!isUnavailable(error)) throw error;
+  });
+  await Promise.race([told, context.clock.sleep(RECORD_WITHIN)]);
+}
 
-  #formatElapsed(): string {
-    return formatDuration(Math.round((this.#context.clock.now() - this.#start) / 100) * 100);
+/** @returns a line for the user, and the outcome for the audit */
+function describeResult(
+  { kind, holders }: DrainWaitResult,
+  { target, asked, took }: { target: DrainTarget; asked: number; took: string },
+): { line: string; outcome: string } {
+  const name = describeDrainTarget(target);
+  const ended = asked === 0 ? "" : `, ${asked} ended by a reset`;
+  switch (kind) {
+    case "empty":
+      return {
+        line: `${name} is drained, and nobody holds anything there, after ${took}${ended}`,
+        outcome: `empty after ${took}${ended}`,
+      };
+    case "timeout":
+      return {
+        line: `${name} is drained, but not empty after ${took}: held by ${formatHolders(holders)}`,
+        outcome: `${holders.length} still held after ${took}`,
+      };
+    case "lifted":
+      return {
+        line: `the drain of ${name} was lifted or has ended before everything was released: held by ${formatHolders(holders)}`,
+        outcome: `lifted or ended after ${took}, ${holders.length} still held`,
+      };
   }
 }
 

@@ -5,7 +5,6 @@ import { clean, collectTexts, suggestNearest } from "../../base/text.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { listGroupHosts } from "../../fleet/groups.ts";
 import { liftDrains, putDrain } from "../../operate/drain.ts";
-import type { ActionResult } from "../../operate/operator-action.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../protocol/drain.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare } from "../../protocol/txn.ts";
@@ -22,14 +21,13 @@ import {
   formatDrainWithEnd,
 } from "../../state/drain-extent.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../state/snapshot.ts";
-import type { Call } from "../command.ts";
 import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
 import { type ActionOutcome, createOutcome, type DrainResult, type UndrainResult } from "../outcome.ts";
-import { confirmAction, createActionCommand } from "../print-outcome.ts";
-import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
+import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";
+import { checkPastRevision, readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import type { DrainFlags } from "./drain.ts";
-import { DrainWaiter } from "./drain-wait.ts";
+import { waitForDrain } from "./drain-wait.ts";
 
 const COLLECTIONS: readonly Collection[] = [
   "locks",
@@ -40,24 +38,27 @@ const COLLECTIONS: readonly Collection[] = [
   "hosts",
 ];
 
-export const drainTarget = createActionCommand(async (context: ActionContext<DrainFlags>) => {
-  const { call } = context;
-  const target = parseDrainTarget(call.args);
-  checkFlags(call);
+export const drainTarget = createActionCommand<DrainFlags>(async (context) => {
+  const target = parseDrainTarget(context.args);
+  checkFlags(context.flags);
   const snapshot = await readSnapshot(context, COLLECTIONS);
   checkGroup(snapshot, target);
   const note = await findUnknownNameNote(context, snapshot, target);
-  return await new DrainCommand(context, { snapshot, target, note }).run();
+  if (note !== undefined) context.printMessage(note);
+  const wall = context.clock.getWallTime();
+  const before = findDrainsOfTarget(snapshot, target);
+  const active = before.filter((drain) => !hasEnded(drain, wall));
+  const extent = computeDrainExtent(snapshot, target, wall);
+  return await applyDrain({ context, snapshot, target, note, before, active, extent });
 });
 
-function checkFlags(call: Call<DrainFlags>): void {
-  const { flags } = call;
-  const isLimited = flags.timeout !== undefined;
-  if (flags.for === 0) throw new UsageError("--for must be greater than 0; got 0");
-  if (isLimited && !flags.wait) throw new UsageError("--timeout needs --wait; add --wait");
-  if (flags.reset && !(flags.wait && isLimited))
+function checkFlags({ for: length, keep, reset, timeout, wait }: DrainFlags): void {
+  const isLimited = timeout !== undefined;
+  if (length === 0) throw new UsageError("--for must be greater than 0; got 0");
+  if (isLimited && !wait) throw new UsageError("--timeout needs --wait; add --wait");
+  if (reset && !(wait && isLimited))
     throw new UsageError("--reset needs --wait and --timeout; add --wait --timeout DURATION");
-  if (flags.keep && flags.for !== undefined)
+  if (keep && length !== undefined)
     throw new UsageError("--keep and --for exclude each other; leave one of them out");
 }
 
@@ -72,191 +73,142 @@ function checkGroup(snapshot: Snapshot, { scope, name }: DrainTarget): void {
 
 /** A drain to apply, and the snapshot that it is based on. */
 interface DrainPlan {
+  context: CommandContext<DrainFlags>;
   snapshot: Snapshot;
   target: DrainTarget;
   /** A warning for the user. */
   note: string | undefined;
+  /** Drains of the same target: `before` has all that have a key, `active` those that have not ended. */
+  before: readonly Drain[];
+  active: readonly Drain[];
+  extent: DrainExtent;
 }
 
 /** Previews a drain, asks for confirmation, applies it, and waits for an empty scope if `--wait` is given. */
-class DrainCommand {
-  readonly #context: ActionContext<DrainFlags>;
-  readonly #plan: DrainPlan;
-  readonly #extent: DrainExtent;
-  /** Drains of the same target: `#before` has all that have a key, `#standing` those that have not ended. */
-  readonly #before: readonly Drain[];
-  readonly #standing: readonly Drain[];
-  /** The result of `findShownHolders`. */
-  #shown: ReadonlySet<string> | undefined;
-
-  constructor(context: ActionContext<DrainFlags>, plan: DrainPlan) {
-    this.#context = context;
-    this.#plan = plan;
-    const wall = context.clock.getWallTime();
-    this.#extent = computeDrainExtent(plan.snapshot, plan.target, wall);
-    this.#before = findDrainsOfTarget(plan.snapshot, plan.target);
-    this.#standing = this.#before.filter((drain) => !hasEnded(drain, wall));
-  }
-
-  async run(): Promise<ActionOutcome<DrainResult>> {
-    const { note, target, snapshot } = this.#plan;
-    const { flags } = this.#context.call;
-    if (note !== undefined) this.#context.printMessage(note);
-    const before = await readExpectedSnapshot(this.#context, snapshot);
-    const moved = before === undefined ? [] : describeScopeChanges(before, snapshot, target);
-    if (moved.length > 0) return this.#createOutcome("changed", moved);
-    const present = this.#findSatisfyingDrain();
-    const wall = this.#context.clock.getWallTime();
-    this.#shown = findShownHolders(this.#context.call, { before, now: snapshot, target, wall });
-    if (flags["dry-run"])
-      return this.#createOutcome("dry-run", this.#buildPreview(present, wall), {
-        drain: present,
-        messageKeys: this.#buildPreview(present, undefined),
-        repeat: this.#formatRepeatCommand(),
-      });
-    if (present === undefined || flags.reset) {
-      const preview = this.#buildPreview(present, wall);
-      if (!(await confirmAction(this.#context, preview, this.#buildQuestion())))
-        return this.#createOutcome("declined", ["nothing was done"]);
-    }
-    if (present !== undefined) return await this.#completeDrain("standing", present);
-    const { receipt, drain } = await this.#put();
-    if (receipt.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
-    return await this.#completeDrain(this.#standing.length > 0 ? "replaced" : "drained", drain, receipt);
-  }
-
-  /** Finds an active drain that needs no change. */
-  #findSatisfyingDrain(): Drain | undefined {
-    const reason = this.#context.call.flags.reason;
-    if (this.#context.call.flags.keep) return this.#standing[0];
-    if (this.#context.call.flags.for !== undefined) return undefined;
-    return this.#standing.find(
-      ({ until, why }) => until === undefined && (reason === undefined || reason === why),
-    );
-  }
-
-  #put(): ReturnType<typeof putDrain> {
-    const { target, snapshot } = this.#plan;
-    const length = this.#context.call.flags.for;
-    const until = length === undefined ? undefined : this.#context.clock.getWallTime() + length;
-    return putDrain(this.#context, {
-      target,
-      until,
-      instead: this.#before,
-      seen: snapshot.revision,
-      reason: this.#context.call.flags.reason ?? this.#standing[0]?.why,
-      compare: buildDrainGuards(this.#context.keys, snapshot, target),
-      outcome: length === undefined ? "drained" : `drained for ${formatDuration(length)}`,
+async function applyDrain(plan: DrainPlan): Promise<ActionOutcome<DrainResult>> {
+  const { context, snapshot, target, extent } = plan;
+  const { flags } = context;
+  const seen = await readExpectedSnapshot(context, snapshot);
+  const moved = seen === undefined ? [] : describeScopeChanges(seen, snapshot, target);
+  if (moved.length > 0) return createDrainOutcome(plan, "changed", moved);
+  const present = findSatisfyingDrain(plan);
+  const wall = context.clock.getWallTime();
+  const preview = formatPreview(plan, present, wall);
+  if (flags["dry-run"])
+    return createDrainOutcome(plan, "dry-run", preview, {
+      drain: present,
+      messageKeys: formatPreview(plan, present, undefined),
+      repeat: formatRepeatCommand(plan),
     });
+  if (present === undefined || flags.reset) {
+    const what = `Drain ${clean(describeDrainTarget(target))}`;
+    const question = flags.reset ? `${what}, and end what still runs there after the timeout?` : `${what}?`;
+    if (!(await confirmAction(context, preview, question)))
+      return createDrainOutcome(plan, "declined", ["nothing was done"]);
   }
+  const done = present === undefined ? await putPlannedDrain(plan) : { drain: present, receipt: undefined };
+  const { drain, receipt } = done;
+  if (receipt?.kind === "changed") return createDrainOutcome(plan, "changed", await readScopeChanges(plan));
+  const isNew = receipt !== undefined;
+  const outcome = isNew ? (plan.active.length > 0 ? "replaced" : "drained") : "standing";
+  const lines = isNew
+    ? [formatDrainWithEnd(drain), ...listReplaced(plan)]
+    : [`nothing to change: ${formatDrainWithEnd(drain)}`];
+  if (!flags.wait) {
+    // Other runs may have been granted between the preview and the drain.
+    const holders = isNew ? await readCurrentHolders(context, drain) : extent.holders;
+    return createDrainOutcome(plan, outcome, [...lines, describeHolders(holders)], { drain, holders });
+  }
+  for (const line of lines) context.printMessage(line);
+  const shown = findShownHolders(plan, seen, wall);
+  const emptied = await waitForDrain(context, { target, holders: extent.holders, shown, receipt });
+  const { kind, holders } = emptied;
+  return createDrainOutcome(plan, kind === "empty" ? outcome : kind, [emptied.line], { drain, holders });
+}
 
-  async #completeDrain(
-    outcome: DrainResult["outcome"],
-    drain: Drain,
-    receipt?: ActionResult,
-  ): Promise<ActionOutcome<DrainResult>> {
-    const { holders } = this.#extent;
-    const lines = this.#describeResult(outcome, drain);
-    if (!this.#context.call.flags.wait) return await this.#endWithoutWait(outcome, lines, drain);
-    for (const line of lines) this.#context.printMessage(line);
-    const { target } = this.#plan;
-    const emptier = new DrainWaiter(this.#context, { target, holders, shown: this.#shown, receipt });
-    const emptied = await emptier.run();
-    const final = emptied.kind === "empty" ? outcome : emptied.kind;
-    return this.#createOutcome(final, emptied.lines, { drain, holders: emptied.holders });
-  }
+/** Finds an active drain that needs no change. */
+function findSatisfyingDrain({ context: { flags }, active }: DrainPlan): Drain | undefined {
+  const { for: length, keep, reason } = flags;
+  if (keep) return active[0];
+  if (length !== undefined) return undefined;
+  return active.find(({ until, why }) => until === undefined && (reason === undefined || reason === why));
+}
 
-  /** Reports the current holders: other runs may have been granted between the preview and the drain. */
-  async #endWithoutWait(
-    outcome: DrainResult["outcome"],
-    lines: readonly string[],
-    drain: Drain,
-  ): Promise<ActionOutcome<DrainResult>> {
-    const isNew = outcome !== "standing";
-    const holders = isNew ? await readCurrentHolders(this.#context, drain) : this.#extent.holders;
-    return this.#createOutcome(outcome, [...lines, describeHolders(holders)], { drain, holders });
-  }
+function putPlannedDrain(plan: DrainPlan): ReturnType<typeof putDrain> {
+  const { context, target, snapshot, before, active } = plan;
+  const { for: length, reason = active[0]?.why } = context.flags;
+  return putDrain(context, {
+    target,
+    until: length === undefined ? undefined : context.clock.getWallTime() + length,
+    instead: before,
+    seen: snapshot.revision,
+    reason,
+    compare: buildDrainGuards(context.keys, snapshot, target),
+    outcome: length === undefined ? "drained" : `drained for ${formatDuration(length)}`,
+  });
+}
 
-  #describeResult(outcome: DrainResult["outcome"], drain: Drain): string[] {
-    if (outcome === "standing") return [`nothing to change: ${formatDrainWithEnd(drain)}`];
-    return [
-      formatDrainWithEnd(drain),
-      ...this.#standing.map((old) => `replaces: ${formatDrainWithEnd(old)}`),
-    ];
-  }
+function listReplaced({ active }: DrainPlan): string[] {
+  return active.map((drain) => `replaces: ${formatDrainWithEnd(drain)}`);
+}
 
-  /** @param wall  as in `formatDrainExtent` */
-  #buildPreview(present: Drain | undefined, wall: number | undefined): string[] {
-    const { snapshot, target } = this.#plan;
-    const others = findOtherDrains(snapshot, target, this.#context.clock.getWallTime());
-    const replaced = present === undefined ? this.#standing : [];
-    return [
-      ...(present === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(present)}`]),
-      ...replaced.map((drain) => `replaces: ${formatDrainWithEnd(drain)}`),
-      ...formatDrainExtent(this.#extent, target, wall),
-      ...others.map((drain) => `also  ${formatDrainWithEnd(drain)}`),
-    ];
-  }
+/** @param wall  as in `formatDrainExtent` */
+function formatPreview(plan: DrainPlan, present: Drain | undefined, wall: number | undefined): string[] {
+  const { context, snapshot, target, extent } = plan;
+  const others = findOtherDrains(snapshot, target, context.clock.getWallTime());
+  return [
+    ...(present === undefined ? listReplaced(plan) : [`nothing to change: ${formatDrainWithEnd(present)}`]),
+    ...formatDrainExtent(extent, target, wall),
+    ...others.map((drain) => `also  ${formatDrainWithEnd(drain)}`),
+  ];
+}
 
-  #formatRepeatCommand(): string {
-    const { snapshot, target } = this.#plan;
-    const scope = [target.scope, ...(target.scope === "all" ? [] : [quoteShellWord(target.name)])];
-    const { for: length, keep, wait, timeout, reset, reason } = this.#context.call.flags;
-    const flags = collectTexts([
-      length !== undefined && `--for ${formatDuration(length)}`,
-      keep && "--keep",
-      wait && "--wait",
-      timeout !== undefined && `--timeout ${formatDuration(timeout)}`,
-      reset && "--reset",
-      reason !== undefined && `--reason ${quoteShellWord(reason)}`,
-    ]);
-    const words = ["signalbox drain", ...scope, ...flags, "--expect-revision", snapshot.revision, "--yes"];
-    return words.join(" ");
-  }
+function formatRepeatCommand({ context, snapshot, target }: DrainPlan): string {
+  const { scope, name } = target;
+  const { for: length, keep, wait, timeout, reset, reason } = context.flags;
+  const words = collectTexts([
+    "signalbox drain",
+    scope,
+    scope !== "all" && quoteShellWord(name),
+    length !== undefined && `--for ${formatDuration(length)}`,
+    keep && "--keep",
+    wait && "--wait",
+    timeout !== undefined && `--timeout ${formatDuration(timeout)}`,
+    reset && "--reset",
+    reason !== undefined && `--reason ${quoteShellWord(reason)}`,
+    `--expect-revision ${snapshot.revision} --yes`,
+  ]);
+  return words.join(" ");
+}
 
-  #buildQuestion(): string {
-    const { reset } = this.#context.call.flags;
-    const what = `Drain ${clean(describeDrainTarget(this.#plan.target))}`;
-    return reset ? `${what}, and end what still runs there after the timeout?` : `${what}?`;
-  }
+/** Describes what other operators changed between the read and the write. */
+async function readScopeChanges({ context, snapshot, target }: DrainPlan): Promise<string[]> {
+  const now = await readSnapshot(context, ["groups", "drains"]);
+  const changes = describeScopeChanges(snapshot, now, target);
+  return changes.length > 0 ? changes : [REVERTED];
+}
 
-  /** Describes what other operators changed between the read and the write. */
-  async #readChanges(): Promise<string[]> {
-    const { snapshot, target } = this.#plan;
-    const changes = describeScopeChanges(
-      snapshot,
-      await readSnapshot(this.#context, ["groups", "drains"]),
-      target,
-    );
-    return changes.length > 0 ? changes : ["it changed and was reverted; run the command again"];
-  }
-
-  #createOutcome(
-    outcome: DrainResult["outcome"],
-    messages: readonly string[],
-    more: Partial<Pick<DrainResult, "drain">> &
-      Pick<ActionOutcome, "messageKeys" | "repeat"> & { holders?: readonly Claim[] | undefined } = {},
-  ): ActionOutcome<DrainResult> {
-    const { snapshot, target, note } = this.#plan;
-    const { drain, holders = this.#extent.holders, messageKeys, repeat } = more;
-    const result: DrainResult = {
-      kind: "drain",
-      outcome,
-      revision: snapshot.revision,
-      target,
-      extent: this.#extent,
-      drain,
-      before: this.#standing,
-      holders,
-      endsHolders: this.#context.call.flags.reset === true,
-    };
-    return createOutcome(this.#context.call, result, {
-      messages,
-      messageKeys,
-      repeat,
-      notes: note === undefined ? [] : [note],
-    });
-  }
+function createDrainOutcome(
+  { context, snapshot, target, note, active, extent }: DrainPlan,
+  outcome: DrainResult["outcome"],
+  messages: readonly string[],
+  more: Partial<Pick<DrainResult, "drain"> & Pick<ActionOutcome, "messageKeys" | "repeat">> & {
+    holders?: readonly Claim[] | undefined;
+  } = {},
+): ActionOutcome<DrainResult> {
+  const { drain, holders = extent.holders, ...texts } = more;
+  const result: DrainResult = {
+    kind: "drain",
+    outcome,
+    revision: snapshot.revision,
+    target,
+    extent,
+    drain,
+    before: active,
+    holders,
+    endsHolders: context.flags.reset === true,
+  };
+  return createOutcome(context, result, { messages, notes: collectTexts([note]), ...texts });
 }
 
 /**
@@ -271,13 +223,13 @@ const DECISIVE_COLLECTIONS: readonly Collection[] = ["groups", "drains"];
  * @throws as `readSnapshotAt`
  */
 async function readExpectedSnapshot(
-  context: ActionContext<DrainFlags>,
+  context: CommandContext<DrainFlags>,
   now: Snapshot,
 ): Promise<Snapshot | undefined> {
-  const expected = context.call.flags["expect-revision"];
+  const expected = context.flags["expect-revision"];
   if (expected === undefined) return undefined;
   // Only `--reset` needs the holders at that revision.
-  const collections: readonly Collection[] = context.call.flags.reset
+  const collections: readonly Collection[] = context.flags.reset
     ? ["locks", "resources", ...DECISIVE_COLLECTIONS]
     : DECISIVE_COLLECTIONS;
   return await readSnapshotAt(context, collections, expected, now);
@@ -310,19 +262,15 @@ function buildDrainGuards(keys: Keys, { revision }: Snapshot, { scope }: DrainTa
 
 /**
  * Finds the runs that `--reset` may end: the holders that a person, or a script with `--expect-revision`, was shown.
- * @param before  the snapshot at the expected revision
+ * @param seen  the snapshot at the expected revision
  * @returns undefined if no holders were shown: then every remaining holder may be ended
  */
 function findShownHolders(
-  call: Call<DrainFlags>,
-  {
-    before,
-    now,
-    target,
-    wall,
-  }: { before: Snapshot | undefined; now: Snapshot; target: DrainTarget; wall: number },
+  { context, snapshot, target }: DrainPlan,
+  seen: Snapshot | undefined,
+  wall: number,
 ): ReadonlySet<string> | undefined {
-  const shown = before ?? (call.flags.yes ? undefined : now);
+  const shown = seen ?? (context.flags.yes ? undefined : snapshot);
   return shown && new Set(computeDrainExtent(shown, target, wall).holders.map(({ run }) => run));
 }
 
@@ -351,103 +299,56 @@ function describeHolders(holders: readonly Claim[] | undefined): string {
   return `still held there by ${formatClaimOwners(holders)}; a run that was granted just before the drain may still be starting (--wait waits for all of them)`;
 }
 
-export const undrainTarget = createActionCommand(async (context) => {
-  const target = parseDrainTarget(context.call.args);
+/** Previews what an undrain releases, asks for confirmation, and lifts the drain. */
+export const undrainTarget = createActionCommand(async (context): Promise<ActionOutcome<UndrainResult>> => {
+  const target = parseDrainTarget(context.args);
+  const { flags } = context;
   const snapshot = await readSnapshot(context, SCOPE_COLLECTIONS);
-  return await new UndrainCommand(context, snapshot, target).run();
+  const { revision } = snapshot;
+  const wall = context.clock.getWallTime();
+  const drains = findDrainsOfTarget(snapshot, target);
+  const others = findOtherDrains(snapshot, target, wall);
+  const waiters = computeDrainExtent(snapshot, target, wall).waiters.map(({ claim }) => claim);
+  const createUndrainOutcome = (outcome: UndrainResult["outcome"], messages: readonly string[]) => {
+    const result = { kind: "undrain", outcome, revision, target, drains, others, waiters } as const;
+    return createOutcome(context, result, { messages });
+  };
+  const stopped = others.map((drain) => `but ${formatDrainWithEnd(drain)}`);
+  const moved = findChangedDrains(context, snapshot, drains);
+  if (moved.length > 0) return createUndrainOutcome("changed", moved);
+  if (drains.length === 0)
+    return createUndrainOutcome("nothing", [describeNotDrained(snapshot, target), ...stopped]);
+  const queues =
+    waiters.length === 0 ? "its queues are empty" : `its queues continue: ${formatClaimOwners(waiters)}`;
+  const resumed = stopped.length > 0 ? stopped : [queues];
+  const preview = [...drains.map((drain) => `lifts ${formatDrainWithEnd(drain)}`), ...resumed];
+  if (flags["dry-run"]) return createUndrainOutcome("dry-run", preview);
+  if (!(await confirmAction(context, preview, `Undrain ${clean(describeDrainTarget(target))}?`)))
+    return createUndrainOutcome("declined", ["nothing was done"]);
+  const receipt = await liftDrains(context, { target, drains, seen: revision, reason: flags.reason });
+  if (receipt?.kind === "changed") {
+    const now = await readSnapshot(context, ["drains"]);
+    const changes = describeDrainChanges(drains, findDrainsOfTarget(now, target));
+    return createUndrainOutcome("changed", changes.length > 0 ? changes : [REVERTED]);
+  }
+  return createUndrainOutcome("lifted", [
+    ...drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`),
+    ...resumed,
+  ]);
 });
 
-/** Previews what an undrain releases, asks for confirmation, and lifts the drain. */
-class UndrainCommand {
-  readonly #context: ActionContext;
-  readonly #snapshot: Snapshot;
-  readonly #target: DrainTarget;
-  readonly #drains: readonly Drain[];
-  readonly #others: readonly Drain[];
-  readonly #extent: DrainExtent;
+/** Finds drains that changed since the expected revision. Runs that came or left do not count. */
+function findChangedDrains(context: ActionContext, snapshot: Snapshot, drains: readonly Drain[]): string[] {
+  const expected = context.flags["expect-revision"];
+  if (expected === undefined) return [];
+  checkPastRevision("--expect-revision", expected, snapshot.revision);
+  return drains
+    .filter(({ modRevision }) => modRevision > expected)
+    .map((drain) => `new or changed: ${formatDrainWithEnd(drain)}`);
+}
 
-  constructor(context: ActionContext, snapshot: Snapshot, target: DrainTarget) {
-    this.#context = context;
-    this.#snapshot = snapshot;
-    this.#target = target;
-    this.#drains = findDrainsOfTarget(snapshot, target);
-    this.#others = findOtherDrains(snapshot, target, context.clock.getWallTime());
-    this.#extent = computeDrainExtent(snapshot, target, context.clock.getWallTime());
-  }
-
-  async run(): Promise<ActionOutcome<UndrainResult>> {
-    const moved = await this.#findChangedDrains();
-    if (moved.length > 0) return this.#createOutcome("changed", moved);
-    if (this.#drains.length === 0)
-      return this.#createOutcome("nothing", [this.#describeNotDrained(), ...this.#describeOtherDrains()]);
-    const preview = [
-      ...this.#drains.map((drain) => `lifts ${formatDrainWithEnd(drain)}`),
-      ...this.#describeResumed(),
-    ];
-    if (this.#context.call.flags["dry-run"]) return this.#createOutcome("dry-run", preview);
-    const question = `Undrain ${clean(describeDrainTarget(this.#target))}?`;
-    if (!(await confirmAction(this.#context, preview, question)))
-      return this.#createOutcome("declined", ["nothing was done"]);
-    const receipt = await liftDrains(this.#context, {
-      target: this.#target,
-      drains: this.#drains,
-      seen: this.#snapshot.revision,
-      reason: this.#context.call.flags.reason,
-    });
-    if (receipt?.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
-    const lifted = this.#drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`);
-    return this.#createOutcome("lifted", [...lifted, ...this.#describeResumed()]);
-  }
-
-  /** Finds drains that changed since the expected revision. Runs that came or left do not count. */
-  async #findChangedDrains(): Promise<string[]> {
-    const expected = this.#context.call.flags["expect-revision"];
-    if (expected === undefined) return [];
-    const newer = this.#drains.filter(({ modRevision }) => modRevision > expected);
-    if (expected > this.#snapshot.revision)
-      await readSnapshotAt(this.#context, SCOPE_COLLECTIONS, expected, this.#snapshot); // throws
-    return newer.map((drain) => `new or changed: ${formatDrainWithEnd(drain)}`);
-  }
-
-  async #readChanges(): Promise<string[]> {
-    const now = await readSnapshot(this.#context, ["drains"]);
-    const changes = describeDrainChanges(this.#drains, findDrainsOfTarget(now, this.#target));
-    return changes.length > 0 ? changes : ["it changed and was reverted; run the command again"];
-  }
-
-  #describeResumed(): string[] {
-    const waiting = this.#extent.waiters.map(({ claim }) => claim);
-    const stopped = this.#describeOtherDrains();
-    if (stopped.length > 0) return stopped;
-    return [
-      waiting.length === 0 ? "its queues are empty" : `its queues continue: ${formatClaimOwners(waiting)}`,
-    ];
-  }
-
-  #describeOtherDrains(): string[] {
-    return this.#others.map((drain) => `but ${formatDrainWithEnd(drain)}`);
-  }
-
-  #describeNotDrained(): string {
-    const { scope, name } = this.#target;
-    const drained = [...this.#snapshot.drains.values()].filter((drain) => drain.scope === scope);
-    const names = drained.map((drain) => drain.name);
-    return `${describeDrainTarget(this.#target)} is not drained${suggestNearest(name, names)}`;
-  }
-
-  #createOutcome(
-    outcome: UndrainResult["outcome"],
-    messages: readonly string[],
-  ): ActionOutcome<UndrainResult> {
-    const result: UndrainResult = {
-      kind: "undrain",
-      outcome,
-      revision: this.#snapshot.revision,
-      target: this.#target,
-      drains: this.#drains,
-      others: this.#others,
-      waiters: this.#extent.waiters.map(({ claim }) => claim),
-    };
-    return createOutcome(this.#context.call, result, { messages });
-  }
+function describeNotDrained({ drains }: Snapshot, target: DrainTarget): string {
+  const drained = [...drains.values()].filter(({ scope }) => scope === target.scope);
+  const names = drained.map(({ name }) => name);
+  return `${describeDrainTarget(target)} is not drained${suggestNearest(target.name, names)}`;
 }

@@ -28,7 +28,7 @@ import {
 import { judgeRunnerLiveness } from "../../state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { type ActionOutcome, createOutcome, type EvictionResult, type RunnerRecord } from "../outcome.ts";
-import { confirmAction, createActionCommand } from "../print-outcome.ts";
+import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";
 import {
   findOnlyClaim,
   QUEUE_COLLECTIONS,
@@ -37,17 +37,17 @@ import {
   readSnapshotAt,
 } from "../read-snapshot.ts";
 import { toRunnersJson } from "../see/show-json.ts";
-import { type ActionContext, InterruptedError } from "../store-command.ts";
+import { type CommandContext, InterruptedError } from "../store-command.ts";
 import type { EvictionFlags, ResetFlags } from "./reset.ts";
 
-export const resetQueue = createActionCommand(async (context: ActionContext<ResetFlags>) => {
-  const [kindName = "", nameGiven = ""] = context.call.args;
+export const resetQueue = createActionCommand<ResetFlags>(async (context) => {
+  const [kindName = "", nameGiven = ""] = context.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const wanted = context.call.flags.run;
+  const wanted = context.flags.run;
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
-  return await new EvictionCommand(context, {
+  return await evict(context, {
     action: "reset",
     target: `${kind} ${name}`,
     snapshot,
@@ -55,7 +55,7 @@ export const resetQueue = createActionCommand(async (context: ActionContext<Rese
     queues: [{ kind, name }],
     words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
     nothing: describeNothingHeld(snapshot, kind, name, run),
-  }).run();
+  });
 });
 
 /**
@@ -83,13 +83,13 @@ function describeNothingHeld(
   return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
 }
 
-export const releaseRun = createActionCommand(async (context: ActionContext<EvictionFlags>) => {
-  const [word = ""] = context.call.args;
+export const releaseRun = createActionCommand<EvictionFlags>(async (context) => {
+  const [word = ""] = context.args;
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const claim = findOnlyClaim(word, buildClaims(snapshot));
   if (claim !== undefined) refuseHolder(claim);
   const stands = claim?.entries ?? [];
-  const outcome = await new EvictionCommand(context, {
+  const outcome = await evict(context, {
     action: "release",
     target: `run ${claim?.run ?? word}`,
     snapshot,
@@ -102,7 +102,7 @@ export const releaseRun = createActionCommand(async (context: ActionContext<Evic
     queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
     words: `signalbox release ${claim?.run ?? word}`,
     nothing: `no run ${quoteText(word)} is waiting`,
-  }).run();
+  });
   const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
   return isUnknown ? { ...outcome, exitCode: EXIT.undone, isFault: true } : outcome;
 });
@@ -120,7 +120,7 @@ function refuseHolder(claim: Claim): void {
 }
 
 /** Tickets to remove for an operator, and the snapshot that the decision is based on. */
-interface EvictionPlan extends EvictionScope {
+interface EvictionDraft extends EvictionScope {
   action: "reset" | "release";
   /** As in the audit: `lock invoices`. */
   target: string;
@@ -131,203 +131,158 @@ interface EvictionPlan extends EvictionScope {
   nothing: string;
 }
 
+interface EvictionPlan extends EvictionDraft {
+  context: CommandContext<EvictionFlags>;
+  entries: readonly QueueEntry[];
+  preview: EvictionPreview;
+  /** The state of the runners that were checked. */
+  runners: readonly RunnerRecord[];
+}
+
 /** Largest number of runners whose state a preview shows. */
 const MOST_RUNNERS = 8;
 
 /** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
-class EvictionCommand {
-  readonly #context: ActionContext<EvictionFlags>;
-  readonly #plan: EvictionPlan;
-  readonly #entries: readonly QueueEntry[];
-  readonly #foresight: EvictionPreview;
-  /** The state of the runners that were checked. */
-  #asked: readonly RunnerRecord[] = [];
-
-  constructor(context: ActionContext<EvictionFlags>, plan: EvictionPlan) {
-    this.#context = context;
-    this.#plan = plan;
-    this.#entries = plan.findEntries(plan.snapshot);
-    const runs = new Set(this.#entries.map(({ run }) => run));
-    this.#foresight = previewEviction(plan.snapshot, runs, context.clock.getWallTime());
-  }
-
-  async run(): Promise<ActionOutcome<EvictionResult>> {
-    const { nothing, target } = this.#plan;
-    const moved = await describeChangesSince(this.#context, this.#plan);
-    if (moved.length > 0) return this.#createOutcome("changed", moved);
-    if (this.#entries.length === 0) return this.#createOutcome("nothing", [nothing]);
-    this.#checkReadable();
-    const states = await this.#readRunners();
-    const lines = [
-      ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
-      ...states.map(({ text }) => text),
-    ];
-    if (this.#context.call.flags["dry-run"])
-      return this.#createOutcome("dry-run", lines, {
-        messageKeys: [...formatEvictionPreview(this.#foresight, undefined), ...states.map(({ key }) => key)],
-        repeat: this.#formatRepeatCommand(),
-      });
-    if (!(await confirmAction(this.#context, lines, `${this.#formatVerb()} ${clean(target)}?`)))
-      return this.#createOutcome("declined", ["nothing was done"]);
-    const receipt = await this.#act();
-    if (receipt?.kind === "changed")
-      return this.#createOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
-    if (this.#context.call.flags["no-wait"])
-      return this.#createOutcome("asked", [
-        `${this.#formatRuns()} ${this.#isOneOwner() ? "was" : "were"} asked to end`,
-      ]);
-    return await this.#wait(receipt);
-  }
-
-  /** Reads the state of the runners to end: a runner that is gone answers no request. */
-  async #readRunners(): Promise<{ text: string; key: string }[]> {
-    if (this.#context.call.flags.yes && !this.#context.call.flags["dry-run"]) return [];
-    const entries = this.#entries.slice(0, MOST_RUNNERS);
-    const runnerLiveness = await readEntryLiveness(this.#context, entries);
-    this.#asked = toRunnersJson(entries, runnerLiveness);
-    return entries.map((entry) => {
-      const { text, verdict } = judgeRunnerLiveness(runnerLiveness.get(entry.session));
-      return { text: `state ${formatTicketOwner(entry)}: ${text}`, key: `${entry.key} ${verdict}` };
+async function evict(
+  context: CommandContext<EvictionFlags>,
+  draft: EvictionDraft,
+): Promise<ActionOutcome<EvictionResult>> {
+  const { flags, printMessage } = context;
+  const { action, snapshot, target } = draft;
+  const entries = draft.findEntries(snapshot);
+  const wall = context.clock.getWallTime();
+  const preview = previewEviction(snapshot, new Set(entries.map(({ run }) => run)), wall);
+  const unseen: EvictionPlan = { ...draft, context, entries, preview, runners: [] };
+  const moved = await describeChangesSince(context, draft);
+  if (moved.length > 0) return createEvictionOutcome(unseen, "changed", moved);
+  if (entries.length === 0) return createEvictionOutcome(unseen, "nothing", [draft.nothing]);
+  checkReadable(unseen);
+  const { runners, states } = await readRunners(unseen);
+  const plan = { ...unseen, runners };
+  const lines = [...formatEvictionPreview(preview, wall), ...states.map(({ text }) => text)];
+  if (flags["dry-run"])
+    return createEvictionOutcome(plan, "dry-run", lines, {
+      messageKeys: [...formatEvictionPreview(preview, undefined), ...states.map(({ key }) => key)],
+      repeat: `${draft.words}${flags.force ? " --force" : ""} --expect-revision ${snapshot.revision} --yes`,
     });
+  const verb = action === "reset" ? "Reset" : "Release";
+  const risk = flags.force ? ", at the risk that two commands run at once," : "";
+  if (!(await confirmAction(context, lines, `${verb}${risk} ${clean(target)}?`)))
+    return createEvictionOutcome(plan, "declined", ["nothing was done"]);
+  const receipt = await putEviction(plan);
+  if (receipt?.kind === "changed")
+    return createEvictionOutcome(plan, "changed", await readCurrentChanges(context, draft));
+  const { names, isOne } = describeOwners(entries);
+  if (flags["no-wait"])
+    return createEvictionOutcome(plan, "asked", [`${names} ${isOne ? "was" : "were"} asked to end`]);
+  if (!flags.force) printMessage(`asked ${names} to end, waiting for the end`);
+  try {
+    return await waitForEnd(plan, receipt);
+  } catch (error) {
+    if (error instanceof InterruptedError) printMessage("no longer waiting; the request stays in effect");
+    throw error;
   }
+}
 
-  #checkReadable(): void {
-    const strange = this.#entries.find((entry) => !canRequestReset(entry));
-    if (strange === undefined || this.#context.call.flags.force) return;
-    if (strange.vanished !== undefined)
-      throw new SignalboxError(
-        EXIT.undone,
-        `nothing was done: run ${strange.run} cannot be asked to end: ${describeVanished(strange.vanished)}; --force frees it now`,
-      );
-    throw new SignalboxError(
-      EXIT.undone,
-      `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`,
-    );
-  }
+/** Reads the state of the runners to end: a runner that is gone answers no request. */
+async function readRunners({
+  context,
+  entries,
+}: EvictionPlan): Promise<{ runners: readonly RunnerRecord[]; states: { text: string; key: string }[] }> {
+  if (context.flags.yes && !context.flags["dry-run"]) return { runners: [], states: [] };
+  const shown = entries.slice(0, MOST_RUNNERS);
+  const runnerLiveness = await readEntryLiveness(context, shown);
+  const states = shown.map((entry) => {
+    const { text, verdict } = judgeRunnerLiveness(runnerLiveness.get(entry.session));
+    return { text: `state ${formatTicketOwner(entry)}: ${text}`, key: `${entry.key} ${verdict}` };
+  });
+  return { runners: toRunnersJson(shown, runnerLiveness), states };
+}
 
-  #act(): Promise<ActionResult | undefined> {
-    const { action, target, snapshot } = this.#plan;
-    const reason = this.#context.call.flags.reason;
-    const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#context, this.#plan) };
-    const eviction = { action, target, entries: this.#entries, reason, ...seen };
-    return this.#context.call.flags.force
-      ? removeTickets(this.#context, eviction)
-      : requestResets(this.#context, eviction);
-  }
+function checkReadable({ context, entries }: EvictionPlan): void {
+  const strange = entries.find((entry) => !canRequestReset(entry));
+  if (strange === undefined || context.flags.force) return;
+  const { key, run, vanished } = strange;
+  throw new SignalboxError(
+    EXIT.undone,
+    vanished === undefined
+      ? `nothing was done: the ticket ${key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`
+      : `nothing was done: run ${run} cannot be asked to end: ${describeVanished(vanished)}; --force frees it now`,
+  );
+}
 
-  /** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
-  async #wait(receipt: ActionResult | undefined): Promise<ActionOutcome<EvictionResult>> {
-    const { clock, signal } = this.#context;
-    const start = clock.now();
-    const timeout = this.#context.call.flags.timeout;
-    if (!this.#context.call.flags.force)
-      this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting for the end`);
-    const deadline = timeout === undefined ? undefined : start + timeout;
-    try {
-      const reportNews = (one: DepartureEvent) => this.#reportNews(one);
-      const left = await waitUntilGone(this.#context, this.#entries, {
-        signal,
-        deadline,
-        onEvent: reportNews,
-      });
-      const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
-      if (left.length > 0) return await this.#reportTimeout(receipt, left.length, took);
-      await this.#recordOutcome(
-        receipt,
-        this.#context.call.flags.force ? "removed by force" : `ended after ${took}`,
-      );
-      return this.#createOutcome("done", [
-        `${this.#formatRuns()} ${this.#isOneOwner() ? "has" : "have"} ended, after ${took}`,
-        ...(await this.#readSuccessors()),
-      ]);
-    } catch (error) {
-      if (error instanceof InterruptedError)
-        this.#context.printMessage("no longer waiting; the request stays in effect");
-      throw error;
-    }
-  }
+function putEviction(plan: EvictionPlan): Promise<ActionResult | undefined> {
+  const { context, action, target, entries, snapshot } = plan;
+  const { force, reason } = context.flags;
+  const seen = { seen: snapshot.revision, compare: buildNextGuards(context, plan) };
+  return (force ? removeTickets : requestResets)(context, { action, target, entries, reason, ...seen });
+}
 
-  async #reportTimeout(
-    receipt: ActionResult | undefined,
-    left: number,
-    took: string,
-  ): Promise<ActionOutcome<EvictionResult>> {
-    await this.#recordOutcome(receipt, `${left} not ended after ${took}`);
-    return this.#createOutcome("timeout", [
-      `${left} of ${this.#entries.length} tickets are left after ${took}; the request stays in effect`,
+/** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
+async function waitForEnd(
+  plan: EvictionPlan,
+  receipt: ActionResult | undefined,
+): Promise<ActionOutcome<EvictionResult>> {
+  const { context, entries } = plan;
+  const { clock, signal } = context;
+  const { force, timeout } = context.flags;
+  const start = clock.now();
+  const deadline = timeout === undefined ? undefined : start + timeout;
+  const onEvent = (news: DepartureEvent) => reportNews(context, news);
+  const left = (await waitUntilGone(context, entries, { signal, deadline, onEvent })).length;
+  const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
+  const ended = force ? "removed by force" : `ended after ${took}`;
+  if (receipt?.kind === "done")
+    await updateAuditOutcome(context, receipt.record, left > 0 ? `${left} not ended after ${took}` : ended);
+  if (left > 0)
+    return createEvictionOutcome(plan, "timeout", [
+      `${left} of ${entries.length} tickets are left after ${took}; the request stays in effect`,
       "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
-      ...(this.#entries.some(({ ticket }) => ticket?.call !== undefined)
+      ...(entries.some(({ ticket }) => ticket?.call !== undefined)
         ? ["a run of an agent has no session of its own: the agent removes its ticket when the run is gone"]
         : []),
     ]);
-  }
+  const { names, isOne } = describeOwners(entries);
+  return createEvictionOutcome(plan, "done", [
+    `${names} ${isOne ? "has" : "have"} ended, after ${took}`,
+    ...(await readSuccessors(plan)),
+  ]);
+}
 
-  async #recordOutcome(receipt: ActionResult | undefined, outcome: string): Promise<void> {
-    if (receipt?.kind === "done") await updateAuditOutcome(this.#context, receipt.record, outcome);
-  }
+/** Describes the current holder of each freed queue. A grant takes some milliseconds. */
+async function readSuccessors({ context, queues }: EvictionPlan): Promise<string[]> {
+  const now = await readSnapshot(context, QUEUE_COLLECTIONS);
+  return queues.map(({ kind, name }) => {
+    const entries = findNamedQueue(now, kind, name)?.entries ?? [];
+    const [holder] = entries.filter(isHolding);
+    if (holder !== undefined) return `${kind} ${name} is now held by ${formatTicketOwner(holder)}`;
+    const [next] = entries;
+    return `${kind} ${name} is free, ${next === undefined ? "nobody waits for it" : `next is ${formatTicketOwner(next)}`}`;
+  });
+}
 
-  /** Describes the current holder of each freed queue. A grant takes some milliseconds. */
-  async #readSuccessors(): Promise<string[]> {
-    const now = await readSnapshot(this.#context, QUEUE_COLLECTIONS);
-    return this.#plan.queues.map(({ kind, name }) => {
-      const entries = findNamedQueue(now, kind, name)?.entries ?? [];
-      const [holder] = entries.filter(isHolding);
-      if (holder !== undefined) return `${kind} ${name} is now held by ${formatTicketOwner(holder)}`;
-      const [next] = entries;
-      return `${kind} ${name} is free, ${next === undefined ? "nobody waits for it" : `next is ${formatTicketOwner(next)}`}`;
-    });
-  }
+function reportNews({ printMessage }: CommandContext, news: DepartureEvent): void {
+  if (news.kind === "away") printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
+  if (news.kind === "back") printMessage("etcd is reachable again");
+  if (news.kind === "left" && news.remaining > 0) printMessage(`${news.remaining} still to end`);
+}
 
-  #reportNews(news: DepartureEvent): void {
-    if (news.kind === "away")
-      this.#context.printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#context.printMessage("etcd is reachable again");
-    if (news.kind === "left" && news.remaining > 0)
-      this.#context.printMessage(`${news.remaining} still to end`);
-  }
+function createEvictionOutcome(
+  { context, snapshot: { revision }, action, target, preview, runners }: EvictionPlan,
+  outcome: EvictionResult["outcome"],
+  messages: readonly string[],
+  texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
+): ActionOutcome<EvictionResult> {
+  const result = { kind: "eviction", outcome, revision, action, target, preview, runners } as const;
+  return createOutcome(context, result, { messages, ...texts });
+}
 
-  #createOutcome(
-    outcome: EvictionResult["outcome"],
-    messages: readonly string[],
-    texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
-  ): ActionOutcome<EvictionResult> {
-    const { action, target, snapshot } = this.#plan;
-    const result: EvictionResult = {
-      kind: "eviction",
-      outcome,
-      revision: snapshot.revision,
-      action,
-      target,
-      preview: this.#foresight,
-      runners: this.#asked,
-    };
-    return createOutcome(this.#context.call, result, { messages, ...texts });
-  }
-
-  #formatRuns(): string {
-    const names = this.#listOwners();
-    return names.length > 3
-      ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`
-      : names.join(", ");
-  }
-
-  #isOneOwner(): boolean {
-    return this.#listOwners().length === 1;
-  }
-
-  #listOwners(): readonly string[] {
-    return [...new Set(this.#entries.map(formatTicketOwner))];
-  }
-
-  #formatVerb(): string {
-    const verb = this.#plan.action === "reset" ? "Reset" : "Release";
-    return this.#context.call.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
-  }
-
-  #formatRepeatCommand(): string {
-    const force = this.#context.call.flags.force ? " --force" : "";
-    return `${this.#plan.words}${force} --expect-revision ${this.#plan.snapshot.revision} --yes`;
-  }
+/** Names the runs to end: at most three. */
+function describeOwners(entries: readonly QueueEntry[]): { names: string; isOne: boolean } {
+  const owners = [...new Set(entries.map(formatTicketOwner))];
+  const more = owners.length - 3;
+  const names = owners.slice(0, 3).join(", ");
+  return { names: more > 0 ? `${names} and ${more} more` : names, isOne: owners.length === 1 };
 }
 
 /** The tickets and queues of an eviction, for any snapshot. */
@@ -347,10 +302,10 @@ type GuardedEviction = EvictionScope & { snapshot: Snapshot };
  * @throws as `readSnapshotAt`
  */
 async function describeChangesSince(
-  context: ActionContext<EvictionFlags>,
+  context: CommandContext<EvictionFlags>,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
-  const expected = context.call.flags["expect-revision"];
+  const expected = context.flags["expect-revision"];
   if (expected === undefined) return [];
   const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, plan.snapshot);
   const { atStake, others } = computeEvictionChanges(
@@ -368,17 +323,17 @@ async function describeChangesSince(
 
 /** Describes what other operators changed between the read and the write. @throws StoreError */
 async function readCurrentChanges(
-  context: ActionContext<EvictionFlags>,
+  context: CommandContext<EvictionFlags>,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
   const now = await readSnapshot(context, QUEUE_COLLECTIONS);
   const { atStake } = computeEvictionChanges(plan, plan.snapshot, now, context.clock.getWallTime());
-  return atStake.length > 0 ? atStake : ["it changed and was reverted; run the command again"];
+  return atStake.length > 0 ? atStake : [REVERTED];
 }
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
-function buildNextGuards(context: ActionContext<EvictionFlags>, plan: GuardedEviction): Compare[] {
-  const isShown = !context.call.flags.yes || context.call.flags["expect-revision"] !== undefined;
+function buildNextGuards(context: CommandContext<EvictionFlags>, plan: GuardedEviction): Compare[] {
+  const isShown = !context.flags.yes || context.flags["expect-revision"] !== undefined;
   return isShown
     ? guardOwned(findNextEntries(plan.findEntries(plan.snapshot), plan.snapshot, context.clock.getWallTime()))
     : [];

@@ -16,7 +16,7 @@ import {
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
 import { findStoredFault } from "../../views/schedules.ts";
-import type { Call, CommandExecutor } from "../command.ts";
+import type { CommandExecutor } from "../command.ts";
 import { readSnapshotRanges, throwUnknownName } from "../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
@@ -25,10 +25,11 @@ import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios }
 export const checkSchedules = createRecentRunsCommand(readSchedules);
 
 /** @throws SignalboxError 1 for a schedule that does not exist */
-async function readSchedules(context: CommandContext, call: Call<CheckScheduleFlags>): Promise<RecentJobs> {
-  const given = [...new Set(call.args.map((name) => validateName("schedule", name)))];
-  const tags = call.flags.tag ?? [];
-  if (call.flags.all === true || tags.length > 0) return await readSelected(context, given, tags);
+async function readSchedules(context: CommandContext<CheckScheduleFlags>): Promise<RecentJobs> {
+  const { args, flags } = context;
+  const given = [...new Set(args.map((name) => validateName("schedule", name)))];
+  const tags = flags.tag ?? [];
+  if (flags.all || tags.length > 0) return await readSelected(context, given, tags);
   if (given.length === 0) throw new UsageError("ID is missing; name schedules, or use --tag or --all");
   return await readNamed(context, given);
 }
@@ -134,8 +135,8 @@ function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "hos
 
 export const checkLocks = createRecentRunsCommand(readLocks);
 
-async function readLocks(context: CommandContext, { args }: Call<CheckLockFlags>): Promise<RecentJobs> {
-  const names = [...new Set(args.map((name) => validateName("lock", name)))];
+async function readLocks(context: CommandContext): Promise<RecentJobs> {
+  const names = [...new Set(context.args.map((name) => validateName("lock", name)))];
   const ranges = names.flatMap((name) => [
     toSingleKeyRange(context.keys.history(name)),
     context.keys.getQueueRange("lock", name),
@@ -171,18 +172,22 @@ interface RecentJobs {
 
 /** Creates a command that checks when jobs last succeeded. */
 function createRecentRunsCommand<F extends CheckLockFlags>(
-  read: (context: CommandContext, call: Call<F>) => Promise<RecentJobs>,
+  read: (context: CommandContext<F>) => Promise<RecentJobs>,
 ): CommandExecutor<F> {
   return reportErrorsToNagios(
-    createStoreCommand<F>(async (call, io, context) => {
-      const report = toReport(call, await read(context, call), context.clock.getWallTime());
-      return printReport(report, call, io);
+    createStoreCommand<F>(async (context) => {
+      const jobs = await read(context);
+      return printReport(toReport(context.flags, jobs, context.clock.getWallTime()), context);
     }),
   );
 }
 
-function toReport(call: Call<CheckLockFlags>, { jobs, revision }: RecentJobs, wall: number): CheckReport {
-  const limit = { within: call.flags.within ?? USUAL, wall };
+function toReport(
+  { within = USUAL }: CheckLockFlags,
+  { jobs, revision }: RecentJobs,
+  wall: number,
+): CheckReport {
+  const limit = { within, wall };
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;
   const ages = jobs.map((job) => computeTimeSinceSuccess(job, limit));

@@ -5,12 +5,12 @@ import { validateName } from "../../protocol/names.ts";
 import { formatTicketOwner } from "../../state/claims.ts";
 import { findNamedQueue } from "../../state/snapshot.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import { printResult } from "../json-output.ts";
 import { readSnapshotRanges } from "../read-snapshot.ts";
 import { createStoreCommand } from "../store-command.ts";
 
-export const compareToken = createStoreCommand<JsonFlags>(async (call, io, context) => {
-  const [name = "", token = ""] = call.args;
+export const compareToken = createStoreCommand<JsonFlags>(async (context) => {
+  const [name = "", token = ""] = context.args;
   const lock = validateName("lock", name);
   if (!/^[1-9]\d{0,18}$/.test(token))
     throw new UsageError(`TOKEN must be a number, as in SIGNALBOX_TOKEN; got ${quoteText(token)}`);
@@ -24,8 +24,8 @@ export const compareToken = createStoreCommand<JsonFlags>(async (call, io, conte
     ? "holds it"
     : `does not hold it: ${newest === undefined ? "nobody does" : `token ${newest} does`}`;
   const who = holder && clean(formatTicketOwner(holder));
-  if (call.flags.json)
-    io.writeOutput(formatJsonDocument({ lock, token, isCurrent, holder: newest && { token: newest, who } }));
-  else io.writeOutput(`lock ${lock}: token ${token} ${says}${who === undefined ? "" : ` (${who})`}\n`);
+  const document = { lock, token, isCurrent, holder: newest && { token: newest, who } };
+  const owner = who === undefined ? "" : ` (${who})`;
+  printResult(context, document, () => `lock ${lock}: token ${token} ${says}${owner}\n`);
   return isCurrent ? EXIT.ok : EXIT.undone;
 });

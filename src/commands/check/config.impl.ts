@@ -3,13 +3,13 @@ import { describeConfig, resolveConfig } from "../../config/config.ts";
 import { findStrayVariables } from "../../config/scrub.ts";
 import type { CommandExecutor } from "../command.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
-import { formatJsonDocument, printResult } from "../json-output.ts";
+import { printResult } from "../json-output.ts";
 import { renderTextTable } from "../table.ts";
 import { type ContextSummary, describeContexts } from "./describe-contexts.ts";
 
-export const showConfig: CommandExecutor<JsonFlags> = async (call, io) => {
-  const rows = describeConfig(resolveConfig({ flags: call.settings, env: io.env }));
-  printResult(call, io, { settings: rows }, () => renderSettings(rows));
+export const showConfig: CommandExecutor<JsonFlags> = async ({ flags, settings }, io) => {
+  const rows = describeConfig(resolveConfig({ flags: settings, env: io.env }));
+  printResult({ flags, io }, { settings: rows }, () => renderSettings(rows));
   for (const { name, meant } of findStrayVariables(io.env)) {
     io.writeMessage(`note: unknown setting ${name}${meant === undefined ? "" : `; did you mean ${meant}?`}`);
   }
@@ -23,11 +23,10 @@ function renderSettings(rows: ReturnType<typeof describeConfig>): string {
 
 export const printContexts: CommandExecutor<JsonFlags> = async ({ flags, settings }, io) => {
   const contexts = describeContexts({ settings, env: io.env });
-  if (flags.json) io.writeOutput(formatJsonDocument({ contexts: contexts.map(toJson) }));
-  else if (contexts.length === 0)
+  if (contexts.length === 0 && !flags.json)
     io.writeMessage("the configuration has no contexts; see: signalbox context list --help");
   else
-    io.writeOutput(
+    printResult({ flags, io }, { contexts: contexts.map(toJson) }, () =>
       renderTextTable(["CONTEXT", "ACTIVE", "ENDPOINTS", "PREFIX", "NOTE"], contexts.map(toRow)),
     );
   return EXIT.ok;
@@ -46,9 +45,7 @@ function toJson({ name, isActive, files, config }: ContextSummary): object {
   return { name, active: isActive, files, endpoints, prefix, readOnly };
 }
 
-export const showContext: CommandExecutor<JsonFlags> = async (call, io) => {
-  const [name] = call.args;
-  const { settings } = call;
+export const showContext: CommandExecutor<JsonFlags> = async ({ args: [name], flags, settings }, io) => {
   const chosen = name === undefined ? settings : { ...settings, context: name };
   const config = resolveConfig({ flags: chosen, env: io.env });
   const { context } = config.values;
@@ -58,6 +55,6 @@ export const showContext: CommandExecutor<JsonFlags> = async (call, io) => {
         (config.contexts.map((one) => one.name).join(", ") || "(the configuration has no contexts)"),
     );
   const rows = describeConfig(config).filter(({ source }) => source !== "default");
-  printResult(call, io, { context, settings: rows }, () => renderSettings(rows));
+  printResult({ flags, io }, { context, settings: rows }, () => renderSettings(rows));
   return EXIT.ok;
 };

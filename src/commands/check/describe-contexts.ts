@@ -1,7 +1,6 @@
 import { SignalboxError } from "../../base/errors.ts";
-import { type Config, resolveConfig } from "../../config/config.ts";
-import { type ContextEntry, listFileContexts } from "../../config/contexts.ts";
-import { readConfigFiles } from "../../config/files.ts";
+import { type Config, listNamedContexts, resolveConfig } from "../../config/config.ts";
+import type { ContextEntry } from "../../config/contexts.ts";
 import { openStore } from "../../etcd/open/open.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import type { ObserverPorts } from "../../observe/ports.ts";
@@ -25,7 +24,7 @@ interface ContextSource {
 /** Describes all contexts. A context that cannot be used does not hide the others. @throws ConfigError for a file */
 export function describeContexts({ settings, env }: ContextSource): ContextSummary[] {
   const active = findActiveContext({ settings, env });
-  return listNamedContexts({ settings, env }).map((entry) => ({
+  return listNamedContexts(settings, env).map((entry) => ({
     ...entry,
     isActive: entry.name === active,
     config: resolveContext({ settings, env }, entry.name),
@@ -40,11 +39,6 @@ export function resolveContext({ settings, env }: ContextSource, name: string): 
     if (error instanceof SignalboxError) return { fault: error.message };
     throw error;
   }
-}
-
-function listNamedContexts({ settings: { config }, env }: ContextSource): ContextEntry[] {
-  const named = typeof config === "string" ? config : env.SIGNALBOX_CONFIG || undefined;
-  return listFileContexts(readConfigFiles(named, env));
 }
 
 /** Returns the active context; undefined if there is none, or if the configuration cannot be used with it. */

@@ -5,7 +5,7 @@ import { checkEtcd } from "../../check/etcd.ts";
 import { buildUncheckedFinding, examine } from "../../check/examine.ts";
 import { checkNative } from "../../check/native.ts";
 import { checkOutput } from "../../check/output.ts";
-import { type AuthenticationMode, type EtcdRole, judgeAuthentication } from "../../check/permissions.ts";
+import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
 import { findRunningHosts } from "../../check/running-hosts.ts";
 import {
   judgeTransport,
@@ -48,21 +48,19 @@ import {
 const KEY_CHECK_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
 
 export const runDoctor = reportErrorsToNagios(
-  createStoreCommand<DoctorFlags>(async (call, io, context) => {
-    const { quota } = call.flags;
+  createStoreCommand<DoctorFlags>(async (context) => {
     const way = await tryTransports(context);
     try {
       const findings: Finding[] = [];
-      const accepted = new AcceptedWarnings(call.flags.accept ?? []);
+      const accepted = new AcceptedWarnings(context.flags.accept ?? []);
       const addFindings = (more: readonly Finding[]) => {
         const marked = accepted.mark(more);
         findings.push(...marked);
-        printFindings(marked, call, io);
+        printFindings(marked, context);
       };
-      const own = { ...context, store: way.store };
-      const keys = await examineAll({ call, env: io.env, quota }, own, way, addFindings);
+      const keys = await examineAll({ ...context, store: way.store }, way, addFindings);
       addFindings(accepted.listUnused());
-      return reportResult(call, io, way, findings, keys);
+      return reportResult(context, way, findings, keys);
     } finally {
       way.close();
     }
@@ -70,24 +68,25 @@ export const runDoctor = reportErrorsToNagios(
 );
 
 async function examineAll(
-  { call, env, quota }: { call: Call<DoctorFlags>; env: CommandIo["env"]; quota: number | undefined },
-  context: CommandContext,
+  context: CommandContext<DoctorFlags>,
   way: EtcdAccess,
   report: (findings: readonly Finding[]) => void,
 ): Promise<KeyTotals | undefined> {
-  const role: EtcdRole = call.flags.role === "operator" ? "operator" : "runner";
+  const { settings } = context;
+  const { env } = context.io;
+  const { quota, role = "runner" } = context.flags;
   if (way.verdict.finding !== undefined) report([way.verdict.finding]);
   report(await checkNative(context.clock));
-  report([await checkAgent(locateAgentSocket(context.settings.agentSocket, env))]);
-  report([await checkOutput(findOutputDirectory(context.settings.outputDirectory, env))]);
+  report([await checkAgent(locateAgentSocket(settings.agentSocket, env))]);
+  report([await checkOutput(findOutputDirectory(settings.outputDirectory, env))]);
   const isThere = countPresent(way.members) > 0;
   const openness = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;
   const parts = examine(context, {
     ...way,
     quota,
     role,
-    settings: context.settings,
-    memory: createClusterMemory(context.settings),
+    settings,
+    memory: createClusterMemory(settings),
     authenticationMode: openness,
   });
   for (;;) {
@@ -134,8 +133,7 @@ async function readKeys(context: CommandContext): Promise<{ check: KeyCheck; rev
 }
 
 function reportResult(
-  call: Call<DoctorFlags>,
-  io: CommandIo,
+  context: CommandContext<DoctorFlags>,
   { members }: EtcdAccess,
   findings: readonly Finding[],
   keys: KeyTotals | undefined,
@@ -154,7 +152,7 @@ function reportResult(
   if (keys !== undefined)
     figures.push({ name: "keys", value: keys.count }, { name: "tickets", value: keys.tickets });
   const summary = `${present} of ${members.length} members answer, ${keys?.count ?? 0} keys`;
-  return reportCheck({ findings, figures, summary, revision: keys?.revision }, call.flags, io);
+  return reportCheck({ findings, figures, summary, revision: keys?.revision }, context);
 }
 
 export const initHost: CommandExecutor<InitFlags> = async (call, io) => {
@@ -170,7 +168,8 @@ function forgetCluster(call: Call<InitFlags>, io: CommandIo): void {
   if (paths.length === 0) printMessage("this host remembers no cluster for these endpoints and this prefix");
 }
 
-const checkHost = createStoreCommand<InitFlags>(async ({ flags }, io, context) => {
+const checkHost = createStoreCommand<InitFlags>(async (context) => {
+  const { flags, io } = context;
   const findings: Finding[] = [];
   const addFindings = (more: readonly Finding[]) => {
     findings.push(...more);
@@ -293,22 +292,23 @@ const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains", "worker
 const USUAL = 3_600_000;
 
 export const checkGroupHosts = reportErrorsToNagios(
-  createStoreCommand<CheckHostsFlags>(async (call, io, context) => {
-    return printReport(await checkGroups(call, context), call, io);
+  createStoreCommand<CheckHostsFlags>(async (context) => {
+    return printReport(await checkGroups(context), context);
   }),
 );
 
-async function checkGroups(call: Call<CheckHostsFlags>, context: CommandContext): Promise<CheckReport> {
-  const within = call.flags.within ?? USUAL;
+async function checkGroups(context: CommandContext<CheckHostsFlags>): Promise<CheckReport> {
+  const { args, flags } = context;
+  const { within = USUAL } = flags;
   const snapshot = await readSnapshot(context, COLLECTIONS);
   const reading = { snapshot, within, wall: context.clock.getWallTime() };
-  const stale = findStaleHosts(reading, call.args);
+  const stale = findStaleHosts(reading, args);
   const working = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
   for (const host of working) stale.delete(canonicalizeHost(host));
   const runs = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
   const running = new Set([...runs, ...working.map(canonicalizeHost)]);
-  const findings = judgeHosts({ ...reading, running }, call.args);
-  const groups = call.args.length > 0 ? call.args.length : snapshot.groups.size;
+  const findings = judgeHosts({ ...reading, running }, args);
+  const groups = args.length || snapshot.groups.size;
   const without = new Set(
     findings.filter(({ kind, level }) => kind === "group" && level === "failure").map(({ check }) => check),
   ).size;

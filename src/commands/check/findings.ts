@@ -77,33 +77,35 @@ export function judgeFinding({ level, isAccepted }: Pick<Finding, "level" | "isA
 export function formatFinding(finding: Finding, io: CommandIo): string {
   const { check, level, detail, remedy, isAccepted } = finding;
   const { word, tone } = judgeFinding(finding);
-  const mark = paintText(word.padEnd(LEVEL_WIDTH), tone, detectOutputStyle(io, { ascii: false, wide: true }));
+  const mark = paintText(word.padEnd(LEVEL_WIDTH), tone, detectOutputStyle(io, { wide: true }));
   const advice = remedy === undefined || level === "ok" || isAccepted ? "" : `\n        ${clean(remedy)}`;
   return `${mark}${clean(check)}: ${clean(detail)}${advice}\n`;
 }
 
+/** Where and how a check writes its result. */
+interface CheckOutput {
+  flags: CheckFlags;
+  io: CommandIo;
+}
+
 /** Writes the findings, unless the result is for programs. */
-export function printFindings(
-  findings: readonly Finding[],
-  { flags }: { flags: CheckFlags },
-  io: CommandIo,
-): void {
+export function printFindings(findings: readonly Finding[], { flags, io }: CheckOutput): void {
   io.reportFindings?.(findings);
   if (flags.json || flags.nagios) return;
   for (const finding of findings) io.writeOutput(formatFinding(finding, io));
 }
 
 /** Writes the findings and the result of a check in the requested form. @returns as `reportCheck` */
-export function printReport(report: CheckReport, call: { flags: CheckFlags }, io: CommandIo): number {
-  printFindings(report.findings, call, io);
-  return reportCheck(report, call.flags, io);
+export function printReport(report: CheckReport, output: CheckOutput): number {
+  printFindings(report.findings, output);
+  return reportCheck(report, output);
 }
 
 /**
  * Writes the result of a check in the requested form.
  * @returns the exit code: 0 fine, 1 warnings, 2 failures; if something could not be checked 69, for Nagios 3
  */
-export function reportCheck(report: CheckReport, flags: CheckFlags, io: CommandIo): number {
+export function reportCheck(report: CheckReport, { flags, io }: CheckOutput): number {
   const level = computeFindingsLevel(report.findings);
   if (flags.nagios) io.writeOutput(formatNagiosLine(report, level));
   else if (flags.json) io.writeOutput(buildDocument(report, level));

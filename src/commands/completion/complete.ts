@@ -1,8 +1,6 @@
 import { parseDuration } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
-import { resolveConfig } from "../../config/config.ts";
-import { listFileContexts } from "../../config/contexts.ts";
-import { readConfigFiles } from "../../config/files.ts";
+import { listNamedContexts, resolveConfig } from "../../config/config.ts";
 import type { Flags } from "../../config/layers.ts";
 import { openStore } from "../../etcd/open/open.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
@@ -77,7 +75,10 @@ function limitWords(words: readonly string[]): readonly string[] {
 async function readNames(ask: NameQuery, env: CommandIo["env"]): Promise<readonly string[]> {
   try {
     const flags = extractSettings(ask.line, env);
-    if (ask.kinds.includes("context")) return listContextNames(flags, env);
+    if (ask.kinds.includes("context"))
+      return listNamedContexts(flags, env)
+        .map(({ name }) => name)
+        .sort();
     const { values } = resolveConfig({ flags, env });
     const left = computeTimeLeft(env);
     const signal = AbortSignal.timeout(left);
@@ -90,14 +91,6 @@ async function readNames(ask: NameQuery, env: CommandIo["env"]): Promise<readonl
   } catch {
     return [];
   }
-}
-
-/** Lists the contexts even if the one that is chosen by the line or by a variable does not exist. */
-function listContextNames({ config }: Flags, env: CommandIo["env"]): readonly string[] {
-  const files = readConfigFiles(typeof config === "string" ? config : env.SIGNALBOX_CONFIG || undefined, env);
-  return listFileContexts(files)
-    .map(({ name }) => name)
-    .sort();
 }
 
 /** Returns the time left for etcd, in ms. `performance.now()` counts from the start of the process. */

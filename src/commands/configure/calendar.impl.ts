@@ -13,13 +13,13 @@ import { printResult } from "../json-output.ts";
 import type { ActionOutcome, SiteResult } from "../outcome.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { createReadCommand } from "../read-snapshot.ts";
-import type { ActionContext } from "../store-command.ts";
+import type { ActionContext, CommandContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
 import type { CalendarAddFlags, CalendarImportFlags } from "./calendar.ts";
-import { readSite, SiteCommand } from "./site-command.ts";
+import { changeSite, readSite } from "./change-site.ts";
 
-export const addDays = createActionCommand(async (context: ActionContext<CalendarAddFlags>) => {
-  const { args, flags } = context.call;
+export const addDays = createActionCommand<CalendarAddFlags>(async (context) => {
+  const { args, flags } = context;
   const [given = "", ...words] = args;
   const name = validateName("calendar", given);
   const days = words.flatMap((word) => word.split(",").map((day) => day.trim()));
@@ -35,7 +35,7 @@ export const addDays = createActionCommand(async (context: ActionContext<Calenda
 });
 
 export const deleteCalendar = createActionCommand(async (context) => {
-  const name = validateName("calendar", context.call.args[0] ?? "");
+  const name = validateName("calendar", context.args[0] ?? "");
   return await changeCalendar(context, name, (before) => {
     if (before !== undefined) return undefined;
     throw new NotFoundError(`there is no calendar ${quoteText(name)}; see: signalbox calendar list`);
@@ -45,8 +45,8 @@ export const deleteCalendar = createActionCommand(async (context) => {
 /** Years for which events that repeat are added, beside the current one. */
 const YEARS = 5;
 
-export const importCalendarDays = createActionCommand(async (context: ActionContext<CalendarImportFlags>) => {
-  const [given = "", file = "-"] = context.call.args;
+export const importCalendarDays = createActionCommand<CalendarImportFlags>(async (context) => {
+  const [given = "", file = "-"] = context.args;
   const name = validateName("calendar", given);
   const span = parseSpan(context);
   const text = await readDocumentText(context.io, file);
@@ -61,10 +61,12 @@ export const importCalendarDays = createActionCommand(async (context: ActionCont
 });
 
 /** Returns the days for which events that repeat are added. Whole years, so that a second import changes nothing. */
-function parseSpan({ call, clock }: ActionContext<CalendarImportFlags>): { from: number; until: number } {
+function parseSpan({ flags: { until }, clock }: CommandContext<CalendarImportFlags>): {
+  from: number;
+  until: number;
+} {
   const year = new Date(clock.getWallTime()).getUTCFullYear();
   const from = toDay(Date.UTC(year, 0));
-  const until = call.flags.until;
   if (until === undefined) return { from, until: toDay(Date.UTC(year + YEARS + 1, 0)) - 1 };
   const parsed = parseCalendarEntry(until);
   if ("fault" in parsed || parsed.value.kind !== "range" || parsed.value.from !== parsed.value.until)
@@ -72,12 +74,12 @@ function parseSpan({ call, clock }: ActionContext<CalendarImportFlags>): { from:
   return { from, until: parsed.value.until };
 }
 
-export const listCalendars = createReadCommand<JsonFlags>(async (call, io, context) => {
+export const listCalendars = createReadCommand<JsonFlags>(async (context) => {
   const stored = await readAllStoredSchedules(context, context.signal);
   const rows = [...stored.calendars].map(([name, calendar]) =>
     toJson(name, calendar, listUsers(stored, name)),
   );
-  printResult(call, io, { revision: stored.revision, rows }, () =>
+  printResult(context, { revision: stored.revision, rows }, () =>
     renderTextTable(
       ["CALENDAR", "ENTRIES", "SCHEDULES", "NOTE"],
       rows.map(({ calendar, days, schedules, note, fault }) => [
@@ -90,8 +92,8 @@ export const listCalendars = createReadCommand<JsonFlags>(async (call, io, conte
   );
 });
 
-export const showCalendar = createReadCommand<JsonFlags>(async (call, io, context) => {
-  const name = validateName("calendar", call.args[0] ?? "");
+export const showCalendar = createReadCommand<JsonFlags>(async (context) => {
+  const name = validateName("calendar", context.args[0] ?? "");
   const stored = await readAllStoredSchedules(context, context.signal);
   const calendar = stored.calendars.get(name);
   if (calendar === undefined)
@@ -104,7 +106,7 @@ export const showCalendar = createReadCommand<JsonFlags>(async (call, io, contex
     ...(days ?? []),
     schedules.length === 0 ? "no schedule uses it" : `used by: ${schedules.join(", ")}`,
   ];
-  printResult(call, io, { revision: stored.revision, ...shown }, () =>
+  printResult(context, { revision: stored.revision, ...shown }, () =>
     lines.map((line) => `${clean(line)}\n`).join(""),
   );
 });
@@ -132,14 +134,18 @@ async function changeCalendar(
 ): Promise<ActionOutcome<SiteResult>> {
   const read = await readSite(context, new Set(["calendars"]));
   const calendar = updateCalendar(read.schedules.calendars.get(name));
-  return await new SiteCommand(context, {
-    action: "calendar",
-    target: `calendar ${name}`,
-    document: { calendars: new Map([[name, calendar]]) },
-    kinds: read.kinds,
-    terms: { prunes: false, isSingle: true },
-    nothing: `calendar ${quoteText(name)} is up to date`,
-  }).run(read);
+  return await changeSite(
+    context,
+    {
+      action: "calendar",
+      target: `calendar ${name}`,
+      document: { calendars: new Map([[name, calendar]]) },
+      kinds: read.kinds,
+      terms: { prunes: false, isSingle: true },
+      nothing: `calendar ${quoteText(name)} is up to date`,
+    },
+    read,
+  );
 }
 
 /**
@@ -156,10 +162,10 @@ function buildCalendar(days: readonly string[], note: string | undefined): Calen
 
 /** Returns the note to store: that of --note, else the old one. */
 function chooseNote(
-  { call }: ActionContext<{ note?: string | null }>,
+  { flags: { note } }: CommandContext<{ note?: string | null }>,
   before: Calendar | undefined,
 ): string | undefined {
-  const { note = before?.note } = call.flags;
+  if (note === undefined) return before?.note;
   return note ?? undefined;
 }
 

@@ -6,7 +6,7 @@ import { validateName } from "../../protocol/names.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import { createActionCommand } from "../print-outcome.ts";
-import { changeConfigEntry, readSite } from "./site-command.ts";
+import { changeConfigEntry, readSite } from "./change-site.ts";
 
 /** A group, and the complete configuration. */
 interface GroupPlace {
@@ -37,7 +37,7 @@ export const deleteGroup = createGroupCommand(() => undefined);
 /** Creates a command that changes one group: `GROUP MEMBER...`. */
 function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
   return createActionCommand(async (context) => {
-    const [given = "", ...members] = context.call.args;
+    const [given = "", ...members] = context.args;
     const name = validateName("group", given);
     for (const member of members) checkMember(member);
     const read = await readSite(context, new Set(["groups"]));

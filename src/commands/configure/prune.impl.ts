@@ -6,12 +6,11 @@ import { getRetentionLimits } from "../../operate/retention.ts";
 import { getTicketKey } from "../../protocol/ticket.ts";
 import { createOutcome, type PruneResult } from "../outcome.ts";
 import { confirmAction, createActionCommand, formatPruneEnd } from "../print-outcome.ts";
-import type { ActionContext } from "../store-command.ts";
+import type { CommandContext } from "../store-command.ts";
 import type { PruneFlags } from "./prune.ts";
 
-export const { execute, perform } = createActionCommand(async (context: ActionContext<PruneFlags>) => {
-  const { call } = context;
-  const { audit, hosts, vanished: isVanishedWanted = false, expired, reason } = call.flags;
+export const { execute, perform } = createActionCommand<PruneFlags>(async (context) => {
+  const { audit, hosts, vanished: isVanishedWanted = false, expired, reason } = context.flags;
   if (audit === undefined && hosts === undefined && !isVanishedWanted && !expired)
     throw new UsageError(
       "--expired, --audit AGE, --hosts AGE or --vanished is missing; for example: --audit 365d",
@@ -22,11 +21,11 @@ export const { execute, perform } = createActionCommand(async (context: ActionCo
   const cutoffs = { audit: computeCutoff(audit), hosts: computeCutoff(hosts), expired: limits };
   const found = await readPruneCandidates(context, cutoffs, isVanishedWanted);
   const reportOutcome = (outcome: PruneResult["outcome"]) =>
-    createOutcome(call, toResult(found, outcome), {
+    createOutcome(context, toResult(found, outcome), {
       messages: [`${describeLitter(found)}: ${formatPruneEnd(outcome)}`],
     });
   if (countCandidates(found) === 0) return reportOutcome("nothing");
-  if (call.flags["dry-run"]) return reportOutcome("dry-run");
+  if (context.flags["dry-run"]) return reportOutcome("dry-run");
   const isConfirmed = await confirmAction(context, [], `Forget ${clean(describeLitter(found))}?`);
   if (!isConfirmed) return reportOutcome("declined");
   await waitForCommands(context, found);
@@ -36,7 +35,7 @@ export const { execute, perform } = createActionCommand(async (context: ActionCo
 
 /** Waits until the command of a vanished ticket cannot be alive: at most the longest time to live. */
 async function waitForCommands(
-  context: ActionContext<PruneFlags>,
+  context: CommandContext<PruneFlags>,
   { vanished }: PruneCandidates,
 ): Promise<void> {
   if (vanished.length === 0) return;

@@ -6,25 +6,24 @@ import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import type { ActionFlags } from "../command-line/flags.ts";
 import { createActionCommand } from "../print-outcome.ts";
-import type { ActionContext } from "../store-command.ts";
+import type { CommandContext } from "../store-command.ts";
+import { changeConfigEntry, createTotalCheck, readSite } from "./change-site.ts";
 import type { ResourceSetFlags } from "./resource.ts";
-import { changeConfigEntry, createTotalCheck, readSite } from "./site-command.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
 type ResourceUpdate<F> = (
   /** Undefined if the resource is not configured; empty if it cannot be read. */
   before: ResourceConfig | undefined,
-  given: { context: ActionContext<F>; name: string; snapshot: Snapshot },
+  given: { context: CommandContext<F>; name: string; snapshot: Snapshot },
 ) => ResourceConfig | undefined;
 
 /** Fields that are not given stay unchanged. */
 export const setResource = createResourceCommand<ResourceSetFlags>((before, { context, name, snapshot }) => {
-  const { call } = context;
-  const [, total] = call.args;
+  const [, total] = context.args;
   const fault = total === undefined ? undefined : createTotalCheck(context, snapshot)(name, total);
   if (fault !== undefined) throw new UsageError(`total ${fault}`);
   const { note: oldNote, order: oldOrder, ...rest } = before ?? {};
-  const { note = oldNote, order = oldOrder } = call.flags;
+  const { note = oldNote, order = oldOrder } = context.flags;
   if ((note?.length ?? 0) > LONGEST_NOTE)
     throw new UsageError(`--note must have at most ${LONGEST_NOTE} characters; got ${note?.length}`);
   return {
@@ -41,8 +40,8 @@ export const deleteResource = createResourceCommand(() => undefined);
 function createResourceCommand<F extends ActionFlags = ActionFlags>(
   updateConfig: ResourceUpdate<F>,
 ): ActionImplementation<F> {
-  return createActionCommand(async (context: ActionContext<F>) => {
-    const [given = ""] = context.call.args;
+  return createActionCommand<F>(async (context) => {
+    const [given = ""] = context.args;
     const name = validateName("resource", given);
     const read = await readSite(context, new Set(["resources"]));
     const { snapshot } = read;

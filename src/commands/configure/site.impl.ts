@@ -7,13 +7,21 @@ import type { SiteDocument, SiteTerms } from "../../operate/site.ts";
 import { validateName } from "../../protocol/names.ts";
 import { listMalformedConfig } from "../../state/configuration.ts";
 import { extractZnodeJson } from "../../syntax/znode-json.ts";
-import { formatFaultLines, readDocumentText, replaceFileText } from "../documents.ts";
+import { formatDocumentName, formatFaultLines, readDocumentText, replaceFileText } from "../documents.ts";
 import { editText, ignoreCtrlC } from "../editor.ts";
 import { type ActionOutcome, createFaultyOutcome, type OperationResult } from "../outcome.ts";
 import { createActionCommand, printOutcome } from "../print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import { formatScheduleCrontab } from "../schedule/crontab.ts";
-import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
+import { type CommandContext, createStoreCommand } from "../store-command.ts";
+import {
+  CONFIG_COLLECTIONS,
+  changeSite,
+  createTotalCheck,
+  readSite,
+  type SiteKinds,
+  type SiteRead,
+} from "./change-site.ts";
 import type {
   ApplySiteFlags,
   DiffSiteFlags,
@@ -21,48 +29,39 @@ import type {
   ExportSiteFlags,
   ImportSwitchmanFlags,
 } from "./site.ts";
-import {
-  CONFIG_COLLECTIONS,
-  createTotalCheck,
-  readSite,
-  SiteCommand,
-  type SiteKinds,
-  type SiteRead,
-} from "./site-command.ts";
 import { formatSiteYaml, parseSiteDocument } from "./site-document.ts";
 import { buildSiteConfig, formatSiteJson } from "./site-fields.ts";
 
 /** What the commands here change, and the message if there is nothing to change. */
 const SITE = { target: "site", nothing: "the site is up to date: nothing to change" } as const;
 
-export const applySiteFile = createActionCommand(async (context: ActionContext<ApplySiteFlags>) => {
-  const [file = "-"] = context.call.args;
+export const applySiteFile = createActionCommand<ApplySiteFlags>(async (context) => {
+  const [file = "-"] = context.args;
   const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
   if ("faults" in input) return input.faults;
-  return await new SiteCommand(context, {
+  return await changeSite(context, {
     ...SITE,
     action: "apply",
     ...input,
-    terms: readTerms(context.call.flags),
-  }).run();
+    terms: readTerms(context.flags),
+  });
 });
 
-export const diffSite = createStoreCommand<DiffSiteFlags>(async (call, io, context) => {
-  const [file = "-"] = call.args;
-  const input = await readSiteFile({ ...context, call }, file, await readDocumentText(io, file));
-  if ("faults" in input) return printOutcome(input.faults, call, io);
-  const command = new SiteCommand(
-    { ...context, io, call: { ...call, flags: { ...call.flags, "dry-run": true } } },
-    { ...SITE, action: "apply", ...input, terms: readTerms(call.flags) },
+export const diffSite = createStoreCommand<DiffSiteFlags>(async (context) => {
+  const [file = "-"] = context.args;
+  const input = await readSiteFile(context, file, await readDocumentText(context.io, file));
+  if ("faults" in input) return printOutcome(input.faults, context);
+  const { repeat: _, ...outcome } = await changeSite(
+    { ...context, flags: { ...context.flags, "dry-run": true } },
+    { ...SITE, action: "apply", ...input, terms: readTerms(context.flags) },
   );
-  const { repeat: _, ...outcome } = await command.run();
-  printOutcome(outcome, call, io);
+  printOutcome(outcome, context);
   return outcome.result.outcome === "nothing" ? EXIT.ok : EXIT.undone;
 });
 
-export const exportSite = createReadCommand<ExportSiteFlags>(async (call, io, context) => {
-  const [file = "-"] = call.args;
-  const { format = extname(file) === ".json" ? "json" : "yaml", only } = call.flags;
+export const exportSite = createReadCommand<ExportSiteFlags>(async (context) => {
+  const [file = "-"] = context.args;
+  const { format = extname(file) === ".json" ? "json" : "yaml", only } = context.flags;
   const read = await readSite(context, selectKinds(format === "crontab" ? ["schedules"] : only));
   const printNote = (line: string) => context.printMessage(`note: ${line}`);
   for (const line of listUnreadable(read, "and was left out")) printNote(line);
@@ -71,7 +70,7 @@ export const exportSite = createReadCommand<ExportSiteFlags>(async (call, io, co
     format === "crontab"
       ? formatScheduleCrontab(document.schedules ?? new Map())
       : formatSite(document, format);
-  if (file === "-") io.writeOutput(text);
+  if (file === "-") context.io.writeOutput(text);
   else if (isFileText(file, text)) printNote(`${file} is up to date`);
   else replaceFileText(file, text);
 });
@@ -89,14 +88,14 @@ function isFileText(file: string, text: string): boolean {
   }
 }
 
-export const editSite = createActionCommand(async (interruptible: ActionContext<EditSiteFlags>) => {
-  const { call, io } = interruptible;
-  if (!io.terminal.canAsk() && !call.flags.yes)
+export const editSite = createActionCommand<EditSiteFlags>(async (interruptible) => {
+  const { flags, io } = interruptible;
+  if (!io.terminal.canAsk() && !flags.yes)
     throw new UsageError(
       "edit needs a terminal; in a script use export and apply, or set EDITOR to a program and add --yes",
     );
   const context = { ...interruptible, signal: ignoreCtrlC(interruptible.signal) };
-  const kinds = selectKinds(call.flags.only);
+  const kinds = selectKinds(flags.only);
   const opened = await readSite(context, kinds);
   for (const line of listUnreadable(opened, "and is left out, it is not changed"))
     context.printMessage(`note: ${line}`);
@@ -109,14 +108,14 @@ export const editSite = createActionCommand(async (interruptible: ActionContext<
       return "value" in parsed ? parsed : { faults: formatFaultLines(path, parsed.faults) };
     },
     apply: (document) =>
-      new SiteCommand(context, {
+      changeSite(context, {
         ...SITE,
         action: "edit",
         kinds,
         document: selectParts(document, kinds),
         terms: { prunes: true, isEdit: true },
         opened,
-      }).run(),
+      }),
     isSettled: ({ result }) => isStored(result),
     describeNextStep: (path) => `to see what it would change now: signalbox diff --prune ${path}`,
   });
@@ -127,24 +126,21 @@ function isStored(result: OperationResult): boolean {
   return result.kind === "site" && (result.outcome === "done" || result.outcome === "nothing");
 }
 
-export const importSwitchmanData = createActionCommand(
-  async (context: ActionContext<ImportSwitchmanFlags>) => {
-    const { call, io } = context;
-    const [file = "-"] = call.args;
-    const printed = await readDocumentText(io, file);
-    const name = file === "-" ? "stdin" : file;
-    if (printed.trim() === "" || printed.trim() === "null")
-      throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
-    const found = extractZnodeJson(printed);
-    const input = await readSiteFile(context, name, found?.text ?? printed);
-    const notes = describeSkippedLines(found?.passedOver ?? []);
-    if (!("faults" in input)) notes.push(...listShortNameNotes(input.document));
-    for (const note of notes) context.printMessage(`${name}: ${note}`);
-    if ("faults" in input) return input.faults;
-    const terms = { prunes: call.flags.prune === true };
-    return await new SiteCommand(context, { ...SITE, action: "import", ...input, terms }).run();
-  },
-);
+export const importSwitchmanData = createActionCommand<ImportSwitchmanFlags>(async (context) => {
+  const [file = "-"] = context.args;
+  const printed = await readDocumentText(context.io, file);
+  const name = file === "-" ? "stdin" : file;
+  if (printed.trim() === "" || printed.trim() === "null")
+    throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
+  const found = extractZnodeJson(printed);
+  const input = await readSiteFile(context, name, found?.text ?? printed);
+  const notes = describeSkippedLines(found?.passedOver ?? []);
+  if (!("faults" in input)) notes.push(...listShortNameNotes(input.document));
+  for (const note of notes) context.printMessage(`${name}: ${note}`);
+  if ("faults" in input) return input.faults;
+  const terms = { prunes: context.flags.prune === true };
+  return await changeSite(context, { ...SITE, action: "import", ...input, terms });
+});
 
 function describeSkippedLines(lines: readonly number[]): string[] {
   const shown = lines.slice(0, 8).join(", ");
@@ -194,20 +190,18 @@ function selectParts(document: SiteDocument, kinds: SiteKinds): SiteDocument {
 
 /** Reads a document. @returns the outcome if it has faults */
 async function readSiteFile(
-  context: CommandContext & { call: { flags: DocumentFlags } },
+  context: CommandContext<DocumentFlags>,
   file: string,
   text: string,
 ): Promise<SiteInput | { faults: ActionOutcome }> {
-  const name = file === "-" ? "standard input" : file;
-  const parsed = await parseSiteDocument(name, text, async () =>
+  const parsed = await parseSiteDocument(formatDocumentName(file), text, async () =>
     createTotalCheck(context, await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"])),
   );
   if (!("value" in parsed)) {
     const { faults } = parsed;
-    const messages = [...formatFaultLines(file, faults), "nothing was changed"];
-    return { faults: createFaultyOutcome({ revision: undefined, faults }, messages) };
+    return { faults: createFaultyOutcome(faults, formatFaultLines(file, faults)) };
   }
-  const document = selectParts(parsed.value, selectKinds(context.call.flags.only));
+  const document = selectParts(parsed.value, selectKinds(context.flags.only));
   return { document, kinds: new Set(SITE_KINDS.filter((kind) => document[kind] !== undefined)) };
 }
 

@@ -18,32 +18,33 @@ export function readMembers(context: CommandContext, signal: AbortSignal): Retur
   return readCluster(context, buildStoreOptions(context.settings), signal);
 }
 
-export const showMembers = createStoreCommand<JsonFlags>(async (call, io, context) => {
+export const showMembers = createStoreCommand<JsonFlags>(async (context) => {
   const reading = await readMembers(context, context.signal);
   const rows = buildMemberRows(reading);
-  if (call.flags.json) io.writeOutput(formatJsonDocument(MEMBERS_JSON.toJson(rows)));
-  else printTable(io, MEMBER_COLUMNS, rows);
+  if (context.flags.json) context.io.writeOutput(formatJsonDocument(MEMBERS_JSON.toJson(rows)));
+  else printTable(context.io, MEMBER_COLUMNS, rows);
   const { roster } = reading;
   if (roster instanceof Error)
     context.printMessage(`the list of members could not be read: ${roster.message}`);
   return rows.every(({ state }) => state === "unreachable") ? EXIT.unreachable : EXIT.ok;
 });
 
-export const showSessions = createStoreCommand<SessionsFlags>(async (call, io, context) => {
-  const { limit = DEFAULT_LIMIT, json } = call.flags;
+export const showSessions = createStoreCommand<SessionsFlags>(async (context) => {
+  const { limit = DEFAULT_LIMIT, json } = context.flags;
   const reading = readSessions(context, limit, context.signal);
   const { count, sessions } = await readAsRoot(context, "the sessions of this etcd", reading);
   const rows = buildSessionRows(context.keys, sessions);
-  if (json) io.writeOutput(formatJsonDocument(SESSIONS_JSON.toJson({ count, rows })));
-  else if (rows.length > 0) printTable(io, SESSION_COLUMNS, rows);
+  if (json) context.io.writeOutput(formatJsonDocument(SESSIONS_JSON.toJson({ count, rows })));
+  else if (rows.length > 0) printTable(context.io, SESSION_COLUMNS, rows);
   if (count === 0) context.printMessage("etcd has no sessions");
   if (count > rows.length)
     context.printMessage(`note: ${rows.length} of ${count} sessions are shown; --limit ${count} shows all`);
 });
 
-export const showUsers = createStoreCommand<JsonFlags>(async (call, io, context) => {
+export const showUsers = createStoreCommand<JsonFlags>(async (context) => {
+  const { flags, io } = context;
   const directory = await readAsRoot(context, "users and roles", context.store.readUsers(context.signal));
-  if (call.flags.json) {
+  if (flags.json) {
     io.writeOutput(formatJsonDocument(USERS_JSON.toJson(directory)));
     return;
   }

@@ -7,29 +7,26 @@ import { readKey } from "../../observe/etcd-keys.ts";
 import { checkEditAllowed, describeEdit, editKey } from "../../operate/edit-key.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
 import { describeOwnKey } from "../../views/own-keys.ts";
-import type { Call, CommandIo } from "../command.ts";
 import { type ActionOutcome, createOutcome, type KeyResult } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";
+import { checkPastRevision } from "../read-snapshot.ts";
 import { formatEarlierFacts } from "../see/format-raw.ts";
-import type { ActionContext } from "../store-command.ts";
+import type { CommandContext } from "../store-command.ts";
 import type { DelFlags, PutFlags } from "./etcd.ts";
 import { formatBytesLines, formatDifference, parseNamedKey } from "./key-text.ts";
 
-export const putKey = createActionCommand(async (context: ActionContext<PutFlags>) => {
-  const key = parseNamedKey(context.call.args[0], context.call.flags.base64);
-  return await changeKey(context, key, await readValue(context.call, context.io));
+export const putKey = createActionCommand<PutFlags>(async (context) => {
+  const key = parseNamedKey(context.args[0], context.flags.base64);
+  return await changeKey(context, key, await readValue(context));
 });
 
-export const deleteKey = createActionCommand(async (context: ActionContext<DelFlags>) => {
-  const key = parseNamedKey(context.call.args[0], context.call.flags.base64);
+export const deleteKey = createActionCommand<DelFlags>(async (context) => {
+  const key = parseNamedKey(context.args[0], context.flags.base64);
   return await changeKey(context, key, undefined);
 });
 
 /** Reads the value from the command line, standard input or a file. @returns a binary string. @throws UsageError; SignalboxError 74 */
-async function readValue(
-  { args: [, word], flags: { file } }: Call<PutFlags>,
-  io: CommandIo,
-): Promise<string> {
+async function readValue({ args: [, word], flags: { file }, io }: CommandContext<PutFlags>): Promise<string> {
   if ((word === undefined) === (file === undefined))
     throw new UsageError("give the value: as VALUE, as - for standard input, or with --file FILE");
   if (file !== undefined) return readBytes(file);
@@ -53,14 +50,17 @@ interface ReadKey {
   kv: KeyValue | undefined;
 }
 
+/** A key as the operator has seen it. */
+type SeenKey = KeyValue | undefined | "compacted";
+
 /** Previews the change of a key, asks for confirmation, and applies it. @param value  undefined to delete the key */
 async function changeKey(
-  context: ActionContext<DelFlags>,
+  context: CommandContext<DelFlags>,
   key: string,
   value: string | undefined,
 ): Promise<ActionOutcome<KeyResult>> {
   refuseOwnKey(context, key);
-  const { flags } = context.call;
+  const { flags } = context;
   if (!flags["dry-run"]) checkEditAllowed(context);
   const read = await readKey(context, key, undefined, context.signal);
   const { kv: before, revision } = read;
@@ -73,42 +73,44 @@ async function changeKey(
     value,
     now: undefined,
   } as const;
+  const createKeyOutcome = (
+    outcome: KeyResult["outcome"],
+    messages: readonly string[],
+    more: Partial<KeyResult & Pick<ActionOutcome, "repeat">> = {},
+  ) => {
+    const { repeat, ...changed } = more;
+    return createOutcome(context, { ...result, ...changed, outcome }, { messages, repeat });
+  };
+  const createChangedOutcome = (seen: SeenKey, now: KeyValue | undefined) =>
+    createKeyOutcome("changed", formatChange(seen, now), {
+      before: seen === "compacted" ? undefined : seen,
+      now,
+    });
   const seen = await readChangedSince(context, key, read);
-  if (seen !== undefined) return reportChanged(context, result, seen, before);
+  if (seen !== undefined) return createChangedOutcome(seen.kv, before);
   const name = quoteText(formatKey(key));
-  if (before?.value === value) {
-    const messages = [
+  if (before?.value === value)
+    return createKeyOutcome("nothing", [
       before === undefined ? `there is no key ${name}` : `the key ${name} has this value already`,
-    ];
-    return createOutcome(context.call, { ...result, outcome: "nothing" }, { messages });
-  }
+    ]);
   const messages = formatPreview(result);
   if (flags["dry-run"]) {
     const allowance = context.settings.allowEdit ? "" : " --allow-edit";
-    const repeat = `--expect-revision ${revision}${allowance} --yes`;
-    return createOutcome(context.call, { ...result, outcome: "dry-run" }, { messages, repeat });
+    return createKeyOutcome("dry-run", messages, {
+      repeat: `--expect-revision ${revision}${allowance} --yes`,
+    });
   }
   if (!(await confirmAction(context, messages, `${value === undefined ? "Delete" : "Put"} ${name}?`)))
-    return createOutcome(
-      context.call,
-      { ...result, outcome: "declined" },
-      { messages: ["nothing was changed"] },
-    );
+    return createKeyOutcome("declined", ["nothing was changed"]);
   const receipt = await editKey(context, { key, value, before, seen: revision, reason: flags.reason });
-  if (receipt.kind === "done") {
-    const done = `${name}: ${describeEdit(result)}, at revision ${receipt.revision}`;
-    return createOutcome(
-      context.call,
-      { ...result, outcome: "done", revision: receipt.revision },
-      { messages: [done] },
-    );
-  }
-  const { kv: now } = await readKey(context, key, undefined, context.signal);
-  return reportChanged(context, result, { kv: before }, now);
+  if (receipt.kind === "changed")
+    return createChangedOutcome(before, (await readKey(context, key, undefined, context.signal)).kv);
+  const done = `${name}: ${describeEdit(result)}, at revision ${receipt.revision}`;
+  return createKeyOutcome("done", [done], { revision: receipt.revision });
 }
 
 /** @throws SignalboxError 77 for a key under the prefix, with what changes it */
-function refuseOwnKey({ keys }: Pick<ActionContext, "keys">, key: string): void {
+function refuseOwnKey({ keys }: CommandContext, key: string): void {
   const own = describeOwnKey(keys, key);
   if (own === undefined) return;
   throw new SignalboxError(
@@ -123,16 +125,13 @@ function refuseOwnKey({ keys }: Pick<ActionContext, "keys">, key: string): void 
  * @throws UsageError for a revision in the future; SignalboxError 75 if it cannot be told
  */
 async function readChangedSince(
-  context: ActionContext<DelFlags>,
+  context: CommandContext<DelFlags>,
   key: string,
   { revision, kv }: ReadKey,
-): Promise<{ kv: KeyValue | undefined | "compacted" } | undefined> {
-  const expected = context.call.flags["expect-revision"];
+): Promise<{ kv: SeenKey } | undefined> {
+  const expected = context.flags["expect-revision"];
   if (expected === undefined) return undefined;
-  if (expected > revision)
-    throw new UsageError(
-      `--expect-revision must not be in the future: etcd is at revision ${revision}; got ${expected}`,
-    );
+  checkPastRevision("--expect-revision", expected, revision);
   if (kv !== undefined && kv.modRevision <= expected) return undefined;
   try {
     const { kv: then } = await readKey(context, key, expected, context.signal);
@@ -145,21 +144,14 @@ async function readChangedSince(
   }
 }
 
-/** Reports that nothing was done, with the value that the operator has seen and the present one. */
-function reportChanged(
-  { call }: Pick<ActionContext<DelFlags>, "call">,
-  result: Omit<KeyResult, "outcome">,
-  { kv: seen }: { kv: KeyValue | undefined | "compacted" },
-  now: KeyValue | undefined,
-): ActionOutcome<KeyResult> {
-  const messages = [
+/** Formats the value that the operator has seen and the present one. */
+function formatChange(seen: SeenKey, now: KeyValue | undefined): string[] {
+  return [
     ...(seen === "compacted"
       ? ["etcd no longer has the value that was shown"]
       : formatState("the value that was shown", seen)),
     ...formatState("the value now", now),
   ];
-  const before = seen === "compacted" ? undefined : seen;
-  return createOutcome(call, { ...result, outcome: "changed", before, now }, { messages });
 }
 
 function formatState(what: string, kv: KeyValue | undefined): string[] {

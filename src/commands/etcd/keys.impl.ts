@@ -17,7 +17,7 @@ import {
 } from "../../views/etcd-keys.ts";
 import type { CommandIo } from "../command.ts";
 import { formatJsonDocument, printResult } from "../json-output.ts";
-import { retryCompacted } from "../read-snapshot.ts";
+import { checkPastRevision, retryCompacted } from "../read-snapshot.ts";
 import { formatEarlierFacts, formatKeyFacts } from "../see/format-raw.ts";
 import { printTable } from "../see/grid.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
@@ -27,9 +27,9 @@ import { formatBytesLines, formatDifference, parseKey, parseNamedKey, quoteKey }
 /** Lines of a value that a listing prints; `get` prints all. */
 const MOST_LINES = 40;
 
-export const showKeys = createStoreCommand<KeysFlags>(async (call, io, context) => {
-  const { after, limit = DEFAULT_LIMIT, rev, values, json, base64 } = call.flags;
-  const prefix = parseKey(call.args[0] ?? "", base64);
+export const showKeys = createStoreCommand<KeysFlags>(async (context) => {
+  const { after, limit = DEFAULT_LIMIT, rev, values, json, base64 } = context.flags;
+  const prefix = parseKey(context.args[0] ?? "", base64);
   const query = {
     prefix,
     limit,
@@ -37,9 +37,10 @@ export const showKeys = createStoreCommand<KeysFlags>(async (call, io, context) 
     after: after === undefined ? undefined : parseKey(after, base64),
   };
   const page = await readAtRevision(context, rev, () => readKeyPage(context, query, context.signal));
-  if (json) io.writeOutput(formatJsonDocument((values ? KEYS_WITH_VALUES_JSON : KEYS_JSON).toJson(page)));
-  else if (values) io.writeOutput(page.keys.map(formatListedKey).join(""));
-  else if (page.keys.length > 0) printTable(io, KEY_COLUMNS, page.keys);
+  if (json)
+    context.io.writeOutput(formatJsonDocument((values ? KEYS_WITH_VALUES_JSON : KEYS_JSON).toJson(page)));
+  else if (values) context.io.writeOutput(page.keys.map(formatListedKey).join(""));
+  else if (page.keys.length > 0) printTable(context.io, KEY_COLUMNS, page.keys);
   const last = page.keys.at(-1)?.key;
   if (last === undefined) context.printMessage("there are no such keys");
   else if (page.left > 0)
@@ -57,11 +58,11 @@ function formatListedKey(kv: KeyValue): string {
   return [formatKey(kv.key), `  ${facts}`, ...shown.map((line) => `    ${line}`), ""].join("\n");
 }
 
-export const showKey = createStoreCommand<GetFlags>(async (call, io, context) => {
-  const { rev, previous, json, raw, base64 } = call.flags;
+export const showKey = createStoreCommand<GetFlags>(async (context) => {
+  const { rev, previous, json, raw, base64 } = context.flags;
   if (raw && (json || previous))
     throw new UsageError("--raw prints only the value; leave out --json and --previous");
-  const key = parseNamedKey(call.args[0], base64);
+  const key = parseNamedKey(context.args[0], base64);
   const { revision, kv } = await readAtRevision(context, rev, () =>
     readKey(context, key, rev, context.signal),
   );
@@ -70,11 +71,11 @@ export const showKey = createStoreCommand<GetFlags>(async (call, io, context) =>
       EXIT.undone,
       `there is no key ${quoteText(formatKey(key))}${rev === undefined ? "" : ` at revision ${rev}`}`,
     );
-  if (raw) return printRawValue(io, kv);
+  if (raw) return printRawValue(context.io, kv);
   const earlier = previous ? await readEarlierValue(context, kv, context.signal, true) : undefined;
   const lease = (await readSessionLiveness(context, [kv.session], context.signal)).get(kv.session);
   const document = KEY_DETAIL_JSON.toJson({ revision, kv, lease: lease ?? undefined, earlier });
-  printResult(call, io, document, () =>
+  printResult(context, document, () =>
     [
       formatKey(kv.key),
       `${formatBytes(kv.value.length)}, ${formatKeyFacts({ ...kv, lease })}`,
@@ -118,8 +119,7 @@ async function readAtRevision<T>(
 ): Promise<T> {
   if (revision === undefined) return await retryCompacted(read);
   const now = await readCurrentRevision(context, context.signal);
-  if (revision > now)
-    throw new UsageError(`--rev must not be in the future: etcd is at revision ${now}; got ${revision}`);
+  checkPastRevision("--rev", revision, now);
   try {
     return await read();
   } catch (cause) {

@@ -24,7 +24,7 @@ import { type CronText, formatOncePlan, MANUAL, parsePlan } from "../../schedule
 import { listBackfilled } from "../../schedule/state/backfill.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
-import { type ActionImplementation, type Call, toFlags } from "../command.ts";
+import { type ActionImplementation, toFlags } from "../command.ts";
 import { ACTION_FLAGS, type ActionFlags } from "../command-line/flags.ts";
 import { formatInstantUtc, INSTANT_FORM, parseInstant } from "../command-line/instant.ts";
 import { editText } from "../editor.ts";
@@ -32,7 +32,7 @@ import { escapeInvisible, formatJsonDocument } from "../json-output.ts";
 import type { ActionOutcome } from "../outcome.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
-import { AmendmentCommand } from "./amendment-command.ts";
+import { amendSchedules } from "./amend-schedules.ts";
 import type {
   ScheduleAddFlags,
   ScheduleAtFlags,
@@ -55,10 +55,9 @@ import { formatUpcomingRuns } from "./describe-schedule.ts";
 import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
 import { readTimes } from "./times.ts";
 
-export const editSchedule = createActionCommand(async (context: ActionContext<ScheduleEditFlags>) => {
-  const { call } = context;
-  const seen = await readExistingSchedule(context, call.args[0] ?? "");
-  return hasChanges(call) ? await editByFlags(context, seen) : await editInEditor(context, seen);
+export const editSchedule = createActionCommand<ScheduleEditFlags>(async (context) => {
+  const seen = await readExistingSchedule(context, context.args[0] ?? "");
+  return hasChanges(context) ? await editByFlags(context, seen) : await editInEditor(context, seen);
 });
 
 const NON_CHANGE_FLAGS = new Set([
@@ -70,48 +69,46 @@ const NON_CHANGE_FLAGS = new Set([
 ]);
 
 /** Reports whether a flag or a command changes the schedule. */
-function hasChanges({ flags, command }: Call<ScheduleEditFlags>): boolean {
+function hasChanges({ flags, command }: CommandContext<ScheduleEditFlags>): boolean {
   return command.length > 0 || Object.keys(flags).some((name) => !NON_CHANGE_FLAGS.has(name));
 }
 
 async function editByFlags(
-  context: ActionContext<ScheduleEditFlags>,
+  context: CommandContext<ScheduleEditFlags>,
   { id, definition, fault }: StoredSchedule,
 ): Promise<ActionOutcome> {
   if (definition === undefined)
     throw new ConfigError(
       `schedule ${quoteText(id)} cannot be read: ${fault}; open it in your editor: signalbox schedule edit`,
     );
-  const { call } = context;
+  const { flags } = context;
   const now = context.clock.getWallTime();
-  const given = readGivenFields(call, definition.timezone, now);
+  const given = readGivenFields(context, definition.timezone, now);
   await checkConfiguredTotals(context, given.leases ?? []);
   const zone = given.timezone ?? definition.timezone;
-  const { times, first } = readPlannedTimes(call, undefined, zone, now);
+  const { times, first } = readPlannedTimes(flags, undefined, zone, now);
   const applyChange = (before: Definition | undefined) =>
-    applyGivenFields(applyTimes(before ?? definition, call, times), given, call);
+    applyGivenFields(applyTimes(before ?? definition, flags, times), given, flags);
   const notes = listProgramNotes(given.command ?? []);
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
 /** @param times  undefined: they do not change */
 function applyTimes(
-  before: Definition,
-  { flags }: Call<ScheduleEditFlags>,
+  { type: old, cron, ...rest }: Definition,
+  { type = old }: ScheduleEditFlags,
   times: CronText | undefined,
 ): Definition {
-  const { type: old, ...rest } = before;
-  const { type = old } = flags;
   return {
     ...rest,
-    cron: times === undefined ? before.cron : parsePlan(times).text,
+    cron: times === undefined ? cron : parsePlan(times).text,
     ...(type && type !== "-" && { type }),
   };
 }
 
 async function editInEditor(context: ActionContext, seen: StoredSchedule): Promise<ActionOutcome> {
-  const { call, io } = context;
-  if (!io.terminal.canAsk() && !call.flags.yes)
+  const { flags, io } = context;
+  if (!io.terminal.canAsk() && !flags.yes)
     throw new UsageError(
       "edit needs a terminal, or flags with the changes; see: signalbox schedule edit --help",
     );
@@ -156,34 +153,34 @@ async function changeSchedule(
   amendment: ReturnType<typeof buildModifyMutation>,
   notes: readonly string[] = [],
 ): Promise<ActionOutcome> {
-  return await new AmendmentCommand(context, {
+  return await amendSchedules(context, {
     amendment,
     notes,
     nothing: `schedule ${quoteText(id)} is up to date: nothing to change`,
     buildQuestion: () => `Change schedule ${id}?`,
-  }).run();
+  });
 }
 
-export const addRecurring = createActionCommand((context: ActionContext<ScheduleAddFlags>) =>
-  addSchedule(context, parseAddArguments(context.call)),
+export const addRecurring = createActionCommand<ScheduleAddFlags>((context) =>
+  addSchedule(context, parseAddArguments(context)),
 );
 
-export const scheduleOnce = createActionCommand((context: ActionContext<ScheduleAtFlags>) =>
+export const scheduleOnce = createActionCommand<ScheduleAtFlags>((context) =>
   addSchedule(context, parseOnceArguments(context)),
 );
 
 /** Adds a schedule as its arguments and flags say. @throws UsageError, CronError */
 async function addSchedule(
-  context: ActionContext<ScheduleAddFlags>,
+  context: CommandContext<ScheduleAddFlags>,
   { id, type, cron, data, start }: AddArguments,
 ): Promise<ActionOutcome> {
-  const { call } = context;
-  checkNoneEmpty(call);
+  const { flags } = context;
+  checkNoneEmpty(flags);
   const now = context.clock.getWallTime();
-  if (data !== undefined && call.flags.data !== undefined)
+  if (data !== undefined && flags.data !== undefined)
     throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
-  const given = readGivenFields(call, "UTC", now);
-  const { times = MANUAL, first: firstGiven } = readPlannedTimes(call, cron, given.timezone ?? "UTC", now);
+  const given = readGivenFields(context, "UTC", now);
+  const { times = MANUAL, first: firstGiven } = readPlannedTimes(flags, cron, given.timezone ?? "UTC", now);
   const { text } = parsePlan(times); // refused as an argument, not as a part of a definition
   const base = {
     cron: typeof times === "string" ? times : text,
@@ -191,13 +188,13 @@ async function addSchedule(
     ...(type !== undefined && { type }),
   };
   const definition = {
-    ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
+    ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, flags),
     ...buildPause(context, now),
   };
   const first = { ...(start !== undefined && { start }), ...firstGiven };
   await checkConfiguredTotals(context, definition.leases);
   const calendars = await readCalendarsOf(context, definition);
-  return await new AmendmentCommand(context, {
+  return await amendSchedules(context, {
     amendment: buildAddMutation(id, definition, first),
     nothing: `schedule ${quoteText(id)} is up to date`,
     notes: listProgramNotes(definition.command),
@@ -206,12 +203,11 @@ async function addSchedule(
       const due = changes.find(({ before }) => before.id === id)?.due;
       return due === undefined ? [] : formatUpcomingRuns(id, definition, due, 3, { calendars, since: now });
     },
-  }).run();
+  });
 }
 
-function buildPause({ call, operator }: ActionContext<ScheduleAddFlags>, at: number) {
-  if (!call.flags.paused) return {};
-  const { reason } = call.flags;
+function buildPause({ flags: { paused, reason }, operator }: CommandContext<ScheduleAddFlags>, at: number) {
+  if (!paused) return {};
   return { pause: { by: formatOperator(operator), at, ...(reason !== undefined && { why: reason }) } };
 }
 
@@ -225,7 +221,7 @@ function getSecondBefore(now: number): number {
  * @param cron  a cron text beside the flags
  */
 function readPlannedTimes(
-  { flags }: Call<ScheduleEditFlags>,
+  flags: ScheduleEditFlags,
   cron: string | undefined,
   zone: string,
   now: number,
@@ -253,32 +249,24 @@ interface AddArguments {
  * Parses `KEY TYPE CRON [DATA]`, or `KEY CRON` with a command. With --after, CRON may be missing.
  * @throws UsageError
  */
-function parseAddArguments(call: Call<ScheduleAddFlags>): AddArguments {
-  const [id = "", first, second, data] = call.args;
-  const isChained = Boolean(call.flags.after);
-  if (second === undefined) return parseShortArguments(call, id, first, isChained);
+function parseAddArguments(context: CommandContext<ScheduleAddFlags>): AddArguments {
+  const [id = "", first, second, data] = context.args;
+  if (second === undefined) return parseShortArguments(context, id, first);
   if (first !== undefined && /^\S+$/.test(second) && /\s/.test(first))
     throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
-  return {
-    id,
-    cron: second,
-    ...(first !== "-" && first !== undefined && { type: first }),
-    ...(data !== undefined && { data }),
-  };
+  return { id, cron: second, ...buildHandler(first, data) };
 }
 
 function parseShortArguments(
-  call: Call<ScheduleAddFlags>,
+  context: CommandContext<ScheduleAddFlags>,
   id: string,
   first: string | undefined,
-  isChained: boolean,
 ): AddArguments {
-  const hasCommand = call.command.length > 0 || call.flags.command !== undefined;
-  if (first !== undefined && hasCommand) return { id, cron: first };
-  const { cron, rrule, "after-end": wait } = call.flags;
-  const isTimed = isChained || [cron, rrule, wait].some((one) => one !== undefined);
-  if (isTimed && (hasCommand || isChained || first !== undefined))
-    return { id, ...(first !== undefined && first !== "-" && { type: first }) };
+  const isCommand = hasCommand(context);
+  if (first !== undefined && isCommand) return { id, cron: first };
+  const { after, cron, rrule, "after-end": wait } = context.flags;
+  const isTimed = after || [cron, rrule, wait].some((one) => one !== undefined);
+  if (isTimed && (isCommand || after || first !== undefined)) return { id, ...buildHandler(first) };
   throw new UsageError(
     first === undefined
       ? "CRON is missing: write KEY TYPE CRON, KEY CRON -- COMMAND, or --after KEY for a schedule that follows another"
@@ -286,43 +274,44 @@ function parseShortArguments(
   );
 }
 
+function hasCommand({ command, flags }: CommandContext<ScheduleAtFlags>): boolean {
+  return command.length > 0 || flags.command !== undefined;
+}
+
+/** Returns the handler of a new schedule: its type, and its data. */
+function buildHandler(type: string | undefined, data?: string): Pick<AddArguments, "type" | "data"> {
+  return { ...(type !== undefined && type !== "-" && { type }), ...(data !== undefined && { data }) };
+}
+
 /** Parses `WHEN [TYPE] [DATA]`. @throws UsageError */
-function parseOnceArguments({ call, clock, random }: ActionContext<ScheduleAtFlags>): AddArguments {
-  const [when = "", type, data] = call.args;
-  const { timezone: zone = "UTC" } = call.flags;
-  const now = clock.getWallTime();
+function parseOnceArguments(context: CommandContext<ScheduleAtFlags>): AddArguments {
+  const [when = "", type, data] = context.args;
+  const { timezone: zone = "UTC", id: given } = context.flags;
+  const now = context.clock.getWallTime();
   const at = parseInstant(when, zone, now);
   if (at === undefined)
     throw new UsageError(`WHEN: ${quoteText(when)} is not an instant; write it as ${INSTANT_FORM}`);
   if (at < now) throw new UsageError(`WHEN: ${new Date(at).toISOString()} has passed`);
-  const hasCommand = call.command.length > 0 || call.flags.command !== undefined;
-  if (!hasCommand && type === undefined)
+  if (!hasCommand(context) && type === undefined)
     throw new UsageError("COMMAND or TYPE is missing: write WHEN -- COMMAND, or WHEN TYPE [DATA]");
   const stamp = new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
-  const id = call.flags.id ?? `at-${stamp}-${generateRunId(random).slice(-4)}`;
-  return {
-    id,
-    cron: formatOncePlan(at),
-    start: at,
-    ...(type !== undefined && type !== "-" && { type }),
-    ...(data !== undefined && { data }),
-  };
+  const id = given ?? `at-${stamp}-${generateRunId(context.random).slice(-4)}`;
+  return { id, cron: formatOncePlan(at), start: at, ...buildHandler(type, data) };
 }
 
 /** Time between two looks at a backfill, ms. */
 const LOOK_EVERY = 1_000;
 
-const change = createActionCommand(async (context: ActionContext<ScheduleBackfillFlags>) => {
-  const { call } = context;
-  const { id, definition } = await readSchedule(context, call.args[0] ?? "");
+const change = createActionCommand<ScheduleBackfillFlags>(async (context) => {
+  const { cancel, parallel = 1, ...span } = context.flags;
+  const { id, definition } = await readSchedule(context, context.args[0] ?? "");
   const now = context.clock.getWallTime();
-  const from = call.flags.from?.(definition.timezone, now);
-  if (call.flags.cancel && from !== undefined)
+  const from = span.from?.(definition.timezone, now);
+  if (cancel && from !== undefined)
     throw new UsageError("--from and --cancel exclude each other; leave one of them out");
-  if (from === undefined && !call.flags.cancel) throw new UsageError("--to and --parallel need --from");
-  const to = call.flags.to?.(definition.timezone, now) ?? now;
-  const { parallel = 1 } = call.flags;
-  return await new AmendmentCommand(context, {
+  if (from === undefined && !cancel) throw new UsageError("--to and --parallel need --from");
+  const to = span.to?.(definition.timezone, now) ?? now;
+  return await amendSchedules(context, {
     amendment:
       from === undefined
         ? buildBackfillCancellation([id])
@@ -330,17 +319,17 @@ const change = createActionCommand(async (context: ActionContext<ScheduleBackfil
     nothing: `no backfill of schedule ${id} is under way`,
     buildQuestion: () => (from === undefined ? `Cancel the backfill of ${id}?` : `Backfill schedule ${id}?`),
     buildFollowUp: ([one]) => (one?.due?.backfill === undefined ? [] : [formatProgress(one.due)]),
-  }).run();
+  });
 });
 
-const show = createStoreCommand<ScheduleBackfillFlags>(async (call, io, context) => {
+const show = createStoreCommand<ScheduleBackfillFlags>(async (context) => {
   for (let before: string | undefined; ; ) {
-    const schedule = await readSchedule(context, call.args[0] ?? "");
-    const line = describeProgress(call, schedule);
-    if (line !== before) io.writeOutput(line);
+    const schedule = await readSchedule(context, context.args[0] ?? "");
+    const line = describeProgress(context.flags, schedule);
+    if (line !== before) context.io.writeOutput(line);
     before = line;
-    if (!call.flags.watch || !isUnderWay(schedule.due)) return EXIT.ok;
-    await waitForLook(context);
+    if (!context.flags.watch || !isUnderWay(schedule.due)) return EXIT.ok;
+    await context.clock.sleep(LOOK_EVERY, context.signal);
   }
 });
 
@@ -356,11 +345,11 @@ export const backfillSchedule: ActionImplementation<ScheduleBackfillFlags> = {
   },
 };
 
-function describeProgress(call: Call<ScheduleBackfillFlags>, { id, due }: ValidSchedule): string {
-  if (call.flags.json) {
+function describeProgress({ json, watch }: ScheduleBackfillFlags, { id, due }: ValidSchedule): string {
+  if (json) {
     const open = listBackfilled(due?.open ?? []);
     const document = { id, backfill: due?.backfill ?? null, open };
-    return call.flags.watch ? `${JSON.stringify(document)}\n` : formatJsonDocument(document);
+    return watch ? `${JSON.stringify(document)}\n` : formatJsonDocument(document);
   }
   return isUnderWay(due) && due !== undefined
     ? `schedule ${id}: ${formatProgress(due)}\n`
@@ -379,14 +368,9 @@ function formatProgress({ backfill, open }: DueState): string {
   return `${started} of ${total} started, ${waiting}, next ${formatInstantUtc(next)}`;
 }
 
-async function waitForLook({ clock, signal }: CommandContext): Promise<void> {
-  await clock.sleep(LOOK_EVERY, signal);
-}
-
-export const deleteSchedules = createKeysCommand<ScheduleDeleteFlags>("Delete", (ids, { call }) => {
-  const { host } = call.flags;
-  return host === undefined ? buildDeleteMutation(ids) : buildHostDeleteMutation(ids, canonicalizeHost(host));
-});
+export const deleteSchedules = createKeysCommand<ScheduleDeleteFlags>("Delete", (ids, { flags: { host } }) =>
+  host === undefined ? buildDeleteMutation(ids) : buildHostDeleteMutation(ids, canonicalizeHost(host)),
+);
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
 export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
   "Delete dead letters of",
@@ -394,13 +378,13 @@ export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
 );
 export const pauseSchedules = createKeysCommand<SchedulePauseFlags>(
   "Pause",
-  (ids, { call, clock, operator }) => {
-    const until = call.flags.until?.("UTC", clock.getWallTime());
-    return buildPauseMutation(ids, { by: formatOperator(operator), until, why: call.flags.reason });
+  (ids, { flags, clock, operator }) => {
+    const until = flags.until?.("UTC", clock.getWallTime());
+    return buildPauseMutation(ids, { by: formatOperator(operator), until, why: flags.reason });
   },
 );
 export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger", (ids, context) => {
-  const { data, env } = context.call.flags;
+  const { data, env } = context.flags;
   return buildTriggerMutation(ids, {
     dead: readDeadTimes(context),
     ...(data !== undefined && { data }),
@@ -409,22 +393,22 @@ export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger
 });
 
 /** Returns the values of `--dead`, with times in ms since the epoch. */
-function readDeadTimes({ call, clock }: ActionContext<Pick<ScheduleBuryFlags, "dead"> & ActionFlags>) {
-  return call.flags.dead?.map((one) => (one === "all" ? one : one("UTC", clock.getWallTime())));
+function readDeadTimes({ flags, clock }: CommandContext<ScheduleBuryFlags>) {
+  return flags.dead?.map((one) => (one === "all" ? one : one("UTC", clock.getWallTime())));
 }
 
 /** Creates a command on named schedules: `KEY…`. @param verb  for the question */
 function createKeysCommand<F extends ActionFlags = ActionFlags>(
   verb: string,
-  buildAmendment: (ids: readonly string[], context: ActionContext<F>) => ScheduleMutation,
+  buildAmendment: (ids: readonly string[], context: CommandContext<F>) => ScheduleMutation,
 ): ActionImplementation<F> {
-  return createActionCommand(async (context: ActionContext<F>) => {
-    const ids = [...new Set(context.call.args.map((id) => validateName("schedule", id)))];
+  return createActionCommand<F>(async (context) => {
+    const ids = [...new Set(context.args.map((id) => validateName("schedule", id)))];
     const what = ids.length === 1 ? `schedule ${ids[0]}` : `${ids.length} schedules`;
-    return await new AmendmentCommand(context, {
+    return await amendSchedules(context, {
       amendment: buildAmendment(ids, context),
       nothing: `${what}: nothing to change`,
       buildQuestion: (changes) => `${verb} ${changes.length === 1 ? what : `${changes.length} schedules`}?`,
-    }).run();
+    });
   });
 }

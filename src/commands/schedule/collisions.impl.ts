@@ -1,9 +1,8 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { formatShortList, quoteText } from "../../base/text.ts";
+import { formatShortList } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
-import { NotFoundError } from "../../schedule/errors.ts";
 import {
   type CollisionReport,
   findAllCollisions,
@@ -12,11 +11,11 @@ import {
 } from "../../state/collisions.ts";
 import type { TimeSpan } from "../../state/forecast.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
-import type { Call } from "../command.ts";
 import { printResult } from "../json-output.ts";
 import { createReadCommand, readAllOutcomes, readSnapshotRanges, retryCompacted } from "../read-snapshot.ts";
 import { renderTextTable } from "../table.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
+import { createUnknownScheduleError } from "./read-schedule.ts";
 
 const DAY = 86_400_000;
 /** Longest time to look ahead, ms. */
@@ -24,25 +23,24 @@ const LONGEST_AHEAD = 31 * DAY;
 /** Number of names in a cell. */
 const NAMES_IN_CELL = 6;
 
-export const showCollisions = createReadCommand<ScheduleLintFlags>(async (call, io, context) => {
+export const showCollisions = createReadCommand<ScheduleLintFlags>(async (context) => {
   const from = context.clock.getWallTime();
-  const span = { from, until: from + checkWithin(call.flags.within ?? DAY) };
+  const span = { from, until: from + checkWithin(context.flags.within ?? DAY) };
   const { snapshot, outcomes } = await retryCompacted(async () => {
     const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs", "calendars"]);
     return { snapshot: read, outcomes: await readAllOutcomes(context, read.revision) };
   });
-  const ids = selectSchedules(call, snapshot);
+  const ids = selectSchedules(context.args, snapshot);
   const { forecasts, report, suggestions } = findAllCollisions(snapshot, outcomes, span, ids);
   const { revision } = snapshot;
   const document = { revision, ...span, schedules: forecasts.length, ...report, suggestions };
-  printResult(call, io, document, () => renderCollisions(report, suggestions, span, ids));
+  printResult(context, document, () => renderCollisions(report, suggestions, span, ids));
 });
 
 /** Returns the schedules that were named; undefined if none was. */
-function selectSchedules({ args }: Call<object>, { schedules }: Snapshot): ReadonlySet<string> | undefined {
+function selectSchedules(args: readonly string[], { schedules }: Snapshot): ReadonlySet<string> | undefined {
   for (const id of args.map((arg) => validateName("schedule", arg)))
-    if (!schedules.has(id))
-      throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
+    if (!schedules.has(id)) throw createUnknownScheduleError(id);
   return args.length === 0 ? undefined : new Set(args);
 }
 

@@ -14,15 +14,17 @@ import { type DefinitionFlags, listFieldFlags } from "./definition-flags.ts";
 /** The given fields; null removes a field. Fields that were not given are absent. */
 type GivenFields = { [K in keyof Definition]?: Definition[K] | null };
 
-type DefinitionCall = Pick<Call<DefinitionFlags>, "flags" | "command">;
-
 /**
  * Returns the fields that the flags of `schedule add` and `edit` give.
  * @param zone  time zone of times without an offset, unless --timezone is given
  * @param now  ms since the epoch
  * @throws UsageError with the name of the flag
  */
-export function readGivenFields({ flags, command }: DefinitionCall, zone: string, now: number): GivenFields {
+export function readGivenFields(
+  { flags, command }: Pick<Call<DefinitionFlags>, "flags" | "command">,
+  zone: string,
+  now: number,
+): GivenFields {
   const { timezone, end, env, lease, tag } = flags;
   if (command.length > 0 && flags.command !== undefined)
     throw new UsageError("COMMAND was given twice: with --command and after --; leave one of them out");
@@ -39,8 +41,8 @@ export function readGivenFields({ flags, command }: DefinitionCall, zone: string
 }
 
 /** Applies the given fields to a definition. Hooks are merged one by one. */
-export function applyGivenFields(before: Definition, given: GivenFields, call: DefinitionCall): Definition {
-  const merged = { ...before, ...given, ...mergeHooks(call, before.hooks) };
+export function applyGivenFields(before: Definition, given: GivenFields, flags: DefinitionFlags): Definition {
+  const merged = { ...before, ...given, ...mergeHooks(flags, before.hooks) };
   const there = Object.entries(merged).filter(([, value]) => value !== null && value !== undefined);
   const { timezone = "UTC", ...rest } = Object.fromEntries(there) as Partial<Definition> &
     Pick<Definition, "cron">;
@@ -54,7 +56,7 @@ export function applyGivenFields(before: Definition, given: GivenFields, call: D
 }
 
 function mergeHooks(
-  { flags }: DefinitionCall,
+  flags: DefinitionFlags,
   before: Definition["hooks"],
 ): { hooks?: Definition["hooks"] | null } {
   const given = HOOK_NAMES.flatMap((name): [string, Hook | null][] => {
@@ -69,7 +71,7 @@ function mergeHooks(
 }
 
 /** Checks that no field of a new schedule is given an empty value, for example by an unset variable. @throws UsageError */
-export function checkNoneEmpty({ flags }: { flags: Readonly<Record<string, unknown>> }): void {
+export function checkNoneEmpty(flags: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(flags))
     if (value === null || (Array.isArray(value) && value.includes("")))
       throw new UsageError(`--${name} must not be empty; leave it out`);

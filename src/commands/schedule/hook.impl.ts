@@ -11,7 +11,7 @@ import { realRandom } from "../../process/random.ts";
 import { HOOK_NAMES, type Hook, type HookName } from "../../schedule/definition-values.ts";
 import { callHook, formatHook } from "../../worker/hooks/call-hook.ts";
 import type { HookPayload } from "../../worker/hooks/hook-payload.ts";
-import type { Call, CommandExecutor, CommandIo } from "../command.ts";
+import type { CommandExecutor, CommandIo } from "../command.ts";
 import { printResult } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
@@ -29,35 +29,35 @@ interface TestedHook {
 }
 
 export const execute: CommandExecutor<HookTestFlags> = async (call, io) => {
-  const [text] = call.args;
-  const given = call.flags.schedule !== undefined;
+  const { args, flags } = call;
+  const [text] = args;
+  const given = flags.schedule !== undefined;
   if (given === (text !== undefined))
     throw new UsageError(
       "hook test needs an address, a command line, or --schedule KEY, and only one of them",
     );
   if (given) return await testHooksOfSchedule(call, io);
-  const event = call.flags.event ?? "failure";
-  return await testHooks(call, io, "example", [{ event, hook: parseHook(text ?? "", "the hook") }]);
+  const { event = "failure" } = flags;
+  return await testHooks({ flags, io }, "example", [{ event, hook: parseHook(text ?? "", "the hook") }]);
 };
 
-const testHooksOfSchedule = createStoreCommand<HookTestFlags>(async (call, io, context) => {
-  const { id, definition } = await readSchedule(context, call.flags.schedule ?? "");
+const testHooksOfSchedule = createStoreCommand<HookTestFlags>(async (context) => {
+  const { id, definition } = await readSchedule(context, context.flags.schedule ?? "");
   const { hooks = {} } = definition;
-  const { event } = call.flags;
+  const { event } = context.flags;
   const events = event === undefined ? HOOK_NAMES : [event];
   const tested = events.flatMap((one): TestedHook[] => {
     const hook = hooks[one];
     return hook === undefined ? [] : [{ event: one, hook }];
   });
-  if (tested.length > 0) return await testHooks(call, io, id, tested);
+  if (tested.length > 0) return await testHooks(context, id, tested);
   const what = event === undefined ? "no hooks" : `no hook ${event}`;
   throw new UsageError(`schedule ${quoteText(id)} has ${what}; set one with: signalbox schedule edit`);
 });
 
 /** Calls hooks one after the other, and prints what came of it. @returns the exit code */
 async function testHooks(
-  call: Call<HookTestFlags>,
-  io: CommandIo,
+  { flags, io }: { flags: HookTestFlags; io: CommandIo },
   schedule: string,
   hooks: readonly TestedHook[],
 ): Promise<number> {
@@ -78,7 +78,7 @@ async function testHooks(
     const fault = (await callHook(ports, hook, payload, limits)) ?? null;
     rows.push({ event, hook: formatHook(hook), fault });
   }
-  printResult(call, io, { rows }, () => renderTextTable(["event", "hook", "result"], rows.map(toRow)));
+  printResult({ flags, io }, { rows }, () => renderTextTable(["event", "hook", "result"], rows.map(toRow)));
   return rows.some(({ fault }) => fault !== null) ? EXIT.undone : EXIT.ok;
 }
 

@@ -1,20 +1,19 @@
 import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
+import { clean } from "../../base/text.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { createRealClock } from "../../process/clock.ts";
 import { validateName } from "../../protocol/names.ts";
 import { type ChainGraph, listConnected } from "../../schedule/chain-graph.ts";
 import { type Definition, getPause, isPaused } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
-import { NotFoundError } from "../../schedule/errors.ts";
 import { explainEventPlan, explainPlan, parsePlan } from "../../schedule/plan.ts";
 import { type DeadLetter, listDeadLetters } from "../../views/dead-letters.ts";
-import type { Call, CommandExecutor, CommandIo } from "../command.ts";
+import type { CommandExecutor, CommandIo } from "../command.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 import { printResult } from "../json-output.ts";
 import { createReadCommand, type OutcomeHistories, readOutcomes } from "../read-snapshot.ts";
-import { type CommandContext, createMessagePrinter, createStoreCommand } from "../store-command.ts";
+import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
 import {
   computeNextRuns,
@@ -26,16 +25,21 @@ import {
   type UpcomingRun,
 } from "./describe-schedule.ts";
 import type { ScheduleExplainFlags, ScheduleNextFlags } from "./inspect.ts";
-import { parseCronArgument, readCalendarsOf, readSchedule } from "./read-schedule.ts";
+import {
+  createUnknownScheduleError,
+  parseCronArgument,
+  readCalendarsOf,
+  readSchedule,
+} from "./read-schedule.ts";
 
-export const showChains = createReadCommand<JsonFlags>(async (call, io, context) => {
+export const showChains = createReadCommand<JsonFlags>(async (context) => {
   const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
   const graph: ChainGraph = new Map(
     [...schedules].map(([id, { definition }]) => [id, definition?.after ?? []]),
   );
-  const ids = selectIds(graph, call.args[0]);
+  const ids = selectIds(graph, context.args[0]);
   const rows = ids.map((id) => toChainJson(schedules.get(id), id));
-  printResult(call, io, { revision, rows }, () => {
+  printResult(context, { revision, rows }, () => {
     const lines = renderChains(graph, new Set(ids), (id) => describeSchedule(schedules.get(id), id));
     return lines.length === 0 ? "no schedule follows another\n" : `${lines.join("\n")}\n`;
   });
@@ -48,8 +52,7 @@ function selectIds(graph: ChainGraph, key: string | undefined): string[] {
     return [...graph.keys()].filter((id) => followed.has(id) || (graph.get(id)?.length ?? 0) > 0).sort();
   }
   const id = validateName("schedule", key);
-  if (!graph.has(id))
-    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
+  if (!graph.has(id)) throw createUnknownScheduleError(id);
   return [...listConnected(graph, id)].sort();
 }
 
@@ -98,20 +101,21 @@ function toChainJson(stored: StoredSchedule | undefined, id: string): object {
 const USUAL_RUNS = 10;
 
 export const listNextRuns: CommandExecutor<ScheduleNextFlags> = async (call, io) => {
+  const { args, flags } = call;
   const given = parseCronArgument(call);
-  if (given === undefined && call.args.length === 0) throw new UsageError("KEY or CRON is missing");
+  if (given === undefined && args.length === 0) throw new UsageError("KEY or CRON is missing");
   if (given === undefined) return await showNextOfSchedule(call, io);
   const now = createRealClock().getWallTime();
-  const { from, count = USUAL_RUNS } = call.flags;
+  const { from, count = USUAL_RUNS } = flags;
   const start = from?.(given.timezone, now) ?? now;
-  return printRuns(call, io, { definition: given, runs: computeRunsFrom("", given, start, count) });
+  return printRuns({ flags, io }, { definition: given, runs: computeRunsFrom("", given, start, count) });
 };
 
-const showNextOfSchedule = createStoreCommand<ScheduleNextFlags>(async (call, io, context) => {
-  const { id, definition, due } = await readSchedule(context, call.args[0] ?? "");
+const showNextOfSchedule = createStoreCommand<ScheduleNextFlags>(async (context) => {
+  const { id, definition, due } = await readSchedule(context, context.args[0] ?? "");
   const now = context.clock.getWallTime();
-  const { count = USUAL_RUNS } = call.flags;
-  const from = call.flags.from?.(definition.timezone, now);
+  const { count = USUAL_RUNS } = context.flags;
+  const from = context.flags.from?.(definition.timezone, now);
   const marks = { calendars: await readCalendarsOf(context, definition), since: from ?? now };
   const runs =
     from === undefined && due !== undefined
@@ -120,7 +124,9 @@ const showNextOfSchedule = createStoreCommand<ScheduleNextFlags>(async (call, io
   const note = isPaused(definition, due, now)
     ? `the schedule is paused${formatSchedulePause(getPause(definition, due))}`
     : undefined;
-  return printRuns(call, io, { id, definition, runs, note });
+  printRuns(context, { id, definition, runs, note });
+  if (note !== undefined && !context.flags.json) context.printMessage(`note: ${note}`);
+  return EXIT.ok;
 });
 
 interface NextRunsReport {
@@ -131,8 +137,7 @@ interface NextRunsReport {
 }
 
 function printRuns(
-  call: Call<ScheduleNextFlags>,
-  io: CommandIo,
+  output: { flags: ScheduleNextFlags; io: CommandIo },
   { id, definition, runs, note }: NextRunsReport,
 ): number {
   const { cron, timezone } = definition;
@@ -142,15 +147,14 @@ function printRuns(
     cron,
     timezone,
     rows: runs,
-    ...(then !== undefined && { then }),
+    then,
     note: note ?? null,
   };
-  printResult(call, io, document, () => {
+  printResult(output, document, () => {
     if (runs.length === 0) return `${then ?? "it never fires again"}\n`;
     const table = renderTextTable(["local", "scheduled", "run", "clock"], runs.map(toRunRow));
     return then === undefined ? table : `${table}then ${then}\n`;
   });
-  if (note !== undefined && !call.flags.json) createMessagePrinter(call, io)(`note: ${note}`);
   return EXIT.ok;
 }
 
@@ -162,39 +166,39 @@ function toRunRow(run: UpcomingRun): string[] {
 }
 
 export const explainSchedule: CommandExecutor<ScheduleExplainFlags> = async (call, io) => {
+  const { flags } = call;
   const given = parseCronArgument(call);
   if (given === undefined) return await explainStoredSchedule(call, io);
   const { cron, timezone } = given;
-  const where = call.flags.timezone === undefined ? "" : `, ${timezone}`;
-  return printExplanation(call, io, { cron }, [`${explainPlan(parsePlan(cron))}${where}`]);
+  const where = flags.timezone === undefined ? "" : `, ${timezone}`;
+  return printExplanation({ flags, io }, { cron }, [`${explainPlan(parsePlan(cron))}${where}`]);
 };
 
-const explainStoredSchedule = createStoreCommand<ScheduleExplainFlags>(async (call, io, context) => {
-  const { id, definition, due } = await readSchedule(context, call.args[0] ?? "");
+const explainStoredSchedule = createStoreCommand<ScheduleExplainFlags>(async (context) => {
+  const { id, definition, due } = await readSchedule(context, context.args[0] ?? "");
   const calendars = await readCalendarsOf(context, definition);
   const lines = [
     ...describeDefinition(id, definition, due),
     ...describeExcludedDays(definition, calendars, context.clock.getWallTime()),
   ];
-  return printExplanation(call, io, { id, cron: definition.cron }, lines);
+  return printExplanation(context, { id, cron: definition.cron }, lines);
 });
 
 function printExplanation(
-  call: Call<ScheduleExplainFlags>,
-  io: CommandIo,
+  output: { flags: ScheduleExplainFlags; io: CommandIo },
   about: object,
   lines: readonly string[],
 ): number {
   const formatText = () => lines.map((line) => `${clean(line)}\n`).join("");
-  printResult(call, io, { ...about, words: lines }, formatText);
+  printResult(output, { ...about, words: lines }, formatText);
   return EXIT.ok;
 }
 
 const DEAD_HEAD = ["key", "scheduled", "result", "code", "attempts", "given up", "host", "why"];
 
-export const printDeadLetters = createStoreCommand<JsonFlags>(async (call, io, context) => {
-  const letters = listDeadLetters(await readChosenOutcomes(context, call.args[0]));
-  printResult(call, io, { rows: letters }, () =>
+export const printDeadLetters = createStoreCommand<JsonFlags>(async (context) => {
+  const letters = listDeadLetters(await readChosenOutcomes(context, context.args[0]));
+  printResult(context, { rows: letters }, () =>
     letters.length === 0 ? "no dead letters\n" : renderTextTable(DEAD_HEAD, letters.map(toLetterRow)),
   );
 });

@@ -16,48 +16,46 @@ import { type Cron, isCron } from "../../schedule/cron/cron.ts";
 import { WEEKDAYS } from "../../schedule/cron/cron-field.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
-import { NotFoundError } from "../../schedule/errors.ts";
 import { lintCron } from "../../schedule/lint/lint-cron.ts";
 import { createFinding, type LintFinding } from "../../schedule/lint/lint-dialects.ts";
 import { createPlanTimes, parsePlan } from "../../schedule/plan.ts";
 import { createTiming } from "../../schedule/timing.ts";
-import type { Call, CommandExecutor, CommandIo } from "../command.ts";
+import type { CommandExecutor, CommandIo } from "../command.ts";
 import { printResult } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
-import { findCronArgument } from "./read-schedule.ts";
+import { createUnknownScheduleError, findCronArgument } from "./read-schedule.ts";
 
 export const lintSchedules: CommandExecutor<ScheduleLintFlags> = async (call, io) => {
-  if (call.flags.collisions) return await (await import("./collisions.impl.ts")).showCollisions(call, io);
-  if (call.flags.within !== undefined) throw new UsageError("--within needs --collisions; add --collisions");
+  const { flags } = call;
+  if (flags.collisions) return await (await import("./collisions.impl.ts")).showCollisions(call, io);
+  if (flags.within !== undefined) throw new UsageError("--within needs --collisions; add --collisions");
   const given = findCronArgument(call);
   if (given === undefined) return await lintStoredSchedules(call, io);
   const { cron } = given;
   const zone = checkZone(given.timezone);
-  return printRemarks(call, io, lintCron(cron, zone, createRealClock().getWallTime()), 1);
+  return printRemarks({ flags, io }, lintCron(cron, zone, createRealClock().getWallTime()), 1);
 };
 
-const lintStoredSchedules = createStoreCommand<ScheduleLintFlags>(async (call, io, context) => {
-  const ids = call.args.map((id) => validateName("schedule", id));
+const lintStoredSchedules = createStoreCommand<ScheduleLintFlags>(async (context) => {
+  const ids = context.args.map((id) => validateName("schedule", id));
   const result = await (ids.length === 0
     ? readAllStoredSchedules(context, context.signal)
     : readStoredSchedules(context, ids, context.signal));
   const all = [...result.schedules.values()];
   const missing = all.find(({ definitionMod }) => definitionMod === 0n);
-  if (missing !== undefined)
-    throw new NotFoundError(`there is no schedule "${clean(missing.id)}"; see: signalbox ls schedules`);
+  if (missing !== undefined) throw createUnknownScheduleError(missing.id);
   const now = context.clock.getWallTime();
   const remarks = all.flatMap((seen) => lintSchedule(seen, now, result.calendars));
-  return printRemarks(call, io, remarks, all.length);
+  return printRemarks(context, remarks, all.length);
 });
 
 function printRemarks(
-  call: Call<ScheduleLintFlags>,
-  io: CommandIo,
+  output: { flags: ScheduleLintFlags; io: CommandIo },
   remarks: readonly ScheduleLintFinding[],
   looked: number,
 ): number {
-  printResult(call, io, { looked, rows: remarks }, () =>
+  printResult(output, { looked, rows: remarks }, () =>
     remarks.length === 0
       ? `no findings in ${looked} schedule${looked === 1 ? "" : "s"}\n`
       : remarks.map((remark) => `${clean(formatRemark(remark))}\n`).join(""),

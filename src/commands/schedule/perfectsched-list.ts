@@ -11,12 +11,12 @@ import { formatArgv } from "./describe-schedule.ts";
 const HEAD = ["key", "type", "cron", "delay", "timezone", "next_time", "next_run_time", "data"];
 
 /** Lists the schedules in the columns of PerfectSched's table, in the order of their next runs. */
-export const listSchedules = createReadCommand<object>(async (_, io, context) => {
+export const listSchedules = createReadCommand(async (context) => {
   const { schedules, calendars } = await readAllStoredSchedules(context, context.signal);
   const rows = [...schedules.values()].sort((one, other) => getRunAt(one) - getRunAt(other) || 0);
   for (const cells of [HEAD, ...rows.map(toCells)])
-    io.writeOutput(formatTableLine(cells.map((cell) => clean(cell))));
-  io.writeOutput(`${rows.length} entries.\n`);
+    context.io.writeOutput(formatTableLine(cells.map((cell) => clean(cell))));
+  context.io.writeOutput(`${rows.length} entries.\n`);
   for (const { id, fault, definition } of schedules.values()) {
     if (fault !== undefined) context.printMessage(`note: schedule ${id} cannot be read: ${fault}`);
     const missing = definition && findCalendarFault(definition, calendars);

@@ -48,12 +48,12 @@ function parseExportedRows(text: string): ExportedRows {
 
 function parseCellRows(text: string): ExportedRows {
   const records = parseDelimited(text);
-  if (!Array.isArray(records)) return { rows: [], faults: [records], notes: [] };
+  if (!Array.isArray(records)) return refuseFile(records);
   const [head, ...rest] = records;
-  if (head === undefined) return { rows: [], faults: [{ line: 1, detail: "the file is empty" }], notes: [] };
+  if (head === undefined) return refuseFile({ line: 1, detail: "the file is empty" });
   const names = head.cells.map((name) => (name ?? "").trim().toLowerCase());
   const fault = findHeadFault(names);
-  if (fault !== undefined) return { rows: [], faults: [{ line: head.line, detail: fault }], notes: [] };
+  if (fault !== undefined) return refuseFile({ line: head.line, detail: fault });
   const isTabbed = text.slice(0, text.indexOf("\n")).includes("\t");
   const faults: TableRemark[] = [];
   const rows = rest.flatMap(({ line, cells }): ExportedRow[] => {
@@ -66,6 +66,10 @@ function parseCellRows(text: string): ExportedRows {
     return [];
   });
   return { rows, faults, notes: listStrayNotes(head.line, names) };
+}
+
+function refuseFile(fault: TableRemark): ExportedRows {
+  return { rows: [], faults: [fault], notes: [] };
 }
 
 function findHeadFault(names: readonly string[]): string | undefined {
@@ -104,11 +108,8 @@ function parseJsonValues(text: string): ExportedRows {
     .split(/\r?\n/)
     .flatMap((one, at) => (one.trim() === "" ? [] : [{ line: at + 1, value: parseJson(one) }]));
   if (lines.length > 0 && isJsonObject(lines[0]?.value)) return toExportedRows(lines);
-  return {
-    rows: [],
-    faults: [{ line: 1, detail: "the file must be a JSON array of rows, or have one JSON object per line" }],
-    notes: [],
-  };
+  const detail = "the file must be a JSON array of rows, or have one JSON object per line";
+  return refuseFile({ line: 1, detail });
 }
 
 function toExportedRows(values: readonly { line: number; value: unknown }[]): ExportedRows {
@@ -150,14 +151,8 @@ interface DelimitedRecord {
   cells: readonly (string | null)[];
 }
 
-/** A line that fits no table format. */
-interface DelimitedFault {
-  line: number;
-  detail: string;
-}
-
-/** Parses the records of a text. Empty lines are skipped. */
-function parseDelimited(text: string): DelimitedRecord[] | DelimitedFault {
+/** Parses the records of a text. Empty lines are skipped. @returns the fault, if a line fits no format */
+function parseDelimited(text: string): DelimitedRecord[] | TableRemark {
   const head = text.slice(0, text.search(/[\r\n]|$/));
   if (head.includes("\t")) return parseTabbed(text);
   const separator = head.includes(";") && !head.includes(",") ? ";" : ",";
@@ -191,11 +186,7 @@ function unescapeText(text: string): string {
   return text.replace(/\\(.)/gs, (_, char: string) => ESCAPES[char] ?? char);
 }
 
-function parseQuoted(
-  text: string,
-  separator: string,
-  hasEscapes: boolean,
-): DelimitedRecord[] | DelimitedFault {
+function parseQuoted(text: string, separator: string, hasEscapes: boolean): DelimitedRecord[] | TableRemark {
   const records: DelimitedRecord[] = [];
   let cells: (string | null)[] = [];
   let line = 1;

@@ -9,7 +9,6 @@ import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { type CronText, parsePlan } from "../../schedule/plan.ts";
-import type { Call } from "../command.ts";
 import type { CommandContext } from "../store-command.ts";
 import { readCronTexts } from "./times.ts";
 
@@ -37,15 +36,18 @@ export async function readExistingSchedule(context: CommandContext, given: strin
   const id = validateName("schedule", given);
   const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
   if (seen !== undefined && seen.definitionMod !== 0n) return seen;
-  throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
+  throw createUnknownScheduleError(id);
+}
+
+export function createUnknownScheduleError(id: string): NotFoundError {
+  return new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
 }
 
 /** A command line with a schedule, or a cron text in its place. */
-type CronCall = Call<{
-  readonly cron?: readonly string[];
-  readonly seconds?: true;
-  readonly timezone?: string;
-}>;
+interface CronCall {
+  args: readonly string[];
+  flags: { readonly cron?: readonly string[]; readonly seconds?: true; readonly timezone?: string };
+}
 
 /**
  * Parses --cron and --timezone, or a cron text in place of KEY.
@@ -63,15 +65,17 @@ export function parseCronArgument(call: CronCall): { cron: CronText; timezone: s
  * at its start is taken for a cron text, because ids hardly contain these.
  * @throws UsageError
  */
-export function findCronArgument(call: CronCall): { cron: CronText; timezone: string } | undefined {
-  const [key, ...more] = call.args;
-  const flag = call.flags.cron;
-  const zone = call.flags.timezone;
+export function findCronArgument({
+  args,
+  flags,
+}: CronCall): { cron: CronText; timezone: string } | undefined {
+  const [key, ...more] = args;
+  const { cron: flag, timezone: zone } = flags;
   if (flag !== undefined && key !== undefined)
     throw new UsageError("KEY and --cron exclude each other; leave one of them out");
   const isCronText = key !== undefined && more.length === 0 && /^@|\s/.test(key.trim());
   const given = flag ?? (isCronText ? [key] : undefined);
-  const [only, ...others] = readCronTexts(given ?? [], call.flags);
+  const [only, ...others] = readCronTexts(given ?? [], flags);
   const cron = only !== undefined && others.length > 0 ? [only, ...others] : only;
   if (cron !== undefined) return { cron, timezone: zone ?? "UTC" };
   if (zone !== undefined)

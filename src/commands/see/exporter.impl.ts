@@ -20,7 +20,6 @@ import {
 import { serveMetrics } from "../../worker/metrics/metrics-server.ts";
 import { createProcessRegistry } from "../../worker/metrics/process-metrics.ts";
 import { createNotifier } from "../../worker/service/notifier.ts";
-import type { CommandExecutor } from "../command.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../store-command.ts";
 import type { ExporterFlags } from "./exporter.ts";
 
@@ -158,13 +157,13 @@ export function sumWrittenBytes(keys: Keys, events: readonly WatchEvent[]): Read
 /** Pause before it tries again if etcd cannot be reached at the start, in ms. */
 const PAUSE = 5_000;
 
-export const execute: CommandExecutor<ExporterFlags> = createStoreCommand<ExporterFlags>(
-  async (call, io, context) => {
-    const { listen = EXPORTER_LISTEN } = call.flags;
-    const address = parseListenAddress(String(listen));
+export const execute = createStoreCommand<ExporterFlags>(
+  async (context) => {
+    const { listen = EXPORTER_LISTEN } = context.flags;
+    const address = parseListenAddress(listen);
     const metrics = await ClusterMetrics.create(context);
     const server = await serveMetrics(address, metrics, context.log);
-    const notifier = createNotifier(io.env, { log: context.log, isAlive: () => true });
+    const notifier = createNotifier(context.io.env, { log: context.log, isAlive: () => true });
     context.printMessage(`serving metrics on ${formatListenAddress(server.address)}`);
     notifier.sendReady();
     try {

@@ -113,8 +113,7 @@ export function renderGridLines<R>(
 
 /** Prints a table whose cells do not depend on the time. */
 export function printTable<R>(io: CommandIo, columns: readonly TableColumn<R>[], rows: readonly R[]): void {
-  const style = detectOutputStyle(io, { ascii: false, wide: false });
-  io.writeOutput(`${renderGridLines({ columns, rows, wall: 0 }, style).join("\n")}\n`);
+  io.writeOutput(`${renderGridLines({ columns, rows, wall: 0 }, detectOutputStyle(io)).join("\n")}\n`);
 }
 
 /** Builds a column for some rows. @param wall  wall clock, ms since the epoch */

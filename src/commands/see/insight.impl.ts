@@ -3,6 +3,7 @@ import { clean, quoteText } from "../../base/text.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import { validateName } from "../../protocol/names.ts";
 import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../state/claims.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import {
   ASCII_SIGNS,
   buildTimeline,
@@ -17,7 +18,7 @@ import {
   predictTotal,
   type WhatIfReport,
 } from "../../state/what-if.ts";
-import type { Call, CommandIo } from "../command.ts";
+import type { CommandIo } from "../command.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
 import { parseDrainTarget } from "../drain-target.ts";
 import { printResult } from "../json-output.ts";
@@ -38,17 +39,17 @@ const MOST_COLUMNS = 1_000;
 /** How far back the bars begin without --since, ms. */
 const HOUR = 3_600_000;
 
-export const showTimeline = createReadCommand<TimelineFlags>(async (call, io, context) => {
+export const showTimeline = createReadCommand<TimelineFlags>(async (context) => {
   const until = context.clock.getWallTime();
-  const span = { from: call.flags.since?.(until) ?? until - HOUR, until };
+  const span = { from: context.flags.since?.(until) ?? until - HOUR, until };
   if (span.from === until) throw new UsageError("--since must be before now; got now");
   const inputs = await retryCompacted(() => readInputs(context));
-  const tracks = selectTracks(buildTimeline(inputs, span), call.args);
-  printResult(call, io, { revision: inputs.snapshot.revision, ...span, tracks }, () => {
-    const signs = isUtf8(io.env) ? UNICODE_SIGNS : ASCII_SIGNS;
-    const width = Math.min(MOST_COLUMNS, call.flags.width ?? computeWidth(io, tracks));
+  const tracks = selectTracks(buildTimeline(inputs, span), context.args);
+  printResult(context, { revision: inputs.snapshot.revision, ...span, tracks }, () => {
+    const signs = isUtf8(context.io.env) ? UNICODE_SIGNS : ASCII_SIGNS;
+    const width = Math.min(MOST_COLUMNS, context.flags.width ?? computeWidth(context.io, tracks));
     const lines = formatTimeline(tracks, span, { width, signs });
-    return tracks.length === 0 ? describeNothingRecorded(call) : formatLines(lines);
+    return tracks.length === 0 ? describeNothingRecorded(context.args) : formatLines(lines);
   });
 });
 
@@ -70,54 +71,50 @@ function computeWidth({ terminal }: CommandIo, tracks: readonly TimelineTrack[])
   return Math.max(10, terminal.getSize().columns - longest - 3);
 }
 
-function describeNothingRecorded({ args }: Call<object>): string {
+function describeNothingRecorded(args: readonly string[]): string {
   const of = args.length === 0 ? "" : ` of ${args.map((name) => quoteText(name)).join(", ")}`;
   return `nothing is recorded${of} in this time\n`;
 }
 
-export const previewDrain = createReadCommand<JsonFlags>(async (call, io, context) => {
-  const target = parseDrainTarget(call.args);
-  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
-  const wall = context.clock.getWallTime();
-  const report = predictDrain(snapshot, target, { by: formatOperator(context.operator), wall });
-  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+export const previewDrain = createWhatIfCommand<JsonFlags>(({ args, operator }) => {
+  const target = parseDrainTarget(args);
+  return (snapshot, wall) => predictDrain(snapshot, target, { by: formatOperator(operator), wall });
 });
 
-export const previewReset = createReadCommand<WhatIfResetFlags>(async (call, io, context) => {
-  const kind = call.args[0] === "resource" ? "resource" : "lock";
-  const name = validateName(kind, call.args[1] ?? "");
-  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
-  const wall = context.clock.getWallTime();
-  const claims = buildClaims(snapshot);
-  const targets = findResetTargets(snapshot, kind, name, call.flags.run);
-  const evicted = [...new Set(targets.map(({ run }) => run))].flatMap((run) => claims.get(run) ?? []);
-  const report = predictReset(snapshot, evicted, wall);
-  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+export const previewReset = createWhatIfCommand<WhatIfResetFlags>(({ args, flags }) => {
+  const kind = args[0] === "resource" ? "resource" : "lock";
+  const name = validateName(kind, args[1] ?? "");
+  return (snapshot, wall) => {
+    const claims = buildClaims(snapshot);
+    const targets = findResetTargets(snapshot, kind, name, flags.run);
+    const evicted = [...new Set(targets.map(({ run }) => run))].flatMap((run) => claims.get(run) ?? []);
+    return predictReset(snapshot, evicted, wall);
+  };
 });
 
-export const previewTotal = createReadCommand<JsonFlags>(async (call, io, context) => {
-  const [name = "", text = ""] = call.args;
+export const previewTotal = createWhatIfCommand<JsonFlags>(({ args: [name = "", text = ""] }) => {
   const resource = validateName("resource", name);
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new UsageError(`TOTAL must be a whole number of 1 or more; got ${quoteText(text)}`);
-  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts", "histories"]);
-  const wall = context.clock.getWallTime();
-  const report = predictTotal(snapshot, { resource, total: Number(text) }, wall);
-  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+  return (snapshot, wall) => predictTotal(snapshot, { resource, total: Number(text) }, wall);
 });
+
+/** Creates a command that prints the effects of a change. @param prepare  checks the arguments, before anything is read */
+function createWhatIfCommand<F extends JsonFlags>(
+  prepare: (context: CommandContext<F>) => (snapshot: Snapshot, wall: number) => WhatIfReport,
+) {
+  return createReadCommand<F>(async (context) => {
+    const predict = prepare(context);
+    const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts", "histories"]);
+    const wall = context.clock.getWallTime();
+    const report = predict(snapshot, wall);
+    const document = { revision: snapshot.revision, ...toWhatIfJson(report) };
+    printResult(context, document, () => formatLines(formatWhatIf(report, wall)));
+  });
+}
 
 function formatLines(lines: readonly string[]): string {
   return `${lines.map((line) => clean(line)).join("\n")}\n`;
-}
-
-/** Prints the effects of a change. @param wall  wall clock, ms since the epoch */
-function printWhatIf(
-  call: Call<JsonFlags>,
-  io: CommandIo,
-  { report, revision, wall }: { report: WhatIfReport; revision: bigint; wall: number },
-): void {
-  const formatText = () => formatLines(formatWhatIf(report, wall));
-  printResult(call, io, { revision, ...toWhatIfJson(report) }, formatText);
 }
 
 function toWhatIfJson({ ends, leaves, grants, blocked }: WhatIfReport): object {

@@ -14,35 +14,32 @@ import { toQueue } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { parseRunning } from "../../schedule/state/running-record.ts";
-import type { Call, CommandIo } from "../command.ts";
 import { findOutputDirectory } from "../output-storage.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { LogsFlags } from "./logs.ts";
 
 /** Prints records: as they are, or one line after the other, without what a terminal would interpret. */
 class OutputPrinter {
-  readonly #io: CommandIo;
+  readonly #context: Pick<CommandContext, "io" | "printMessage">;
   readonly #isRaw: boolean;
-  readonly #note: (line: string) => void;
   readonly #decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
   readonly #rest = { 1: "", 2: "" };
 
-  /** @param note  prints a line of ours */
-  constructor(io: CommandIo, isRaw: boolean, note: (line: string) => void) {
-    this.#io = io;
+  constructor(context: Pick<CommandContext, "io" | "printMessage">, isRaw: boolean) {
+    this.#context = context;
     this.#isRaw = isRaw;
-    this.#note = note;
   }
 
   /** @returns false once the reader has closed standard output */
   print(records: readonly OutputRecord[], skipped = 0): boolean {
-    if (skipped > 0) this.#note(`about ${skipped} bytes are left out here`);
+    const { printMessage } = this.#context;
+    if (skipped > 0) printMessage(`about ${skipped} bytes are left out here`);
     let isOpen = true;
     for (const record of records) {
       if (record.kind === 1 || record.kind === 2)
         isOpen = this.#printData(record.data, record.kind) && isOpen;
       const lost = getLostBytes(record);
-      if (lost > 0) this.#note(`${lost} bytes were not kept here`);
+      if (lost > 0) printMessage(`${lost} bytes were not kept here`);
     }
     return isOpen;
   }
@@ -53,14 +50,15 @@ class OutputPrinter {
   }
 
   #printData(data: Buffer, kind: 1 | 2): boolean {
-    if (this.#isRaw) return this.#io.writeBytes?.(data, kind) ?? this.#io.writeOutput(data.toString());
+    const { io } = this.#context;
+    if (this.#isRaw) return io.writeBytes?.(data, kind) ?? io.writeOutput(data.toString());
     const lines = (this.#rest[kind] + this.#decoders[kind].decode(data, { stream: true })).split("\n");
     this.#rest[kind] = lines.pop() ?? "";
     return lines.every((line) => this.#printLine(line));
   }
 
   #printLine(line: string): boolean {
-    return this.#io.writeOutput(`${clean(line.replace(/\r+$/, "")).trimEnd()}\n`);
+    return this.#context.io.writeOutput(`${clean(line.replace(/\r+$/, "")).trimEnd()}\n`);
   }
 }
 
@@ -74,21 +72,21 @@ interface WantedOutput {
   follow: boolean;
 }
 
-export const execute = createStoreCommand<LogsFlags>(async (call, io, context) => {
-  const [word = ""] = call.args;
-  const wanted = readWanted(call, context.clock.getWallTime());
+export const execute = createStoreCommand<LogsFlags>(async (context) => {
+  const [word = ""] = context.args;
+  const { raw, ...given } = context.flags;
+  const wanted = readWanted(given, context.clock.getWallTime());
   const found = await findOutputRun(context, word);
-  const isRaw = call.flags.raw !== undefined || !io.terminal.isOutput();
-  const printer = new OutputPrinter(io, isRaw, context.printMessage);
+  const printer = new OutputPrinter(context, raw || !context.io.terminal.isOutput());
   const isShown =
-    (await printLocal(context, io, found, { wanted, printer })) ||
+    (await printLocal(context, found, wanted, printer)) ||
     (await printRemote(context, found, wanted, printer));
   printer.end();
-  if (!isShown) printTail(context, io, found, wanted);
+  if (!isShown) printTail(context, found, wanted);
   return undefined;
 });
 
-function readWanted({ flags: { tail, since, follow } }: Call<LogsFlags>, now: number): WantedOutput {
+function readWanted({ tail, since, follow }: LogsFlags, now: number): WantedOutput {
   return {
     follow: follow !== undefined,
     ...(tail !== undefined && { tail }),
@@ -98,12 +96,12 @@ function readWanted({ flags: { tail, since, follow } }: Call<LogsFlags>, now: nu
 
 /** Prints the output of an ended run of this host and user. @returns false if this host does not have it */
 async function printLocal(
-  { facts, settings }: CommandContext,
-  { env }: CommandIo,
+  { facts, settings, io }: CommandContext,
   { run, host, key }: OutputRun,
-  { wanted, printer }: { wanted: WantedOutput; printer: OutputPrinter },
+  wanted: WantedOutput,
+  printer: OutputPrinter,
 ): Promise<boolean> {
-  const directory = findOutputDirectory(settings.outputDirectory, env);
+  const directory = findOutputDirectory(settings.outputDirectory, io.env);
   if (host !== facts.fqdn || directory === undefined || (wanted.follow && key !== undefined)) return false;
   if ((await listSegments(directory, run)).length === 0) return false;
   let { position, cut } = await findOutputStart(directory, run, wanted);
@@ -141,8 +139,7 @@ async function printRemote(
 
 /** Prints the end of the output that is stored in etcd. */
 function printTail(
-  context: CommandContext,
-  io: CommandIo,
+  { io, printMessage }: CommandContext,
   { run, host, tail, key }: OutputRun,
   wanted: WantedOutput,
 ): void {
@@ -152,10 +149,10 @@ function printTail(
       key === undefined
         ? "no end of its output is stored"
         : "it runs, but keeps no output, or its host cannot answer";
-    context.printMessage(`${why}, and ${end}`);
+    printMessage(`${why}, and ${end}`);
     return;
   }
-  context.printMessage(`${why}; this is the end of its output, from etcd:`);
+  printMessage(`${why}; this is the end of its output, from etcd:`);
   const lines = tail.split("\n");
   io.writeOutput(
     `${lines.slice(wanted.tail === undefined ? 0 : Math.max(0, lines.length - wanted.tail)).join("\n")}\n`,

@@ -5,7 +5,6 @@ import type { Snapshot } from "../../state/snapshot.ts";
 import { ASCII_DRAWING, UNICODE_DRAWING } from "../../views/drawing.ts";
 import { buildOverview, OVERVIEW_COLLECTIONS, OVERVIEW_JSON } from "../../views/overview.ts";
 import { countOverviewBuckets, drawOverview, type OverviewLook } from "../../views/overview-drawing.ts";
-import type { Call, CommandIo } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
@@ -22,28 +21,33 @@ const REPAINT_INTERVAL = 1_000;
 /** The pause is at least this many times as long as the work: a large site costs no more than a tenth of a processor. */
 const BREATH = 9;
 
-export const showOverview = createReadCommand<OverviewFlags>(async (call, io, context) => {
-  if (call.flags.watch) return await watchOverview(call, io, context);
+export const showOverview = createReadCommand<OverviewFlags>(async (context) => {
+  const { flags, io } = context;
+  if (flags.watch) return await watchOverview(context);
   const [read, etcd] = await Promise.all([
     readSnapshot(context, OVERVIEW_COLLECTIONS),
     readEtcdHealth(context),
   ]);
   const snapshot = addEtcdFaults(read, etcd);
   const wall = context.clock.getWallTime();
-  if (call.flags.json) {
+  if (flags.json) {
     const { revision } = snapshot;
     const document = OVERVIEW_JSON.toJson(buildOverview(snapshot, wall, { etcd }));
     io.writeOutput(formatJsonDocument({ revision, prefix: context.keys.prefix, ...document }));
     return;
   }
-  const style = detectOutputStyle(io, { ascii: call.flags.ascii === true, wide: false });
-  const look = createLook(call, io, style.width ?? PIPE_COLUMNS, wall);
+  const style = detectOutputStyle(io, flags);
+  const look = createLook(context, style.width ?? PIPE_COLUMNS, wall);
   io.writeOutput(`${renderOverview(snapshot, etcd, look, { style }).join("\n")}\n`);
 });
 
-function createLook(call: Call<OverviewFlags>, io: CommandIo, columns: number, wall: number): OverviewLook {
-  const isAscii = call.flags.ascii === true || !isUtf8(io.env);
-  return { width: call.flags.width ?? columns, signs: isAscii ? ASCII_DRAWING : UNICODE_DRAWING, wall };
+function createLook(
+  { flags, io }: CommandContext<OverviewFlags>,
+  columns: number,
+  wall: number,
+): OverviewLook {
+  const isAscii = flags.ascii || !isUtf8(io.env);
+  return { width: flags.width ?? columns, signs: isAscii ? ASCII_DRAWING : UNICODE_DRAWING, wall };
 }
 
 function renderOverview(
@@ -59,20 +63,16 @@ function renderOverview(
 }
 
 /** Repaints the picture until the output is closed. @throws UsageError without a terminal */
-async function watchOverview(
-  call: Call<OverviewFlags>,
-  io: CommandIo,
-  context: CommandContext,
-): Promise<number | undefined> {
-  if (call.flags.json)
-    throw new UsageError("give --watch or --json, not both; see also: signalbox ls --watch");
+async function watchOverview(context: CommandContext<OverviewFlags>): Promise<undefined> {
+  const { flags, io } = context;
+  if (flags.json) throw new UsageError("give --watch or --json, not both; see also: signalbox ls --watch");
   if (!io.terminal.isOutput() || io.env.TERM === "dumb")
     throw new UsageError("--watch needs a terminal; a pipe can follow changes with: signalbox ls --watch");
   const follower = new SnapshotFollower(context, OVERVIEW_COLLECTIONS);
   const health = new HealthFollower(context);
   try {
     await follower.begin();
-    return await repaintOverview(call, io, context, { follower, health });
+    return await repaintOverview(context, follower, health);
   } finally {
     follower.end();
     health.end();
@@ -80,19 +80,17 @@ async function watchOverview(
 }
 
 async function repaintOverview(
-  call: Call<OverviewFlags>,
-  io: CommandIo,
-  context: CommandContext,
-  { follower, health }: { follower: SnapshotFollower; health: HealthFollower },
+  context: CommandContext<OverviewFlags>,
+  follower: SnapshotFollower,
+  health: HealthFollower,
 ): Promise<undefined> {
-  const { clock, signal } = context;
+  const { clock, io, signal } = context;
   const screen = new AnsiScreen(io);
   screen.enter();
   try {
     for (;;) {
       const start = clock.now();
-      const live = follower.getLiveSnapshot();
-      if (!screen.paint(renderLivePicture(call, io, { live, etcd: health.last }, context))) return;
+      if (!screen.paint(renderLivePicture(context, follower.getLiveSnapshot(), health.last))) return;
       await clock.sleep(Math.max(REPAINT_INTERVAL, BREATH * (clock.now() - start)), signal);
     }
   } finally {
@@ -101,15 +99,15 @@ async function repaintOverview(
 }
 
 function renderLivePicture(
-  call: Call<OverviewFlags>,
-  io: CommandIo,
-  { live, etcd }: { live: LiveSnapshot; etcd: EtcdHealth | undefined },
-  { clock }: CommandContext,
+  context: CommandContext<OverviewFlags>,
+  live: LiveSnapshot,
+  etcd: EtcdHealth | undefined,
 ): string[] {
-  const style = detectOutputStyle(io, { ascii: call.flags.ascii === true, wide: false });
+  const { clock, flags, io } = context;
+  const style = detectOutputStyle(io, flags);
   const wall = clock.getWallTime();
   const { rows, columns } = io.terminal.getSize();
-  const look = createLook(call, io, columns - 1, wall);
+  const look = createLook(context, columns - 1, wall);
   const { awaySince } = live;
   const snapshot = addEtcdFaults(live.snapshot, etcd);
   const status =

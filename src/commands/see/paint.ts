@@ -38,7 +38,7 @@ const CODES: Record<Tone, string> = {
  */
 export function detectOutputStyle(
   { env, terminal }: CommandIo,
-  wants: { ascii: boolean; wide: boolean; bars?: boolean },
+  wants: { readonly ascii?: boolean; readonly wide?: boolean; readonly bars?: boolean | undefined } = {},
 ): OutputStyle {
   if (!terminal.isOutput()) return { colours: false, marks: undefined, width: undefined, arrow: "->" };
   const isAscii = wants.ascii || !isUtf8(env);

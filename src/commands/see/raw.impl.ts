@@ -33,9 +33,9 @@ interface KeyHistory {
   isCompacted: boolean;
 }
 
-export const execute = createReadCommand<RawFlags>(async (call, io, context) => {
-  const [kind = "", name = ""] = call.args;
-  const count = call.flags.revisions ?? 0;
+export const execute = createReadCommand<RawFlags>(async (context) => {
+  const [kind = "", name = ""] = context.args;
+  const count = context.flags.revisions ?? 0;
   const { subject, queues } = await findSubject(context, kind, name);
   const ranges = listSubjectRanges(context.keys, subject, { queues });
   const { signal } = context;
@@ -44,7 +44,7 @@ export const execute = createReadCommand<RawFlags>(async (call, io, context) => 
   const histories: KeyHistory[] = [];
   for (const entry of entries) histories.push(await readHistory(context, entry, count));
   const document = { revision, kind, name, keys: histories.map(toJson), more: hasMore };
-  printResult(call, io, document, () => `${histories.flatMap(formatHistory).join("\n")}\n`);
+  printResult(context, document, () => `${histories.flatMap(formatHistory).join("\n")}\n`);
   if (hasMore) context.printMessage(`note: only the first ${MOST_KEYS} keys are shown`);
 });
 

@@ -57,12 +57,12 @@ import {
   toRunnersJson,
 } from "./show-json.ts";
 
-export const execute = createReadCommand<JsonFlags>(async (call, io, context) => {
-  const [kind = "", name = ""] = call.args;
+export const execute = createReadCommand<JsonFlags>(async (context) => {
+  const [kind = "", name = ""] = context.args;
   const { revision, detail, document } = await readDetail(context, kind, name);
-  const style = detectOutputStyle(io, { ascii: false, wide: false });
+  const style = detectOutputStyle(context.io);
   const formatText = () => `${renderDetailText(detail, style).join("\n")}\n`;
-  printResult(call, io, { revision, kind, ...document }, formatText);
+  printResult(context, { revision, kind, ...document }, formatText);
 });
 
 function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {

@@ -8,7 +8,6 @@ import { buildClaims, type Claim, formatTicketOwner } from "../../state/claims.t
 import { explain, formatExplanation } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { explainLockAt, explainScheduleAt, findMainReason, type PastReason } from "../../state/why-then.ts";
-import type { Call, CommandIo } from "../command.ts";
 import type { WrittenPastTime } from "../command-line/instant.ts";
 import { printResult } from "../json-output.ts";
 import {
@@ -35,18 +34,18 @@ interface WordMatch {
   notes: readonly string[];
 }
 
-export const execute = createReadCommand<WhyFlags>(async (call, io, context) => {
-  const [word = ""] = call.args;
-  const time = call.flags.at;
-  if (time !== undefined) return await printWhyAt(call, io, context, time);
+export const execute = createReadCommand<WhyFlags>(async (context) => {
+  const [word = ""] = context.args;
+  const time = context.flags.at;
+  if (time !== undefined) return await printWhyAt(context, time);
   const { snapshot, claims, notes } = await retryCompacted(() => readMatch(context, word));
   const wall = context.clock.getWallTime();
   const explanations = claims.map((claim) => explain(snapshot, claim, wall));
   const liveness = await readEntryLiveness(context, listConcernedEntries(explanations));
   const documents = explanations.map((one) => toExplanationJson(one, liveness));
-  printResult(call, io, { revision: snapshot.revision, explanations: documents, notes }, () => {
+  printResult(context, { revision: snapshot.revision, explanations: documents, notes }, () => {
     const lines = explanations.flatMap((one) => formatExplanation(one, { wall, sessions: liveness }));
-    const style = detectOutputStyle(io, { ascii: false, wide: false });
+    const style = detectOutputStyle(context.io);
     return `${wrapProseLines([...lines, ...notes], style).join("\n")}\n`;
   });
   return undefined;
@@ -134,13 +133,8 @@ const AUDIT_BEFORE = 30 * 86_400_000;
  * Prints why a schedule or lock did not run at a time, as history shows it.
  * @throws UsageError; SignalboxError 1 if neither a schedule nor the history of a lock has this name; StoreError
  */
-async function printWhyAt(
-  call: Call<WhyFlags>,
-  io: CommandIo,
-  context: CommandContext,
-  time: WrittenPastTime,
-): Promise<undefined> {
-  const name = validateName("schedule", call.args[0] ?? "");
+async function printWhyAt(context: CommandContext<WhyFlags>, time: WrittenPastTime): Promise<undefined> {
+  const name = validateName("schedule", context.args[0] ?? "");
   const at = time(context.clock.getWallTime());
   const snapshot = await readPast(context, name, at);
   const definition = snapshot.schedules.get(name)?.value;
@@ -157,7 +151,7 @@ async function printWhyAt(
   ];
   const { revision } = snapshot;
   const document = { revision, at, main: findMainReason(reasons)?.text ?? null, reasons };
-  printResult(call, io, document, () => `${reasons.map(({ text }) => clean(text)).join("\n")}\n`);
+  printResult(context, document, () => `${reasons.map(({ text }) => clean(text)).join("\n")}\n`);
 }
 
 function readPast(context: CommandContext, name: string, at: number) {

@@ -3,9 +3,10 @@ import { quotePosixWord } from "../../base/shell.ts";
 import { findCommandName, removeReleaseNames } from "../../syntax/command-name.ts";
 import { type CronJob, type CrontabFault, parseCrontab } from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
-import { ASSIGNMENT, findLockingPrograms } from "../../syntax/line-commands.ts";
+import { findLockingPrograms } from "../../syntax/line-commands.ts";
 import { hasToolName } from "../../syntax/lock-tools.ts";
 import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
+import { ASSIGNMENT } from "../../syntax/shell-wrappers.ts";
 import { findBackgroundInText } from "../background-process.ts";
 import {
   applyEdits,

@@ -42,7 +42,7 @@ const concluded = (levels: FindingLevel[], flags: Record<string, true>, summary 
     { name: "size", value: 7, unit: "B" as const, warning: 5, critical: 9 },
     { name: "keys", value: 3 },
   ];
-  const code = reportCheck({ findings, figures, summary, revision: 12n }, flags, here);
+  const code = reportCheck({ findings, figures, summary, revision: 12n }, { flags, io: here });
   return { code, text: here.text };
 };
 
@@ -155,7 +155,7 @@ describe("warnings that are known", () => {
     const report = { findings, figures: [], summary: "3 of 3" };
     const told = (flags: Record<string, true>) => {
       const here = world();
-      return { code: reportCheck(report, flags, here), text: here.text };
+      return { code: reportCheck(report, { flags, io: here }), text: here.text };
     };
     expect(told({})).toEqual({ code: 0, text: "fine: 3 of 3 (accepted: known)\n" });
     expect(told({ nagios: true })).toEqual({ code: 0, text: "SIGNALBOX OK - 3 of 3 (accepted: known)\n" });
@@ -174,7 +174,7 @@ describe("warnings that are known", () => {
       "ok      thing a: it stands so\n",
     ]);
     const more = { ...report, findings: [...findings, warning("b")] };
-    expect(reportCheck(more, { nagios: true }, here)).toBe(1);
+    expect(reportCheck(more, { flags: { nagios: true }, io: here })).toBe(1);
     expect(here.text).toBe("SIGNALBOX WARNING - 1 warning: b: it stands so (accepted: known)\n");
   });
 });

@@ -10,6 +10,7 @@ import {
   createOutcome,
 } from "../../../src/commands/outcome.ts";
 import { printOutcome } from "../../../src/commands/print-outcome.ts";
+import { createMessagePrinter } from "../../../src/commands/store-command.ts";
 
 const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({
   flags,
@@ -57,7 +58,7 @@ function print(outcome: ActionOutcome, flags: Call["flags"] = {}, verbosity = 0)
       written.err += `${line}\n`;
     },
   } as Partial<CommandIo> as CommandIo;
-  written.code = printOutcome(outcome, createCall(flags, verbosity), io);
+  written.code = printOutcome(outcome, { flags, io, printMessage: createMessagePrinter({ verbosity }, io) });
   return written;
 }
 
@@ -148,9 +149,9 @@ describe("the JSON of an outcome", () => {
   });
 
   it("of a document with faults lists them", () => {
-    const faulty = createFaultyOutcome({ revision: undefined, faults: ["f:1: bad"] }, ["f:1: bad"]);
+    const faulty = createFaultyOutcome(["f:1: bad"], ["f:1: bad"]);
     expect(printJson(faulty)).toEqual({ version: 1, outcome: "faulty", faults: ["f:1: bad"] });
-    expect(print(faulty)).toEqual({ code: 78, out: "", err: "f:1: bad\n" });
+    expect(print(faulty)).toEqual({ code: 78, out: "", err: "f:1: bad\nnothing was changed\n" });
   });
 
   it("of a prune says in words how it ended", () => {

@@ -139,6 +139,8 @@ describe("the form that edits a schedule", () => {
     const said = { ...form, fields: form.fields.map(({ unchanged: _, ...field }) => field) };
     const call = parseCall(said.spec, toCommandWords(said));
     const given = readGivenFields(call, "UTC", Date.now());
-    expect(applyGivenFields({ cron: FULL.cron, timezone: "UTC", type: "report" }, given, call)).toEqual(FULL);
+    expect(applyGivenFields({ cron: FULL.cron, timezone: "UTC", type: "report" }, given, call.flags)).toEqual(
+      FULL,
+    );
   });
 });

@@ -72,8 +72,10 @@ describe("a preview", () => {
 
   it("fails if the command cannot be done, with the reasons", () => {
     const failed = { revision: undefined, outcome: "failed", isLive: false, affectedRuns: "" };
-    const faulty = createFaultyOutcome({ revision: 1n, faults: ["f:1: bad"] }, ["f:1: bad"]);
-    expect(createPreview(faulty)).toEqual({ ...failed, messages: ["f:1: bad"], messageKeys: ["f:1: bad"] });
+    const faulty = createFaultyOutcome(["f:1: bad"], ["f:1: bad"]);
+    const { messages } = faulty;
+    expect(messages).toEqual(["f:1: bad", "nothing was changed"]);
+    expect(createPreview(faulty)).toEqual({ ...failed, messages, messageKeys: messages });
     expect(createPreview(createDryRun("alive", 75))).toEqual({
       ...failed,
       messages: ["ends a"],

@@ -7,7 +7,6 @@ import { resolveConfig } from "../../../config/config.ts";
 import type { Settings } from "../../../config/settings.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import type { Collection, Snapshot } from "../../../state/snapshot.ts";
-import type { CrontabFormat } from "../../../syntax/crontab.ts";
 import { type JobConfiguration, judgeJobs } from "../../../views/checks/crontab.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
@@ -15,27 +14,25 @@ import { createStoreCommand } from "../../store-command.ts";
 import { type CheckReport, printReport, reportErrorsToNagios } from "../findings.ts";
 import type { CheckCrontabFlags } from "./check-crontab.ts";
 import { type CrontabReading, type CrontabText, readJobs } from "./read.ts";
-import type { CheckEnvironment } from "./signalbox.ts";
 
 /** Collections that jobs depend on. */
 const COLLECTIONS: readonly Collection[] = ["groups", "resourceConfigs", "hosts"];
 
 const checkOffline: CommandExecutor<CheckCrontabFlags> = async (call, io) => {
-  const { values } = resolveConfig({ flags: call.settings, env: io.env });
-  const reading = await readAllJobs(call, io, buildCheckEnvironment(call, io, values));
-  return reportResult(call, io, reading, undefined, []);
+  const { values: settings } = resolveConfig({ flags: call.settings, env: io.env });
+  const check = { ...call, io, settings };
+  return reportResult(check, await readAllJobs(check), undefined);
 };
 
-const checkOnline = createStoreCommand<CheckCrontabFlags>(async (call, io, context) => {
-  const reading = await readAllJobs(call, io, buildCheckEnvironment(call, io, context.settings));
+const checkOnline = createStoreCommand<CheckCrontabFlags>(async (context) => {
+  const reading = await readAllJobs(context);
   try {
-    const snapshot = await readSnapshot(context, COLLECTIONS);
-    return reportResult(call, io, reading, snapshot, []);
+    return reportResult(context, reading, await readSnapshot(context, COLLECTIONS));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const detail = `cannot read the configuration, so only the text was checked: ${error.message}`;
     const remedy = "see: signalbox doctor, or add --offline to check only the text";
-    return reportResult(call, io, reading, undefined, [createFindingBuilder("etcd").unknown(detail, remedy)]);
+    return reportResult(context, reading, undefined, [createFindingBuilder("etcd").unknown(detail, remedy)]);
   }
 });
 
@@ -43,24 +40,24 @@ export const execute = reportErrorsToNagios<CheckCrontabFlags>((call, io) =>
   (call.flags.offline ? checkOffline : checkOnline)(call, io),
 );
 
-function buildCheckEnvironment(
-  call: Call<CheckCrontabFlags>,
-  { env }: CommandIo,
-  settings: Settings,
-): CheckEnvironment {
-  const isTextOnly = call.flags.offline === true || call.flags["no-programs"] === true;
-  return { settings, home: env.HOME, searchPath: isTextOnly ? undefined : (env.PATH ?? "") };
+/** What a check receives, with or without etcd. */
+interface CrontabCheck extends Pick<Call<CheckCrontabFlags>, "args" | "flags"> {
+  io: CommandIo;
+  settings: Settings;
 }
 
-async function readAllJobs(
-  call: Call<CheckCrontabFlags>,
-  io: CommandIo,
-  environment: CheckEnvironment,
-): Promise<CrontabReading & { files: number }> {
-  const format = call.flags.format as CrontabFormat | undefined;
+async function readAllJobs({
+  args,
+  flags,
+  io,
+  settings,
+}: CrontabCheck): Promise<CrontabReading & { files: number }> {
+  const { env } = io;
+  const isTextOnly = flags.offline || flags["no-programs"];
+  const environment = { settings, home: env.HOME, searchPath: isTextOnly ? undefined : (env.PATH ?? "") };
+  const { format } = flags;
   const texts: CrontabText[] = [];
-  for (const path of call.args)
-    texts.push(...(await readTexts(path, io)).map((text) => ({ ...text, format })));
+  for (const path of args) texts.push(...(await readTexts(path, io)).map((text) => ({ ...text, format })));
   const readings = texts.map((text) => readJobs(text, environment));
   return {
     files: texts.length,
@@ -90,13 +87,12 @@ async function readTexts(path: string, io: CommandIo): Promise<{ path: string; t
 }
 
 function reportResult(
-  call: Call<CheckCrontabFlags>,
-  io: CommandIo,
+  check: CrontabCheck,
   { jobs, files, findings: textual }: CrontabReading & { files: number },
   configured: (JobConfiguration & Pick<Snapshot, "revision">) | undefined,
-  more: readonly Finding[],
+  more: readonly Finding[] = [],
 ): number {
-  const shared = new Set(call.flags.shared ?? []);
+  const shared = new Set(check.flags.shared ?? []);
   const findings = [...textual, ...judgeJobs(jobs, configured, shared)].sort(compareByLine);
   const report: CheckReport = {
     findings: [...findings, ...more],
@@ -107,7 +103,7 @@ function reportResult(
     summary: `${formatCount(jobs.length, "job")} in ${formatCount(files, "crontab")}`,
     revision: configured?.revision,
   };
-  return printReport(report, call, io);
+  return printReport(report, check);
 }
 
 function formatCount(count: number, what: string): string {

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import type { Finding } from "../../../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
 import { findProgram, type ProgramSearch, readInterpreter } from "../../../process/programs.ts";
 import {
   applyAssignments,
@@ -37,14 +37,9 @@ export function judgeProgram(
   const isCrons = path === CRON_PATH && !isPathSet;
   // A cron that passes on the PATH of its service finds the program; the check cannot know whether cron does.
   const mayWork = isCrons && findMissing(program, SERVICE_PATH) === undefined;
-  const finding: Finding = {
-    kind: "program",
-    check: where,
-    level: mayWork ? "warning" : "failure",
-    detail: `${describeMissing(missing)}${describePath(missing.name, path, isCrons)}`,
-    remedy: suggestRemedy(program, missing, path, searchPath),
-  };
-  return [finding];
+  const detail = `${describeMissing(missing)}${describePath(missing.name, path, isCrons)}`;
+  const remedy = suggestRemedy(program, missing, path, searchPath);
+  return [createFindingBuilder("program", where)[mayWork ? "warning" : "failure"](detail, remedy)];
 }
 
 /** Checks the program of a command as the shell, or a tool without a shell, starts it. */

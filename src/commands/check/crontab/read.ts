@@ -49,7 +49,7 @@ export function readJobs({ path, text, format }: CrontabText, environment: Check
   const guess = guessCrontabFormat(path, text);
   const crontab = parseCrontab(text, format ?? guess.format);
   const faults = crontab.faults.map(({ line, isFatal, detail }) =>
-    createFinding(`${path}:${line}`, isFatal && isOurs ? "failure" : "warning", detail),
+    reportCrontab(`${path}:${line}`)[isFatal && isOurs ? "failure" : "warning"](detail),
   );
   const readings = crontab.jobs.map((job) => readLine(job, path, environment));
   return {
@@ -82,7 +82,7 @@ function mergeFindings(findings: readonly Finding[]): Finding[] {
 function listFormatDoubts(check: string, { format, doubt }: FormatGuess): Finding[] {
   if (doubt === undefined) return [];
   const detail = `${doubt}; it was read as --format ${format}`;
-  return [createFinding(check, "warning", detail, "--format system, or --format user")];
+  return [reportCrontab(check).warning(detail, "--format system, or --format user")];
 }
 
 function readLine(job: CronJob, path: string, environment: CheckEnvironment): CrontabReading {
@@ -90,7 +90,7 @@ function readLine(job: CronJob, path: string, environment: CheckEnvironment): Cr
   const cut = findCutCommand(job, where);
   const found = listLineCommands(job.command, buildCronVariables(job, environment));
   if ("fault" in found) {
-    const fault = createFinding(where, "failure", `the shell cannot parse the command: ${found.fault}`);
+    const fault = reportCrontab(where).failure(`the shell cannot parse the command: ${found.fault}`);
     return { jobs: [], findings: [...cut, fault] };
   }
   const missing = findMissingUser(job, where);
@@ -122,7 +122,7 @@ function readLineCommand(command: LineCommand, line: CheckedLine): CommandReadin
   const invocation = findInvocation(command);
   if (invocation !== undefined) return { command, invocation, ...readInvocation(invocation, line) };
   const fault = findMisspelling(command);
-  const findings = fault === undefined ? [] : [createFinding(line.where, "failure", fault)];
+  const findings = fault === undefined ? [] : [reportCrontab(line.where).failure(fault)];
   return { command, invocation, job: undefined, findings };
 }
 
@@ -194,7 +194,7 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
   const tools = [...new Set(unread.map(({ detail }) => detail))].join(", ");
   const detail = `${unread.length} ${unread.length === 1 ? "line" : "lines"} of ${tools} ${unread.length === 1 ? "was" : "were"} not checked`;
   const remedy = "to check them: signalbox migrate crontab --check FILE";
-  const told: Finding = createFindingBuilder(UNREAD, path).hint(detail, remedy);
+  const told = createFindingBuilder(UNREAD, path).hint(detail, remedy);
   return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
 }
 
@@ -202,18 +202,18 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
 function findCutCommand({ isCut, command, input }: CronJob, check: string): Finding[] {
   if (!isCut || (input === "" && !isToolMentioned(command))) return [];
   const detail = "cron ends the command at the first % and passes the rest to it as input";
-  return [createFinding(check, "warning", detail, "write \\% for a percent sign in the command")];
+  return [reportCrontab(check).warning(detail, "write \\% for a percent sign in the command")];
 }
 
 /** Reports a tool in the user field of a system crontab. */
 function findMissingUser({ user = "" }: CronJob, check: string): Finding | undefined {
   if (!/(^|\/)(signalbox|switchman)$/.test(user)) return undefined;
   const detail = "the user is missing: in this file it is written between the schedule and the command";
-  return createFinding(check, "failure", detail, "for a crontab without users: --format user");
+  return reportCrontab(check).failure(detail, "for a crontab without users: --format user");
 }
 
-function createFinding(check: string, level: Finding["level"], detail: string, remedy?: string): Finding {
-  return { kind: "crontab", check, level, detail, ...(remedy !== undefined && { remedy }) };
+function reportCrontab(check: string): ReturnType<typeof createFindingBuilder> {
+  return createFindingBuilder("crontab", check);
 }
 
 /** Merges the crontab's variables over those that cron is known to set. */
@@ -240,7 +240,7 @@ function readSwitchman({ words }: Invocation, { where, settings }: CheckedLine):
     const call = parseSwitchman(words);
     const isPlain = (text: string | undefined) => text?.includes(UNKNOWN) !== true;
     const { lock, group, leases, command } = call;
-    const isNamed = lock !== undefined && lock !== command[0]?.replace(/^.*\//, "");
+    const isNamed = lock !== undefined && lock !== getBaseName(command[0] ?? "");
     const job: CrontabJob = {
       where,
       tool: "switchman",
@@ -285,7 +285,7 @@ function findMissingFolders(
   const details = commands
     .filter(({ isRemote }) => !isRemote)
     .flatMap((command) => [...findMissingWorkingFolder(command), ...findMissingTargets(command)]);
-  return [...new Set(details)].map((detail) => ({ kind: "folder", check, level, detail }));
+  return [...new Set(details)].map((detail) => createFindingBuilder("folder", check)[level](detail));
 }
 
 function findMissingWorkingFolder({ words: [first, ...rest] }: LineCommand): string[] {
@@ -322,7 +322,7 @@ function isMissing(path: string): boolean {
 export function toSignalboxLine(call: SwitchmanCall): string {
   const { lock, group, command } = call;
   const [file = ""] = command;
-  const named = lock === file.slice(file.lastIndexOf("/") + 1) ? [] : ["--lock", lock ?? ""];
+  const named = lock === getBaseName(file) ? [] : ["--lock", lock ?? ""];
   const words = [
     "signalbox",
     "run",
@@ -346,10 +346,8 @@ const KEPT_ASIDE = /(?:\.(?:dpkg-\w+|ucf-\w+|bak|old|orig|sw[op]|disabled)|~)$/;
 function judgeCrontabFile(path: string): Finding[] {
   const [, name] = /(?:^|\/)cron\.d\/([^/]+)$/.exec(path) ?? [];
   if (name === undefined) return [];
-  const createFinding = (detail: string, remedy: string): Finding => {
-    const level = KEPT_ASIDE.test(name) ? "hint" : "warning";
-    return { kind: "crontab-file", check: path, level, detail, remedy };
-  };
+  const { hint, warning } = createFindingBuilder("crontab-file", path);
+  const createFinding = KEPT_ASIDE.test(name) ? hint : warning;
   const isNamed = /^[\w-]+$/.test(name);
   const fault = findOwnershipFault(path);
   return [

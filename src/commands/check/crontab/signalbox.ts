@@ -1,5 +1,5 @@
 import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
-import type { Finding } from "../../../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
 import { type Config, resolveConfig } from "../../../config/config.ts";
 import { readFileWithMode } from "../../../config/files.ts";
 import { thisMachine } from "../../../config/machine.ts";
@@ -8,6 +8,7 @@ import { readHostFacts } from "../../../fleet/host.ts";
 import { validateName } from "../../../protocol/names.ts";
 import type { Invocation } from "../../../syntax/line-commands.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { getBaseName } from "../../../syntax/shell-wrappers.ts";
 import type { CrontabJob } from "../../../views/checks/crontab.ts";
 import type { Call } from "../../command.ts";
 import { parseCall } from "../../command-line/parse-call.ts";
@@ -54,9 +55,12 @@ export function readSignalbox(invocation: Invocation, line: CheckedLine): LineRe
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     if (error.exitCode === EXIT.usage && canHideOptions(invocation.words))
-      return { job: undefined, findings: [createFinding(line, "shell", "hint", UNSEEN)] };
+      return { job: undefined, findings: [createFindingBuilder("shell", line.where).hint(UNSEEN)] };
     const kind = error.exitCode === EXIT.usage ? "usage" : "config";
-    return { job: undefined, findings: [...notes, createFinding(line, kind, "failure", error.message)] };
+    return {
+      job: undefined,
+      findings: [...notes, createFindingBuilder(kind, line.where).failure(error.message)],
+    };
   }
 }
 
@@ -74,15 +78,11 @@ function findBusyNotes(
   { busyExitCode }: Settings,
   line: CheckedLine,
 ): Finding[] {
-  const watcher = wrapper
-    .map((word) => word.slice(word.lastIndexOf("/") + 1))
-    .find((word) => /^(chronic|cronic)$/.test(word));
+  const watcher = wrapper.map(getBaseName).find((word) => /^(chronic|cronic)$/.test(word));
   const listener = next === "||" ? next : watcher;
   if (busyExitCode === 0 || listener === undefined) return [];
   const detail = `${listener} treats exit code ${busyExitCode} as a failure, but a run exits with it when the lock is held`;
-  return [
-    { ...createFinding(line, "busy", "hint", detail), remedy: "add -E 0: then such a run exits with 0" },
-  ];
+  return [createFindingBuilder("busy", line.where).hint(detail, "add -E 0: then such a run exits with 0")];
 }
 
 const UNSEEN = "the options are known only after the shell expands them, and were not checked";
@@ -91,15 +91,6 @@ const UNSEEN = "the options are known only after the shell expands them, and wer
 function canHideOptions(words: readonly string[]): boolean {
   const end = words.indexOf("--");
   return words.slice(0, end < 0 ? undefined : end).includes(UNKNOWN);
-}
-
-function createFinding(
-  { where }: CheckedLine,
-  kind: string,
-  level: Finding["level"],
-  detail: string,
-): Finding {
-  return { kind, check: where, level, detail };
 }
 
 /** Resolves the settings of the run. What cannot be read is left out and added to `notes`. */
@@ -137,7 +128,9 @@ function readConfigFile(
     return file === undefined ? undefined : { ...file, mode: 0o600, uid: process.getuid?.() ?? file.uid };
   } catch {
     notes.push(
-      createFinding(line, "config", "hint", `this user cannot read ${path}; its settings were ignored`),
+      createFindingBuilder("config", line.where).hint(
+        `this user cannot read ${path}; its settings were ignored`,
+      ),
     );
     return { text: "{}", mode: 0o600, uid: process.getuid?.() ?? 0 };
   }
@@ -178,7 +171,7 @@ function parseLocks(call: Call<RunFlags>, file: string): CrontabJob["locks"] {
   if (call.flags["no-lock"] && named !== undefined)
     throw new UsageError("--lock and --no-lock exclude each other");
   if (call.flags["no-lock"]) return [];
-  const names = named ?? [file.slice(file.lastIndexOf("/") + 1)];
+  const names = named ?? [getBaseName(file)];
   return names
     .filter((name) => !name.includes(UNKNOWN))
     .map((name) => ({ name: validateName("lock", name), isNamed: named !== undefined }));

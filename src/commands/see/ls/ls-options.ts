@@ -14,42 +14,51 @@ export interface ListOptions {
   /** Undefined for the view's own order. */
   order: SortOrder | undefined;
   columns: readonly string[] | undefined;
+  isWide?: boolean;
   limit: number;
   all: boolean;
 }
 
 /** @param now  ms since the epoch. @throws UsageError for an unknown column, a wrong filter or a wrong time */
-export function parseListOptions<R>(call: Call<LsFlags>, view: AnyView<R>, now: number): ListOptions {
-  const { columns } = call.flags;
+export function parseListOptions<R>(
+  { args, flags }: Pick<Call<LsFlags>, "args" | "flags">,
+  view: AnyView<R>,
+  now: number,
+): ListOptions {
+  const { columns, all, limit = Number.POSITIVE_INFINITY } = flags;
   for (const id of columns ?? []) checkColumn(view, id);
   return {
-    filter: parseFilterFlags(call, view, now),
-    order: parseOrderFlags(call, view),
+    filter: parseFilterFlags(args, flags, view, now),
+    order: parseOrderFlags(flags, view),
     columns,
-    all: call.flags.all === true,
-    limit: call.flags.limit ?? Number.POSITIVE_INFINITY,
+    isWide: flags.wide === true,
+    all: all === true,
+    limit,
   };
 }
 
-function parseFilterFlags<R>(call: Call<LsFlags>, view: AnyView<R>, now: number): RowFilter {
-  const words = [...call.args.slice(1), ...(call.flags.filter ?? [])];
-  const filter = parseRowFilter(words.join(" "), view);
+function parseFilterFlags<R>(
+  [, ...words]: readonly string[],
+  { filter: more = [], host, state, since }: LsFlags,
+  view: AnyView<R>,
+  now: number,
+): RowFilter {
+  const filter = parseRowFilter([...words, ...more].join(" "), view);
   if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);
   // The value of a flag is one word, even if it contains spaces.
-  const all = addFieldWords(filter, { host: call.flags.host, state: call.flags.state });
-  const from = call.flags.since?.(now);
+  const all = addFieldWords(filter, { host, state });
+  const from = since?.(now);
   if (from === undefined) return all;
   if (view.getInstant === undefined)
     throw new UsageError(`--since works with ls history and ls audit only; got ${quoteText(view.id)}`);
   return addStart(all, from);
 }
 
-function parseOrderFlags<R>(call: Call<LsFlags>, view: AnyView<R>): SortOrder | undefined {
-  const text = call.flags.sort;
-  if (text === undefined && !call.flags.reverse) return undefined;
-  const { column, descending } = parseSortOrder(text ?? view.sort);
+function parseOrderFlags<R>({ sort, reverse }: LsFlags, view: AnyView<R>): SortOrder | undefined {
+  if (sort === undefined && !reverse) return undefined;
+  const { column, descending } = parseSortOrder(sort ?? view.sort);
   checkColumn(view, column);
-  return { column, descending: descending !== (call.flags.reverse === true) };
+  return { column, descending: descending !== (reverse === true) };
 }
 
 function checkColumn<R>({ id: view, columns }: AnyView<R>, wanted: string): void {
@@ -70,18 +79,13 @@ export function hasDrawnColumn<R>({ columns }: AnyView<R>, { columns: wanted }: 
  */
 export function getShownColumns<R>(
   view: AnyView<R>,
-  options: ListOptions,
-  call: Call<LsFlags>,
+  { columns, isWide }: ListOptions,
 ): readonly string[] | undefined {
-  return options.columns ?? (call.flags.wide ? listPlainColumns(view) : undefined);
+  return columns ?? (isWide ? listPlainColumns(view) : undefined);
 }
 
 function listPlainColumns<R>({ columns }: AnyView<R>): string[] {
   return columns.flatMap(({ id, formatAsciiCell }) => (formatAsciiCell === undefined ? [id] : []));
-}
-
-export function isColumnsHelp(call: Call<LsFlags>): boolean {
-  return call.flags.columns?.[0] === "help";
 }
 
 /** Renders the columns of a view, and when they are shown. */

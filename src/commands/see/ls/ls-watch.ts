@@ -3,7 +3,6 @@ import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
 import type { ViewContext } from "../../../state/view-context.ts";
 import type { AnyView } from "../../../views/view.ts";
-import type { Call, CommandIo } from "../../command.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { AnsiScreen } from "../ansi-screen.ts";
@@ -31,13 +30,12 @@ const REPAINT_INTERVAL = 250;
  * Shows a view while it changes: a table on a terminal, JSON lines on a pipe and on a dumb terminal. Ends when the reader closes the output.
  */
 export async function watchView<R extends object>(
-  call: Call<LsFlags>,
-  io: CommandIo,
-  context: CommandContext,
+  context: CommandContext<LsFlags>,
   view: AnyView<R>,
   options: ListOptions,
 ): Promise<number> {
-  const isLive = io.terminal.isOutput() && io.env.TERM !== "dumb" && !call.flags.json;
+  const { flags, io } = context;
+  const isLive = io.terminal.isOutput() && io.env.TERM !== "dumb" && !flags.json;
   const hasPast = (options.all && view.of === "queue" && view.hasEmpty) || hasDrawnColumn(view, options);
   const known = hasPast ? ["histories" as const] : [];
   const follower = new SnapshotFollower(context, [...new Set([...view.collections, ...known])]);
@@ -45,8 +43,8 @@ export async function watchView<R extends object>(
   const health = view.id === "problems" ? new HealthFollower(context) : undefined;
   const cache = new RowCache(view, options);
   const show: LiveOutput<R> = isLive
-    ? new LiveTable(call, io, context, view, options)
-    : new JsonLineOutput(io, context, view);
+    ? new LiveTable(context, view, options)
+    : new JsonLineOutput(context, view);
   try {
     for (;;) {
       const { awaySince, ...read } = follower.getLiveSnapshot();
@@ -67,7 +65,6 @@ const BATCH = 65_536;
 
 /** Writes one line for every row at first, then one for every row that was added, changed or removed. */
 class JsonLineOutput<R extends object> {
-  readonly #io: CommandIo;
   readonly #context: CommandContext;
   readonly #view: AnyView<R>;
   /** The text last written for each key. */
@@ -76,8 +73,7 @@ class JsonLineOutput<R extends object> {
   readonly #texts = new WeakMap<R, string>();
   #isAway = false;
 
-  constructor(io: CommandIo, context: CommandContext, view: AnyView<R>) {
-    this.#io = io;
+  constructor(context: CommandContext, view: AnyView<R>) {
     this.#context = context;
     this.#view = view;
   }
@@ -128,14 +124,15 @@ class JsonLineOutput<R extends object> {
   }
 
   #write(lines: readonly string[]): boolean {
+    const { io } = this.#context;
     let batch = "";
     for (const line of lines) {
       batch += line;
       if (batch.length < BATCH) continue;
-      if (!this.#io.writeOutput(batch)) return false;
+      if (!io.writeOutput(batch)) return false;
       batch = "";
     }
-    return batch === "" || this.#io.writeOutput(batch);
+    return batch === "" || io.writeOutput(batch);
   }
 
   end(): void {}
@@ -148,43 +145,27 @@ function formatRowLine(revision: bigint, key: string, row: string): string {
 
 /** A table that is repainted in place. */
 class LiveTable<R> {
-  readonly #call: Call<LsFlags>;
-  readonly #io: CommandIo;
-  readonly #context: CommandContext;
+  readonly #context: CommandContext<LsFlags>;
   readonly #view: AnyView<R>;
   readonly #options: ListOptions;
   readonly #screen: AnsiScreen;
   /** The sorted rows, reused while the rows are the same. */
   #ordered: { rows: readonly R[]; shown: readonly R[] } | undefined;
 
-  constructor(
-    call: Call<LsFlags>,
-    io: CommandIo,
-    context: CommandContext,
-    view: AnyView<R>,
-    options: ListOptions,
-  ) {
-    this.#call = call;
-    this.#io = io;
+  constructor(context: CommandContext<LsFlags>, view: AnyView<R>, options: ListOptions) {
     this.#context = context;
     this.#view = view;
     this.#options = options;
-    this.#screen = new AnsiScreen(io);
+    this.#screen = new AnsiScreen(context.io);
     this.#screen.enter();
   }
 
   /** @returns false once the output is closed */
   update(liveRows: LiveRows<R>): boolean {
-    const { rows: height, columns } = this.#io.terminal.getSize();
-    const style: OutputStyle = {
-      ...detectOutputStyle(this.#io, {
-        ascii: this.#call.flags.ascii === true,
-        wide: false,
-        bars: this.#call.flags.macros === true,
-      }),
-      width: columns - 1,
-      isClipped: true,
-    };
+    const { flags, io } = this.#context;
+    const { rows: height, columns } = io.terminal.getSize();
+    const wanted = detectOutputStyle(io, { ...flags, bars: flags.macros });
+    const style: OutputStyle = { ...wanted, width: columns - 1, isClipped: true };
     const status = this.#renderStatus(liveRows, style);
     return this.#screen.paint([
       ...status,
@@ -224,7 +205,7 @@ class LiveTable<R> {
     const { head, rows: blocks } = renderGrid(
       { columns: this.#view.columns, rows: visible, wall: this.#context.clock.getWallTime() },
       style,
-      getShownColumns(this.#view, this.#options, this.#call),
+      getShownColumns(this.#view, this.#options),
     );
     const lines = [head];
     let left = shown.length;

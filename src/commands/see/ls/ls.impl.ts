@@ -15,7 +15,7 @@ import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
 import type { AnyView, QueueView } from "../../../views/view.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
+import type { CommandExecutor } from "../../command.ts";
 import { formatJsonText } from "../../json-output.ts";
 import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
@@ -26,7 +26,6 @@ import type { LsFlags } from "./ls.ts";
 import {
   getShownColumns,
   hasDrawnColumn,
-  isColumnsHelp,
   type ListOptions,
   parseListOptions,
   renderColumnsHelp,
@@ -34,28 +33,26 @@ import {
 } from "./ls-options.ts";
 
 export const execute: CommandExecutor<LsFlags> = async (call, io) => {
-  const id = (call.args[0] ?? "overview") as ViewId;
-  if (call.flags.macros && id !== "hosts")
+  const { args, flags } = call;
+  const id = (args[0] ?? "overview") as ViewId;
+  if (flags.macros && id !== "hosts")
     throw new UsageError(`--macros works with ls hosts only; got ${quoteText(id)}`);
-  if (!isColumnsHelp(call)) return await createListCommand(VIEWS[id])(call, io);
+  if (flags.columns?.[0] !== "help") return await createListCommand(VIEWS[id])(call, io);
   io.writeOutput(renderColumnsHelp(VIEWS[id]));
   return EXIT.ok;
 };
 
 function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
-  return createReadCommand<LsFlags>(async (call, io, context) => {
-    const view = call.flags.macros ? await readMacroView(context) : plain;
-    const options = parseListOptions(call, view, context.clock.getWallTime());
-    checkOutputFlags(call);
-    if (call.flags.watch)
-      return await (await import("./ls-watch.ts")).watchView(call, io, context, view, options);
-    const reading = await readViewRows(context, view, {
-      all: options.all,
-      needsHistories: hasDrawnColumn(view, options),
-    });
-    if (call.flags.json) await printRowsJson(io, context, view, reading, options);
-    else if (call.flags.output !== undefined) await printExport(call, io, view, reading, options);
-    else await printTable(call, io, view, reading, options);
+  return createReadCommand<LsFlags>(async (context) => {
+    const { flags } = context;
+    const view = flags.macros ? await readMacroView(context) : plain;
+    const options = parseListOptions(context, view, context.clock.getWallTime());
+    checkOutputFlags(flags);
+    if (flags.watch) return await (await import("./ls-watch.ts")).watchView(context, view, options);
+    const reading = await readViewRows(context, view, options);
+    if (flags.json) await printRowsJson(context, view, reading, options);
+    else if (flags.output !== undefined) await printExport(context, view, reading, options);
+    else await printTable(context, view, reading, options);
     return EXIT.ok;
   });
 }
@@ -68,60 +65,63 @@ async function readMacroView(context: CommandContext): Promise<AnyView<object>> 
 }
 
 /** @throws UsageError for formats that exclude each other */
-function checkOutputFlags({ flags }: Call<LsFlags>): void {
-  if (flags.output === undefined) return;
-  if (flags.json) throw new UsageError("give --json or --output, not both");
-  if (flags.watch)
+function checkOutputFlags({ output, json, watch }: LsFlags): void {
+  if (output === undefined) return;
+  if (json) throw new UsageError("give --json or --output, not both");
+  if (watch)
     throw new UsageError("--output cannot be combined with --watch; --watch on a pipe prints JSON lines");
 }
 
 /** Prints the rows in a format for other programs. The columns do not depend on the rows. */
 async function printExport<R>(
-  call: Call<LsFlags>,
-  io: CommandIo,
+  { flags, io }: CommandContext<LsFlags>,
   view: AnyView<R>,
-  { rows: all, viewContext }: Awaited<ReturnType<typeof readViewRows<R>>>,
+  reading: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
-  const rows: R[] = [];
-  for await (const row of all) if (isFilterMatch(view, options.filter, row, viewContext)) rows.push(row);
-  const shown = getShownColumns(view, options, call);
+  const shown = getShownColumns(view, options);
   const columns =
     shown?.flatMap((id) => view.columns.find((column) => column.id === id) ?? []) ??
     view.columns.filter(({ priority }) => priority < ON_DEMAND);
-  const table = buildExportTable(view.id, columns, sortAndLimitRows(view, rows, options), viewContext.wall);
-  io.writeOutput(call.flags.output === "csv" ? formatCsv(table) : formatMarkdownTable(table));
+  const rows = await collectRows(reading, view, options);
+  const table = buildExportTable(view.id, columns, rows, reading.viewContext.wall);
+  io.writeOutput(flags.output === "csv" ? formatCsv(table) : formatMarkdownTable(table));
 }
 
 async function printTable<R>(
-  call: Call<LsFlags>,
-  io: CommandIo,
+  { flags, io, verbosity }: CommandContext<LsFlags>,
   view: AnyView<R>,
-  { rows: all, viewContext }: Awaited<ReturnType<typeof readViewRows<R>>>,
+  reading: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
-  const style = detectOutputStyle(io, {
-    ascii: call.flags.ascii === true,
-    wide: call.flags.wide === true,
-    bars: call.flags.macros === true,
-  });
-  const rows: R[] = [];
+  const style = detectOutputStyle(io, { ...flags, bars: flags.macros });
   const others = new Set<string>();
-  for await (const row of all) {
-    if (isFilterMatch(view, options.filter, row, viewContext)) rows.push(row);
-    else for (const state of view.getFacets(row).states) others.add(state);
-  }
+  const rows = await collectRows(reading, view, options, (row) => {
+    for (const state of view.getFacets(row).states) others.add(state);
+  });
+  const { viewContext } = reading;
   if (rows.length > 0) {
-    const lines = renderGridLines(
-      { columns: view.columns, rows: sortAndLimitRows(view, rows, options), wall: viewContext.wall },
-      style,
-      getShownColumns(view, options, call),
-    );
+    const table = { columns: view.columns, rows, wall: viewContext.wall };
+    const lines = renderGridLines(table, style, getShownColumns(view, options));
     if (!io.writeOutput(`${lines.join("\n")}\n`)) return;
   }
-  if (call.verbosity < 0) return;
+  if (verbosity < 0) return;
   if (rows.length === 0) io.writeError(`${others.size > 0 ? explainNoMatch(others) : view.empty}\n`);
   if (style.marks !== undefined) io.writeError(renderRemarks(view, viewContext, style));
+}
+
+/** Reads all rows, and returns those to show in order. @param onOther  gets the rows that do not match */
+async function collectRows<R>(
+  { rows, viewContext }: ViewRows<R>,
+  view: AnyView<R>,
+  options: ListOptions,
+  onOther = (_: R) => {},
+): Promise<R[]> {
+  const found: R[] = [];
+  for await (const row of rows)
+    if (isFilterMatch(view, options.filter, row, viewContext)) found.push(row);
+    else onOther(row);
+  return sortAndLimitRows(view, found, options);
 }
 
 /** Suggests an alternative: lists the states of the existing rows, which a filter accepts. */
@@ -145,19 +145,19 @@ const BATCH = 65_536;
  * memory. If an order is requested, or the view needs the whole snapshot, all rows are read first.
  */
 async function printRowsJson<R>(
-  io: CommandIo,
-  context: CommandContext,
+  { io, keys }: CommandContext,
   view: AnyView<R>,
-  { revision, rows, viewContext }: ViewRows<R>,
+  reading: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
-  const head = formatJsonText({ version: 1, revision, prefix: context.keys.prefix, view: view.id });
+  const { revision } = reading;
+  const head = formatJsonText({ version: 1, revision, prefix: keys.prefix, view: view.id });
   let batch = `${head.slice(0, -1)},"rows":[`;
   let separator = "\n";
   const wanted =
     options.order === undefined && view.of === "queue"
-      ? takeFirst(rows, view, options, viewContext)
-      : sortRows(rows, view, options, viewContext);
+      ? takeFirst(reading, view, options)
+      : await collectRows(reading, view, options);
   for await (const row of wanted) {
     batch += separator + formatJsonText(view.json.toJson(row));
     separator = ",\n";
@@ -170,44 +170,24 @@ async function printRowsJson<R>(
 
 /** Yields rows as they are read, and stops reading at the limit. */
 async function* takeFirst<R>(
-  rows: AsyncIterable<R>,
+  { rows, viewContext }: ViewRows<R>,
   view: AnyView<R>,
   { filter, limit }: ListOptions,
-  { wall }: ViewContext,
 ): AsyncGenerator<R> {
   let left = limit;
   for await (const row of rows) {
-    if (!isFilterMatch(view, filter, row, { wall })) continue;
+    if (!isFilterMatch(view, filter, row, viewContext)) continue;
     yield row;
     left -= 1;
     if (left <= 0) return;
   }
 }
 
-async function* sortRows<R>(
-  rows: AsyncIterable<R>,
-  view: AnyView<R>,
-  options: ListOptions,
-  { wall }: ViewContext,
-): AsyncGenerator<R> {
-  const all: R[] = [];
-  for await (const row of rows) if (isFilterMatch(view, options.filter, row, { wall })) all.push(row);
-  yield* sortAndLimitRows(view, all, options);
-}
-
 /** Rows as they are read, and their common revision. */
 interface ViewRows<R> {
   revision: bigint;
   viewContext: ViewContext;
-  rows: AsyncIterable<R>;
-}
-
-/** What to read besides the collections of the view. */
-interface RowsToRead {
-  /** Also locks and resources that are free. */
-  all: boolean;
-  /** Also histories, for columns that draw them. */
-  needsHistories: boolean;
+  rows: AsyncIterable<R> | readonly R[];
 }
 
 /**
@@ -217,10 +197,10 @@ interface RowsToRead {
 async function readViewRows<R>(
   context: CommandContext,
   view: AnyView<R>,
-  { all, needsHistories }: RowsToRead,
+  options: ListOptions,
 ): Promise<ViewRows<R>> {
   const own = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
-  const collections = needsHistories ? [...new Set([...own, "histories" as const])] : own;
+  const collections = hasDrawnColumn(view, options) ? [...new Set([...own, "histories" as const])] : own;
   const builder = new SnapshotBuilder(context.keys, collections);
   const [revision, health] = await Promise.all([
     load(context, builder, { signal: context.signal }),
@@ -232,18 +212,12 @@ async function readViewRows<R>(
     return {
       revision,
       viewContext,
-      rows: streamQueueRows(context, view, { snapshot, viewContext, all }),
+      rows: streamQueueRows(context, view, { snapshot, viewContext, all: options.all }),
     };
-  const rows = view.buildRows(snapshot, viewContext);
-  return {
-    revision,
-    viewContext,
-    rows: (async function* () {
-      yield* rows;
-    })(),
-  };
+  return { revision, viewContext, rows: view.buildRows(snapshot, viewContext) };
 }
 
+/** What rows of queues need besides their queue. `all`: also those of locks and resources that are free. */
 interface QueueRowContext {
   snapshot: Snapshot;
   viewContext: ViewContext;

@@ -23,7 +23,7 @@ const BEFORE: Definition = {
 
 function edited(...words: string[]): Definition {
   const call = parseCall(scheduleEdit, ["key", ...words]);
-  return applyGivenFields(BEFORE, readGivenFields(call, "UTC", NOW), call);
+  return applyGivenFields(BEFORE, readGivenFields(call, "UTC", NOW), call.flags);
 }
 
 describe("an instant", () => {
