@@ -41,8 +41,8 @@ export const groupsView: SnapshotView<GroupRow> = {
   collections: ["groups", "drains", "hosts"],
   columns: [
     createTextColumn("group", 1, ({ name }) => name),
-    createNumberColumn("hosts", "HOSTS", 2, ({ hosts }) => hosts.length),
-    createNumberColumn("live", "LIVE", 2, ({ live }) => live, { zero: "problem", other: "plain" }),
+    createNumberColumn("hosts", 2, ({ hosts }) => hosts.length),
+    createNumberColumn("live", 2, ({ live }) => live, { tones: ["problem", "plain"] }),
     createTextColumn("members", 1, ({ members }) => members.join(" ")),
     createNoteColumn(3, ({ fault, drains }) =>
       [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
@@ -191,6 +191,6 @@ const HOST_COLUMNS: readonly TableColumn<GroupHostRow>[] = [
   createTextColumn("alive", 1, ({ verdict }) => verdict, {
     getTone: ({ verdict }) => (verdict === "alive" ? "plain" : "problem"),
   }),
-  createTextColumn("holds", 2, ({ held }) => String(held), { align: "right" }),
-  createTextColumn("waits", 2, ({ waiting }) => String(waiting), { align: "right" }),
+  createNumberColumn("holds", 2, ({ held }) => held),
+  createNumberColumn("waits", 2, ({ waiting }) => waiting),
 ];

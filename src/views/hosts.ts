@@ -118,10 +118,13 @@ export const hostsView: SnapshotView<HostRow> = {
       getTone: ({ writtenAt, isPresent }) => (writtenAt === undefined && !isPresent ? "problem" : "plain"),
       ...createAgeMeasure(({ writtenAt }: HostRow) => writtenAt),
     }),
-    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "plain" }),
-    createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
-    createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
-    createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),
+    createNumberColumn("held", 2, ({ held }) => held, { title: "HOLDS", tones: ["quiet", "plain"] }),
+    createNumberColumn("waiting", 2, ({ waiting }) => waiting, {
+      title: "WAITS",
+      tones: ["quiet", "waiting"],
+    }),
+    createNumberColumn("cpu", 4, ({ record }) => record?.cpu),
+    createNumberColumn("memory", 4, ({ record }) => record?.memMb, { title: "MEMMB" }),
     createTextColumn("leases", 3, ({ shares }) => shares.map(formatShare).join("  ")),
     createTextColumn("groups", 3, ({ groups }) => groups.join(" ")),
     createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
@@ -205,11 +208,8 @@ export function createHostMacroView(snapshot: Pick<Snapshot, "resources" | "host
 
 function createMacroColumn(template: string): TableColumn<HostRow> {
   const find = ({ shares }: HostRow) => shares.find((share) => share.template === template);
-  return {
-    id: template,
+  return createNumberColumn(template, 1, (row) => find(row)?.used, {
     title: template,
-    priority: 1,
-    align: "right",
     formatCell: (row) => {
       const share = find(row);
       return share === undefined ? "" : `${share.used}/${share.total ?? "?"}`;
@@ -219,13 +219,12 @@ function createMacroColumn(template: string): TableColumn<HostRow> {
       return used / Math.max(1, total);
     },
     getShare: (row) => find(row) ?? { used: 0, total: undefined },
-    getMeasure: (row) => find(row)?.used,
     getTone: (row) => {
       const share = find(row);
       const tone = share && getShareTone(share);
       return tone === "waiting" || tone === "problem" ? tone : "plain";
     },
-  };
+  });
 }
 
 /** Formats when a host was last alive. One with a run whose session is renewed is alive now, however old its record. */
@@ -236,8 +235,12 @@ function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: number): string
 
 /** Creates a column with the sum of a number of the agents. It is empty for a host without an agent. */
 function createAgentColumn(id: string, title: string, getNumber: (agent: HostAgent) => number) {
-  return createNumberColumn<HostRow>(id, title, 5, ({ agents }) =>
-    agents.length === 0 ? undefined : agents.reduce((sum, agent) => sum + getNumber(agent), 0),
+  return createNumberColumn<HostRow>(
+    id,
+    5,
+    ({ agents }) =>
+      agents.length === 0 ? undefined : agents.reduce((sum, agent) => sum + getNumber(agent), 0),
+    { title },
   );
 }
 

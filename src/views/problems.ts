@@ -25,6 +25,7 @@ import { computeTypicalHeld, computeTypicalWaited } from "../state/statistics.ts
 import type { Remedy } from "../state/subject.ts";
 import { parseSubject } from "../state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../state/view-context.ts";
+import { createTextColumn } from "./columns.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
 import { buildScheduleRows, type ScheduleRow } from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
@@ -46,19 +47,15 @@ export const problemsView: SnapshotView<Problem> = {
     "calendars",
   ],
   columns: [
-    {
-      id: "level",
-      title: "LEVEL",
-      priority: 1,
+    createTextColumn("level", 1, ({ level }) => level, {
       isMarked: true,
-      formatCell: ({ level }) => level,
       getSortValue: ({ level }) => (level === "failure" ? 0 : 1),
       getTone: ({ level }) => (level === "failure" ? "problem" : "waiting"),
-    },
-    { id: "kind", title: "KIND", priority: 3, formatCell: ({ kind }) => kind },
-    { id: "subject", title: "SUBJECT", priority: 1, formatCell: ({ subject }) => subject },
-    { id: "detail", title: "DETAIL", priority: 1, below: "sentence", formatCell: ({ detail }) => detail },
-    { id: "remedy", title: "REMEDY", priority: 2, below: "line", formatCell: ({ remedy }) => remedy },
+    }),
+    createTextColumn("kind", 3, ({ kind }) => kind),
+    createTextColumn("subject", 1, ({ subject }) => subject),
+    createTextColumn("detail", 1, ({ detail }) => detail, { below: "sentence" }),
+    createTextColumn("remedy", 2, ({ remedy }) => remedy, { below: "line" }),
   ],
   sort: "level",
   getKey: buildProblemId,

@@ -31,6 +31,7 @@ import {
   createNoteColumn,
   createNumberColumn,
   createOwnerColumn,
+  createRightColumn,
   createStateColumn,
   createTextColumn,
   formatDrainNote,
@@ -96,37 +97,26 @@ const QUEUE_COLUMNS = {
         formatFirstAndMore(row.holders.map((one) => shortenOwner(formatTicketOwner(one)))),
     },
   ),
-  since: createAgeColumn(
-    "since",
-    "SINCE",
-    2,
-    ({ holders: [first] }) => first && getHeldSince(first),
-    judgeHoldAge,
-  ),
-  units: createTextColumn(
+  since: createAgeColumn("since", 2, ({ holders: [first] }) => first && getHeldSince(first), judgeHoldAge),
+  units: createRightColumn(
     "units",
     2,
     ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
     {
-      align: "right",
       getSortValue: ({ used, total = used }) => used / Math.max(1, total),
       getShare: ({ used, total }) => ({ used, total }),
       getTone: (row) => getUnitsTone(row.used, row.total, countWaiters(row)),
       getMeasure: ({ used }) => used,
     },
   ),
-  waiting: createNumberColumn("waiting", "WAITING", 2, countWaiters, {
-    zero: "quiet",
-    other: "waiting",
-  }),
-  longest: createAgeColumn("longest", "LONGEST", 5, findLongestSince, judgeWaitAge),
+  waiting: createNumberColumn("waiting", 2, countWaiters, { tones: ["quiet", "waiting"] }),
+  longest: createAgeColumn("longest", 5, findLongestSince, judgeWaitAge),
   command: createTextColumn("command", 4, ({ holders: [first] }) => formatTicketCommand(first?.ticket)),
   label: createTextColumn("label", 6, ({ holders: [first] }) => first?.ticket?.label),
   user: createTextColumn("user", 9, ({ holders: [first] }) => first?.ticket?.user),
   run: createTextColumn("run", 9, ({ holders: [first] }) => first?.run, { isRandom: true }),
-  token: createNumberColumn("token", "TOKEN", 9, ({ holders: [first] }) => first?.createRevision),
-  order: createTextColumn("order", 9, ({ configured }) => String(configured?.order ?? ""), {
-    align: "right",
+  token: createNumberColumn("token", 9, ({ holders: [first] }) => first?.createRevision),
+  order: createNumberColumn("order", 9, ({ configured }) => configured?.order, {
     getSortValue: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
   }),
   about: createTextColumn("about", 6, ({ configured }) => configured?.note),
@@ -311,12 +301,11 @@ export const queuesView: QueueView<WaiterRow> = {
   columns: [
     createTextColumn("kind", 4, ({ kind }) => kind),
     createTextColumn("name", 1, ({ name }) => name),
-    createNumberColumn("position", "POS", 3, ({ position }) => position),
+    createNumberColumn("position", 3, ({ position }) => position, { title: "POS" }),
     createOwnerColumn("who", 1, ({ entry }) => formatTicketOwner(entry)),
     createStateColumn(2, getStateTone, ({ entry }) => getEntryState(entry)),
-    createAgeColumn("waits", "WAITS", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
-    createTextColumn("units", 4, ({ kind, entry }) => formatUnits(kind, entry), {
-      align: "right",
+    createAgeColumn("waits", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
+    createRightColumn("units", 4, ({ kind, entry }) => formatUnits(kind, entry), {
       getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
       getMeasure: ({ entry }) => entry.ticket?.count,
     }),
@@ -731,24 +720,20 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
   const getRecord = ({ host }: TemplateShare) => snapshot.hosts.get(host);
   const columns: TableColumn<TemplateShare>[] = [
     createOwnerColumn("host", 1, ({ host }) => host),
-    createNumberColumn("cpu", "CPU", 5, (share) => getRecord(share)?.cpu),
-    createNumberColumn("memory", "MEMMB", 5, (share) => getRecord(share)?.memMb),
+    createNumberColumn("cpu", 5, (share) => getRecord(share)?.cpu),
+    createNumberColumn("memory", 5, (share) => getRecord(share)?.memMb, { title: "MEMMB" }),
     createTextColumn("macros", 6, (share) => formatMacros(getRecord(share)?.macros)),
     createTextColumn("total", 2, ({ formula = "as its runs state" }) => formula, {
       getTone: ({ total }) => (total === undefined ? "problem" : "plain"),
     }),
-    createTextColumn("held", 1, ({ used, total }) => `${used}/${total ?? "?"}`, {
-      align: "right",
+    createRightColumn("held", 1, ({ used, total }) => `${used}/${total ?? "?"}`, {
       getTone: getUseTone,
     }),
     createTextColumn("", 3, (share) => renderShareBar(share, UNICODE_DRAWING.bar, BAR_WIDTH), {
       formatAsciiCell: (share) => renderShareBar(share, ASCII_DRAWING.bar, BAR_WIDTH),
       getTone: getUseTone,
     }),
-    createNumberColumn("waiting", "WAITING", 1, ({ waiting }) => waiting, {
-      zero: "quiet",
-      other: "waiting",
-    }),
+    createNumberColumn("waiting", 1, ({ waiting }) => waiting, { tones: ["quiet", "waiting"] }),
     createTextColumn("resource", 4, ({ name }) => name),
   ];
   return buildDetailTable("hosts", columns, shares, {
@@ -805,9 +790,9 @@ function buildHolderTable(
 ) {
   const columns: TableColumn<QueueEntry>[] = [
     createOwnerColumn("who", 1, formatTicketOwner),
-    createTextColumn("units", 1, (entry) => formatUnits(queue.kind, entry), { align: "right" }),
+    createRightColumn("units", 1, (entry) => formatUnits(queue.kind, entry)),
     createStateColumn(2, getStateTone, getEntryState),
-    createTextColumn("for", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
+    createRightColumn("for", 2, (entry) => formatTicketAge(entry, wall)),
     createRunnerColumn(2, sessions, (entry) => entry),
     createTextColumn("command", 5, ({ ticket }) => formatTicketCommand(ticket)),
     createTextColumn("run", 3, ({ run }) => run),
@@ -827,13 +812,11 @@ function buildWaiterTable(
   const waiters = entries.filter((entry) => !isHolding(entry));
   const findProblem = (entry: QueueEntry) => findWaiterProblem(entry, row, viewContext);
   const columns: TableColumn<QueueEntry>[] = [
-    createTextColumn("place", 1, (entry) => String(entries.indexOf(entry) + 1), { align: "right" }),
+    createNumberColumn("place", 1, (entry) => entries.indexOf(entry) + 1),
     createOwnerColumn("who", 1, formatTicketOwner),
-    createTextColumn("units", kind === "lock" ? 8 : 1, (entry) => formatUnits(kind, entry), {
-      align: "right",
-    }),
+    createRightColumn("units", kind === "lock" ? 8 : 1, (entry) => formatUnits(kind, entry)),
     createStateColumn(1, getStateTone, getEntryState),
-    createTextColumn("waits", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
+    createRightColumn("waits", 2, (entry) => formatTicketAge(entry, wall)),
     createRunnerColumn(2, sessions, (entry) => entry),
     createTextColumn("command", 5, ({ ticket }) => formatTicketCommand(ticket)),
     createTextColumn("run", 3, ({ run }) => run),

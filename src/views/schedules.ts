@@ -39,6 +39,7 @@ import {
   createAgeMeasure,
   createNumberColumn,
   createOwnerColumn,
+  createRightColumn,
   createStateColumn,
   createTextColumn,
   formatAge,
@@ -193,8 +194,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
   columns: [
     createTextColumn("schedule", 1, ({ id }) => id),
     createStateColumn(1, getScheduleTone, ({ state }) => state),
-    createTextColumn("next", 1, ({ next }, wall) => formatTimeUntilNext(next, wall), {
-      align: "right",
+    createRightColumn("next", 1, ({ next }, wall) => formatTimeUntilNext(next, wall), {
       isTimed: true,
       getSortValue: ({ next }) => next ?? Number.POSITIVE_INFINITY,
       getTone: ({ states }) => (states.includes("late") ? "problem" : "plain"),
@@ -205,33 +205,36 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     createTextColumn("on", 2, (row) => formatFirstAndMore(listHosts(row)), {
       formatBriefCell: (row) => formatFirstAndMore(listHosts(row).map(shortenOwner)),
     }),
-    createAgeColumn("since", "SINCE", 3, findSince),
+    createAgeColumn("since", 3, findSince),
     createTextColumn("last", 2, ({ due }) => (due && formatHostResults(due)) ?? due?.last?.result, {
       getTone: ({ due }) => getResultTone(due?.last?.result),
     }),
-    createTextColumn(
+    createRightColumn(
       "ended",
       3,
       ({ due }, wall) => (due?.last === undefined ? "" : `${formatAge(due.last.endedAt, wall)} ago`),
       {
-        align: "right",
         isTimed: true,
         getSortValue: ({ due }) => computeDurationWeight(due?.last?.endedAt),
         ...createAgeMeasure(({ due }) => due?.last?.endedAt),
       },
     ),
-    createTextColumn("late", 4, ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)), {
-      align: "right",
-      getSortValue: ({ due }) => due?.last?.late ?? -1,
-      unit: "duration",
-      getMeasure: ({ due }) => due?.last?.late,
-    }),
+    createRightColumn(
+      "late",
+      4,
+      ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)),
+      {
+        getSortValue: ({ due }) => due?.last?.late ?? -1,
+        unit: "duration",
+        getMeasure: ({ due }) => due?.last?.late,
+      },
+    ),
     createTextColumn("cron", 2, ({ definition }) => formatCronText(definition?.cron ?? "")),
     createTextColumn("zone", 5, ({ definition }) => definition?.timezone),
     createTextColumn("task", 3, formatScheduleTask),
-    createNumberColumn("dead", "DEAD", 3, ({ due }) => due?.dead, { zero: "problem", other: "problem" }),
+    createNumberColumn("dead", 3, ({ due }) => due?.dead, { tones: ["problem", "problem"] }),
     createTextColumn("note", 4, formatNote, { getTone: ({ state }) => getScheduleTone(state) }),
-    createNumberColumn("open", "OPEN", 6, ({ due }) => due?.open.length || undefined),
+    createNumberColumn("open", 6, ({ due }) => due?.open.length || undefined),
     createTextColumn("group", 6, ({ definition }) => definition?.group),
     createTextColumn("if", 6, ({ definition }) => definition?.if?.join(" and ")),
     createTextColumn("after", 6, ({ definition }) => definition?.after?.join(" ")),
@@ -776,13 +779,11 @@ function buildExecutionTable(
         findRunnerLiveness(execution, sessions)?.verdict === "alive" ? "plain" : "problem",
     }),
     createTextColumn("scheduled", 1, ({ value }) => value && formatInstant(value.scheduled)),
-    createTextColumn("attempt", 3, ({ value }) => value && String(value.attempt), { align: "right" }),
-    createTextColumn("since", 1, ({ value }) => value && formatBriefDuration(wall - value.since), {
-      align: "right",
-    }),
-    createTextColumn("late", 3, ({ value }) => value && formatBriefDuration(value.late), { align: "right" }),
+    createNumberColumn("attempt", 3, ({ value }) => value?.attempt),
+    createRightColumn("since", 1, ({ value }) => value && formatBriefDuration(wall - value.since)),
+    createRightColumn("late", 3, ({ value }) => value && formatBriefDuration(value.late)),
     ...(executions.some(({ value }) => value?.progress !== undefined) ? [PROGRESS] : []),
-    createTextColumn("token", 5, ({ token }) => String(token), { align: "right" }),
+    createNumberColumn("token", 5, ({ token }) => token),
   ];
   return buildDetailTable("runs now", columns, executions);
 }
@@ -801,11 +802,9 @@ function buildHostTable({ due, executions }: ScheduleRow, wall: number): Section
     createTextColumn("last", 1, ({ state }) => state.last?.result, {
       getTone: ({ state }) => getResultTone(state.last?.result),
     }),
-    createTextColumn("ended", 2, ({ state }) => state.last && formatAgo(state.last.endedAt, wall), {
-      align: "right",
-    }),
-    createTextColumn("next", 1, ({ state }) => formatHostNext(state, wall), { align: "right" }),
-    createTextColumn("dead", 3, ({ state }) => state.dead?.toString(), { align: "right" }),
+    createRightColumn("ended", 2, ({ state }) => state.last && formatAgo(state.last.endedAt, wall)),
+    createRightColumn("next", 1, ({ state }) => formatHostNext(state, wall)),
+    createNumberColumn("dead", 3, ({ state }) => state.dead),
     createTextColumn("note", 2, ({ host, state }) => {
       if (state.pause !== undefined) return `paused by ${state.pause.by}: ${state.pause.why ?? ""}`;
       return running.has(host) ? "running" : "";
@@ -827,8 +826,8 @@ function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section
     createTextColumn("scheduled", 1, ({ scheduled }) => formatInstant(scheduled)),
     createTextColumn("kind", 2, ({ kind }) => kind),
     createTextColumn("due", 1, ({ runAt }) => formatTimeUntilNext(runAt, wall)),
-    createTextColumn("starts", 3, ({ attempt }) => String(attempt), { align: "right" }),
-    createTextColumn("failures", 3, ({ failures }) => String(failures), { align: "right" }),
+    createNumberColumn("starts", 3, ({ attempt }) => attempt),
+    createNumberColumn("failures", 3, ({ failures }) => failures),
   ];
   return buildDetailTable("to be started", columns, waiting);
 }
@@ -854,7 +853,7 @@ function buildUpcomingTable(
   const columns: TableColumn<UpcomingOccurrence>[] = [
     createTextColumn("scheduled", 1, ({ local }) => local),
     createTextColumn("may run", 2, ({ at }) => formatInstant(at + lag)),
-    createTextColumn("in", 1, ({ at }) => formatBriefDuration(at + lag - wall), { align: "right" }),
+    createRightColumn("in", 1, ({ at }) => formatBriefDuration(at + lag - wall)),
     createTextColumn("note", 3, ({ note, mark }) => note ?? mark, {
       getTone: ({ mark }) => (mark === undefined ? "plain" : "waiting"),
     }),
