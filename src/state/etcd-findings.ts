@@ -1,5 +1,6 @@
 import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { formatBytes } from "../base/size.ts";
+import { pluralize } from "../base/text.ts";
 import { type AnsweringStatus, type ClusterMember, findTopStatus } from "../protocol/member.ts";
 
 /** The status of an endpoint, or the error of the request for it. */
@@ -165,7 +166,7 @@ function judgeQuorum(
   const there = Math.min(size, known + members.filter(isStatusHidden).length);
   const majority = Math.floor(size / 2) + 1;
   const about = createFindingBuilder("quorum");
-  const detail = `${there} of ${size} ${size === 1 ? "member" : "members"} answered, ${majority} ${majority === 1 ? "is" : "are"} a majority`;
+  const detail = `${there} of ${pluralize(size, "member")} answered, ${majority} ${majority === 1 ? "is" : "are"} a majority`;
   const isAsked = members.length >= size;
   if (size === 1)
     return about.hint(

@@ -3,8 +3,8 @@ import type { HostRecord } from "../fleet/host-record.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { DrainScope } from "../protocol/keys.ts";
-import type { QueueEntry, Ticket } from "../protocol/ticket.ts";
-import { formatDrainLine } from "../state/eviction-preview.ts";
+import type { Ticket } from "../protocol/ticket.ts";
+import { formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import { THRESHOLDS } from "../state/problem.ts";
 import type { Tone } from "../state/subject.ts";
 import type { TableColumn } from "./view.ts";
@@ -157,11 +157,6 @@ export function formatFirstAndMore(texts: readonly string[]): string {
   return others.length === 0 ? first : `${first} +${others.length}`;
 }
 
-/** Returns when a run was granted, or else enqueued, ms since the epoch. */
-export function getHeldSince({ ticket }: Pick<QueueEntry, "ticket">): number | undefined {
-  return ticket?.grantedAt ?? ticket?.enqueuedAt;
-}
-
 /** Formats the command of a ticket, with its arguments if the ticket stores them. */
 export function formatTicketCommand(ticket: Ticket | undefined): string {
   const words = ticket?.args === undefined ? ticket?.command : [ticket.command, ...ticket.args].join(" ");
@@ -172,7 +167,7 @@ export function formatTicketCommand(ticket: Ticket | undefined): string {
 export function formatDrainNote(drains: readonly Drain[], of: DrainScope): string {
   const lines = drains.map((drain) => {
     const { scope, by, why } = drain;
-    return scope === of ? `drained by ${by}${why === undefined ? "" : `: ${why}`}` : formatDrainLine(drain);
+    return scope === of ? `drained by ${by}${formatReason(why)}` : formatDrainLine(drain);
   });
   return lines.join("; ");
 }

@@ -9,6 +9,7 @@ import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { formatTicketOwner, getEntryState } from "../state/claims.ts";
+import { formatReason } from "../state/eviction-preview.ts";
 import type { Execution, NamedQueue, Snapshot, StoredValue } from "../state/snapshot.ts";
 import type { Subject, Tone } from "../state/subject.ts";
 import { parseSubject } from "../state/subject.ts";
@@ -304,7 +305,7 @@ function buildRunEndDraft(run: string, locks: readonly string[], past: PastRun):
   const [lock = "", ...more] = locks;
   const { host, pid, exit, held, endedAt, reason } = past;
   const names = [lock, ...more].map((name) => formatLockName(name, past)).join(" ");
-  const how = `exit ${exit} after ${formatBriefDuration(held)}${reason === undefined ? "" : `: ${reason}`}`;
+  const how = `exit ${exit} after ${formatBriefDuration(held)}${formatReason(reason)}`;
   return {
     at: endedAt,
     kind: "ended",
@@ -408,7 +409,7 @@ function formatCircumstances(
     case "ended":
       return is === undefined && of === "lock" ? "its end is not recorded" : undefined;
     case "reset":
-      return `asked by ${reset?.by}${reset?.why === undefined ? "" : `: ${reset.why}`}`;
+      return `asked by ${reset?.by}${formatReason(reset?.why)}`;
     default:
       return undefined;
   }

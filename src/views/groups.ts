@@ -1,3 +1,4 @@
+import { pluralize } from "../base/text.ts";
 import { canonicalizeHost, listGroupHosts } from "../fleet/groups.ts";
 import type { Drain } from "../protocol/drain.ts";
 import { type Claim, findClaimHost, isHolder } from "../state/claims.ts";
@@ -139,9 +140,8 @@ export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
 /** Builds the detail of a group: members, hosts and their liveness, runs and drains. */
 export function buildGroupDetail(snapshot: Snapshot, group: GroupState, context: DetailContext): Detail {
   const { name, members, fault, hosts, parents, drains, claims } = group;
-  const count = `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}`;
   return {
-    heading: `group ${name}: ${count}${drains.length > 0 ? ", drained" : ""}`,
+    heading: `group ${name}: ${pluralize(hosts.length, "host")}${drains.length > 0 ? ", drained" : ""}`,
     tone: drains.length > 0 || fault !== undefined ? "problem" : "plain",
     facts: buildFacts([
       ["members", members.join(" ")],

@@ -1,12 +1,12 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { canonicalizeHost, listHostGroups } from "../fleet/groups.ts";
+import { canonicalizeHost } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { AgentReport } from "../protocol/agent-record.ts";
 import { type Drain, isDrainApplicable } from "../protocol/drain.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
-import { buildClaimsWith, type Claim, findClaimHost, isHolder } from "../state/claims.ts";
+import { buildClaimsWith, type Claim, findClaimHost, getHeldSince, isHolder } from "../state/claims.ts";
 import { formatDrainLine } from "../state/eviction-preview.ts";
 import { findRunnerLiveness } from "../state/explain.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../state/liveness.ts";
@@ -21,7 +21,12 @@ import {
 } from "../state/shares.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
-import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../state/view-context.ts";
+import {
+  buildHostReach,
+  buildViewContext,
+  CONTEXT_COLLECTIONS,
+  type ViewContext,
+} from "../state/view-context.ts";
 import {
   createAgeMeasure,
   createNoteColumn,
@@ -258,14 +263,12 @@ export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): Hos
     ...agents.keys(),
   ]);
   return [...names].map((fqdn) => {
-    const groups = listHostGroups(viewContext.groups, fqdn);
-    const reach = { locks: [], resources: [], host: fqdn, groups };
-    const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
+    const reach = buildHostReach(viewContext.groups, fqdn);
     return {
       fqdn,
       record: snapshot.hosts.get(fqdn),
-      groups,
-      drains,
+      groups: reach.groups,
+      drains: viewContext.drains.filter((drain) => isDrainApplicable(drain, reach)),
       ...(activities.get(fqdn) ?? NO_ACTIVITY),
       shares: shares.get(fqdn) ?? [],
       agents: agents.get(fqdn) ?? [],
@@ -361,12 +364,12 @@ class ActivityIndex {
     if (ticket === undefined) return;
     const activity = this.#getOrCreate(ticket.host);
     countRun(activity, isHolding(entries), session !== 0n);
-    addInstant(activity, ticket.grantedAt ?? ticket.enqueuedAt);
+    addInstant(activity, getHeldSince(ticket));
   }
 
   #addSeveral(entries: readonly QueueEntry[]): void {
     for (const { ticket } of entries)
-      if (ticket !== undefined) this.addInstant(ticket.host, ticket.grantedAt ?? ticket.enqueuedAt);
+      if (ticket !== undefined) this.addInstant(ticket.host, getHeldSince(ticket));
     const host = entries.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
     if (host === undefined) return;
     countRun(
@@ -469,10 +472,9 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   const viewContext = buildViewContext(snapshot, wall);
   const record = snapshot.hosts.get(name);
   const claims = listClaimsOnHosts(snapshot, new Set([name]));
-  const groups = listHostGroups(viewContext.groups, name);
-  const drains = viewContext.drains.filter((drain) =>
-    isDrainApplicable(drain, { locks: [], resources: [], host: name, groups }),
-  );
+  const reach = buildHostReach(viewContext.groups, name);
+  const { groups } = reach;
+  const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
   const isKnown =
     claims.length + groups.length + agents.length > 0 || drains.some(({ scope }) => scope === "host");

@@ -1,14 +1,14 @@
 import { formatBriefDuration } from "../base/duration.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { formatShortList } from "../base/text.ts";
+import { collectTexts, formatShortList, pluralize } from "../base/text.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
 import { isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
-import { formatTicketOwner, getEntryState } from "../state/claims.ts";
-import { findPlainTotal, formatDrainLine } from "../state/eviction-preview.ts";
+import { formatTicketOwner, getEntryState, getHeldSince } from "../state/claims.ts";
+import { findPlainTotal, formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import {
   computeQueueTally,
   findHostResource,
@@ -34,11 +34,11 @@ import {
   createRightColumn,
   createStateColumn,
   createTextColumn,
+  formatAge,
   formatDrainNote,
   formatFirstAndMore,
   formatMacros,
   formatTicketCommand,
-  getHeldSince,
   getStateTone,
   judgeHoldAge,
   judgeWaitAge,
@@ -97,7 +97,7 @@ const QUEUE_COLUMNS = {
         formatFirstAndMore(row.holders.map((one) => shortenOwner(formatTicketOwner(one)))),
     },
   ),
-  since: createAgeColumn("since", 2, ({ holders: [first] }) => first && getHeldSince(first), judgeHoldAge),
+  since: createAgeColumn("since", 2, ({ holders: [first] }) => getHeldSince(first?.ticket), judgeHoldAge),
   units: createRightColumn(
     "units",
     2,
@@ -174,8 +174,7 @@ function countWaiters({ waiters, sum }: QueueRow): number {
 }
 
 function formatHostCount({ sum }: QueueRow): string | undefined {
-  if (sum === undefined) return undefined;
-  return sum.hosts === 1 ? "1 host" : `${sum.hosts} hosts`;
+  return sum && pluralize(sum.hosts, "host");
 }
 
 /**
@@ -191,13 +190,11 @@ function listStates({ state, holders, drains }: QueueRow): string[] {
 function formatNote({ kind, holders, waiters, drains }: QueueRow): string {
   const asked = [...holders, ...waiters].find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;
   const malformed = [...holders, ...waiters].filter(({ ticket }) => ticket === undefined).length;
-  return [
-    ...(drains.length > 0 ? [formatDrainNote(drains, kind)] : []),
-    ...(asked === undefined
-      ? []
-      : [`reset by ${asked.by}${asked.why === undefined ? "" : `: ${asked.why}`}`]),
-    ...(malformed > 0 ? [`${malformed} malformed`] : []),
-  ].join("; ");
+  return collectTexts([
+    drains.length > 0 && formatDrainNote(drains, kind),
+    asked && `reset by ${asked.by}${formatReason(asked.why)}`,
+    malformed > 0 && `${malformed} malformed`,
+  ]).join("; ");
 }
 
 const CONFIGURED_JSON = describeObject<ResourceConfig>("configured", "Configuration of a resource.", {
@@ -845,6 +842,5 @@ function findWaiterProblem(
 }
 
 function formatTicketAge({ ticket }: QueueEntry, wall: number): string {
-  const since = ticket?.grantedAt ?? ticket?.enqueuedAt;
-  return since === undefined ? "" : formatBriefDuration(wall - since);
+  return formatAge(getHeldSince(ticket), wall);
 }

@@ -18,9 +18,10 @@ import {
   findClaimTicket,
   formatTicketOwner,
   getEntryState,
+  getHeldSince,
   isHolder,
 } from "../state/claims.ts";
-import { formatDrainLine } from "../state/eviction-preview.ts";
+import { formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import { explain, findRunnerLiveness, formatExplanation, type SessionLivenessMap } from "../state/explain.ts";
 import { isSessionRenewed } from "../state/liveness.ts";
 import type { Execution, Snapshot } from "../state/snapshot.ts";
@@ -298,8 +299,7 @@ function formatRunOwner({ claim, task }: RunRow): string {
 }
 
 function findSince(row: RunRow): number | undefined {
-  const ticket = findTicket(row);
-  return ticket?.grantedAt ?? ticket?.enqueuedAt ?? row.task?.value?.since;
+  return getHeldSince(findTicket(row)) ?? row.task?.value?.since;
 }
 
 /** Builds the detail of a run: what it holds or waits for, and why it waits. */
@@ -416,7 +416,7 @@ type FactEntry = readonly [label: string, value: string | undefined, tone?: Tone
 
 function listTimeFacts(ticket: Ticket, wall: number): FactEntry[] {
   const { grantedAt, enqueuedAt, state, until } = ticket;
-  const since = grantedAt ?? enqueuedAt;
+  const since = getHeldSince(ticket);
   return [
     ["since", `${formatInstant(since)}, for ${formatBriefDuration(wall - since)}`],
     ["waited", grantedAt === undefined ? undefined : formatBriefDuration(grantedAt - enqueuedAt)],
@@ -436,8 +436,7 @@ function formatGrace(until: number | undefined, wall: number): string {
 
 function formatReset({ reset }: Ticket, wall: number): string | undefined {
   if (reset === undefined) return undefined;
-  const why = reset.why === undefined ? "" : `: ${reset.why}`;
-  return `asked for by ${reset.by}, ${formatBriefDuration(wall - reset.at)} ago${why}`;
+  return `asked for by ${reset.by}, ${formatBriefDuration(wall - reset.at)} ago${formatReason(reset.why)}`;
 }
 
 function formatRunner(

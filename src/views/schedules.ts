@@ -29,6 +29,7 @@ import { isHeadFree } from "../schedule/state/next-candidate.ts";
 import { NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 import { computeLag } from "../schedule/timing.ts";
+import { formatReason } from "../state/eviction-preview.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../state/explain.ts";
 import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
@@ -346,7 +347,7 @@ function formatNote({ fault, definition, due, state }: ScheduleRow): string {
   if (pause === undefined)
     return (state === "late" && definition && formatConditions(definition)) || (definition?.note ?? "");
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
-  return `paused by ${pause.by}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
+  return `paused by ${pause.by}${until}${formatReason(pause.why)}`;
 }
 
 /** One schedule. Instants in ms since the epoch. */
@@ -757,7 +758,7 @@ function formatLimits(keep: number | undefined, keepFor: number | undefined): st
 function formatPause(pause: Pause | undefined): string | undefined {
   if (pause === undefined) return undefined;
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
-  return `by ${pause.by}, since ${formatInstant(pause.at)}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
+  return `by ${pause.by}, since ${formatInstant(pause.at)}${until}${formatReason(pause.why)}`;
 }
 
 const formatAgo = (at: number, wall: number) => `${formatBriefDuration(wall - at)} ago`;

@@ -4,7 +4,13 @@ import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
-import { predictDrain, predictReset, predictTotal, type WhatIfReport } from "../../src/state/what-if.ts";
+import {
+  computeDrainEffect,
+  computeResetEffect,
+  computeTotalEffect,
+  predictChange,
+  type WhatIfReport,
+} from "../../src/state/what-if.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
 
@@ -63,13 +69,18 @@ describe("a reset", () => {
     const snapshot = pictureOf(kvs);
     const claims = buildClaims(snapshot);
     const evicted = [...runs].flatMap((letter) => claims.get(runOf(letter)) ?? []);
-    expect(format(predictReset(snapshot, evicted, NOW))).toEqual(result);
+    expect(format(predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW))).toEqual(result);
   });
 
   it("says what each grant would be without it", () => {
     const snapshot = pictureOf(LOCK);
     const evicted = [buildClaims(snapshot).get(runOf("a"))].filter((claim) => claim !== undefined);
-    expect(predictReset(snapshot, evicted, NOW).grants.map(({ round, before }) => [round, before])).toEqual([
+    expect(
+      predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW).grants.map(({ round, before }) => [
+        round,
+        before,
+      ]),
+    ).toEqual([
       [0, 1],
       [1, 2],
     ]);
@@ -102,7 +113,15 @@ describe("a drain", () => {
     },
     { what: "of nothing", kvs: both, scope: "lock", name: "z", result: [] },
   ] as const)("$what", ({ kvs, scope, name, result }) => {
-    expect(format(predictDrain(pictureOf(kvs), { scope, name }, { by: "ann", wall: NOW }))).toEqual(result);
+    expect(
+      format(
+        predictChange(
+          pictureOf(kvs),
+          computeDrainEffect(pictureOf(kvs), { scope, name }, { by: "ann", wall: NOW }),
+          NOW,
+        ),
+      ),
+    ).toEqual(result);
   });
 });
 
@@ -116,7 +135,9 @@ describe("a new total", () => {
     { what: "too few for a request", total: 5, result: ["leaves c", "b1", "d1"] },
   ])("$what", ({ total, result }) => {
     const snapshot = pictureOf([...UNITS, config("10")]);
-    expect(format(predictTotal(snapshot, { resource: "db", total }, NOW))).toEqual(result);
+    expect(
+      format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total }, NOW), NOW)),
+    ).toEqual(result);
   });
 
   it("a run that states another total leaves", () => {
@@ -125,6 +146,8 @@ describe("a new total", () => {
         (kv) => kv !== undefined,
       ),
     );
-    expect(format(predictTotal(snapshot, { resource: "db", total: 20 }, NOW))).toEqual(["leaves b"]);
+    expect(
+      format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total: 20 }, NOW), NOW)),
+    ).toEqual(["leaves b"]);
   });
 });

@@ -3,6 +3,7 @@ import { clean, quoteText } from "../../base/text.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import { validateName } from "../../protocol/names.ts";
 import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../state/claims.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import {
   ASCII_SIGNS,
   buildTimeline,
@@ -11,10 +12,12 @@ import {
   UNICODE_SIGNS,
 } from "../../state/timeline.ts";
 import {
+  computeDrainEffect,
+  computeResetEffect,
+  computeTotalEffect,
+  type DirectEffect,
   formatWhatIf,
-  predictDrain,
-  predictReset,
-  predictTotal,
+  predictChange,
   type WhatIfReport,
 } from "../../state/what-if.ts";
 import type { Call, CommandIo } from "../command.ts";
@@ -79,8 +82,8 @@ export const previewDrain = createReadCommand<JsonFlags>(async (call, io, contex
   const target = parseDrainTarget(call.args);
   const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
   const wall = context.clock.getWallTime();
-  const report = predictDrain(snapshot, target, { by: formatOperator(context.operator), wall });
-  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+  const effect = computeDrainEffect(snapshot, target, { by: formatOperator(context.operator), wall });
+  printWhatIf(call, io, { snapshot, effect, wall });
 });
 
 export const previewReset = createReadCommand<WhatIfResetFlags>(async (call, io, context) => {
@@ -91,8 +94,7 @@ export const previewReset = createReadCommand<WhatIfResetFlags>(async (call, io,
   const claims = buildClaims(snapshot);
   const targets = findResetTargets(snapshot, kind, name, call.flags.run);
   const evicted = [...new Set(targets.map(({ run }) => run))].flatMap((run) => claims.get(run) ?? []);
-  const report = predictReset(snapshot, evicted, wall);
-  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+  printWhatIf(call, io, { snapshot, effect: computeResetEffect(snapshot, evicted), wall });
 });
 
 export const previewTotal = createReadCommand<JsonFlags>(async (call, io, context) => {
@@ -102,22 +104,23 @@ export const previewTotal = createReadCommand<JsonFlags>(async (call, io, contex
     throw new UsageError(`TOTAL must be a whole number of 1 or more; got ${quoteText(text)}`);
   const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts", "histories"]);
   const wall = context.clock.getWallTime();
-  const report = predictTotal(snapshot, { resource, total: Number(text) }, wall);
-  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+  const effect = computeTotalEffect(snapshot, { resource, total: Number(text) }, wall);
+  printWhatIf(call, io, { snapshot, effect, wall });
 });
 
 function formatLines(lines: readonly string[]): string {
   return `${lines.map((line) => clean(line)).join("\n")}\n`;
 }
 
-/** Prints the effects of a change. @param wall  wall clock, ms since the epoch */
+/** Prints what follows from a change. @param wall  wall clock, ms since the epoch */
 function printWhatIf(
   call: Call<JsonFlags>,
   io: CommandIo,
-  { report, revision, wall }: { report: WhatIfReport; revision: bigint; wall: number },
+  { snapshot, effect, wall }: { snapshot: Snapshot; effect: DirectEffect; wall: number },
 ): void {
+  const report = predictChange(snapshot, effect, wall);
   const formatText = () => formatLines(formatWhatIf(report, wall));
-  printResult(call, io, { revision, ...toWhatIfJson(report) }, formatText);
+  printResult(call, io, { revision: snapshot.revision, ...toWhatIfJson(report) }, formatText);
 }
 
 function toWhatIfJson({ ends, leaves, grants, blocked }: WhatIfReport): object {
