@@ -31,6 +31,7 @@ import {
   focusNext,
   focusOn,
   goToPlace,
+  mayLeaveJobs,
   showJobs,
   switchTab,
 } from "../parts/navigation.ts";
@@ -182,11 +183,7 @@ function openEditorHere(app: ConsoleApp): void {
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
 function quit(app: ConsoleApp): void {
-  const [first, ...more] = app.jobs.running;
-  if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
-  const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
-  app.showToast(`${what} running; press again to quit anyway`, "problem", () => app.jobs.running.length > 0);
-  app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
+  if (mayLeaveJobs(app, "quit", "running; press again to quit anyway")) app.quit();
 }
 
 /** Asks for a past time; in the past, or while one is read, returns to live. */

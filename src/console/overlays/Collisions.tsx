@@ -68,12 +68,8 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
       title="collisions in the next 24 hours"
       rows={buildRows()}
       hints={[
-        ...(suggestions.length > 0
-          ? ([
-              ["↑↓", "suggestion"],
-              ["Enter", "edit the schedule"],
-            ] as const)
-          : []),
+        suggestions.length > 0 && ["↑↓", "suggestion"],
+        suggestions.length > 0 && ["Enter", "edit the schedule"],
         ["Esc", "close"],
       ]}
       width={width}

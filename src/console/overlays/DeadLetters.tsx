@@ -6,6 +6,7 @@ import { DEAD_LETTER_COLUMNS, type DeadLetter, listDeadLetters } from "../../vie
 import { buildDeadLetterTarget } from "../../views/history.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import type { Hints } from "../parts/overlays.ts";
 import { getCommandById, type RowAction } from "../parts/row-actions.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import { createRow, type RowModel } from "../theme/Row.tsx";
@@ -90,23 +91,20 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
               }),
             ]
       }
-      hints={
-        letters.length === 0
-          ? [["Esc", "close"]]
-          : [
-              ["Space", "mark"],
-              ["a", "all"],
-              ["Enter", "run again"],
-              ["b", "bury"],
-              ["l", "output"],
-              ["Esc", "close"],
-            ]
-      }
+      hints={[...(letters.length === 0 ? [] : LETTER_HINTS), ["Esc", "close"]]}
       width={width}
       onPress={(row) => row > 0 && setAt(top + row - 1)}
     />
   );
 }
+
+const LETTER_HINTS: Hints = [
+  ["Space", "mark"],
+  ["a", "all"],
+  ["Enter", "run again"],
+  ["b", "bury"],
+  ["l", "output"],
+];
 
 /** Letters of the same schedule and time run again, or are deleted, together. */
 function getLetterKey({ id, scheduled }: DeadLetter): string {

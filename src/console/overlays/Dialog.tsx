@@ -189,11 +189,7 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
     <OverlayFrame
       title={cleanToWidth(title, width - 4)}
       rows={rows}
-      hints={[
-        ...(fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
-        ...(isReady ? ([["Enter", spec.id]] as const) : []),
-        ["Esc", "cancel"],
-      ]}
+      hints={[fields.length > 0 && ["Tab", "next field"], isReady && ["Enter", spec.id], ["Esc", "cancel"]]}
       width={width}
       tone={word === undefined ? "plain" : "danger"}
       onPress={pressRow}

@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../base/bytes.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { pluralize } from "../../base/text.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { type FolderChild, readFolderPage } from "../../observe/etcd-keys.ts";
@@ -234,7 +235,7 @@ class KeyTree {
       folder.fault = undefined;
       this.revision = page.revision;
     } catch (error) {
-      if (!signal.aborted) folder.fault = error instanceof Error ? error.message : String(error);
+      if (!signal.aborted) folder.fault = getErrorMessage(error);
     }
     folder.isReading = false;
     this.#onChange();

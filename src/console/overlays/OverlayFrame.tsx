@@ -7,7 +7,7 @@ import { useConsole } from "../context.tsx";
 import { OutcomeReader, RepeatedRead } from "../data/outcome-reader.ts";
 import { Area } from "../mouse.tsx";
 import { PartBoundary } from "../PartBoundary.tsx";
-import type { Hint } from "../parts/overlays.ts";
+import type { Hint, Hints } from "../parts/overlays.ts";
 import { clamp, computeWindowTop, scrollBy } from "../state/cursor.ts";
 import type { Size } from "../state/layout.ts";
 import type { InputEvent, MouseEvent } from "../terminal/input-event.ts";
@@ -37,7 +37,7 @@ interface FrameProps {
   /** The content, at most as many rows as there is room for. */
   rows: readonly RowModel[];
   /** Keys and their effects. */
-  hints: readonly Hint[];
+  hints: Hints;
   /** Columns of the content. */
   width: number;
   at?: OverlayPlace;
@@ -52,7 +52,8 @@ interface FrameProps {
 
 /** The frame of an overlay at its place, with its title at the top, its rows, and the keys at the bottom. */
 export function OverlayFrame(props: FrameProps) {
-  const { title, rows, hints, width, at = "middle", tone, listLines } = props;
+  const { title, rows, width, at = "middle", tone, listLines } = props;
+  const hints = props.hints.filter((hint) => hint !== undefined && hint !== false);
   const { app, id, screen } = useOverlay();
   useLayoutEffect(() => app.overlays.setText(id, { title, rows, hints, listLines }));
   const role = tone === "danger" ? "danger" : "border";
@@ -333,7 +334,7 @@ interface ScreenListProps {
   place: RowPlace;
   /** Further keys, by chord; they receive the id of the line under the cursor. */
   keys: Readonly<Record<string, (id: string | undefined) => void>>;
-  hints: readonly Hint[];
+  hints: Hints;
 }
 
 /** Lines that fill the screen, with a cursor. */

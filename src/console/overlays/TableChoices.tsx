@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
-import type { Hint } from "../parts/overlays.ts";
+import type { Hints } from "../parts/overlays.ts";
 import { type SavedView, type TabId, updateTab } from "../state/console-state.ts";
 import {
   deleteView,
@@ -15,14 +15,14 @@ import { createRow, padText, type RowModel, useTheme, windowRows } from "../them
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { getChord, OverlayFrame, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
 
-const LIST_HINTS: readonly Hint[] = [
+const LIST_HINTS: Hints = [
   ["Enter", "open"],
   ["s", "save what is shown"],
   ["d", "delete"],
   ["m", "start with it"],
   ["Esc", "close"],
 ];
-const NAME_HINTS: readonly Hint[] = [
+const NAME_HINTS: Hints = [
   ["Enter", "save"],
   ["Esc", "back"],
 ];

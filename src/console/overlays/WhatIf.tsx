@@ -87,9 +87,9 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
         note,
       ]}
       hints={[
-        ...(changes.length > 1 ? ([["Tab", "other change"]] as const) : []),
-        ...(wrapped.length > height ? ([["↑↓", "scroll"]] as const) : []),
-        ...(isKnown ? ([["Enter", "open its dialog"]] as const) : []),
+        changes.length > 1 && ["Tab", "other change"],
+        wrapped.length > height && ["↑↓", "scroll"],
+        isKnown && ["Enter", "open its dialog"],
         ["Esc", "close"],
       ]}
       width={width}

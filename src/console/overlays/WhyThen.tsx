@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { parsePastTime } from "../../commands/command-line/instant.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
@@ -61,7 +62,7 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
         BLANK_ROW,
         ...rows.slice(top, top + height),
       ]}
-      hints={[...(rows.length > height ? ([["↑↓", "scroll"]] as const) : []), ["Esc", "close"]]}
+      hints={[rows.length > height && ["↑↓", "scroll"], ["Esc", "close"]]}
       width={width}
     />
   );
@@ -81,7 +82,7 @@ function parseTime(app: ConsoleApp, time: string): number | string {
   try {
     return parsePastTime("the time", time, app.getWallTime());
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return getErrorMessage(error);
   }
 }
 

@@ -184,14 +184,20 @@ function isSameRow(a: Place, b: Place): boolean {
 export function chooseListedContext(app: ConsoleApp, name: string | undefined): void {
   const label = name ?? "no context";
   if (name === app.contexts.activeName) return app.showToast(`${label} is shown already`);
-  const asks = `context ${label}`;
+  const warning = `running and would be left; choose ${label} again to switch anyway`;
+  if (mayLeaveJobs(app, `context ${label}`, warning)) app.switchContext(name);
+}
+
+/**
+ * Whether no job runs, or the user has been told and asks for the same again. Otherwise tells it.
+ * @param asks  what the user asks for
+ * @param warning  the rest of a sentence that begins with the running jobs
+ */
+export function mayLeaveJobs(app: ConsoleApp, asks: string, warning: string): boolean {
   const [first, ...more] = app.jobs.running;
-  if (first === undefined || app.state.toast?.asks === asks) return app.switchContext(name);
+  if (first === undefined || app.state.toast?.asks === asks) return true;
   const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
-  app.showToast(
-    `${what} running and would be left; choose ${label} again to switch anyway`,
-    "problem",
-    () => app.jobs.running.length > 0,
-  );
+  app.showToast(`${what} ${warning}`, "problem", () => app.jobs.running.length > 0);
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks } }));
+  return false;
 }

@@ -17,7 +17,7 @@ import type { Keys, QueueKind } from "../../protocol/keys.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
 import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
-import type { Problem } from "../../state/problem.ts";
+import { createWarning, type Problem } from "../../state/problem.ts";
 import type { NamedQueue, Snapshot } from "../../state/snapshot.ts";
 import {
   buildUnknownKeyProblem,
@@ -341,8 +341,7 @@ export class KeyCheck {
   }
 
   #reportUnreadable(kv: KeyValue, what: string, remedy: string): void {
-    const detail = `its value cannot be read as ${what}`;
-    this.#report({ kind: "malformed", level: "warning", subject: `key ${kv.key}`, detail, remedy });
+    this.#report(createWarning("malformed", `key ${kv.key}`, `its value cannot be read as ${what}`, remedy));
   }
 
   #report({ kind, level, subject, detail, remedy }: Problem): void {
