@@ -187,7 +187,10 @@ export function estimateWait(
   const holders = ahead.filter(isHolding);
   const others = countTurns(ahead, isShared);
   const rests = holders.map((holder) => estimateRemaining(holder, history, wall));
-  const rest = rests.reduce((most, one) => most && one && pickLonger(most, one), { p50: 0, p95: 0 });
+  const rest = rests.reduce(
+    (most, one) => most && one && { p50: Math.max(most.p50, one.p50), p95: Math.max(most.p95, one.p95) },
+    { p50: 0, p95: 0 },
+  );
   if (rest === undefined) {
     const longest = history.reduce((most, { held }) => Math.max(most, held), 0);
     return { kind: "overdue", runs, longest };
@@ -204,10 +207,6 @@ function countTurns(ahead: readonly QueueEntry[], isShared: boolean): number {
 }
 
 type TimeRange = { p50: number; p95: number };
-
-function pickLonger(one: TimeRange, other: TimeRange): TimeRange {
-  return { p50: Math.max(one.p50, other.p50), p95: Math.max(one.p95, other.p95) };
-}
 
 /** Estimates the remaining time of a holder from past runs that held longer. Undefined if no run held longer. */
 function estimateRemaining(
@@ -427,16 +426,15 @@ function formatDrainCause(drain: Drain, wall: number): string {
 
 function formatEstimate(estimate: WaitEstimate): string {
   const past = `the last ${estimate.runs} runs`;
-  if (estimate.kind === "overdue")
-    return `no estimate: the holder has held it longer than any of ${past} (at most ${formatLongest(estimate.longest)})`;
+  if (estimate.kind === "overdue") {
+    const { longest } = estimate;
+    const most = longest < 1000 ? formatDuration(longest) : formatBriefDuration(longest);
+    return `no estimate: the holder has held it longer than any of ${past} (at most ${most})`;
+  }
   const { p50, p95 } = estimate;
   return p95 < 1000
     ? `judging by ${past}, it should be free at any moment`
     : `judging by ${past}, it should get the lock in about ${formatBriefDuration(p50)}, rarely later than in ${formatBriefDuration(p95)}`;
-}
-
-function formatLongest(ms: number): string {
-  return ms < 1000 ? formatDuration(ms) : formatBriefDuration(ms);
 }
 
 /** Returns the liveness of the runner of a ticket; undefined if its session was not queried. */

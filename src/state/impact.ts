@@ -78,14 +78,10 @@ function createGroupRule(before: Groups, after: Groups, changes: readonly Config
     if (group === undefined || !was(group, host) || is(group, host)) return undefined;
     const isThere = after.has(group);
     const why = isThere ? `its host leaves group ${quoteText(group)}` : `group ${quoteText(group)} is gone`;
-    if (isHolder(claim)) return isRunning(claim) ? { fate: "ended", exit: EXIT.lost, why } : undefined;
+    const isRunning = claim.entries.some(({ entry }) => entry.ticket?.state === "held"); // in grace, the command has ended
+    if (isHolder(claim)) return isRunning ? { fate: "ended", exit: EXIT.lost, why } : undefined;
     return { fate: "leaves", exit: isThere ? EXIT.busy : EXIT.config, why };
   };
-}
-
-/** Whether the command is running: in grace, it has ended. */
-function isRunning({ entries }: Claim): boolean {
-  return entries.some(({ entry }) => entry.ticket?.state === "held");
 }
 
 /** Creates a cached test whether a host is in a group: there may be many runs on few hosts. */

@@ -80,17 +80,15 @@ export function buildMemberRows({ roster, statuses, metrics }: KnownMembers): Me
   };
   const claimed = new Set<EndpointStatus>();
   const known = listed.map((member) => {
-    const own = statuses.filter((status) => isStatusOf(status, member));
+    const own = statuses.filter((status) =>
+      status.ok ? status.memberId === member.id : member.clientUrls.includes(status.endpoint),
+    );
     for (const status of own) claimed.add(status);
     return buildRow(member, own.find(({ ok }) => ok) ?? own[0]);
   });
   const rest = statuses.filter((status) => !claimed.has(status));
   const rows = [...known, ...rest.map((status) => buildRow(undefined, status))];
   return rows.sort((a, b) => MEMBER_STATES.indexOf(a.state) - MEMBER_STATES.indexOf(b.state));
-}
-
-function isStatusOf(status: EndpointStatus, { id, clientUrls }: ClusterMember): boolean {
-  return status.ok ? status.memberId === id : clientUrls.includes(status.endpoint);
 }
 
 function judgeState(member: ClusterMember | undefined, status: EndpointStatus | undefined): MemberState {

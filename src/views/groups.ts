@@ -1,4 +1,4 @@
-import { pluralize } from "../base/text.ts";
+import { collectTexts, pluralize } from "../base/text.ts";
 import { canonicalizeHost, listGroupHosts } from "../fleet/groups.ts";
 import type { Drain } from "../protocol/drain.ts";
 import { type Claim, findClaimHost, isHolder } from "../state/claims.ts";
@@ -27,6 +27,7 @@ const LIVE_WITHIN = 3_600_000;
 interface GroupRow {
   name: string;
   members: readonly string[];
+  /** Why its value cannot be read. */
   fault: string | undefined;
   /** All hosts, including those of nested groups. */
   hosts: readonly string[];
@@ -46,13 +47,13 @@ export const groupsView: SnapshotView<GroupRow> = {
     createNumberColumn("live", 2, ({ live }) => live, { tones: ["problem", "plain"] }),
     createTextColumn("members", 1, ({ members }) => members.join(" ")),
     createNoteColumn(3, ({ fault, drains }) =>
-      [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
+      collectTexts([fault, drains.length > 0 && formatDrainNote(drains, "group")]).join("; "),
     ),
   ],
   sort: "group",
   getKey: ({ name }) => name,
   getFacets: ({ fault, drains, hosts }) => ({
-    states: [...(fault !== undefined ? ["malformed"] : []), drains.length > 0 ? "drained" : "free"],
+    states: collectTexts([fault && "malformed", drains.length > 0 ? "drained" : "free"]),
     hosts,
     holders: [],
   }),
@@ -82,18 +83,10 @@ export const groupsView: SnapshotView<GroupRow> = {
   empty: "No groups yet. Create one: signalbox group set web web1.example.com web2.example.com",
 };
 
-/** The data of a group in a snapshot. */
-interface GroupState {
-  name: string;
-  members: readonly string[];
-  /** Why its value cannot be read. */
-  fault: string | undefined;
-  /** All hosts, including those of nested groups. */
-  hosts: readonly string[];
+/** The data of a group in a snapshot, with the drains that apply to all its hosts. */
+interface GroupState extends Omit<GroupRow, "live"> {
   /** Groups that contain it, directly or indirectly. */
   parents: readonly string[];
-  /** Drains that apply to all its hosts. */
-  drains: readonly Drain[];
   /** All claims on its hosts, with or without `-g`. */
   claims: readonly Claim[];
 }

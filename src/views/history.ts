@@ -8,7 +8,6 @@ import {
   type OutcomeHistory,
 } from "../schedule/state/outcome.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import type { Tone } from "../state/subject.ts";
 import {
   createDurationColumn,
   createNumberColumn,
@@ -55,7 +54,11 @@ export const historyView: SnapshotView<PastRunRow> = {
     }),
     createTextColumn("lock", 1, ({ lock }) => lock),
     createOwnerColumn("who", 2, formatRunOwner),
-    createStateColumn(2, getPastStateTone, ({ past }) => getPastState(past)),
+    createStateColumn(
+      2,
+      (state) => (state === "ok" ? "quiet" : "problem"),
+      ({ past }) => getPastState(past),
+    ),
     createNumberColumn("exit", 1, ({ past }) => past.exit, { tones: ["plain", "problem"] }),
     createDurationColumn("waited", 3, ({ past }) => past.waited),
     createDurationColumn("held", 2, ({ past }) => past.held),
@@ -161,10 +164,6 @@ function getPastState({ exit, reason }: PastRun): PastRunState {
   if (reason !== undefined) return "ended";
   if (exit === 0) return "ok";
   return exit > BY_SIGNAL ? "killed" : "failed";
-}
-
-function getPastStateTone(state: PastRunState): Tone {
-  return state === "ok" ? "quiet" : "problem";
 }
 
 /** Lists the states for filters: every run with an exit code other than 0 is also `failed`. */

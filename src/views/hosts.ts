@@ -1,4 +1,5 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
+import { memoize } from "../base/memoize.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { canonicalizeHost } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
@@ -331,63 +332,31 @@ export const NO_ACTIVITY: Readonly<HostActivity> = {
 export function computeHostActivity(
   snapshot: Pick<Snapshot, "hosts" | "histories" | "queues">,
 ): ReadonlyMap<string, HostActivity> {
-  const activities = new ActivityIndex();
-  for (const [host, { seenAt }] of snapshot.hosts) activities.addInstant(host, seenAt);
-  for (const [run] of snapshot.histories.values())
-    if (run !== undefined) activities.addInstant(run.host, run.endedAt);
-  for (const entries of listEntriesByRun(snapshot)) activities.addRun(entries);
-  return activities.all;
-}
-
-function addInstant(activity: HostActivity, at: number): void {
-  if (at > 0 && at > (activity.writtenAt ?? 0)) activity.writtenAt = at;
-}
-
-function countRun(activity: HostActivity, isHeld: boolean, isPresent: boolean): void {
-  if (isHeld) activity.held += 1;
-  else activity.waiting += 1;
-  activity.isPresent ||= isPresent;
-}
-
-class ActivityIndex {
-  readonly all = new Map<string, HostActivity>();
-  /** Hosts write their names always in the same way. */
-  readonly #names = new Map<string, HostActivity>();
-
-  addInstant(host: string, at: number): void {
-    if (at > 0) addInstant(this.#getOrCreate(host), at);
-  }
-
-  addRun(entries: QueueEntry | readonly QueueEntry[]): void {
-    if (!("key" in entries)) return this.#addSeveral(entries);
-    const { ticket, session } = entries;
-    if (ticket === undefined) return;
-    const activity = this.#getOrCreate(ticket.host);
-    countRun(activity, isHolding(entries), session !== 0n);
-    addInstant(activity, getHeldSince(ticket));
-  }
-
-  #addSeveral(entries: readonly QueueEntry[]): void {
-    for (const { ticket } of entries)
-      if (ticket !== undefined) this.addInstant(ticket.host, getHeldSince(ticket));
-    const host = entries.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
-    if (host === undefined) return;
-    countRun(
-      this.#getOrCreate(host),
-      entries.every(isHolding),
-      entries.some(({ session }) => session !== 0n),
-    );
-  }
-
-  #getOrCreate(host: string): HostActivity {
-    const known = this.#names.get(host);
-    if (known !== undefined) return known;
+  const activities = new Map<string, HostActivity>();
+  // Hosts write their names always in the same way.
+  const getActivity = memoize((host: string): HostActivity => {
     const name = canonicalizeHost(host);
-    const activity = this.all.get(name) ?? { ...NO_ACTIVITY };
-    this.all.set(name, activity);
-    this.#names.set(host, activity);
+    const activity = activities.get(name) ?? { ...NO_ACTIVITY };
+    activities.set(name, activity);
     return activity;
+  });
+  const addInstant = (host: string, at: number) => {
+    if (at <= 0) return;
+    const activity = getActivity(host);
+    activity.writtenAt = Math.max(at, activity.writtenAt ?? 0);
+  };
+  for (const [host, { seenAt }] of snapshot.hosts) addInstant(host, seenAt);
+  for (const [run] of snapshot.histories.values()) if (run !== undefined) addInstant(run.host, run.endedAt);
+  for (const entries of listEntriesByRun(snapshot)) {
+    const own = "key" in entries ? [entries] : entries;
+    for (const { ticket } of own) if (ticket !== undefined) addInstant(ticket.host, getHeldSince(ticket));
+    const host = own.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
+    if (host === undefined) continue;
+    const activity = getActivity(host);
+    activity[own.every(isHolding) ? "held" : "waiting"] += 1;
+    activity.isPresent ||= own.some(({ session }) => session !== 0n);
   }
+  return activities;
 }
 
 /** An agent that has a session. An agent that no run has used for some minutes has none. */
@@ -413,7 +382,7 @@ export function computeHostAgents(snapshot: AgentSnapshot): Map<string, HostAgen
   const agents = new Map<string, HostAgent[]>();
   if (snapshot.agentSessions.size === 0) return agents;
   const reports = new Map([...snapshot.agentReports.values()].map((report) => [report.agent, report]));
-  const runs = countRuns(snapshot);
+  const runs = countAgentRuns(snapshot);
   for (const { host, session, agent: id, pid, version } of snapshot.agentSessions.values()) {
     const name = canonicalizeHost(host);
     const known = agents.get(name) ?? [];
@@ -429,14 +398,13 @@ export function computeHostAgents(snapshot: AgentSnapshot): Map<string, HostAgen
 const NO_RUNS = { held: 0, waiting: 0 };
 
 /** Counts the runs of each session of an agent. All tickets of a run that has not ended are on one session. */
-function countRuns(snapshot: AgentSnapshot): Map<bigint, { held: number; waiting: number }> {
-  const sessions = new Set([...snapshot.agentSessions.values()].map(({ session }) => session));
-  const counts = new Map<bigint, { held: number; waiting: number }>();
-  for (const claim of buildClaimsWith(snapshot, ({ session }) => sessions.has(session)).values()) {
-    const session = claim.entries[0]?.entry.session ?? 0n;
-    const known = counts.get(session) ?? NO_RUNS;
-    const { held, waiting } = known;
-    counts.set(session, isHolder(claim) ? { held: held + 1, waiting } : { held, waiting: waiting + 1 });
+function countAgentRuns(snapshot: AgentSnapshot): Map<bigint, typeof NO_RUNS> {
+  const counts = new Map<bigint, typeof NO_RUNS>(
+    [...snapshot.agentSessions.values()].map(({ session }) => [session, { ...NO_RUNS }]),
+  );
+  for (const claim of buildClaimsWith(snapshot, ({ session }) => counts.has(session)).values()) {
+    const count = counts.get(claim.entries[0]?.entry.session ?? 0n);
+    if (count !== undefined) count[isHolder(claim) ? "held" : "waiting"] += 1;
   }
   return counts;
 }

@@ -338,7 +338,8 @@ function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall }: Prob
         ...about,
         action,
       }),
-    isOverdue(ticket, wall) &&
+    ticket.state === "grace" &&
+      hasEnded(ticket, wall) &&
       createWarning("overdue", subject, `${who} keeps its place after the end of its grace`, reset, {
         ...about,
         action,
@@ -364,10 +365,6 @@ function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall }: Prob
 }
 
 const COMPARE_CLOCKS = "compare the clocks of the hosts (ntp)";
-
-function isOverdue({ state, until }: Ticket, wall: number): boolean {
-  return state === "grace" && until !== undefined && hasEnded({ until }, wall);
-}
 
 /** Finds the problems of schedules and workers. */
 function findScheduleProblems(inputs: ProblemInputs): Problem[] {

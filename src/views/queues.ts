@@ -8,7 +8,7 @@ import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { formatTicketOwner, getEntryState, getHeldSince } from "../state/claims.ts";
-import { findPlainTotal, formatDrainLine, formatReason } from "../state/eviction-preview.ts";
+import { findPlainTotal, findQueueTotal, formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import {
   computeQueueTally,
   findHostResource,
@@ -514,7 +514,7 @@ function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: RowContext
     holders,
     waiters,
     used: sumHeldUnits(holders),
-    total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
+    total: findQueueTotal(viewContext, queue) ?? entries.find(({ ticket }) => ticket)?.ticket?.total,
     configured,
     drains,
   };
@@ -549,10 +549,6 @@ function computeQueueState(
   if (drains.length > 0) return "drained";
   if (first === undefined) return "free";
   return first.ticket?.state === "admitted" ? "admitted" : "waiting";
-}
-
-function findFirstTotal(entries: readonly QueueEntry[]): number | undefined {
-  return entries.find(({ ticket }) => ticket !== undefined)?.ticket?.total;
 }
 
 /** Signs from low to high. The lowest one is also for zero. */
@@ -724,11 +720,11 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
       getTone: ({ total }) => (total === undefined ? "problem" : "plain"),
     }),
     createRightColumn("held", 1, ({ used, total }) => `${used}/${total ?? "?"}`, {
-      getTone: getUseTone,
+      getTone: ({ used, total, waiting }) => getUnitsTone(used, total, waiting),
     }),
     createTextColumn("", 3, (share) => renderShareBar(share, UNICODE_DRAWING.bar, BAR_WIDTH), {
       formatAsciiCell: (share) => renderShareBar(share, ASCII_DRAWING.bar, BAR_WIDTH),
-      getTone: getUseTone,
+      getTone: ({ used, total, waiting }) => getUnitsTone(used, total, waiting),
     }),
     createNumberColumn("waiting", 1, ({ waiting }) => waiting, { tones: ["quiet", "waiting"] }),
     createTextColumn("resource", 4, ({ name }) => name),
@@ -742,10 +738,6 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
 
 /** Maximum rows of the table of hosts. */
 const MOST_HOSTS = 500;
-
-function getUseTone({ used, total, waiting }: TemplateShare): Tone {
-  return getUnitsTone(used, total, waiting);
-}
 
 const BAR_WIDTH = 8;
 

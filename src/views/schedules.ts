@@ -18,7 +18,6 @@ import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { canHandle } from "../schedule/handler-types.ts";
 import { BOOT, explainPlan, formatCronText, MANUAL, parsePlan } from "../schedule/plan.ts";
 import {
-  type Backfill,
   type DueState,
   type LastOccurrence,
   OPEN_KINDS,
@@ -555,7 +554,10 @@ function listRowStates(
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
-    parts.some((one) => hasFailed(one.last) && !isRetried(one)) && "failed",
+    parts.some(
+      ({ last, open }) =>
+        FAILED.has(last?.result) && !open.some(({ scheduled }) => scheduled === last?.scheduled),
+    ) && "failed",
     fault === undefined && isOver && definition?.cron !== MANUAL && definition?.cron !== BOOT && "ended",
   ];
   const states = found.filter((one) => one !== false);
@@ -563,14 +565,11 @@ function listRowStates(
   return isWaiting ? [...states, "waiting"] : states;
 }
 
-function hasFailed(last: LastOccurrence | undefined): boolean {
-  return last?.result === "failed" || last?.result === "timeout" || last?.result === "lost";
-}
-
-/** Whether the occurrence that ended last is retried. */
-function isRetried(due: DueState | undefined): boolean {
-  return due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled) === true;
-}
+const FAILED: ReadonlySet<LastOccurrence["result"] | undefined> = new Set([
+  "failed",
+  "timeout",
+  "lost",
+] as const);
 
 /** Returns the next instant at which the row changes without a change in etcd. */
 function computeValidUntil(
@@ -624,7 +623,7 @@ function createPredicate(workers: readonly WorkerRecord[], groups: GroupContext[
         ({ types, host }) =>
           (only === undefined || host === only) &&
           canHandle(types, id, definition) &&
-          isFor(group, host, groups),
+          (group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined)),
       );
     kinds.set(kind, answer);
     return answer;
@@ -635,10 +634,6 @@ function createPredicate(workers: readonly WorkerRecord[], groups: GroupContext[
     known.set(definition, answer);
     return answer;
   };
-}
-
-function isFor(group: string | undefined, host: string, groups: GroupContext["groups"]): boolean {
-  return group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined);
 }
 
 /** Builds the detail of a schedule: definition, executions, next and last runs. Undefined if it does not exist. */
@@ -684,7 +679,11 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ["when", `${explainPlan(parsePlan(definition.cron))} (${definition.timezone})`],
     ["cron", formatCronText(definition.cron)],
     ["followed by", due?.successors?.join(", ")],
-    ["backfill", due?.backfill && formatBackfill(due.backfill)],
+    [
+      "backfill",
+      due?.backfill &&
+        `${due.backfill.started} of ${due.backfill.total} started, next ${formatInstant(due.backfill.next)}, ${due.backfill.parallel} at a time`,
+    ],
     ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
     ["next", next === undefined ? undefined : `${formatTimeUntilNext(next, wall)}, ${formatInstant(next)}`],
     [
@@ -744,11 +743,6 @@ function listRuleFacts(definition: Definition): FactEntry[] {
   ];
 }
 
-/** Formats a backfill: `12 of 30 started, next 2026-11-21T03:00:00Z, 2 at a time`. */
-function formatBackfill({ started, total, next, parallel }: Backfill): string {
-  return `${started} of ${total} started, next ${formatInstant(next)}, ${parallel} at a time`;
-}
-
 function formatLimits(keep: number | undefined, keepFor: number | undefined): string | undefined {
   const count = keep === undefined ? "" : `${keep} outcomes`;
   const age = keepFor === undefined ? "" : `of ${formatDuration(keepFor)}`;
@@ -772,9 +766,14 @@ function buildExecutionTable(
   sessions: SessionLivenessMap,
 ): Section[] {
   const columns: TableColumn<Execution>[] = [
-    createOwnerColumn("who", 1, describeExecution, {
-      getTone: ({ value }) => (value === undefined ? "problem" : "plain"),
-    }),
+    createOwnerColumn(
+      "who",
+      1,
+      (one) => (one.value ? formatExecutionOwner(one) : `key ${one.key}: ${one.fault}`),
+      {
+        getTone: ({ value }) => (value === undefined ? "problem" : "plain"),
+      },
+    ),
     createTextColumn("worker", 2, (execution) => findRunnerLiveness(execution, sessions)?.verdict, {
       getTone: (execution) =>
         findRunnerLiveness(execution, sessions)?.verdict === "alive" ? "plain" : "problem",
@@ -787,11 +786,6 @@ function buildExecutionTable(
     createNumberColumn("token", 5, ({ token }) => token),
   ];
   return buildDetailTable("runs now", columns, executions);
-}
-
-function describeExecution(execution: Execution): string {
-  const { value, key, fault } = execution;
-  return value === undefined ? `key ${key}: ${fault}` : formatExecutionOwner(execution);
 }
 
 /** Builds the table of the hosts of a schedule that runs on every host. */

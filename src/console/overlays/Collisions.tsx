@@ -43,9 +43,9 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
     if (suggestion === undefined) return;
     const edit = buildEditAction({ kind: "schedule", name: suggestion.id }, snapshot);
     if (findChangeObstacle(app) === undefined && "command" in edit) close();
-    openDialog(app, [
-      "reason" in edit ? edit : { ...edit, flags: { ...edit.flags, ...toFlags(suggestion) } },
-    ]);
+    const { flag, value, cron } = suggestion;
+    const flags = cron === undefined ? { [flag]: formatDuration(value) } : { cron };
+    openDialog(app, ["reason" in edit ? edit : { ...edit, flags: { ...edit.flags, ...flags } }]);
   };
   useKeys({ escape: close, q: close, enter: openSuggestion }, (event) => move(getChord(event)));
   const width = Math.min(110, room.width);
@@ -75,10 +75,6 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
       width={width}
     />
   );
-}
-
-function toFlags({ flag, value, cron }: SpreadSuggestion): Record<string, string> {
-  return cron === undefined ? { [flag]: formatDuration(value) } : { cron };
 }
 
 /** Opens the collisions of all schedules. Those of the chosen schedules come first. */

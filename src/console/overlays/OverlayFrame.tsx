@@ -79,7 +79,14 @@ export function OverlayFrame(props: FrameProps) {
           <Area onMouse={(event) => isPress(event) && props.onPress?.(event.row)}>
             <Side height={rows.length} role={role} isLeft />
             <Box flexDirection="column" width={width}>
-              <Rows rows={rows.map((row) => fitRow(row, width))} width={width} />
+              {/* Rows fill their width, so that nothing beneath them shows through. */}
+              <Rows
+                rows={rows.map((row) => ({
+                  ...row,
+                  cells: padCells(truncateCells(row.cells, width), width),
+                }))}
+                width={width}
+              />
             </Box>
             <Side height={rows.length} role={role} />
           </Area>
@@ -92,11 +99,6 @@ export function OverlayFrame(props: FrameProps) {
 
 function isPress({ action }: MouseEvent): boolean {
   return action === "press";
-}
-
-/** Rows fill their width, so that nothing beneath them shows through. */
-function fitRow(row: RowModel, width: number): RowModel {
-  return { ...row, cells: padCells(truncateCells(row.cells, width), width) };
 }
 
 /** Returns how a box as large as the screen places what is in it. */

@@ -93,18 +93,15 @@ export function SavedViews() {
           naming === undefined ? at : -1,
           Math.min(rows.length, Math.max(1, room.height - 3)),
         ),
-        ...(naming === undefined ? [] : [buildNameRow(naming, width)]),
+        ...(naming === undefined
+          ? []
+          : [{ cells: [{ text: "name ", role: "key" as const }, ...buildFieldCells(naming, width - 5)] }]),
         ...(isKnown ? [createRow("replaces the view of this name", "quiet")] : []),
       ]}
       hints={naming === undefined ? LIST_HINTS : NAME_HINTS}
       width={width}
     />
   );
-}
-
-function buildNameRow(name: TextField, width: number): RowModel {
-  const label = "name ";
-  return { cells: [{ text: label, role: "key" }, ...buildFieldCells(name, width - label.length)] };
 }
 
 interface ViewRowLook {

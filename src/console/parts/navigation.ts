@@ -57,8 +57,10 @@ export function focusNext(app: ConsoleApp, by: 1 | -1): void {
 
 /** Switches to the next tab; in the panel, to its next view. */
 export function switchTab(app: ConsoleApp, by: 1 | -1): void {
-  app.update((state) =>
-    state.focus === "panel" ? switchPanel(state, by) : openTab(state, findNeighbour(TABS, state.tab, by)),
+  app.update(({ panel, ...state }) =>
+    state.focus === "panel"
+      ? { ...state, panel: { ...panel, id: findNeighbour(PANELS, panel.id, by), top: 0 } }
+      : openTab({ ...state, panel }, findNeighbour(TABS, state.tab, by)),
   );
 }
 
@@ -80,10 +82,6 @@ export function goTo(app: ConsoleApp, tab: TabId, key: string | undefined): void
     const filter = key === undefined ? before.filter : "";
     return { ...updateTab(openTab(state, tab), { cursor, filter }), focus: "table" };
   });
-}
-
-function switchPanel(state: ConsoleState, by: 1 | -1): ConsoleState {
-  return { ...state, panel: { ...state.panel, id: findNeighbour(PANELS, state.panel.id, by), top: 0 } };
 }
 
 function findNeighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
