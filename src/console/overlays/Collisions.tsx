@@ -47,7 +47,7 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
     const flags = cron === undefined ? { [flag]: formatDuration(value) } : { cron };
     openDialog(app, ["reason" in edit ? edit : { ...edit, flags: { ...edit.flags, ...flags } }]);
   };
-  useKeys({ escape: close, q: close, enter: openSuggestion }, (event) => move(getChord(event)));
+  useKeys({ q: close, enter: openSuggestion }, (event) => move(getChord(event)));
   const width = Math.min(110, room.width);
   const texts = suggestions.map((one) => describeSuggestion(one, schedules.get(one.id)?.value?.cron));
   const lines = isKnown
@@ -70,7 +70,6 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
       hints={[
         suggestions.length > 0 && ["↑↓", "suggestion"],
         suggestions.length > 0 && ["Enter", "edit the schedule"],
-        ["Esc", "close"],
       ]}
       width={width}
     />

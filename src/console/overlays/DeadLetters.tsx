@@ -54,7 +54,6 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
   };
   useKeys(
     {
-      escape: close,
       q: close,
       d: close,
       space: toggle,
@@ -91,7 +90,7 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
               }),
             ]
       }
-      hints={[...(letters.length === 0 ? [] : LETTER_HINTS), ["Esc", "close"]]}
+      hints={letters.length === 0 ? [] : LETTER_HINTS}
       width={width}
       onPress={(row) => row > 0 && setAt(top + row - 1)}
     />

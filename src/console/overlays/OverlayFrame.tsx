@@ -36,8 +36,10 @@ interface FrameProps {
   title: string;
   /** The content, at most as many rows as there is room for. */
   rows: readonly RowModel[];
-  /** Keys and their effects. */
+  /** Keys and their effects, besides Escape. */
   hints: Hints;
+  /** What Escape does, in a word. */
+  escape?: string | undefined;
   /** Columns of the content. */
   width: number;
   at?: OverlayPlace;
@@ -53,7 +55,8 @@ interface FrameProps {
 /** The frame of an overlay at its place, with its title at the top, its rows, and the keys at the bottom. */
 export function OverlayFrame(props: FrameProps) {
   const { title, rows, width, at = "middle", tone, listLines } = props;
-  const hints = props.hints.filter((hint) => hint !== undefined && hint !== false);
+  const all: Hints = [...props.hints, ["Esc", props.escape ?? "close"]];
+  const hints = all.filter((hint) => hint !== undefined && hint !== false);
   const { app, id, screen } = useOverlay();
   useLayoutEffect(() => app.overlays.setText(id, { title, rows, hints, listLines }));
   const role = tone === "danger" ? "danger" : "border";
@@ -198,15 +201,18 @@ export function useOverlay(): OverlayAccess {
   return { app, id, screen, room, close: () => app.overlays.close(id) };
 }
 
-/** Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. @param onOther  receives all other events */
+/**
+ * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it, unless it is among the keys.
+ * @param onOther  receives all other events
+ */
 export function useKeys(
   keys: Readonly<Record<string, (() => void) | undefined>>,
   onOther?: (event: InputEvent) => void,
 ): void {
-  const { app, id } = useOverlay();
+  const { app, id, close } = useOverlay();
   const handle = (event: InputEvent) => {
     const chord = getChord(event);
-    const own = Object.hasOwn(keys, chord) ? keys[chord] : undefined;
+    const own = Object.hasOwn(keys, chord) ? keys[chord] : chord === "escape" ? close : undefined;
     if (own === undefined) onOther?.(event);
     else own();
   };
@@ -350,9 +356,7 @@ export function ScreenList({ title, lines, place, keys, hints }: ScreenListProps
   const row = rows[at];
   const open = () => row?.open?.();
   const own = Object.entries(keys).map(([chord, handle]) => [chord, () => handle(row?.id)] as const);
-  useKeys({ escape: close, q: close, enter: open, ...Object.fromEntries(own) }, (event) =>
-    move(getChord(event)),
-  );
+  useKeys({ q: close, enter: open, ...Object.fromEntries(own) }, (event) => move(getChord(event)));
   const { width, height } = room;
   // The heads above the first row stay visible with it.
   const line = row === undefined || at === 0 ? 0 : lines.indexOf(row);
@@ -373,7 +377,7 @@ export function ScreenList({ title, lines, place, keys, hints }: ScreenListProps
           ? BLANK_ROW
           : { cells: found.cells, selection: found === row ? "focused" : undefined };
       })}
-      hints={[["↑↓", "move"], ["Enter", "open"], ...hints, ["Esc", "close"]]}
+      hints={[["↑↓", "move"], ["Enter", "open"], ...hints]}
       width={width}
       listLines={() => lines.map(({ cells }) => joinCellTexts(cells))}
       onPress={press}

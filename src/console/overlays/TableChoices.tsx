@@ -20,11 +20,6 @@ const LIST_HINTS: Hints = [
   ["s", "save what is shown"],
   ["d", "delete"],
   ["m", "start with it"],
-  ["Esc", "close"],
-];
-const NAME_HINTS: Hints = [
-  ["Enter", "save"],
-  ["Esc", "back"],
 ];
 
 /** The saved views of this cluster. */
@@ -63,7 +58,6 @@ export function SavedViews() {
     setNaming(undefined);
   };
   const listKeys: Record<string, () => void> = {
-    escape: close,
     q: close,
     F: close,
     s: () => setNaming(createField()),
@@ -98,7 +92,8 @@ export function SavedViews() {
           : [{ cells: [{ text: "name ", role: "key" as const }, ...buildFieldCells(naming, width - 5)] }]),
         ...(isKnown ? [createRow("replaces the view of this name", "quiet")] : []),
       ]}
-      hints={naming === undefined ? LIST_HINTS : NAME_HINTS}
+      hints={naming === undefined ? LIST_HINTS : [["Enter", "save"]]}
+      escape={naming && "back"}
       width={width}
     />
   );
@@ -176,7 +171,6 @@ export function Columns({ tab }: { tab: TabId }) {
   };
   useKeys(
     {
-      escape: close,
       enter: close,
       q: close,
       o: close,
@@ -201,7 +195,6 @@ export function Columns({ tab }: { tab: TabId }) {
         ["Space", "show"],
         ["K J", "move"],
         ["r", "reset"],
-        ["Esc", "close"],
       ]}
       width={Math.min(56, room.width)}
     />
@@ -262,8 +255,8 @@ export function Filter({ tab }: { tab: TabId }) {
       hints={[
         ["host: state: !word /re/ wait:>5m", "narrow"],
         ["Enter", "keep"],
-        ["Esc", "cancel"],
       ]}
+      escape="cancel"
       width={room.width}
       at="bottom"
     />

@@ -64,7 +64,6 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
   };
   useKeys(
     {
-      escape: close,
       enter: openChange,
       tab: () => selectChange(1),
       "shift+tab": () => selectChange(-1),
@@ -90,7 +89,6 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
         changes.length > 1 && ["Tab", "other change"],
         wrapped.length > height && ["↑↓", "scroll"],
         isKnown && ["Enter", "open its dialog"],
-        ["Esc", "close"],
       ]}
       width={width}
     />

@@ -46,7 +46,7 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
   const rows = buildAnswer(app, { subject, time: time.text.trim(), reader }, width);
   const height = clamp(rows.length, 1, room.height - 3);
   const [top, scroll, setTop] = useScroll(rows.length, height);
-  useKeys({ escape: close, enter: close, ...listScrollKeys(scroll) }, (event) => {
+  useKeys({ enter: close, ...listScrollKeys(scroll) }, (event) => {
     const next = editField(time, event);
     if (next === undefined) return;
     setTime(next);
@@ -62,7 +62,7 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
         BLANK_ROW,
         ...rows.slice(top, top + height),
       ]}
-      hints={[rows.length > height && ["↑↓", "scroll"], ["Esc", "close"]]}
+      hints={[rows.length > height && ["↑↓", "scroll"]]}
       width={width}
     />
   );

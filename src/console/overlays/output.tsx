@@ -225,7 +225,6 @@ export function TextView(props: TextViewProps) {
     );
   useKeys(
     {
-      escape: close,
       q: close,
       enter: close,
       "?": close,
@@ -238,12 +237,7 @@ export function TextView(props: TextViewProps) {
     <OverlayFrame
       title={cleanToWidth(title, 60)}
       rows={rows.slice(top, top + height)}
-      hints={[
-        rows.length > height && ["↑↓ PgUp PgDn", "scroll"],
-        ...hints,
-        canExport && ["O", "export"],
-        ["Esc", "close"],
-      ]}
+      hints={[rows.length > height && ["↑↓ PgUp PgDn", "scroll"], ...hints, canExport && ["O", "export"]]}
       width={clamp(content, 30, widest)}
       listLines={() => listLines(UNWRAPPED)}
     />
