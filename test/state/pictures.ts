@@ -1,6 +1,8 @@
 /** Sample snapshots for tests. */
 
+import { type Drain, serializeDrain } from "../../src/protocol/drain.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
+import type { DrainScope } from "../../src/protocol/keys.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
@@ -20,7 +22,7 @@ export function stand(what: string, letter: string, at: number, ticket: Partial<
   return plain(key, serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...ticket })), at);
 }
 
-export function plain(key: string, value: string, at = 1): KeyValue {
+export function plain(key: string, value = "{}", at = 1): KeyValue {
   return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 7n };
 }
 
@@ -41,6 +43,25 @@ export function pastRun(more: Partial<PastRun> = {}): PastRun {
     ...more,
   };
 }
+
+/** The history of a lock, newest first. */
+export const historyOf = (lock: string, ...runs: readonly Partial<PastRun>[]): KeyValue =>
+  plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
+
+/** A drain by ann, now. */
+export const drainOf = (scope: DrainScope, name: string, more: Partial<Drain> = {}): KeyValue =>
+  plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: NOW, ...more }));
+
+export const groupOf = (name: string, ...members: readonly string[]): KeyValue =>
+  plain(keys.group(name), JSON.stringify(members));
+
+/** The configuration of a resource. */
+export const resourceOf = (name: string, config: object): KeyValue =>
+  plain(keys.resourceConfig(name), JSON.stringify({ v: 1, ...config }));
+
+/** The facts of a host. */
+export const hostOf = (name: string, facts: object): KeyValue =>
+  plain(keys.host(name), JSON.stringify({ v: 1, ...facts }));
 
 export function pictureOf(kvs: readonly KeyValue[], revision = 100n): Snapshot {
   const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);

@@ -1,6 +1,5 @@
 /** What a reset, a drain or a new total would do, as tables of queues. */
 import { describe, expect, it } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
@@ -12,7 +11,7 @@ import {
   type WhatIfReport,
 } from "../../src/state/what-if.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
+import { drainOf, NOW, pictureOf, plain, resourceOf, runOf, stand } from "./pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting" } as const;
@@ -39,7 +38,7 @@ const UNITS = [
   stand("resource db", "c", 3, db(6)),
   stand("resource db", "d", 4, db(1)),
 ];
-const drained = plain(keys.drain("lock", "x"), serializeDrain({ by: "ann@web1", at: NOW }));
+const drained = drainOf("lock", "x", { by: "ann@web1" });
 
 describe("a reset", () => {
   it.each([
@@ -126,8 +125,7 @@ describe("a drain", () => {
 });
 
 describe("a new total", () => {
-  const config = (total: string): KeyValue =>
-    plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total }));
+  const config = (total: string): KeyValue => resourceOf("db", { total });
   it.each([
     { what: "more units let the next ones start", total: 12, result: ["b0", "c1", "d1"] },
     { what: "all fit", total: 30, result: ["b0", "c0", "d0"] },

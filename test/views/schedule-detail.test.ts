@@ -1,7 +1,6 @@
 /** Schedules: details in `show schedule`, problems, and events. */
 import { describe, expect, it } from "vitest";
 import { serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import type { LastOccurrence } from "../../src/schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
@@ -13,7 +12,7 @@ import { listEventsBetween } from "../../src/views/event-log.ts";
 import { findProblems } from "../../src/views/problems.ts";
 import { buildScheduleDetail } from "../../src/views/schedules.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain } from "../state/pictures.ts";
+import { drainOf, NOW, pictureOf, plain } from "../state/pictures.ts";
 import { memory, running, runningOf, schedule, worker } from "./schedules.ts";
 
 const around = { wall: NOW, sessions: new Map([[7n, { left: 29, ttl: 30 }]]) };
@@ -206,11 +205,7 @@ describe("problems with schedules", () => {
     ["one that is late by a little", [worker("w"), ...schedule("s", {}, { runAt: NOW - 299_000 })], []],
     [
       "one that a drain of everything stops",
-      [
-        worker("w"),
-        ...schedule("s", {}, LONG),
-        plain(keys.drain("all", "all"), serializeDrain({ by: "ann", at: 1 })),
-      ],
+      [worker("w"), ...schedule("s", {}, LONG), drainOf("all", "all")],
       [],
     ],
     [

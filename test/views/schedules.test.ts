@@ -17,7 +17,7 @@ import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
 import type { SnapshotView } from "../../src/views/view.ts";
 import { workersView } from "../../src/views/workers.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { groupOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 import { definitionOf, running, schedule, worker } from "./schedules.ts";
 
 const DUE: Partial<OpenOccurrence> = {
@@ -98,7 +98,7 @@ describe("a schedule", () => {
 
   it("is for a worker whose host is in its group, and not for one that leaves or whose clock is off", () => {
     const kvs = schedule("s", { group: "web" });
-    const group = plain(keys.group("web"), '["web1.example.com"]');
+    const group = groupOf("web", "web1.example.com");
     const states = (...own: KeyValue[]) => {
       const snapshot = pictureOf([...kvs, group, ...own]);
       return buildScheduleRows(snapshot, buildViewContext(snapshot, NOW))[0]?.state;
