@@ -17,7 +17,7 @@ import {
 } from "../../src/state/drain-extent.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { keys } from "../protocol/samples.ts";
-import { groupOf, NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
+import { groupOf, held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
 
 const snapshotOf = (...kvs: readonly KeyValue[]) => pictureOf(kvs);
 
@@ -35,8 +35,6 @@ function hit(snapshot: Snapshot, words: string): { holds: string; waits: string[
   };
 }
 
-const held = { state: "held" } as const;
-const waiting = { state: "waiting" } as const;
 const GROUPS = [groupOf("all", "web", "D.example.com."), groupOf("web", "a.example.com", "B.Example.Com")];
 
 describe("a drain is about", () => {

@@ -7,10 +7,19 @@ import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import { explain, formatExplanation, type SessionLivenessMap } from "../../src/state/explain.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, historyOf, NOW, pictureOf, plain, resourceOf, runOf, stand } from "./pictures.ts";
+import {
+  drainOf,
+  held,
+  historyOf,
+  NOW,
+  pictureOf,
+  plain,
+  resourceOf,
+  runOf,
+  stand,
+  waiting,
+} from "./pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 
 function of(letter: string, ...kvs: KeyValue[]) {

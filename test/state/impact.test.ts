@@ -18,7 +18,7 @@ import {
 } from "../../src/state/impact.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, groupOf, hostOf, NOW, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
+import { drainOf, groupOf, held, hostOf, NOW, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
 
 const claim = (what: string, letter: string, ticket: Partial<Ticket>) => stand(what, letter, 1, ticket);
 const resource = (name: string, total: string) => resourceOf(name, { total });
@@ -54,7 +54,6 @@ const fates = (snapshot: Snapshot, changes: readonly ConfigChange[]) =>
 const notes = (snapshot: Snapshot, changes: readonly ConfigChange[]) =>
   computeConfigImpact(snapshot, changes, NOW).notes;
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const [A, B, C] = ["a.example.com", "b.example.com", "c.example.com"];
 
 describe("a change of groups", () => {

@@ -1,5 +1,6 @@
 /** Sample snapshots for tests. */
 
+import { type AuditRecord, serializeAuditRecord } from "../../src/protocol/audit.ts";
 import { type Drain, serializeDrain } from "../../src/protocol/drain.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
 import type { DrainScope } from "../../src/protocol/keys.ts";
@@ -10,6 +11,10 @@ import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
 
 export const NOW = 1_700_000_100_000;
+
+/** Tickets that hold since a minute, and that wait. */
+export const held = { state: "held", grantedAt: NOW - 60_000 } as const;
+export const waiting = { state: "waiting" } as const;
 
 /** Returns the run for a letter. */
 export const runOf = (letter: string): string => letter.repeat(16);
@@ -54,6 +59,23 @@ export const drainOf = (scope: DrainScope, name: string, more: Partial<Drain> = 
 
 export const groupOf = (name: string, ...members: readonly string[]): KeyValue =>
   plain(keys.group(name), JSON.stringify(members));
+
+/** What ann did on a host. */
+export const auditOf = (id: string, record: Partial<AuditRecord>): KeyValue =>
+  plain(
+    keys.audit(id),
+    serializeAuditRecord({
+      id,
+      at: NOW,
+      user: "ann",
+      host: "ops",
+      action: "drain",
+      target: "",
+      seen: 1n,
+      outcome: "done",
+      ...record,
+    }),
+  );
 
 /** The configuration of a resource. */
 export const resourceOf = (name: string, config: object): KeyValue =>

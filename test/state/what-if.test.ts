@@ -11,10 +11,8 @@ import {
   type WhatIfReport,
 } from "../../src/state/what-if.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, NOW, pictureOf, plain, resourceOf, runOf, stand } from "./pictures.ts";
+import { drainOf, held, NOW, pictureOf, plain, resourceOf, runOf, stand, waiting } from "./pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
 
 /** Formats a report: `ends a`, `leaves b`, `c0` for a grant in round 0, `never d`. */

@@ -1,7 +1,6 @@
 /** Why something did not run at a time, as tables of histories. */
 import { describe, expect, it } from "vitest";
-import { type AuditRecord, serializeAuditRecord } from "../../src/protocol/audit.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { AuditRecord } from "../../src/protocol/audit.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import {
   explainLockAt,
@@ -9,19 +8,15 @@ import {
   findLastExpected,
   findMainReason,
 } from "../../src/state/why-then.ts";
-import { keys } from "../protocol/samples.ts";
 import { definitionOf, dueOf } from "../views/schedules.ts";
-import { drainOf, groupOf, historyOf, pictureOf, plain } from "./pictures.ts";
+import { auditOf, drainOf, groupOf, historyOf, pictureOf } from "./pictures.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const AT = Date.UTC(2026, 0, 5, 3);
 
-function audit(action: AuditRecord["action"], target: string, at: number): KeyValue {
-  const id = `${action}${at}`;
-  const record = { id, at, user: "ann", host: "web1", action, target, seen: 1n, outcome: "done" };
-  return plain(keys.audit(id), serializeAuditRecord(record));
-}
+const audit = (action: AuditRecord["action"], target: string, at: number) =>
+  auditOf(`${action}${at}`, { at, host: "web1", action, target });
 
 const stored = (scope: "lock" | "all" | "host" | "group" | "resource", name: string, at: number) =>
   drainOf(scope, name, { by: "ann@web1", at });

@@ -1,6 +1,5 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
-import { serializeAuditRecord } from "../../src/protocol/audit.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import type { SessionLivenessMap } from "../../src/state/explain.ts";
@@ -12,8 +11,10 @@ import { buildQueueDetail } from "../../src/views/queues.ts";
 import { buildRunDetail } from "../../src/views/runs.ts";
 import { keys } from "../protocol/samples.ts";
 import {
+  auditOf,
   drainOf,
   groupOf,
+  held,
   historyOf,
   hostOf,
   NOW,
@@ -21,10 +22,9 @@ import {
   plain,
   runOf,
   stand,
+  waiting,
 } from "../state/pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 29, ttl: 30 }]]);
 const QUIET: SessionLivenessMap = new Map([[7n, { left: 9, ttl: 30 }]]);
 
@@ -33,20 +33,7 @@ const host = (fqdn: string, ago: number, more = {}) =>
 const drain = (scope: "lock" | "host" | "group" | "all", name: string, until?: number) =>
   drainOf(scope, name, { at: 1, ...(until && { until }) });
 const deed = (id: string, target: string) =>
-  plain(
-    keys.audit(id),
-    serializeAuditRecord({
-      id,
-      at: NOW,
-      user: "root",
-      sudoUser: "ann",
-      host: "ops1",
-      action: "drain",
-      target,
-      seen: 1n,
-      outcome: `drained ${id}`,
-    }),
-  );
+  auditOf(id, { user: "root", sudoUser: "ann", host: "ops1", target, outcome: `drained ${id}` });
 
 const facts = (detail: Detail) => Object.fromEntries(detail.facts.map(({ label, value }) => [label, value]));
 /** A table as texts; the title leaves out how many are not shown. */

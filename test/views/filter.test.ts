@@ -11,9 +11,8 @@ import {
 } from "../../src/views/filter.ts";
 import { VIEWS } from "../../src/views/index.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { drainOf, held, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 
 const KVS = [

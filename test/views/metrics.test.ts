@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import { formatRunning } from "../../src/schedule/state/running-record.ts";
 import { formatExposition, type MetricFamily, measureSnapshot } from "../../src/views/metrics.ts";
 import { keys } from "../protocol/samples.ts";
 import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
-import { schedule, worker } from "./schedules.ts";
+import { lastOf, running, schedule, worker } from "./schedules.ts";
 
 const linesOf = (kvs: readonly KeyValue[]) =>
   formatExposition(measureSnapshot(pictureOf(kvs), NOW)).split("\n");
@@ -57,23 +56,13 @@ test("nobody there is none there, and no figure is missing for it", () => {
 });
 
 test("schedules by state, the latest of them, and workers", () => {
-  const since = {
-    worker: "w1",
-    host: "w1.example.com",
-    pid: 1,
-    run: "r",
-    scheduled: NOW,
-    attempt: 1,
-    since: NOW,
-    late: 0,
-  };
   const lines = linesOf([
     ...schedule("waits", {}, {}),
     ...schedule("late", {}, { next: NOW - 90_000, runAt: NOW - 90_000 }),
     ...schedule("later", {}, { next: NOW - 120_500, runAt: NOW - 120_500 }),
     ...schedule("paused", { pause: { by: "op", at: 1 } }, { next: NOW - 900_000, runAt: NOW - 900_000 }),
     ...schedule("runs", {}, {}),
-    plain(keys.running("runs"), formatRunning(since)),
+    running("runs"),
     plain(keys.schedule("bad"), "{"),
     worker("w1"),
     worker("w2", { clock: "refuses", isLeaving: true }),
@@ -97,14 +86,13 @@ test("schedules by state, the latest of them, and workers", () => {
 });
 
 test("when schedules last succeeded and ended, of those that ended last", () => {
-  const last = { scheduled: 1, startedAt: 1, late: 0, run: "r" };
   const many = Array.from({ length: 1_001 }, (_, at) =>
-    schedule(`s${at}`, {}, { last: { ...last, endedAt: NOW - at * 1_000, result: "ok" } }),
+    schedule(`s${at}`, {}, { last: lastOf({ endedAt: NOW - at * 1_000, result: "ok" }) }),
   );
   const lines = linesOf([
     ...many.flat(),
-    ...schedule("bad", {}, { last: { ...last, endedAt: NOW + 1, result: "failed" }, succeededAt: 5_000 }),
-    ...schedule("never", {}, { last: { ...last, endedAt: NOW + 2, result: "failed" } }),
+    ...schedule("bad", {}, { last: lastOf({ endedAt: NOW + 1 }), succeededAt: 5_000 }),
+    ...schedule("never", {}, { last: lastOf({ endedAt: NOW + 2 }) }),
     ...schedule("new", {}, {}),
   ]);
   const find = (text: string) => lines.filter((line) => line.startsWith(`signalbox_schedule${text}`));

@@ -4,10 +4,18 @@ import { describe, expect, it } from "vitest";
 import { buildProblemId } from "../../src/state/problem.ts";
 import { ETCD_REMEDY, findProblems, problemsView } from "../../src/views/problems.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, groupOf, historyOf, hostOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import {
+  drainOf,
+  groupOf,
+  held,
+  historyOf,
+  hostOf,
+  NOW,
+  pictureOf,
+  plain,
+  stand,
+} from "../state/pictures.ts";
 import { worker } from "./schedules.ts";
-
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 
 /** A mark of a grant, of a session of 30 s. */
 function createMark(run: string): string {

@@ -18,7 +18,7 @@ import type { SnapshotView } from "../../src/views/view.ts";
 import { workersView } from "../../src/views/workers.ts";
 import { keys } from "../protocol/samples.ts";
 import { groupOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
-import { definitionOf, running, schedule, worker } from "./schedules.ts";
+import { definitionOf, lastOf, running, schedule, worker } from "./schedules.ts";
 
 const DUE: Partial<OpenOccurrence> = {
   scheduled: NOW - 60_000,
@@ -32,15 +32,7 @@ const last = (
   result: LastOccurrence["result"],
   more: Partial<LastOccurrence> = {},
 ): { last: LastOccurrence } => ({
-  last: {
-    scheduled: NOW - 60_000,
-    startedAt: NOW - 59_000,
-    endedAt: NOW - 50_000,
-    late: 250,
-    result,
-    run: "r1",
-    ...more,
-  },
+  last: lastOf({ result, ...more }),
 });
 
 function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefined {

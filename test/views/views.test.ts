@@ -5,9 +5,18 @@ import { shortenOwner } from "../../src/views/columns.ts";
 import { VIEWS, type ViewId } from "../../src/views/index.ts";
 import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, groupOf, hostOf, NOW, pictureOf, plain, resourceOf, stand } from "../state/pictures.ts";
+import {
+  drainOf,
+  groupOf,
+  held,
+  hostOf,
+  NOW,
+  pictureOf,
+  plain,
+  resourceOf,
+  stand,
+} from "../state/pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 const units = (count: number, state: "held" | "waiting") => ({ count, total: 10, state });
 
