@@ -77,6 +77,11 @@ export class TooLargeError extends SignalboxError {
   }
 }
 
+/** Returns the message of what was thrown. */
+export function getErrorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Describes why a file cannot be used, without Node's name of the call and the path, which messages have already. */
 export function describeFileError(error: unknown): string {
   const { message } = error as Error;

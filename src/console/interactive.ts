@@ -1,5 +1,5 @@
 import { cleanToWidth } from "../base/display-width.ts";
-import { EXIT } from "../base/errors.ts";
+import { EXIT, getErrorMessage } from "../base/errors.ts";
 import type { Call, CommandIo } from "../commands/command.ts";
 import type { ConsoleFlags } from "../commands/see/console.ts";
 import type { CommandContext } from "../commands/store-command.ts";
@@ -142,8 +142,8 @@ class InteractiveConsole {
       this.#app.begin();
       this.#display.forget();
     } catch (error) {
-      this.#app.showToast((error as Error).message, "problem");
-      this.#app.log.add((error as Error).message);
+      this.#app.showToast(getErrorMessage(error), "problem");
+      this.#app.log.add(getErrorMessage(error));
     } finally {
       this.#repaint();
     }

@@ -70,18 +70,14 @@ export function buildUserCommand(
     .map(([name, value]) => `${name}=${quoteShellWord(value)}`);
   return {
     argv: ["/bin/sh", "-c", command],
-    env: { ...values, ...buildCallSettings(context.settings) },
+    env: {
+      ...values,
+      // Calls of signalbox reach the cluster that is shown, and change no more than the console.
+      SIGNALBOX_CONTEXT: context.settings.context ?? "",
+      ...(context.settings.readOnly && { SIGNALBOX_READ_ONLY: "true" }),
+    },
     line: [...assignments, "sh -c", quoteShellWord(command)].join(" "),
   };
-}
-
-/** Builds the settings for calls of signalbox in a command: they reach the cluster that is shown, and change no more than the console. */
-function buildCallSettings({
-  context = "",
-  readOnly,
-}: UserCommandContext["settings"]): Record<string, string> {
-  const chosen = { SIGNALBOX_CONTEXT: context };
-  return readOnly ? { ...chosen, SIGNALBOX_READ_ONLY: "true" } : chosen;
 }
 
 function findValueFault(name: string, value: string, isNeeded: boolean): string | undefined {

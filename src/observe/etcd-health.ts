@@ -119,7 +119,9 @@ class ClusterSummaryReader {
       leader: name || present.find(({ memberId }) => memberId === id)?.endpoint,
       up: present.length + refusing.length,
       total: all.length,
-      version: present.map(({ version }) => version).sort(compareVersions)[0],
+      version: present
+        .map(({ version }) => version)
+        .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))[0],
       faults: [...new Set(present.flatMap(({ errors }) => errors.map((error) => error.trim())))].sort(),
       reading: { roster: this.#roster, statuses: all, metrics: new Map(this.#metrics) },
     };
@@ -148,10 +150,6 @@ class ClusterSummaryReader {
 
 function isAway(status: MemberStatus): boolean {
   return !status.ok && status.error.kind === "unavailable";
-}
-
-function compareVersions(a: string, b: string): number {
-  return a.localeCompare(b, "en", { numeric: true });
 }
 
 /** Timeout of a probe, ms. */

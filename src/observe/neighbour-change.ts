@@ -79,7 +79,9 @@ async function* readChanges(
   try {
     for await (const { events } of ports.store.watch({ ranges: [ports.keys.getFullRange()], from }, either)) {
       clearTimeout(timer);
-      yield* splitBatch(events);
+      const getRevision = (event: WatchEvent) =>
+        event.type === "put" ? event.kv.modRevision : event.revision;
+      for (const [revision, own] of Map.groupBy(events, getRevision)) yield { revision, events: own }; // may be several
       timer = setTimeout(() => patience.abort(), PATIENCE);
     }
   } catch (error) {
@@ -89,15 +91,6 @@ async function* readChanges(
     clearTimeout(timer);
     patience.abort();
   }
-}
-
-/** A batch can contain several revisions. */
-function splitBatch(events: readonly WatchEvent[]): WatchBatch[] {
-  return [...Map.groupBy(events, getEventRevision)].map(([revision, own]) => ({ revision, events: own }));
-}
-
-function getEventRevision(event: WatchEvent): bigint {
-  return event.type === "put" ? event.kv.modRevision : event.revision;
 }
 
 /** @returns undefined for a change of renewed keys only */

@@ -154,7 +154,9 @@ function listTimedRanges(keys: Keys): Required<KeyRange>[] {
  */
 export function findStatedTime(keys: Keys, kv: KeyValue): number | undefined {
   const { key, value, createRevision, modRevision } = kv;
-  if (keys.parseQueueKey(key) !== undefined) return findTicketTime(kv);
+  const isNew = createRevision === modRevision;
+  const ticket = keys.parseQueueKey(key) && parseTicket(value);
+  if (ticket !== undefined) return findLastChange(ticket, isNew);
   const parsed = keys.parse(key);
   switch (parsed.kind) {
     case "history":
@@ -163,21 +165,14 @@ export function findStatedTime(keys: Keys, kv: KeyValue): number | undefined {
       return toInstant(parseOutcomes(value).runs[0]?.endedAt);
     case "audit":
       // The record is written again when the outcome is known.
-      return createRevision === modRevision ? toInstant(parseAuditRecord(parsed.name, value)?.at) : undefined;
+      return isNew ? toInstant(parseAuditRecord(parsed.name, value)?.at) : undefined;
     case "running": {
       const running = parseRunning(value);
-      return createRevision === modRevision && "value" in running
-        ? toInstant(running.value.since)
-        : undefined;
+      return isNew && "value" in running ? toInstant(running.value.since) : undefined;
     }
     default:
       return undefined;
   }
-}
-
-function findTicketTime({ value, createRevision, modRevision }: KeyValue): number | undefined {
-  const ticket = parseTicket(value);
-  return ticket && findLastChange(ticket, createRevision === modRevision);
 }
 
 /** @param isNew  the ticket has not changed since its claim */

@@ -2,6 +2,7 @@ import { isHolding } from "../protocol/admission.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { isFailure } from "../schedule/state/outcome.ts";
+import { getHeldSince } from "./claims.ts";
 import type { TimeSpan } from "./forecast.ts";
 import { listEntriesByRun } from "./run-index.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -62,7 +63,7 @@ interface ClaimTimes {
 
 function readTimes(entry: QueueEntry): ClaimTimes {
   const { ticket } = entry;
-  const grantedAt = isHolding(entry) ? (ticket?.grantedAt ?? ticket?.enqueuedAt) : undefined;
+  const grantedAt = isHolding(entry) ? getHeldSince(ticket) : undefined;
   return { enqueuedAt: ticket?.enqueuedAt, grantedAt };
 }
 

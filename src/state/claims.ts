@@ -106,6 +106,18 @@ export function formatTicketOwner({ run, ticket }: QueueEntry): string {
   return ticket === undefined ? `malformed ticket ${run}` : `${ticket.host}:${ticket.pid}`;
 }
 
+/** Returns the owner of a claim as `HOST:PID`. */
+export function formatClaimOwner({ run, entries: [first] }: Claim): string {
+  return first === undefined ? run : formatTicketOwner(first.entry);
+}
+
+/** Returns when a run was granted, or else enqueued, ms since the epoch. */
+export function getHeldSince(ticket: Ticket): number;
+export function getHeldSince(ticket: Ticket | undefined): number | undefined;
+export function getHeldSince(ticket: Ticket | undefined): number | undefined {
+  return ticket?.grantedAt ?? ticket?.enqueuedAt;
+}
+
 /**
  * Finds the queue entries that a reset of a lock or resource applies to: the holders, and tickets that cannot be read.
  * If there are none, the admitted run of a lock that still waits for its leases. With `run`, the entry of that run in

@@ -1,3 +1,4 @@
+import { memoize } from "../base/memoize.ts";
 import { findMacroFault } from "../base/text.ts";
 import { evaluateUnits } from "../fleet/arithmetic.ts";
 import type { ResourceChange } from "../fleet/config-changes.ts";
@@ -64,7 +65,7 @@ export function createTotalLookup(
     else after.set(change.name, change.after);
   }
   const templates = [...new Set([...before.keys(), ...after.keys()])].filter((name) => /[A-Z]/.test(name));
-  const hosts = memoize((host) => {
+  const hosts = memoize((host: string) => {
     const macros = buildHostMacros(host, snapshot.hosts.get(host));
     return { macros, meant: new Map(templates.map((name) => [macros.expand(name), name])) };
   });
@@ -80,13 +81,4 @@ export function createTotalLookup(
 
 function findTotal(configs: ResourceConfigs, names: readonly string[]): string | undefined {
   return names.map((name) => configs.get(name)?.total).find((total) => total !== undefined);
-}
-
-function memoize<T>(make: (key: string) => T): (key: string) => T {
-  const made = new Map<string, T>();
-  return (key) => {
-    const known = made.get(key) ?? make(key);
-    made.set(key, known);
-    return known;
-  };
 }

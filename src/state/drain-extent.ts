@@ -1,9 +1,9 @@
+import { memoize } from "../base/memoize.ts";
 import { formatShortList } from "../base/text.ts";
 import { listGroupHosts, listHostGroups } from "../fleet/groups.ts";
 import {
   type Drain,
   type DrainTarget,
-  formatAuditTarget,
   hasEnded,
   isDrainApplicable,
   isEveryQueueStopped,
@@ -16,11 +16,12 @@ import {
   type Claim,
   compareClaims,
   findClaimTicket,
-  formatTicketOwner,
+  formatClaimOwner,
   isHolder,
 } from "./claims.ts";
 import { formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
 import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
+import { buildHostReach } from "./view-context.ts";
 
 /**
  * What a drain does to a waiter. `stays`: it keeps its queue entry. `leaves`: its entry would block other runs, so it
@@ -71,9 +72,13 @@ export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, w
   const groups = buildGroupMembers(snapshot);
   const hosts = listHostsInScope(snapshot, target);
   const reaches = [
-    ...hosts.map((host) => ({ locks: [], resources: [], host, groups: listHostGroups(groups, host) })),
-    ...(target.scope === "lock" ? [{ locks: [target.name], resources: [], host: "", groups: [] }] : []),
-    ...(target.scope === "resource" ? [{ locks: [], resources: [target.name], host: "", groups: [] }] : []),
+    ...hosts.map((host) => buildHostReach(groups, host)),
+    {
+      locks: target.scope === "lock" ? [target.name] : [],
+      resources: target.scope === "resource" ? [target.name] : [],
+      host: "",
+      groups: [],
+    },
   ];
   return [...snapshot.drains.values()].filter(
     (drain) =>
@@ -119,12 +124,7 @@ function buildReach(claim: Claim, groupsOfHost: (host: string) => readonly strin
 /** Caches the groups of each host, because many runs share a host. */
 function createGroupLookup(snapshot: ExtentSnapshot): (host: string) => readonly string[] {
   const groups = buildGroupMembers(snapshot);
-  const known = new Map<string, readonly string[]>();
-  return (host) => {
-    const found = known.get(host) ?? (groups.size === 0 ? [] : listHostGroups(groups, host));
-    known.set(host, found);
-    return found;
-  };
+  return memoize((host) => (groups.size === 0 ? [] : listHostGroups(groups, host)));
 }
 
 /** Whether the command of a run may be running: a ticket is held or cannot be read. In grace, the command has ended. */
@@ -152,11 +152,6 @@ const FATES: Record<WaiterFate, string> = {
   leaves: "leaves its queues, and claims again once it may",
   depends: "keeps its place with --wait, gives up without",
 };
-
-/** Describes the target of a drain: `host web1.example.com`, `everything`. */
-export function describeDrainTarget(target: DrainTarget): string {
-  return target.scope === "all" ? "everything" : formatAuditTarget(target);
-}
 
 /**
  * Formats the effect of a drain as lines of text. Texts from etcd are not cleaned.
@@ -187,8 +182,7 @@ export function formatDrainExtent(
 
 /** Formats the owners of claims: the first 5, and the number of the others. */
 export function formatClaimOwners(claims: readonly Claim[]): string {
-  const owners = claims.map(({ run, entries: [first] }) => (first ? formatTicketOwner(first.entry) : run));
-  return formatShortList(owners, SHORT);
+  return formatShortList(claims.map(formatClaimOwner), SHORT);
 }
 
 /** Formats a drain with its end: `lock x is drained by ann@web1: new disks (until 2026-01-31T12:00:00Z)`. */

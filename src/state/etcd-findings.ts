@@ -1,5 +1,6 @@
 import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { formatBytes } from "../base/size.ts";
+import { pluralize } from "../base/text.ts";
 import { type AnsweringStatus, type ClusterMember, findTopStatus } from "../protocol/member.ts";
 
 /** The status of an endpoint, or the error of the request for it. */
@@ -78,7 +79,9 @@ export function countPresent(members: readonly EndpointStatus[]): number {
 function judgeMember(member: EndpointStatus, version: string | undefined): Finding {
   const about = createFindingBuilder("member", `member ${member.endpoint}`);
   if (!member.ok && !isStatusHidden(member)) {
-    const detail = stripEndpoint(member.error.message, member.endpoint);
+    const start = `${member.endpoint}: `; // the finding already contains it
+    const { message } = member.error;
+    const detail = message.startsWith(start) ? message.slice(start.length) : message;
     return { ...about.warning(detail, suggestRemedy(member.error.kind)), id: "member-away" };
   }
   const rest = member.ok ? `${member.millis.toFixed(0)} ms` : "only the user root can read its status";
@@ -88,11 +91,6 @@ function judgeMember(member: EndpointStatus, version: string | undefined): Findi
   const { older, level, remedy } = fault;
   const detail = `etcd ${version}, which is older than ${older}, ${rest}`;
   return { ...about[level](detail, remedy), id: "member-version" };
-}
-
-/** Removes the address from the start of a member's error message; the finding already contains it. */
-function stripEndpoint(message: string, endpoint: string): string {
-  return message.startsWith(`${endpoint}: `) ? message.slice(endpoint.length + 2) : message;
 }
 
 function suggestRemedy(kind: string): string {
@@ -165,7 +163,7 @@ function judgeQuorum(
   const there = Math.min(size, known + members.filter(isStatusHidden).length);
   const majority = Math.floor(size / 2) + 1;
   const about = createFindingBuilder("quorum");
-  const detail = `${there} of ${size} ${size === 1 ? "member" : "members"} answered, ${majority} ${majority === 1 ? "is" : "are"} a majority`;
+  const detail = `${there} of ${pluralize(size, "member")} answered, ${majority} ${majority === 1 ? "is" : "are"} a majority`;
   const isAsked = members.length >= size;
   if (size === 1)
     return about.hint(

@@ -1,6 +1,9 @@
 import { formatDuration } from "../base/duration.ts";
+import { memoize } from "../base/memoize.ts";
+import { collectTexts } from "../base/text.ts";
 import { admit, isHolding, sumHeldUnits } from "../protocol/admission.ts";
-import type { Drain } from "../protocol/drain.ts";
+import { type Drain, type DrainTarget, formatAuditTarget } from "../protocol/drain.ts";
+
 import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import {
@@ -8,10 +11,11 @@ import {
   type Claim,
   type ClaimEntry,
   compareClaims,
-  formatTicketOwner,
+  formatClaimOwner,
+  getHeldSince,
   isHolder,
 } from "./claims.ts";
-import { buildQueueId, type NamedQueue, type Snapshot } from "./snapshot.ts";
+import type { NamedQueue, Snapshot } from "./snapshot.ts";
 import { buildViewContext, listDrainsOnClaim } from "./view-context.ts";
 
 /** The effect on other runs when some runs lose their claims. */
@@ -42,12 +46,8 @@ export function previewEviction(
 ): EvictionPreview {
   const claims = buildClaims(snapshot);
   const evicted = [...runs].flatMap((run) => claims.get(run) ?? []);
-  const touched = new Map(
-    evicted.flatMap(({ entries }) =>
-      entries.map(({ queue }) => [buildQueueId(queue.kind, queue.name), queue] as const),
-    ),
-  );
-  const candidates = new Set([...touched.values()].flatMap(({ entries }) => entries.map(({ run }) => run)));
+  const touched = new Set(evicted.flatMap(({ entries }) => entries.map(({ queue }) => queue)));
+  const candidates = new Set([...touched].flatMap(({ entries }) => entries.map(({ run }) => run)));
   const excludeRuns = createRunRemover(runs);
   const viewContext = buildViewContext(snapshot, wall);
   const next = [...candidates].flatMap((run) => {
@@ -58,22 +58,14 @@ export function previewEviction(
   });
   return {
     evicted,
-    freed: sumFreedUnits(touched.values(), excludeRuns),
+    freed: sumFreedUnits(touched, excludeRuns),
     next: next.sort((a, b) => compareClaims(a.claim, b.claim)),
   };
 }
 
 /** Returns a function that removes runs from a queue. Each queue is copied once: all its thousands of runs are checked in it. */
 function createRunRemover(runs: ReadonlySet<string>): (queue: NamedQueue) => NamedQueue {
-  const known = new Map<NamedQueue, NamedQueue>();
-  return (queue) => {
-    const removed = known.get(queue) ?? {
-      ...queue,
-      entries: queue.entries.filter(({ run }) => !runs.has(run)),
-    };
-    known.set(queue, removed);
-    return removed;
-  };
+  return memoize((queue) => ({ ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) }));
 }
 
 /** Whether every ticket of a claim is admitted. @param as  returns the queue to check in place of the current one */
@@ -82,10 +74,17 @@ export function isClaimReady(
   { run, entries }: Claim,
   as = (queue: NamedQueue) => queue,
 ): boolean {
-  return entries.every(({ queue }) => {
-    const configured = queue.kind === "resource" ? findPlainTotal(snapshot, queue.name) : 1;
-    return admit(as(queue).entries, run, configured).kind === "admitted";
-  });
+  return entries.every(
+    ({ queue }) => admit(as(queue).entries, run, findQueueTotal(snapshot, queue)).kind === "admitted",
+  );
+}
+
+/** Returns the units of a queue: of a lock one, of a resource the configured total if it is a plain number. */
+export function findQueueTotal(
+  snapshot: Pick<Snapshot, "resources">,
+  { kind, name }: Pick<NamedQueue, "kind" | "name">,
+): number | undefined {
+  return kind === "lock" ? 1 : findPlainTotal(snapshot, name);
 }
 
 /**
@@ -137,50 +136,55 @@ export function formatLimitedList<T>(
   things: readonly T[],
   wall: number | undefined,
   line: (thing: T) => string,
+  width = 5,
 ): string[] {
-  const lines = things.slice(0, SHOWN_LINES).map((thing) => `${word.padEnd(5)} ${line(thing)}`);
+  const start = word.padEnd(width);
+  const lines = things.slice(0, SHOWN_LINES).map((thing) => `${start} ${line(thing)}`);
   if (things.length <= SHOWN_LINES) return lines;
   const count = wall === undefined ? "" : `${things.length - SHOWN_LINES} `;
-  return [...lines, `${word.padEnd(5)} and ${count}more`];
+  return [...lines, `${start} and ${count}more`];
 }
 
 /** Formats one run: its owner, its command, its queue entries and their age, without the age if `wall` is undefined. */
 export function formatClaimLine(claim: Claim, wall: number | undefined): string {
   const [first] = claim.entries;
   if (first === undefined) return claim.run;
-  const { entry } = first;
-  const doing =
-    entry.ticket === undefined
-      ? ""
-      : ` (${[entry.ticket.command, entry.ticket.label].filter(Boolean).join(", ")})`;
+  const { ticket } = first.entry;
+  const doing = ticket && ` (${[ticket.command, ticket.label].filter(Boolean).join(", ")})`;
   const verb = isHolder(claim) ? "holds" : "waits for";
-  return `${formatTicketOwner(entry)}${doing}, ${verb} ${claim.entries.map(formatClaimEntry).join(" and ")}${formatSince(entry, wall)}`;
+  return `${formatClaimOwner(claim)}${doing ?? ""}, ${verb} ${claim.entries.map(formatClaimEntry).join(" and ")}${formatSince(first.entry, wall)}`;
 }
 
 function formatClaimEntry({ queue, entry }: ClaimEntry): string {
   const units = queue.kind === "resource" ? `${entry.ticket?.count ?? "?"} of ` : "lock ";
   const { state, shared } = entry.ticket ?? {};
-  const words = [
-    ...(shared ? ["shared"] : []),
-    ...(state === "admitted" || state === "grace" ? [state] : []),
-  ];
+  const words = collectTexts([shared && "shared", (state === "admitted" || state === "grace") && state]);
   return `${units}${queue.name}${words.length > 0 ? ` (${words.join(", ")})` : ""}`;
 }
 
 function formatSince({ ticket }: QueueEntry, wall: number | undefined): string {
-  const since = ticket?.grantedAt ?? ticket?.enqueuedAt;
+  const since = getHeldSince(ticket);
   if (since === undefined || wall === undefined) return "";
   return `, for ${formatDuration(Math.max(0, Math.floor((wall - since) / 1000) * 1000))}`;
 }
 
 function formatUpcoming({ claim, drains }: UpcomingClaim, wall: number | undefined): string {
   const [drain] = drains;
-  const stopped = drain === undefined ? "" : `; but ${formatDrainLine(drain)}`;
-  return `${formatClaimLine(claim, wall)}${stopped}`;
+  const stopped = drain && `; but ${formatDrainLine(drain)}`;
+  return `${formatClaimLine(claim, wall)}${stopped ?? ""}`;
 }
 
 /** Formats a drain: `lock invoices is drained by ann@web1: new disks`. */
-export function formatDrainLine({ scope, name, by, why }: Drain): string {
-  const what = scope === "all" ? "everything" : `${scope} ${name}`;
-  return `${what} is drained by ${by}${why === undefined ? "" : `: ${why}`}`;
+export function formatDrainLine(drain: Drain): string {
+  return `${describeDrainTarget(drain)} is drained by ${drain.by}${formatReason(drain.why)}`;
+}
+
+/** Describes the target of a drain: `host web1.example.com`, `everything`. */
+export function describeDrainTarget(target: DrainTarget): string {
+  return target.scope === "all" ? "everything" : formatAuditTarget(target);
+}
+
+/** Formats the reason that follows a statement: `: new disks`; empty without one. */
+export function formatReason(why: string | undefined): string {
+  return why === undefined ? "" : `: ${why}`;
 }

@@ -9,10 +9,12 @@ import {
   type ClaimEntry,
   findClaim,
   findClaimTicket,
+  formatClaimOwner,
   formatTicketOwner,
+  getHeldSince,
   isHolder,
 } from "./claims.ts";
-import { findPlainTotal } from "./eviction-preview.ts";
+import { describeDrainTarget, findPlainTotal, formatReason } from "./eviction-preview.ts";
 import {
   isSessionRenewed,
   judgeRunnerLiveness,
@@ -185,7 +187,10 @@ export function estimateWait(
   const holders = ahead.filter(isHolding);
   const others = countTurns(ahead, isShared);
   const rests = holders.map((holder) => estimateRemaining(holder, history, wall));
-  const rest = rests.reduce((most, one) => most && one && pickLonger(most, one), { p50: 0, p95: 0 });
+  const rest = rests.reduce(
+    (most, one) => most && one && { p50: Math.max(most.p50, one.p50), p95: Math.max(most.p95, one.p95) },
+    { p50: 0, p95: 0 },
+  );
   if (rest === undefined) {
     const longest = history.reduce((most, { held }) => Math.max(most, held), 0);
     return { kind: "overdue", runs, longest };
@@ -203,10 +208,6 @@ function countTurns(ahead: readonly QueueEntry[], isShared: boolean): number {
 
 type TimeRange = { p50: number; p95: number };
 
-function pickLonger(one: TimeRange, other: TimeRange): TimeRange {
-  return { p50: Math.max(one.p50, other.p50), p95: Math.max(one.p95, other.p95) };
-}
-
 /** Estimates the remaining time of a holder from past runs that held longer. Undefined if no run held longer. */
 function estimateRemaining(
   { ticket }: QueueEntry,
@@ -218,7 +219,7 @@ function estimateRemaining(
     const left = Math.max(0, (ticket.until ?? wall) - wall);
     return { p50: left, p95: left };
   }
-  const spent = Math.max(0, wall - (ticket.grantedAt ?? ticket.enqueuedAt));
+  const spent = Math.max(0, wall - getHeldSince(ticket));
   const left = history.map(({ held }) => held - spent).filter((rest) => rest > 0);
   const sorted = left.sort((a, b) => a - b);
   const [p50, p95] = [computePercentile(sorted, 0.5), computePercentile(sorted, 0.95)];
@@ -251,7 +252,7 @@ export function formatExplanation(explanation: Explanation, context: ExplainCont
     ...drains
       .slice(state === "drained" ? 1 : 0)
       .map((drain) => `  it may not start: ${formatDrainCause(drain, wall)}`),
-    ...(reset === undefined ? [] : [`  ${formatReset("it", reset, wall)}`]),
+    ...(reset === undefined ? [] : [`  ${formatReset(reset, wall)}`]),
     ...obstacles.flatMap((obstacle) => formatObstacle(obstacle, explanation, context)),
     ...(estimate === undefined ? [] : [`  ${formatEstimate(estimate)}`]),
   ];
@@ -260,9 +261,8 @@ export function formatExplanation(explanation: Explanation, context: ExplainCont
 /** Formats the owner of the claim, and what it holds or waits for. */
 function formatSubject({ claim, state, obstacles }: Explanation, wall: number): string {
   const ticket = findClaimTicket(claim);
-  const [first] = claim.entries;
   const words = [ticket?.command, ticket?.label].filter(Boolean).join(", ");
-  const who = `${first === undefined ? claim.run : formatTicketOwner(first.entry)}${words === "" ? "" : ` (${words})`}`;
+  const who = `${formatClaimOwner(claim)}${words === "" ? "" : ` (${words})`}`;
   const formatSince = (instant: number | undefined) =>
     instant === undefined ? "" : ` ${formatBriefDuration(wall - instant)}`;
   const all = claim.entries.map(({ queue: { kind, name }, entry }) =>
@@ -274,7 +274,7 @@ function formatSubject({ claim, state, obstacles }: Explanation, wall: number): 
   );
   if (state === "malformed") return `${who}, in the queue of ${all.join(" and ")}`;
   if (state === "holds")
-    return `${who} has held ${all.join(" and ")} for${formatSince(ticket?.grantedAt ?? ticket?.enqueuedAt)}`;
+    return `${who} has held ${all.join(" and ")} for${formatSince(getHeldSince(ticket))}`;
   const waits = obstacles.filter(({ missing, isImpossible }) => missing > 0 || isImpossible);
   const names = waits.map(({ kind, name, count }) => formatRequest(kind, name, count));
   return `${who} has waited${formatSince(ticket?.enqueuedAt)} for ${(names.length > 0 ? names : all).join(" and ")}`;
@@ -298,7 +298,9 @@ function formatVerdict(explanation: Explanation, context: ExplainContext): strin
     case "impossible":
       return `${obstacles
         .filter(({ isImpossible }) => isImpossible)
-        .map(formatTooLarge)
+        .map(
+          ({ name, count, total }) => `it asks for ${count} of ${name}, but the configured total is ${total}`,
+        )
         .join(", and ")}; it gives up at its next check`;
     case "waits":
       return obstacles
@@ -308,10 +310,6 @@ function formatVerdict(explanation: Explanation, context: ExplainContext): strin
         )
         .join("; and ");
   }
-}
-
-function formatTooLarge({ name, count, total }: ClaimObstacle): string {
-  return `it asks for ${count} of ${name}, but the configured total is ${total}`;
 }
 
 /** Formats the run that blocks a lock, and the number of other runs ahead. */
@@ -336,7 +334,7 @@ function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: 
   if (ticket.state === "grace")
     return `${formatTicketOwner(chief)} has ended, but keeps its place for another ${formatBriefDuration((ticket.until ?? wall) - wall)}`;
   if (isHolding(chief))
-    return `${formatTicketOwner(chief)} has held it for ${formatBriefDuration(wall - (ticket.grantedAt ?? ticket.enqueuedAt))}`;
+    return `${formatTicketOwner(chief)} has held it for ${formatBriefDuration(wall - getHeldSince(ticket))}`;
   if (first?.state === "drained") return `${formatTicketOwner(chief)} is first, but may not start`;
   const lacks = first?.obstacles.filter(({ missing }) => missing > 0) ?? [];
   if (lacks.length === 0)
@@ -377,13 +375,12 @@ function formatObstacle(obstacle: ClaimObstacle, { first }: Explanation, context
 /** Formats what blocks the first run in the queue, because it also blocks all runs behind it. */
 function formatFirstInQueue(first: Explanation | undefined, wall: number): string[] {
   if (first === undefined || first.state === "malformed") return [];
+  const lacks = first.obstacles.filter(({ missing }) => missing > 0);
   return [
-    ...first.obstacles
-      .filter(({ missing }) => missing > 0)
-      .map((obstacle) => {
-        const { kind, name } = obstacle;
-        return `    the first waits for ${kind === "lock" ? `lock ${name}` : `${name}: ${formatUnitsObstacle(obstacle)}`}`;
-      }),
+    ...lacks.map((lack) => {
+      const units = lack.kind === "lock" ? "" : `: ${formatUnitsObstacle(lack)}`;
+      return `    the first waits for ${lack.kind === "lock" ? "lock " : ""}${lack.name}${units}`;
+    }),
     ...first.drains.map((drain) => `    the first may not start: ${formatDrainCause(drain, wall)}`),
   ];
 }
@@ -392,53 +389,52 @@ function formatFirstInQueue(first: Explanation | undefined, wall: number): strin
 function formatEntry(kind: string, entry: QueueEntry, { wall, sessions }: ExplainContext): string {
   const { ticket } = entry;
   if (ticket === undefined) return `${entry.key} cannot be read, and counts as all units`;
-  const since = ticket.grantedAt ?? ticket.enqueuedAt;
   const units = kind === "resource" ? ` ${ticket.count}` : ticket.shared ? " (shared)" : "";
-  const asked = ticket.reset === undefined ? "" : `; ${formatReset("it", ticket.reset, wall)}`;
+  const asked = ticket.reset === undefined ? "" : `; ${formatReset(ticket.reset, wall)}`;
   const turn = ticket.state === "admitted" ? ", its turn has come here, it waits elsewhere" : "";
-  return `${ticket.state}${units} by ${formatTicketOwner(entry)} (${ticket.command}) for ${formatBriefDuration(wall - since)}${turn}${formatDoubt(entry, sessions)}${asked}`;
+  return `${ticket.state}${units} by ${formatTicketOwner(entry)} (${ticket.command}) for ${formatBriefDuration(wall - getHeldSince(ticket))}${turn}${formatDoubt(entry, sessions)}${asked}`;
 }
 
-/** Formats a reason to suspect that the runner is gone. Empty in grace, when the command has ended. */
+/** Formats a reason to suspect that the runner is gone. */
 function formatDoubt(entry: QueueEntry, sessions: SessionLivenessMap): string {
   if (entry.vanished !== undefined) return `; ${describeVanished(entry.vanished)}`;
   if (entry.session === 0n) return "; it has no session, so it stays until it is removed";
+  const doubtful = findDoubtfulRunner(entry, sessions);
+  return doubtful === undefined ? "" : `; ${doubtful.text}`;
+}
+
+/** Returns the liveness of a runner whose session is not renewed. In grace, the command has ended. */
+function findDoubtfulRunner(entry: QueueEntry, sessions: SessionLivenessMap): RunnerLiveness | undefined {
   const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
-  return alive === undefined || isSessionRenewed(alive) ? "" : `; ${alive.text}`;
+  return alive === undefined || isSessionRenewed(alive) ? undefined : alive;
 }
 
 function formatOwnDoubt({ entries }: Claim, sessions: SessionLivenessMap): string[] {
-  const doubts = entries.flatMap(({ entry }) => {
-    const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
-    return alive === undefined || isSessionRenewed(alive) ? [] : [alive];
-  });
+  const doubts = entries.flatMap(({ entry }) => findDoubtfulRunner(entry, sessions) ?? []);
   return doubts.slice(0, 1).map(({ verdict, text }) => `  its own runner is ${verdict}: ${text}`);
 }
 
-function formatReset(who: string, { by, at, why }: ResetRequest, wall: number): string {
-  return `${who} was asked to end by ${by}, ${formatBriefDuration(wall - at)} ago${why === undefined ? "" : `: ${why}`}`;
+function formatReset({ by, at, why }: ResetRequest, wall: number): string {
+  return `it was asked to end by ${by}, ${formatBriefDuration(wall - at)} ago${formatReason(why)}`;
 }
 
 function formatDrainCause(drain: Drain, wall: number): string {
   const since = drain.at > 0 ? ` ${formatBriefDuration(wall - drain.at)} ago` : "";
   const ends = drain.until === undefined ? "" : `; that ends in ${formatBriefDuration(drain.until - wall)}`;
-  const { by, why } = drain;
-  const what = drain.scope === "all" ? "everything" : `${drain.scope} ${drain.name}`;
-  return `${what} was drained by ${by}${since}${why === undefined ? "" : `: ${why}`}${ends}`;
+  return `${describeDrainTarget(drain)} was drained by ${drain.by}${since}${formatReason(drain.why)}${ends}`;
 }
 
 function formatEstimate(estimate: WaitEstimate): string {
   const past = `the last ${estimate.runs} runs`;
-  if (estimate.kind === "overdue")
-    return `no estimate: the holder has held it longer than any of ${past} (at most ${formatLongest(estimate.longest)})`;
+  if (estimate.kind === "overdue") {
+    const { longest } = estimate;
+    const most = longest < 1000 ? formatDuration(longest) : formatBriefDuration(longest);
+    return `no estimate: the holder has held it longer than any of ${past} (at most ${most})`;
+  }
   const { p50, p95 } = estimate;
   return p95 < 1000
     ? `judging by ${past}, it should be free at any moment`
     : `judging by ${past}, it should get the lock in about ${formatBriefDuration(p50)}, rarely later than in ${formatBriefDuration(p95)}`;
-}
-
-function formatLongest(ms: number): string {
-  return ms < 1000 ? formatDuration(ms) : formatBriefDuration(ms);
 }
 
 /** Returns the liveness of the runner of a ticket; undefined if its session was not queried. */

@@ -1,5 +1,6 @@
 import { EXIT } from "../base/errors.ts";
-import { formatShortList, quoteText } from "../base/text.ts";
+import { memoize } from "../base/memoize.ts";
+import { collectTexts, formatShortList, pluralize, quoteText } from "../base/text.ts";
 import {
   type ConfigChange,
   computeConfigChanges,
@@ -14,11 +15,11 @@ import {
   listGroupNotes,
 } from "../fleet/groups.ts";
 import { isHolding } from "../protocol/admission.ts";
-import { type Drain, hasEnded } from "../protocol/drain.ts";
+import { hasEnded } from "../protocol/drain.ts";
 import type { Ticket } from "../protocol/ticket.ts";
 import { buildClaims, type Claim, findClaimTicket, isHolder } from "./claims.ts";
 import { buildConfiguration, createTotalLookup, type HostTotal } from "./configuration.ts";
-import { formatClaimLine } from "./eviction-preview.ts";
+import { formatClaimLine, formatLimitedList } from "./eviction-preview.ts";
 import { buildGroupMembers, findNamedQueue, type Snapshot } from "./snapshot.ts";
 
 /** The effect of a configuration change on current runs. */
@@ -77,26 +78,18 @@ function createGroupRule(before: Groups, after: Groups, changes: readonly Config
     if (group === undefined || !was(group, host) || is(group, host)) return undefined;
     const isThere = after.has(group);
     const why = isThere ? `its host leaves group ${quoteText(group)}` : `group ${quoteText(group)} is gone`;
-    if (isHolder(claim)) return isRunning(claim) ? { fate: "ended", exit: EXIT.lost, why } : undefined;
+    const isRunning = claim.entries.some(({ entry }) => entry.ticket?.state === "held"); // in grace, the command has ended
+    if (isHolder(claim)) return isRunning ? { fate: "ended", exit: EXIT.lost, why } : undefined;
     return { fate: "leaves", exit: isThere ? EXIT.busy : EXIT.config, why };
   };
 }
 
-/** Whether the command is running: in grace, it has ended. */
-function isRunning({ entries }: Claim): boolean {
-  return entries.some(({ entry }) => entry.ticket?.state === "held");
-}
-
 /** Creates a cached test whether a host is in a group: there may be many runs on few hosts. */
 function createMembershipTest(groups: Groups): (group: string, host: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (group, host) => {
-    const question = `${group}\n${canonicalizeHost(host)}`;
-    const answer =
-      known.get(question) ?? (groups.has(group) && findMembership(groups, group, host) !== undefined);
-    known.set(question, answer);
-    return answer;
-  };
+  const createTest = memoize((group: string) =>
+    memoize((host: string) => groups.has(group) && findMembership(groups, group, host) !== undefined),
+  );
+  return (group, host) => createTest(group)(canonicalizeHost(host));
 }
 
 /** Judges runs that wait for a resource whose total changes. */
@@ -200,23 +193,16 @@ function listUnknownMembers(
     : notes;
 }
 
-/** Number of runs shown one per line. Further runs are only counted. */
-const MOST_LINES = 8;
-
 /**
  * Formats the runs that a configuration change affects as lines of text. Texts from etcd are not cleaned.
  * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
  */
 export function formatAffectedRuns(affected: readonly AffectedRun[], wall: number | undefined): string[] {
-  return (["ended", "leaves", "perhaps"] as const).flatMap((fate) => {
+  return FATES.flatMap((fate) => {
     const those = affected.filter((affectedRun) => affectedRun.fate === fate);
     const word = { ended: "ends", leaves: "evicts", perhaps: "may evict" }[fate];
-    const lines = those
-      .slice(0, MOST_LINES)
-      .map(({ claim, why }) => `${word.padEnd(9)} ${formatClaimLine(claim, wall)}: ${why}`);
-    if (those.length <= MOST_LINES) return lines;
-    const count = wall === undefined ? "" : `${those.length - MOST_LINES} `;
-    return [...lines, `${word.padEnd(9)} and ${count}more`];
+    const format = ({ claim, why }: AffectedRun) => `${formatClaimLine(claim, wall)}: ${why}`;
+    return formatLimitedList(word, those, wall, format, 9);
   });
 }
 
@@ -225,15 +211,11 @@ export function formatAffectedCount(affected: readonly AffectedRun[]): string {
   const countFate = (fate: AffectedRun["fate"]) =>
     affected.filter((affectedRun) => affectedRun.fate === fate).length;
   const [ended, leaving, perhaps] = [countFate("ended"), countFate("leaves"), countFate("perhaps")];
-  return [
-    ...(ended > 0 ? [`ends ${pluralize(ended, "running command")}`] : []),
-    ...(leaving > 0 ? [`evicts ${pluralize(leaving, "waiting run")}`] : []),
-    ...(perhaps > 0 ? [`may evict ${pluralize(perhaps, "waiting run")}`] : []),
-  ].join(", ");
-}
-
-function pluralize(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+  return collectTexts([
+    ended > 0 && `ends ${pluralize(ended, "running command")}`,
+    leaving > 0 && `evicts ${pluralize(leaving, "waiting run")}`,
+    perhaps > 0 && `may evict ${pluralize(perhaps, "waiting run")}`,
+  ]).join(", ");
 }
 
 /**
@@ -252,14 +234,12 @@ export function formatConfigChanges(
   const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`));
   const rewritten = (["group", "resource"] as const).flatMap((kind) => {
     const [before, after] = [getStored(then, kind), getStored(now, kind)];
+    const isRewritten = (name: string) =>
+      before.get(name)?.modRevision !== after.get(name)?.modRevision &&
+      concerns(kind, name) &&
+      !told.has(`${kind} ${name}`);
     const names = [...new Set([...before.keys(), ...after.keys()])];
-    return names
-      .filter(
-        (name) => before.get(name)?.modRevision !== after.get(name)?.modRevision && concerns(kind, name),
-      )
-      .map((name) => `${kind} ${name}`)
-      .filter((what) => !told.has(what))
-      .map((what) => `${what} was written again`);
+    return names.filter(isRewritten).map((name) => `${kind} ${name} was written again`);
   });
   return [...changes.map((change) => formatConfigChange(change, current.groups)), ...rewritten];
 }
@@ -296,17 +276,13 @@ function computeDrainImpact(snapshot: Snapshot, before: Groups, after: Groups, w
     shifts.flatMap(({ drain, entered }) => entered.map((host) => [host, drain] as const)),
   );
   return {
-    notes: shifts.flatMap(({ drain, entered, left, isGone }) => [
-      ...(isGone ? [`${formatDrainSentence(drain)}; without the group, the drain stops nothing`] : []),
-      ...(entered.length > 0
-        ? [
-            `${formatDrainSentence(drain)}; nothing starts any more on ${formatShortList(entered, MOST_DRAINED)}`,
-          ]
-        : []),
-      ...(left.length > 0 && !isGone
-        ? [`${formatDrainSentence(drain)}; it no longer applies to ${formatShortList(left, MOST_DRAINED)}`]
-        : []),
-    ]),
+    notes: shifts.flatMap(({ drain: { name, by }, entered, left, isGone }) =>
+      collectTexts([
+        isGone && "without the group, the drain stops nothing",
+        entered.length > 0 && `nothing starts any more on ${formatShortList(entered, MOST_DRAINED)}`,
+        left.length > 0 && !isGone && `it no longer applies to ${formatShortList(left, MOST_DRAINED)}`,
+      ]).map((effect) => `group ${quoteText(name)} is drained by ${by}; ${effect}`),
+    ),
     judge(claim, { host }) {
       const drain = newly.get(canonicalizeHost(host));
       if (drain === undefined || isHolder(claim)) return undefined;
@@ -322,10 +298,6 @@ function buildHostSet(groups: Groups, name: string): Set<string> {
 
 function subtractHosts(hosts: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
   return [...hosts].filter((host) => !others.has(host)).sort();
-}
-
-function formatDrainSentence({ name, by }: Drain): string {
-  return `group ${quoteText(name)} is drained by ${by}`;
 }
 
 /**

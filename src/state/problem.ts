@@ -45,6 +45,30 @@ export interface Problem {
   run?: string;
 }
 
+/** What a problem can state besides: its remedy as a command, its host and its run. */
+type ProblemFacts = Pick<Problem, "action" | "host" | "run">;
+
+const createBuilder =
+  (level: Problem["level"]) =>
+  (
+    kind: Problem["kind"],
+    subject: string,
+    detail: string,
+    remedy: string,
+    more: ProblemFacts = {},
+  ): Problem => ({
+    kind,
+    level,
+    subject,
+    detail,
+    remedy,
+    ...more,
+  });
+
+export const createWarning = createBuilder("warning");
+/** Because of a failure, something does not work. */
+export const createFailure = createBuilder("failure");
+
 /**
  * Builds an id that stays the same while a problem lasts. It includes the detail only for groups and alarms, because other
  * details may contain a duration.

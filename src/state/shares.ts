@@ -1,4 +1,5 @@
 import { SignalboxError } from "../base/errors.ts";
+import { memoizeWeakly } from "../base/memoize.ts";
 import { evaluateUnits, substituteMacros } from "../fleet/arithmetic.ts";
 import { canonicalizeHost } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
@@ -114,45 +115,37 @@ export interface QueueTally {
   waiting: number;
   /** When the longest wait began, ms since the epoch; undefined if no ticket states it. */
   since: number | undefined;
+  /** The same of the longest hold. */
+  heldSince: number | undefined;
   /** As the first readable ticket states. */
   total: number | undefined;
   /** Canonical host names of its tickets; empty for a lock. */
   hosts: readonly string[];
 }
 
-/** Tallies of unchanged queues: a queue may have many thousand entries. */
-const tallies = new WeakMap<NamedQueue, QueueTally>();
-
-/** Adds up the entries of a queue. */
-export function computeQueueTally(queue: NamedQueue): QueueTally {
-  const known = tallies.get(queue);
-  if (known !== undefined) return known;
+/** Adds up the entries of a queue, once while it does not change: it may have many thousand entries. */
+export const computeQueueTally = memoizeWeakly(({ kind, entries }: NamedQueue): QueueTally => {
   const hosts = new Set<string>();
-  const tally: QueueTally = {
-    used: 0,
-    holders: 0,
-    waiting: 0,
-    since: undefined,
-    total: undefined,
-    hosts: [],
-  };
-  for (const entry of queue.entries) {
+  let [waiting, since, heldSince] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const entry of entries) {
     const { ticket } = entry;
-    tally.total ??= ticket?.total;
-    if (ticket !== undefined && queue.kind === "resource") hosts.add(ticket.host);
-    if (isHolding(entry)) {
-      tally.holders += 1;
-    } else {
-      tally.waiting += 1;
-      if (ticket !== undefined && ticket.enqueuedAt < (tally.since ?? Number.POSITIVE_INFINITY))
-        tally.since = ticket.enqueuedAt;
+    if (ticket !== undefined && kind === "resource") hosts.add(ticket.host);
+    if (isHolding(entry)) heldSince = Math.min(heldSince, ticket?.grantedAt ?? heldSince);
+    else {
+      waiting += 1;
+      since = Math.min(since, ticket?.enqueuedAt ?? since);
     }
   }
-  tally.used = sumHeldUnits(queue.entries.filter(isHolding));
-  tally.hosts = [...new Set([...hosts].map(canonicalizeHost))];
-  tallies.set(queue, tally);
-  return tally;
-}
+  return {
+    used: sumHeldUnits(entries.filter(isHolding)),
+    holders: entries.length - waiting,
+    waiting,
+    since: Number.isFinite(since) ? since : undefined,
+    heldSince: Number.isFinite(heldSince) ? heldSince : undefined,
+    total: entries.find(({ ticket }) => ticket !== undefined)?.ticket?.total,
+    hosts: [...new Set([...hosts].map(canonicalizeHost))],
+  };
+});
 
 /** Formats a share as `cpu 3/4`. Not cleaned. */
 export function formatShare({ short, used, total }: Pick<ResourceShare, "short" | "used" | "total">): string {
@@ -257,7 +250,7 @@ function expandTemplates({ resources, hosts }: ResourceSnapshot): HostResources 
       const short = findShortName(template, record);
       if (short === undefined) continue;
       templates.add(template);
-      const { expand, lookup } = getHostMacros(record);
+      const { expand, lookup } = getMacroPair(record).here;
       const name = expand(template);
       // Hosts with the same short name in different domains share one `HOST_cpu`: it belongs to neither.
       if (configured.has(name)) shared.add(name);
@@ -269,23 +262,15 @@ function expandTemplates({ resources, hosts }: ResourceSnapshot): HostResources 
   return { configured, templates };
 }
 
-/** Macros of unchanged host records: each set needs a new regular expression. */
-const cachedMacros = new WeakMap<HostRecord, { here: Macros; anywhere: Macros }>();
-
-function getMacroPair(record: HostRecord): { here: Macros; anywhere: Macros } {
-  const known = cachedMacros.get(record);
-  if (known !== undefined) return known;
+/** Builds the macros of a host record, once while it does not change: each set needs a new regular expression. */
+const getMacroPair = memoizeWeakly((record: HostRecord): { here: Macros; anywhere: Macros } => {
   const { fqdn, cpu = Number.NaN, memMb = Number.NaN } = record; // NaN: no total can be computed
   const facts = { fqdn, host: fqdn.replace(/\..*$/s, ""), cpu, memMb, macros: record.macros };
-  const pair = {
+  return {
     here: buildValidMacros(facts),
     anywhere: buildValidMacros({ ...facts, fqdn: HOLE, host: HOLE }),
   };
-  cachedMacros.set(record, pair);
-  return pair;
-}
-
-const getHostMacros = (record: HostRecord): Macros => getMacroPair(record).here;
+});
 
 /** Builds macros. Ignores the macros of the record if they are invalid, because any program may have written it. */
 function buildValidMacros(facts: MacroFacts): Macros {

@@ -60,7 +60,7 @@ export function computeLockStatistics(lock: string, runs: readonly PastRun[], wa
     failures: runs.filter(({ exit }) => exit !== 0).length,
     busy: computeBusyShare(runs, wall),
     held: computeTypicalHeld(runs),
-    waited: computeSpread(runs.map(({ waited }) => waited)),
+    waited: computeTypicalWaited(runs),
     last: runs[0],
   };
 }

@@ -1,13 +1,13 @@
 import { formatInstant } from "../base/duration.ts";
-import { listHostGroups } from "../fleet/groups.ts";
 import { isHolding } from "../protocol/admission.ts";
-import { type DrainTarget, formatAuditTarget, isDrainApplicable } from "../protocol/drain.ts";
+import { formatAuditTarget, isDrainApplicable, isSameTarget } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { Queue } from "../protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { TimeSpan } from "./forecast.ts";
 import { listPastDrains, type PastDrain } from "./past-drains.ts";
 import { buildGroupMembers, type Execution, type Snapshot } from "./snapshot.ts";
+import { buildHostReach } from "./view-context.ts";
 
 /** What a run or a drain did for a while. */
 export interface TimelineInterval {
@@ -21,7 +21,7 @@ export interface TimelineInterval {
   /** Exit code or result of an ended run. */
   result?: string;
   /** Where the run is or was, its process and its command, as far as they are stored. */
-  host?: string;
+  host?: string | undefined;
   pid?: number;
   command?: string;
   /** Only of drains: what is drained; and, if it is over, how it ended. */
@@ -73,13 +73,12 @@ function cutTracks(
 
 /** Builds the tracks of one host: what its runs hold and held, and drains of it, of its groups and of everything. */
 export function buildHostTimeline(inputs: TimelineInputs, host: string, span: TimeSpan): TimelineTrack[] {
-  const groups = listHostGroups(buildGroupMembers(inputs.snapshot), host);
+  const reach = buildHostReach(buildGroupMembers(inputs.snapshot), host);
   const drains = listPastDrains(inputs.snapshot, span.until).filter((drain) =>
-    isDrainApplicable(drain, { locks: [], resources: [], host, groups }),
+    isDrainApplicable(drain, reach),
   );
   const isHere = (one: string | undefined) =>
-    one !== undefined &&
-    isDrainApplicable({ scope: "host", name: host }, { locks: [], resources: [], host: one, groups: [] });
+    one !== undefined && isSameTarget({ scope: "host", name: host }, { scope: "host", name: one });
   const tracks = buildTimeline(inputs, span).flatMap(({ subject, intervals }) => {
     const own = intervals.filter((one) => one.kind !== "drain" && isHere(one.host));
     return own.length === 0 ? [] : [{ subject, intervals: own }];
@@ -127,16 +126,7 @@ function toOutcomeInterval({
   result,
 }: OccurrenceOutcome): TimelineInterval[] {
   if (startedAt === undefined) return [];
-  return [
-    {
-      kind: "hold",
-      from: startedAt,
-      until: endedAt,
-      owner: run,
-      ...(host !== undefined && { host }),
-      result,
-    },
-  ];
+  return [{ kind: "hold", from: startedAt, until: endedAt, owner: run, host, result }];
 }
 
 function toExecutionInterval({ value }: Execution): TimelineInterval[] {
@@ -152,12 +142,9 @@ function addDrains(tracks: Map<string, TimelineInterval[]>, drains: readonly Pas
     const own = formatAuditTarget(drain);
     for (const [subject, intervals] of tracks)
       if (subject === own || drain.scope === "all") intervals.push(interval);
-    if (isQueueDrain(drain) && !tracks.has(own)) tracks.set(own, [interval]);
+    const isOfQueue = drain.scope === "lock" || drain.scope === "resource";
+    if (isOfQueue && !tracks.has(own)) tracks.set(own, [interval]);
   }
-}
-
-function isQueueDrain({ scope }: DrainTarget): boolean {
-  return scope === "lock" || scope === "resource";
 }
 
 /** Converts a drain. One whose end is not recorded is a point: it is not known how long it was active. */
@@ -201,6 +188,7 @@ export function buildRunBars(tracks: readonly TimelineTrack[]): RunBar[] {
       const id = JSON.stringify(owner === "" ? [subject, at, ""] : [subject, owner]);
       bars.set(id, { ...joinInterval(bars.get(id), interval), subject });
     }
+  const getStart = ({ waitedFrom, from = 0 }: RunBar) => waitedFrom ?? from;
   return [...bars.values()].sort((a, b) => getStart(a) - getStart(b));
 }
 
@@ -219,10 +207,6 @@ function joinInterval(bar: RunBar | undefined, interval: TimelineInterval): Omit
   return { ...rest, from, ...(until !== undefined && { until }), ...(result !== undefined && { result }) };
 }
 
-function getStart({ waitedFrom, from = 0 }: RunBar): number {
-  return waitedFrom ?? from;
-}
-
 /** Returns whether a run ended badly. */
 export function isFailedResult(result: string | undefined): boolean {
   return result !== undefined && result !== "0" && result !== "ok";
@@ -239,8 +223,12 @@ export function drawRunBar(
 ): BarCell[] {
   const cells = Array.from({ length: width }, (): BarCell => "free");
   const end = until ?? span.until;
-  fillCells(cells, { from: waitedFrom ?? end, until: from ?? end }, span, "wait");
-  if (from !== undefined) fillCells(cells, { from, until: end }, span, "hold");
+  const fill = (value: BarCell, part: TimeSpan) => {
+    for (const at of listCells(part, span, width)) cells[at] = value;
+  };
+  if (waitedFrom !== undefined && waitedFrom < (from ?? end))
+    fill("wait", { from: waitedFrom, until: from ?? end });
+  if (from !== undefined) fill("hold", { from, until: end });
   if (isFailedResult(result) && end >= span.from && end <= span.until)
     cells[findCell(end, span, width)] = "failed";
   return cells;
@@ -252,36 +240,14 @@ export function countBandCells(
   span: TimeSpan,
   width: number,
 ): { waiters: number[]; drained: boolean[] } {
-  const changes = {
-    wait: Array.from({ length: width + 1 }, () => 0),
-    drain: Array.from({ length: width + 1 }, () => 0),
-  };
+  const waiters = Array.from({ length: width }, () => 0);
+  const drained = Array.from({ length: width }, () => false);
   for (const { intervals } of tracks)
-    for (const { kind, from, until = span.until } of intervals) {
-      if (kind === "hold" || from > span.until || until < span.from) continue;
-      const [first, last] = [findCell(from, span, width), findCell(until, span, width)];
-      changes[kind][first] = (changes[kind][first] ?? 0) + 1;
-      changes[kind][last + 1] = (changes[kind][last + 1] ?? 0) - 1;
-    }
-  return {
-    waiters: sumChanges(changes.wait).slice(0, width),
-    drained: sumChanges(changes.drain)
-      .slice(0, width)
-      .map((count) => count > 0),
-  };
-}
-
-function sumChanges(changes: readonly number[]): number[] {
-  let sum = 0;
-  return changes.map((change) => {
-    sum += change;
-    return sum;
-  });
-}
-
-function fillCells<T>(cells: T[], part: TimeSpan, span: TimeSpan, value: T): void {
-  if (part.until <= part.from && value === "wait") return;
-  for (const at of listCells(part, span, cells.length)) cells[at] = value;
+    for (const { kind, from, until = span.until } of intervals)
+      for (const at of kind === "hold" ? [] : listCells({ from, until }, span, width))
+        if (kind === "drain") drained[at] = true;
+        else waiters[at] = (waiters[at] ?? 0) + 1;
+  return { waiters, drained };
 }
 
 /** Lists the cells that a part of the time touches: at least one if it is within the span. */
@@ -360,22 +326,19 @@ export function formatTimeline(
 
 function drawBar(
   intervals: readonly TimelineInterval[],
-  { from, until }: TimeSpan,
+  span: TimeSpan,
   width: number,
   signs: TimelineSigns,
 ): string {
-  const step = (until - from) / width;
   const ranks = Array.from({ length: width }, () => 0);
-  for (const interval of intervals) {
-    const first = Math.max(0, Math.floor((interval.from - from) / step));
-    const last = Math.min(width - 1, Math.floor(((interval.until ?? until) - from) / step));
-    for (let at = first; at <= last; at += 1) ranks[at] = Math.max(ranks[at] ?? 0, rankInterval(interval));
-  }
+  for (const interval of intervals)
+    for (const at of listCells({ from: interval.from, until: interval.until ?? span.until }, span, width))
+      ranks[at] = Math.max(ranks[at] ?? 0, rankInterval(interval));
   const byRank = [signs.free, signs.wait, signs.drain, signs.hold, signs.failed];
   return ranks.map((rank) => byRank[rank] ?? "").join("");
 }
 
 function rankInterval({ kind, result }: TimelineInterval): number {
   if (kind !== "hold") return kind === "wait" ? 1 : 2;
-  return result === undefined || result === "0" || result === "ok" ? 3 : 4;
+  return isFailedResult(result) ? 4 : 3;
 }

@@ -1,6 +1,6 @@
 import { listHostGroups } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
-import { type Drain, hasEnded, isDrainApplicable } from "../protocol/drain.ts";
+import { type Drain, hasEnded, isDrainApplicable, type RunTargets } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import { type Claim, findClaimTicket } from "./claims.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "./snapshot.ts";
@@ -40,6 +40,11 @@ export function listDrainsOnClaim(claim: Claim, viewContext: ViewContext): reado
   return listStoppingDrains({ host: findClaimTicket(claim)?.host, queues }, viewContext);
 }
 
+/** Returns what a drain must apply to for runs on a host without a claim. @param groups  members by group */
+export function buildHostReach(groups: ViewContext["groups"], host: string): RunTargets {
+  return { locks: [], resources: [], host, groups: listHostGroups(groups, host) };
+}
+
 /** The host of a run and its queues. */
 interface RunLocation {
   /** Undefined if its ticket cannot be read. */
@@ -53,12 +58,12 @@ export function listStoppingDrains(
   viewContext: ViewContext,
 ): readonly Drain[] {
   if (viewContext.drains.length === 0) return viewContext.drains;
-  const locks = queues.filter(({ kind }) => kind === "lock").map(({ name }) => name);
-  const resources = queues.filter(({ kind }) => kind === "resource").map(({ name }) => name);
+  const listNames = (wanted: QueueKind) =>
+    queues.flatMap(({ kind, name }) => (kind === wanted ? [name] : []));
   // There may be many groups: compute membership only for group drains.
   const groups = viewContext.drains.some(({ scope }) => scope === "group")
     ? listHostGroups(viewContext.groups, host)
     : [];
-  const reach = { locks, resources, host, groups };
+  const reach = { locks: listNames("lock"), resources: listNames("resource"), host, groups };
   return viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
 }

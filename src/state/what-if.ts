@@ -2,9 +2,9 @@ import { formatBriefDuration } from "../base/duration.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
 import { admit, isHolding } from "../protocol/admission.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";
-import { buildClaims, type Claim, compareClaims, formatTicketOwner, isHolder } from "./claims.ts";
+import { buildClaims, type Claim, compareClaims, formatClaimOwner, isHolder } from "./claims.ts";
 import { computeDrainExtent } from "./drain-extent.ts";
-import { findPlainTotal, formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
+import { findQueueTotal, formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
 import { estimateWait, type WaitEstimate } from "./explain.ts";
 import { computeConfigImpact } from "./impact.ts";
 import {
@@ -55,27 +55,13 @@ export interface DirectEffect {
   queueIds: ReadonlySet<string>;
 }
 
-/** Predicts the effect of a reset. @param evicted  the claims that lose their tickets */
-export function predictReset(snapshot: Snapshot, evicted: readonly Claim[], wall: number): WhatIfReport {
-  return compareOrders(snapshot, computeResetEffect(snapshot, evicted), wall);
-}
-
-/** Computes what a reset does before the queues move on. @param evicted  as in `predictReset` */
+/** Computes what a reset does before the queues move on. @param evicted  the claims that lose their tickets */
 export function computeResetEffect(snapshot: Snapshot, evicted: readonly Claim[]): DirectEffect {
   const after = removeRunsFrom(snapshot, new Set(evicted.map(({ run }) => run)));
   return { after, ends: evicted, leaves: [], queueIds: listQueueIds(evicted) };
 }
 
-/** Predicts the effect of a drain. It ends no command. @param by  operator of the drain, for texts */
-export function predictDrain(
-  snapshot: Snapshot,
-  target: DrainTarget,
-  { by, wall }: { by: string; wall: number },
-): WhatIfReport {
-  return compareOrders(snapshot, computeDrainEffect(snapshot, target, { by, wall }), wall);
-}
-
-/** Computes what a drain does before the queues move on. Parameters as in `predictDrain`. */
+/** Computes what a drain does before the queues move on. It ends no command. @param by  operator of the drain, for texts */
 export function computeDrainEffect(
   snapshot: Snapshot,
   target: DrainTarget,
@@ -93,16 +79,7 @@ export function computeDrainEffect(
   return { after: removeLeaving(drained, leaves), ends: [], leaves, queueIds };
 }
 
-/** Predicts the effect of a new total. @param total  units, a positive whole number */
-export function predictTotal(
-  snapshot: Snapshot,
-  { resource, total }: { resource: string; total: number },
-  wall: number,
-): WhatIfReport {
-  return compareOrders(snapshot, computeTotalEffect(snapshot, { resource, total }, wall), wall);
-}
-
-/** Computes what a new total does before the queues move on. Parameters as in `predictTotal`. */
+/** Computes what a new total does before the queues move on. @param total  units, a positive whole number */
 export function computeTotalEffect(
   snapshot: Snapshot,
   { resource, total }: { resource: string; total: number },
@@ -130,8 +107,12 @@ function removeLeaving(snapshot: Snapshot, leaves: readonly LeavingClaim[]): Sna
   return removeRunsFrom(snapshot, new Set(certain.map(({ claim }) => claim.run)));
 }
 
-function compareOrders(snapshot: Snapshot, effect: DirectEffect, wall: number): WhatIfReport {
-  const { after, ends, leaves, queueIds } = effect;
+/** Predicts what follows from a change, compared with what would happen without it. */
+export function predictChange(
+  snapshot: Snapshot,
+  { after, ends, leaves, queueIds }: DirectEffect,
+  wall: number,
+): WhatIfReport {
   const { grants, blocked } = computeGrantOrder(after, queueIds, wall);
   const before = new Map(
     computeGrantOrder(snapshot, queueIds, wall).grants.map(({ claim, round }) => [claim.run, round]),
@@ -164,22 +145,23 @@ function estimateGrant(
 }
 
 function listQueueIds(claims: readonly Claim[]): Set<string> {
-  return new Set(
-    claims.flatMap(({ entries }) => entries.map(({ queue }) => buildQueueId(queue.kind, queue.name))),
-  );
+  return new Set(claims.flatMap(({ entries }) => entries.map(({ queue }) => getQueueId(queue))));
 }
 
 /** Formats the effects of a change, a line for each run. Not cleaned. @param wall  wall clock, ms since the epoch */
 export function formatWhatIf({ ends, leaves, grants, blocked }: WhatIfReport, wall: number): string[] {
   const lines = [
     ...formatLimitedList("ends", ends, wall, (claim) => formatClaimLine(claim, wall)),
-    ...formatLimitedList("leaves", leaves, wall, ({ claim, why, isPerhaps }) =>
-      [formatClaimLine(claim, wall), `; ${isPerhaps ? "perhaps: " : ""}${why}`].join(""),
+    ...formatLimitedList(
+      "leaves",
+      leaves,
+      wall,
+      ({ claim, why, isPerhaps }) => `${formatClaimLine(claim, wall)}; ${isPerhaps ? "perhaps: " : ""}${why}`,
     ),
     ...grants.map((grant) => formatGrant(grant, wall)),
     ...formatLimitedList("never", blocked, wall, ({ claim, drains: [drain] }) => {
-      const why = drain === undefined ? "" : `; ${formatDrainLine(drain)}`;
-      return `${formatClaimLine(claim, wall)}${why}`;
+      const why = drain && `; ${formatDrainLine(drain)}`;
+      return `${formatClaimLine(claim, wall)}${why ?? ""}`;
     }),
   ];
   return lines.length === 0 ? ["no run would end, leave or be granted"] : lines;
@@ -224,18 +206,9 @@ export function formatNextGrants({ after, queueIds }: DirectEffect, wall: number
   const { grants, blocked } = computeGrantOrder(after, queueIds, wall, NAMED + 1);
   if (grants.length === 0 && blocked.length === 0) return undefined;
   if (grants.length === 0) return "then granted: none of the waiting runs";
-  const names = grants.slice(0, NAMED).map(
-    ({
-      claim: {
-        run,
-        entries: [first],
-      },
-      round,
-    }) => {
-      const owner = first === undefined ? run : formatTicketOwner(first.entry);
-      return round === 0 ? `${owner} at once` : owner;
-    },
-  );
+  const names = grants
+    .slice(0, NAMED)
+    .map(({ claim, round }) => `${formatClaimOwner(claim)}${round === 0 ? " at once" : ""}`);
   return `then granted: ${names.join(", ")}${grants.length > NAMED ? " and more (i shows all)" : ""}`;
 }
 
@@ -293,7 +266,8 @@ class PlannedQueues {
   readonly #queues: Map<string, NamedQueue>;
   /** Claims of the queues by run, by age. */
   readonly #left: Map<string, Claim>;
-  #holders: readonly Claim[];
+  /** The runs that hold all their queues and have not left. */
+  holders: readonly Claim[];
   /** Queues that have changed since the last call of `listReady`. */
   #changed: Set<string>;
   /** The runs that each queue admits. */
@@ -306,13 +280,8 @@ class PlannedQueues {
     const isIn = ({ entries }: Claim) => entries.some(({ queue }) => queueIds.has(getQueueId(queue)));
     const claims = [...buildClaims(snapshot).values()].filter(isIn).sort(compareClaims);
     this.#left = new Map(claims.map((claim) => [claim.run, claim]));
-    this.#holders = claims.filter(isHolder);
-    this.#changed = new Set(claims.flatMap(({ entries }) => entries.map(({ queue }) => getQueueId(queue))));
-  }
-
-  /** The runs that hold all their queues and have not left. */
-  get holders(): readonly Claim[] {
-    return this.#holders;
+    this.holders = claims.filter(isHolder);
+    this.#changed = listQueueIds(claims);
   }
 
   /** Lists the waiting runs that can be granted now, by age. */
@@ -347,7 +316,7 @@ class PlannedQueues {
       if (queue !== undefined)
         this.#queues.set(id, { ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) });
     }
-    this.#holders = this.#holders.filter(({ run }) => !runs.has(run));
+    this.holders = this.holders.filter(({ run }) => !runs.has(run));
   }
 
   #isReady(claim: Claim): boolean {
@@ -363,7 +332,7 @@ class PlannedQueues {
 function listAdmitted(snapshot: Snapshot, queue: NamedQueue | undefined): Set<string> {
   const admitted = new Set<string>();
   if (queue === undefined) return admitted;
-  const configured = queue.kind === "resource" ? findPlainTotal(snapshot, queue.name) : 1;
+  const configured = findQueueTotal(snapshot, queue);
   let isOpen = true;
   for (const entry of queue.entries) {
     if (isHolding(entry)) admitted.add(entry.run);

@@ -57,7 +57,10 @@ export function explainScheduleAt(
 ): PastReason[] {
   const { id, definition, runs, calendars = NO_CALENDARS } = schedule;
   const planned = findLastExpected({ id, definition, calendars }, at);
-  const outcomes = planned === undefined ? [] : runs.filter((run) => isOutcomeOf(run, planned));
+  const outcomes =
+    planned === undefined
+      ? []
+      : runs.filter(({ scheduled, until = scheduled }) => scheduled <= planned && planned <= until);
   const isKnown = outcomes.length > 0;
   return [
     explainPlan(schedule, planned, at),
@@ -66,7 +69,11 @@ export function explainScheduleAt(
     ...listRunning(runs, at),
     ...explainPause(getPause(definition, schedule.due), at),
     ...listDrainsAt(records, at, listScheduleTargets(schedule, records)),
-    ...listActions(records, at, (target) => target.startsWith("schedule") && hasWord(target, id)),
+    ...listActions(
+      records,
+      at,
+      (target) => target.startsWith("schedule") && target.split(/[ ,]+/).includes(id),
+    ),
   ];
 }
 
@@ -94,10 +101,6 @@ export function findLastExpected(
 ): number | undefined {
   if (findCalendarFault(definition, calendars) !== undefined) return undefined;
   return createTiming(id, definition, calendars).findUntil(now);
-}
-
-function isOutcomeOf({ scheduled, until = scheduled }: OccurrenceOutcome, planned: number): boolean {
-  return scheduled <= planned && planned <= until;
 }
 
 function explainPlan({ id, definition }: PastSchedule, planned: number | undefined, at: number): PastReason {
@@ -257,8 +260,4 @@ function listActions(
       const text = `${formatInstant(then)}: ${action} of ${target} by ${user}@${host}: ${outcome}`;
       return { kind: "action", at: then, text };
     });
-}
-
-function hasWord(text: string, word: string): boolean {
-  return text.split(/[ ,]+/).includes(word);
 }

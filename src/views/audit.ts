@@ -17,7 +17,7 @@ export const auditView: SnapshotView<AuditRecord> = {
     createTextColumn("target", 1, ({ target }) => target),
     createTextColumn("outcome", 2, ({ outcome }) => outcome),
     createTextColumn("reason", 2, ({ reason }) => reason),
-    createNumberColumn("seen", "SEEN", 6, ({ seen }) => seen),
+    createNumberColumn("seen", 6, ({ seen }) => seen),
     createTextColumn("id", 9, ({ id }) => id, { isRandom: true }),
   ],
   sort: "-when",

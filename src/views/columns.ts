@@ -3,8 +3,8 @@ import type { HostRecord } from "../fleet/host-record.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { DrainScope } from "../protocol/keys.ts";
-import type { QueueEntry, Ticket } from "../protocol/ticket.ts";
-import { formatDrainLine } from "../state/eviction-preview.ts";
+import type { Ticket } from "../protocol/ticket.ts";
+import { formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import { THRESHOLDS } from "../state/problem.ts";
 import type { Tone } from "../state/subject.ts";
 import type { TableColumn } from "./view.ts";
@@ -30,54 +30,51 @@ export function selectColumns<R>(
   );
 }
 
-/** Creates a column of numbers. Undefined is shown as an empty cell. @param tones  for 0, and for other numbers */
-export function createNumberColumn<R>(
+/** Creates a column whose texts end at its right edge. */
+export function createRightColumn<R>(
   id: string,
-  title: string,
   priority: number,
-  getNumber: (row: R) => number | bigint | undefined,
-  tones?: { zero: Tone; other: Tone },
+  formatCell: (row: R, wall: number) => string | undefined,
+  more: Partial<TableColumn<R>> = {},
 ): TableColumn<R> {
-  const isZero = (row: R) => (getNumber(row) ?? 0) === 0;
-  return {
-    id,
-    title,
-    priority,
-    align: "right",
-    formatCell: (row) => String(getNumber(row) ?? ""),
-    getSortValue: (row) => getNumber(row) ?? 0,
-    getMeasure: (row) => toNumber(getNumber(row)),
-    ...(tones && { getTone: (row) => (isZero(row) ? tones.zero : tones.other) }),
-  };
+  return createTextColumn(id, priority, formatCell, { align: "right", ...more });
 }
 
-/**
- * Creates a column with the time since an instant. Undefined is shown as an empty cell.
- * @param tone  of all cells, or by the time in ms
- */
+/** Creates a column of numbers. Undefined is shown as an empty cell. `tones`: for 0, and for other numbers. */
+export function createNumberColumn<R>(
+  id: string,
+  priority: number,
+  getNumber: (row: R) => number | bigint | undefined,
+  { tones, ...more }: Partial<TableColumn<R>> & { tones?: readonly [zero: Tone, other: Tone] } = {},
+): TableColumn<R> {
+  return createRightColumn(id, priority, (row) => getNumber(row)?.toString(), {
+    getSortValue: (row) => getNumber(row) ?? 0,
+    getMeasure: (row) => {
+      const value = getNumber(row);
+      return value === undefined ? undefined : Number(value);
+    },
+    ...(tones && { getTone: (row) => tones[getNumber(row) ? 1 : 0] }),
+    ...more,
+  });
+}
+
+/** Creates a column with the time since an instant. Undefined is shown as an empty cell. @param judgeAge  receives the time in ms */
 export function createAgeColumn<R>(
   id: string,
-  title: string,
   priority: number,
   getInstant: (row: R) => number | undefined,
-  tone?: Tone | ((age: number) => Tone),
+  judgeAge?: (age: number) => Tone,
 ): TableColumn<R> {
   const getTone = (row: R, wall: number): Tone => {
-    if (typeof tone !== "function") return tone ?? "plain";
     const instant = getInstant(row);
-    return instant === undefined ? "plain" : tone(wall - instant);
+    return instant === undefined ? "plain" : (judgeAge?.(wall - instant) ?? "plain");
   };
-  return {
-    id,
-    title,
-    priority,
-    align: "right",
+  return createRightColumn(id, priority, (row, wall) => formatAge(getInstant(row), wall), {
     isTimed: true,
-    formatCell: (row, wall) => formatAge(getInstant(row), wall),
     getSortValue: (row) => computeDurationWeight(getInstant(row)),
     ...createAgeMeasure(getInstant),
-    ...(tone && { getTone }),
-  };
+    ...(judgeAge && { getTone }),
+  });
 }
 
 /** Creates the measure of a column that shows the time since an instant. */
@@ -96,19 +93,12 @@ export function createAgeMeasure<R>(
 /** Creates a column of durations, ms. Undefined is shown as no time. */
 export function createDurationColumn<R>(
   id: string,
-  title: string,
   priority: number,
   getDuration: (row: R) => number | undefined,
+  more: Partial<TableColumn<R>> = {},
 ): TableColumn<R> {
-  return {
-    ...createNumberColumn(id, title, priority, getDuration),
-    unit: "duration",
-    formatCell: (row) => formatBriefDuration(getDuration(row) ?? 0),
-  };
-}
-
-function toNumber(value: number | bigint | undefined): number | undefined {
-  return value === undefined ? undefined : Number(value);
+  const formatCell = (row: R) => formatBriefDuration(getDuration(row) ?? 0);
+  return createNumberColumn(id, priority, getDuration, { unit: "duration", formatCell, ...more });
 }
 
 /** Creates a column of hosts, or of `HOST:PID`. */
@@ -167,11 +157,6 @@ export function formatFirstAndMore(texts: readonly string[]): string {
   return others.length === 0 ? first : `${first} +${others.length}`;
 }
 
-/** Returns when a run was granted, or else enqueued, ms since the epoch. */
-export function getHeldSince({ ticket }: Pick<QueueEntry, "ticket">): number | undefined {
-  return ticket?.grantedAt ?? ticket?.enqueuedAt;
-}
-
 /** Formats the command of a ticket, with its arguments if the ticket stores them. */
 export function formatTicketCommand(ticket: Ticket | undefined): string {
   const words = ticket?.args === undefined ? ticket?.command : [ticket.command, ...ticket.args].join(" ");
@@ -182,7 +167,7 @@ export function formatTicketCommand(ticket: Ticket | undefined): string {
 export function formatDrainNote(drains: readonly Drain[], of: DrainScope): string {
   const lines = drains.map((drain) => {
     const { scope, by, why } = drain;
-    return scope === of ? `drained by ${by}${why === undefined ? "" : `: ${why}`}` : formatDrainLine(drain);
+    return scope === of ? `drained by ${by}${formatReason(why)}` : formatDrainLine(drain);
   });
   return lines.join("; ");
 }

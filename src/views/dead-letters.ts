@@ -19,8 +19,8 @@ export const DEAD_LETTER_COLUMNS: readonly TableColumn<DeadLetter>[] = [
   createTextColumn("schedule", 1, ({ id }) => id),
   createTextColumn("scheduled", 1, ({ scheduled }) => formatInstant(scheduled)),
   RESULT_COLUMN,
-  createAgeColumn("ended", "GIVEN UP", 2, ({ endedAt }) => endedAt),
-  createNumberColumn("attempts", "ATTEMPTS", 3, ({ attempt }) => attempt),
+  { ...createAgeColumn<DeadLetter>("ended", 2, ({ endedAt }) => endedAt), title: "GIVEN UP" },
+  createNumberColumn("attempts", 3, ({ attempt }) => attempt),
   createTextColumn("why", 2, getLastLine, { title: "LAST LINE" }),
 ];
 

@@ -1,7 +1,7 @@
 import { formatBriefDuration } from "../base/duration.ts";
 import { type Drain, hasEnded } from "../protocol/drain.ts";
 import { DRAIN_SCOPES } from "../protocol/keys.ts";
-import { computeDurationWeight, createAgeMeasure, createTextColumn } from "./columns.ts";
+import { computeDurationWeight, createAgeColumn, createTextColumn } from "./columns.ts";
 import {
   describeChoice,
   describeFieldsOf,
@@ -45,17 +45,10 @@ export const drainsView: SnapshotView<DrainRow> = {
     createTextColumn("scope", 1, ({ drain }) => drain.scope, { getTone: () => "problem" }),
     createTextColumn("name", 1, ({ drain }) => (drain.scope === "all" ? "" : drain.name)),
     createTextColumn("by", 1, ({ drain }) => drain.by),
-    createTextColumn(
-      "since",
-      2,
-      ({ drain }, wall) => (drain.at > 0 ? formatBriefDuration(wall - drain.at) : ""),
-      {
-        align: "right",
-        isTimed: true,
-        getSortValue: ({ drain }) => computeDurationWeight(drain.at),
-        ...createAgeMeasure(({ drain }) => (drain.at > 0 ? drain.at : undefined)),
-      },
-    ),
+    {
+      ...createAgeColumn<DrainRow>("since", 2, ({ drain }) => (drain.at > 0 ? drain.at : undefined)),
+      getSortValue: ({ drain }) => computeDurationWeight(drain.at),
+    },
     createTextColumn("ends", 2, ({ drain }, wall) => formatDrainEnd(drain, wall), {
       isTimed: true,
       getSortValue: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,

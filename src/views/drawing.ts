@@ -61,7 +61,7 @@ export function clipSpans(spans: readonly TextSpan[], width: number): readonly T
 }
 
 /** Cleans a text, and cuts or pads it to a width. */
-export function fitText(text: string, width: number, align?: "right"): string {
+export function fitText(text: string, width: number, align?: "right" | undefined): string {
   const kept = cleanToWidth(text, width);
   const blanks = " ".repeat(Math.max(0, width - computeDisplayWidth(kept)));
   return align === "right" ? blanks + kept : kept + blanks;

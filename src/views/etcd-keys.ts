@@ -1,7 +1,7 @@
 import { formatKey } from "../base/bytes.ts";
 import { formatBytes } from "../base/size.ts";
 import type { KeyValue } from "../protocol/txn.ts";
-import { createNumberColumn, createTextColumn } from "./columns.ts";
+import { createNumberColumn, createRightColumn, createTextColumn } from "./columns.ts";
 import {
   describeBytes,
   describeChoice,
@@ -26,13 +26,12 @@ interface KeyPage {
 
 export const KEY_COLUMNS: readonly TableColumn<KeyValue>[] = [
   createTextColumn("key", 1, ({ key }) => formatKey(key)),
-  createTextColumn("size", 1, ({ value }) => formatBytes(value.length), {
-    align: "right",
+  createRightColumn("size", 1, ({ value }) => formatBytes(value.length), {
     getSortValue: ({ value }) => value.length,
   }),
-  createNumberColumn("changed", "CHANGED", 2, ({ modRevision }) => modRevision),
-  createNumberColumn("created", "CREATED", 3, ({ createRevision }) => createRevision),
-  createNumberColumn("version", "VERSION", 3, ({ version }) => version),
+  createNumberColumn("changed", 2, ({ modRevision }) => modRevision),
+  createNumberColumn("created", 3, ({ createRevision }) => createRevision),
+  createNumberColumn("version", 3, ({ version }) => version),
   createTextColumn("lease", 4, ({ session }) => formatLease(session), { isRandom: true }),
 ];
 

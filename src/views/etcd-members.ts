@@ -8,7 +8,13 @@ import {
   NEARLY_FULL,
 } from "../state/etcd-findings.ts";
 import type { Tone } from "../state/subject.ts";
-import { createNoteColumn, createNumberColumn, createStateColumn } from "./columns.ts";
+import {
+  createNoteColumn,
+  createNumberColumn,
+  createRightColumn,
+  createStateColumn,
+  createTextColumn,
+} from "./columns.ts";
 import {
   describeChoice,
   describeCount,
@@ -74,17 +80,15 @@ export function buildMemberRows({ roster, statuses, metrics }: KnownMembers): Me
   };
   const claimed = new Set<EndpointStatus>();
   const known = listed.map((member) => {
-    const own = statuses.filter((status) => isStatusOf(status, member));
+    const own = statuses.filter((status) =>
+      status.ok ? status.memberId === member.id : member.clientUrls.includes(status.endpoint),
+    );
     for (const status of own) claimed.add(status);
     return buildRow(member, own.find(({ ok }) => ok) ?? own[0]);
   });
   const rest = statuses.filter((status) => !claimed.has(status));
   const rows = [...known, ...rest.map((status) => buildRow(undefined, status))];
   return rows.sort((a, b) => MEMBER_STATES.indexOf(a.state) - MEMBER_STATES.indexOf(b.state));
-}
-
-function isStatusOf(status: EndpointStatus, { id, clientUrls }: ClusterMember): boolean {
-  return status.ok ? status.memberId === id : clientUrls.includes(status.endpoint);
 }
 
 function judgeState(member: ClusterMember | undefined, status: EndpointStatus | undefined): MemberState {
@@ -142,69 +146,44 @@ const TONES: Readonly<Record<MemberState, Tone>> = {
 };
 
 export const MEMBER_COLUMNS: readonly TableColumn<MemberRow>[] = [
-  { id: "name", title: "NAME", priority: 1, formatCell: ({ member }) => member?.name ?? "" },
+  createTextColumn("name", 1, ({ member }) => member?.name),
   createStateColumn(
     1,
     (state: MemberState) => TONES[state],
     ({ state }) => state,
   ),
-  { id: "endpoint", title: "ENDPOINT", priority: 3, formatCell: ({ endpoint }) => endpoint },
-  { id: "version", title: "VERSION", priority: 2, formatCell: ({ version }) => version ?? "" },
-  createNumberColumn("term", "TERM", 5, ({ status }) => status?.raftTerm),
-  createNumberColumn("index", "INDEX", 5, ({ status }) => status?.raftIndex),
-  {
-    ...createNumberColumn<MemberRow>("lag", "LAG", 2, ({ lag }) => lag),
+  createTextColumn("endpoint", 3, ({ endpoint }) => endpoint),
+  createTextColumn("version", 2, ({ version }) => version),
+  createNumberColumn("term", 5, ({ status }) => status?.raftTerm),
+  createNumberColumn("index", 5, ({ status }) => status?.raftIndex),
+  createNumberColumn("lag", 2, ({ lag }) => lag, {
     getTone: ({ lag = 0 }) => (lag > LAG ? "problem" : "plain"),
-  },
-  {
-    id: "db",
-    title: "DB",
-    priority: 2,
-    align: "right",
-    formatCell: ({ status }) => formatOptionalBytes(status?.dbSize),
-    getSortValue: ({ status }) => status?.dbSize ?? 0,
+  }),
+  createBytesColumn("db", 2, ({ status }) => status?.dbSize, {
     getTone: ({ status, quota = Number.POSITIVE_INFINITY }) =>
       (status?.dbSize ?? 0) >= NEARLY_FULL * quota ? "problem" : "plain",
-  },
-  createBytesColumn("inUse", "IN USE", 4, ({ status }) => status?.dbInUse),
-  createBytesColumn("quota", "QUOTA", 4, ({ quota }) => quota),
-  {
-    id: "latency",
-    title: "LATENCY",
-    priority: 3,
-    align: "right",
-    formatCell: ({ status }) => (status === undefined ? "" : `${status.millis.toFixed(1)} ms`),
+  }),
+  createBytesColumn("inUse", 4, ({ status }) => status?.dbInUse, { title: "IN USE" }),
+  createBytesColumn("quota", 4, ({ quota }) => quota),
+  createRightColumn("latency", 3, ({ status }) => status && `${status.millis.toFixed(1)} ms`, {
     getSortValue: ({ status }) => status?.millis ?? Number.POSITIVE_INFINITY,
-  },
-  {
-    id: "alarms",
-    title: "ALARMS",
-    priority: 1,
-    formatCell: ({ alarms }) => alarms.join(" "),
-    getTone: () => "problem",
-  },
-  { id: "id", title: "ID", isRandom: true, priority: 6, formatCell: formatMemberId },
+  }),
+  createTextColumn("alarms", 1, ({ alarms }) => alarms.join(" "), { getTone: () => "problem" }),
+  createTextColumn("id", 6, formatMemberId, { isRandom: true }),
   { ...createNoteColumn<MemberRow>(1, ({ note }) => note), below: "sentence" },
 ];
 
 function createBytesColumn(
   id: string,
-  title: string,
   priority: number,
   getBytes: (row: MemberRow) => number | undefined,
+  more: Partial<TableColumn<MemberRow>> = {},
 ): TableColumn<MemberRow> {
-  return {
-    id,
-    title,
-    priority,
-    align: "right",
-    formatCell: (row) => formatOptionalBytes(getBytes(row)),
-    getSortValue: (row) => getBytes(row) ?? 0,
+  const formatCell = (row: MemberRow) => {
+    const bytes = getBytes(row);
+    return bytes === undefined ? "" : formatBytes(bytes);
   };
-}
-
-function formatOptionalBytes(bytes: number | undefined): string {
-  return bytes === undefined ? "" : formatBytes(bytes);
+  return createNumberColumn(id, priority, getBytes, { formatCell, ...more });
 }
 
 /** Formats the id as etcd's log does. */

@@ -2,7 +2,13 @@ import { formatKey } from "../base/bytes.ts";
 import { parseObject } from "../base/parse-json.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { Tone } from "../state/subject.ts";
-import { createNoteColumn, createNumberColumn, createOwnerColumn, createTextColumn } from "./columns.ts";
+import {
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  createRightColumn,
+  createTextColumn,
+} from "./columns.ts";
 import {
   describeBytes,
   describeChoice,
@@ -95,20 +101,18 @@ const SHOWN = 3;
 
 export const SESSION_COLUMNS: readonly TableColumn<SessionRow>[] = [
   createTextColumn("id", 2, formatSessionId, { title: "SESSION", isRandom: true }),
-  createTextColumn("left", 1, ({ time }) => (time ? `${time.left} s` : ""), {
-    align: "right",
+  createRightColumn("left", 1, ({ time }) => (time ? `${time.left} s` : ""), {
     getSortValue: ({ time }) => time?.left ?? -1,
     getTone: judgeLeft,
   }),
-  createTextColumn("ttl", 3, ({ time }) => (time ? `${time.ttl} s` : ""), {
-    align: "right",
+  createRightColumn("ttl", 3, ({ time }) => (time ? `${time.ttl} s` : ""), {
     getSortValue: ({ time }) => time?.ttl ?? -1,
   }),
   createTextColumn("kind", 1, ({ kind }) => kind),
   createOwnerColumn("owner", 2, ({ host, pid }) =>
     host === undefined ? "" : `${host}${pid === undefined ? "" : `:${pid}`}`,
   ),
-  createNumberColumn("count", "KEYS", 3, ({ keyCount }) => keyCount),
+  createNumberColumn("count", 3, ({ keyCount }) => keyCount, { title: "KEYS" }),
   createTextColumn("keys", 2, formatContents, { title: "WHAT" }),
   createNoteColumn(2, ({ time, fault }) => fault ?? (time === undefined ? "it has ended meanwhile" : "")),
 ];

@@ -1,4 +1,5 @@
 import { formatBriefDuration } from "../base/duration.ts";
+import { collectTexts } from "../base/text.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
@@ -9,6 +10,7 @@ import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { formatTicketOwner, getEntryState } from "../state/claims.ts";
+import { formatReason } from "../state/eviction-preview.ts";
 import type { Execution, NamedQueue, Snapshot, StoredValue } from "../state/snapshot.ts";
 import type { Subject, Tone } from "../state/subject.ts";
 import { parseSubject } from "../state/subject.ts";
@@ -58,8 +60,8 @@ export function formatEventText({ kind, words }: Pick<SnapshotEvent, "kind" | "w
 
 /** An event before its words are formatted. Only listed events are formatted: an outage may produce many drafts. */
 export interface EventDraft extends Omit<SnapshotEvent, "at" | "words" | "host"> {
-  /** Stated time, ms since the epoch. If undefined, the event gets the time of the second snapshot. */
-  at: number | undefined;
+  /** Stated time, ms since the epoch. Without one, the event gets the time of the second snapshot. */
+  at?: number | undefined;
   host?: string | undefined;
   /** @param at  time of the event, ms since the epoch */
   formatWords(at: number): EventWords;
@@ -147,18 +149,26 @@ export function buildOperatorDrafts(before: Snapshot, after: Snapshot): EventDra
     if (drain !== undefined)
       add(formatAuditTarget(drain), is === undefined ? buildUndrainedDraft(drain) : buildDrainedDraft(is));
   });
-  visitChanges(before.resources, after.resources, (name, was, is) => {
-    add(
-      `resource ${name}`,
-      buildConfiguredDraft("resource", name, `${formatStoredTotal(was)} → ${formatStoredTotal(is)}`),
-    );
-  });
-  visitChanges(before.groups, after.groups, (name, was, is) => {
-    add(`group ${name}`, buildConfiguredDraft("group", name, formatMemberChange(was, is)));
-  });
-  visitChanges(before.schedules, after.schedules, (name, was, is) => {
-    add(`schedule ${name}`, buildDefinitionDraft(name, was, is));
-  });
+  const addConfigured = (
+    kind: "resource" | "group" | "schedule",
+    name: string,
+    formatChange: (at: number) => string,
+  ) =>
+    add(`${kind} ${name}`, {
+      kind: "configured",
+      tone: "plain",
+      subject: { kind, name },
+      formatWords: (at) => [`${kind} ${name}`, undefined, formatChange(at)],
+    });
+  visitChanges(before.resources, after.resources, (name, was, is) =>
+    addConfigured("resource", name, () => `${formatStoredTotal(was)} → ${formatStoredTotal(is)}`),
+  );
+  visitChanges(before.groups, after.groups, (name, was, is) =>
+    addConfigured("group", name, () => formatMemberChange(was, is)),
+  );
+  visitChanges(before.schedules, after.schedules, (name, was, is) =>
+    addConfigured("schedule", name, (at) => formatDefinitionChange(was, is, at)),
+  );
   visitChanges(before.hosts, after.hosts, (name, was, is) => {
     if (was === undefined || is === undefined) drafts.push(buildHostDraft(name, is === undefined));
   });
@@ -191,7 +201,6 @@ function buildUndrainedDraft(drain: Drain): EventDraft {
   return {
     kind: "undrained",
     tone: "free",
-    at: undefined,
     host: scope === "host" ? name : undefined,
     subject: scope === "all" ? undefined : { kind: scope, name },
     formatWords: (at) => [
@@ -199,17 +208,6 @@ function buildUndrainedDraft(drain: Drain): EventDraft {
       undefined,
       drain.until !== undefined && drain.until <= at ? "its time had passed" : undefined,
     ],
-  };
-}
-
-function buildConfiguredDraft(kind: "resource" | "group", name: string, what: string): EventDraft {
-  const subject = { kind, name };
-  return {
-    kind: "configured",
-    tone: "plain",
-    at: undefined,
-    subject,
-    formatWords: () => [`${kind} ${name}`, undefined, what],
   };
 }
 
@@ -243,7 +241,6 @@ function buildHostDraft(name: string, isGone: boolean): EventDraft {
   return {
     kind: "host",
     tone: "plain",
-    at: undefined,
     host: name,
     subject: { kind: "host", name },
     formatWords: () => [name, undefined, isGone ? "forgotten" : "seen for the first time"],
@@ -304,7 +301,7 @@ function buildRunEndDraft(run: string, locks: readonly string[], past: PastRun):
   const [lock = "", ...more] = locks;
   const { host, pid, exit, held, endedAt, reason } = past;
   const names = [lock, ...more].map((name) => formatLockName(name, past)).join(" ");
-  const how = `exit ${exit} after ${formatBriefDuration(held)}${reason === undefined ? "" : `: ${reason}`}`;
+  const how = `exit ${exit} after ${formatBriefDuration(held)}${formatReason(reason)}`;
   return {
     at: endedAt,
     kind: "ended",
@@ -408,7 +405,7 @@ function formatCircumstances(
     case "ended":
       return is === undefined && of === "lock" ? "its end is not recorded" : undefined;
     case "reset":
-      return `asked by ${reset?.by}${reset?.why === undefined ? "" : `: ${reset.why}`}`;
+      return `asked by ${reset?.by}${formatReason(reset?.why)}`;
     default:
       return undefined;
   }
@@ -479,12 +476,11 @@ function buildStartedDraft(id: string, execution: Execution): EventDraft {
     formatWords: () => [
       `schedule ${id}`,
       shortenOwner(formatExecutionOwner(execution)),
-      [
-        value && value.attempt > 1 ? `attempt ${value.attempt}` : undefined,
-        value && value.late >= 1_000 ? `${formatLateness(value.late)} late` : undefined,
-      ]
-        .filter(Boolean)
-        .join(", "),
+      value &&
+        collectTexts([
+          value.attempt > 1 && `attempt ${value.attempt}`,
+          value.late >= 1_000 && `${formatLateness(value.late)} late`,
+        ]).join(", "),
     ],
   };
 }
@@ -508,21 +504,6 @@ function buildOccurrenceEndDraft(
       own && shortenOwner(formatExecutionOwner(own)),
       `${result} after ${formatBriefDuration(endedAt - startedAt)}`,
     ],
-  };
-}
-
-/** Builds the event for a change of a schedule definition. */
-function buildDefinitionDraft(
-  id: string,
-  was: StoredValue<Definition> | undefined,
-  is: StoredValue<Definition> | undefined,
-): EventDraft {
-  return {
-    kind: "configured",
-    tone: "plain",
-    at: undefined,
-    subject: { kind: "schedule", name: id },
-    formatWords: (at) => [`schedule ${id}`, undefined, formatDefinitionChange(was, is, at)],
   };
 }
 

@@ -1,6 +1,7 @@
 import { computeDisplayWidth } from "../base/display-width.ts";
 import { clean } from "../base/text.ts";
 import type { Detail, Section } from "./detail.ts";
+import { fitText } from "./drawing.ts";
 import type { TableColumn } from "./view.ts";
 
 /** A table to write into a file. Its cells are clean. */
@@ -47,10 +48,7 @@ export function formatTextTable({ columns, rows }: ExportTable): string {
   const widths = columns.map((_, at) =>
     lines.reduce((most, cells) => Math.max(most, computeDisplayWidth(cells[at] ?? "")), 0),
   );
-  const padCell = (text: string, at: number) => {
-    const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - computeDisplayWidth(text)));
-    return columns[at]?.align === "right" ? space + text : text + space;
-  };
+  const padCell = (text: string, at: number) => fitText(text, widths[at] ?? 0, columns[at]?.align);
   return lines.map((cells) => `${cells.map(padCell).join("  ").trimEnd()}\n`).join("");
 }
 

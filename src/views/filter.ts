@@ -1,4 +1,5 @@
 import { parseDuration } from "../base/duration.ts";
+import { memoizeWeakly } from "../base/memoize.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
 import type { TableColumn, TableView } from "./view.ts";
 
@@ -161,22 +162,17 @@ function isTextMatch<R>(
   );
 }
 
-const searchedColumns = new WeakMap<object, readonly TableColumn<never>[]>();
-
 /**
  * Lists the columns whose texts words are matched against. Numbers are excluded: they would match in many rows. So are
  * drawings, which take time to compute.
  */
-function listSearched<R>(columns: readonly TableColumn<R>[]): readonly TableColumn<R>[] {
-  const known = searchedColumns.get(columns) as readonly TableColumn<R>[] | undefined;
-  if (known !== undefined) return known;
-  const searched = columns.filter(
-    ({ align, isTimed, isRandom, formatAsciiCell }) =>
-      align !== "right" && !isTimed && !isRandom && !formatAsciiCell,
-  );
-  searchedColumns.set(columns, searched);
-  return searched;
-}
+const listSearched: <R>(columns: readonly TableColumn<R>[]) => readonly TableColumn<R>[] = memoizeWeakly(
+  <R>(columns: readonly TableColumn<R>[]) =>
+    columns.filter(
+      ({ align, isTimed, isRandom, formatAsciiCell }) =>
+        align !== "right" && !isTimed && !isRandom && !formatAsciiCell,
+    ),
+);
 
 /** Minimum length of a run id prefix, as in other commands. */
 const FEWEST = 4;

@@ -1,3 +1,4 @@
+import { collectTexts, pluralize } from "../base/text.ts";
 import { canonicalizeHost, listGroupHosts } from "../fleet/groups.ts";
 import type { Drain } from "../protocol/drain.ts";
 import { type Claim, findClaimHost, isHolder } from "../state/claims.ts";
@@ -26,6 +27,7 @@ const LIVE_WITHIN = 3_600_000;
 interface GroupRow {
   name: string;
   members: readonly string[];
+  /** Why its value cannot be read. */
   fault: string | undefined;
   /** All hosts, including those of nested groups. */
   hosts: readonly string[];
@@ -41,17 +43,17 @@ export const groupsView: SnapshotView<GroupRow> = {
   collections: ["groups", "drains", "hosts"],
   columns: [
     createTextColumn("group", 1, ({ name }) => name),
-    createNumberColumn("hosts", "HOSTS", 2, ({ hosts }) => hosts.length),
-    createNumberColumn("live", "LIVE", 2, ({ live }) => live, { zero: "problem", other: "plain" }),
+    createNumberColumn("hosts", 2, ({ hosts }) => hosts.length),
+    createNumberColumn("live", 2, ({ live }) => live, { tones: ["problem", "plain"] }),
     createTextColumn("members", 1, ({ members }) => members.join(" ")),
     createNoteColumn(3, ({ fault, drains }) =>
-      [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
+      collectTexts([fault, drains.length > 0 && formatDrainNote(drains, "group")]).join("; "),
     ),
   ],
   sort: "group",
   getKey: ({ name }) => name,
   getFacets: ({ fault, drains, hosts }) => ({
-    states: [...(fault !== undefined ? ["malformed"] : []), drains.length > 0 ? "drained" : "free"],
+    states: collectTexts([fault && "malformed", drains.length > 0 ? "drained" : "free"]),
     hosts,
     holders: [],
   }),
@@ -81,18 +83,10 @@ export const groupsView: SnapshotView<GroupRow> = {
   empty: "No groups yet. Create one: signalbox group set web web1.example.com web2.example.com",
 };
 
-/** The data of a group in a snapshot. */
-interface GroupState {
-  name: string;
-  members: readonly string[];
-  /** Why its value cannot be read. */
-  fault: string | undefined;
-  /** All hosts, including those of nested groups. */
-  hosts: readonly string[];
+/** The data of a group in a snapshot, with the drains that apply to all its hosts. */
+interface GroupState extends Omit<GroupRow, "live"> {
   /** Groups that contain it, directly or indirectly. */
   parents: readonly string[];
-  /** Drains that apply to all its hosts. */
-  drains: readonly Drain[];
   /** All claims on its hosts, with or without `-g`. */
   claims: readonly Claim[];
 }
@@ -139,9 +133,8 @@ export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
 /** Builds the detail of a group: members, hosts and their liveness, runs and drains. */
 export function buildGroupDetail(snapshot: Snapshot, group: GroupState, context: DetailContext): Detail {
   const { name, members, fault, hosts, parents, drains, claims } = group;
-  const count = `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}`;
   return {
-    heading: `group ${name}: ${count}${drains.length > 0 ? ", drained" : ""}`,
+    heading: `group ${name}: ${pluralize(hosts.length, "host")}${drains.length > 0 ? ", drained" : ""}`,
     tone: drains.length > 0 || fault !== undefined ? "problem" : "plain",
     facts: buildFacts([
       ["members", members.join(" ")],
@@ -191,6 +184,6 @@ const HOST_COLUMNS: readonly TableColumn<GroupHostRow>[] = [
   createTextColumn("alive", 1, ({ verdict }) => verdict, {
     getTone: ({ verdict }) => (verdict === "alive" ? "plain" : "problem"),
   }),
-  createTextColumn("holds", 2, ({ held }) => String(held), { align: "right" }),
-  createTextColumn("waits", 2, ({ waiting }) => String(waiting), { align: "right" }),
+  createNumberColumn("holds", 2, ({ held }) => held),
+  createNumberColumn("waits", 2, ({ waiting }) => waiting),
 ];

@@ -8,11 +8,11 @@ import {
   type OutcomeHistory,
 } from "../schedule/state/outcome.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import type { Tone } from "../state/subject.ts";
 import {
   createDurationColumn,
   createNumberColumn,
   createOwnerColumn,
+  createRightColumn,
   createStateColumn,
   createTextColumn,
   formatLateness,
@@ -54,15 +54,19 @@ export const historyView: SnapshotView<PastRunRow> = {
     }),
     createTextColumn("lock", 1, ({ lock }) => lock),
     createOwnerColumn("who", 2, formatRunOwner),
-    createStateColumn(2, getPastStateTone, ({ past }) => getPastState(past)),
-    createNumberColumn("exit", "EXIT", 1, ({ past }) => past.exit, { zero: "plain", other: "problem" }),
-    createDurationColumn("waited", "WAITED", 3, ({ past }) => past.waited),
-    createDurationColumn("held", "HELD", 2, ({ past }) => past.held),
+    createStateColumn(
+      2,
+      (state) => (state === "ok" ? "quiet" : "problem"),
+      ({ past }) => getPastState(past),
+    ),
+    createNumberColumn("exit", 1, ({ past }) => past.exit, { tones: ["plain", "problem"] }),
+    createDurationColumn("waited", 3, ({ past }) => past.waited),
+    createDurationColumn("held", 2, ({ past }) => past.held),
     createTextColumn("reason", 3, ({ past }) => past.reason),
     createTextColumn("command", 4, ({ past }) => past.command),
     createTextColumn("label", 6, ({ past }) => past.label),
     createTextColumn("run", 9, ({ past }) => past.run, { isRandom: true }),
-    createTextColumn("token", 9, ({ past }) => past.token, { align: "right" }),
+    createRightColumn("token", 9, ({ past }) => past.token),
   ],
   sort: "-ended",
   getKey: ({ lock, past }) => `${lock}/${past.run}`,
@@ -162,10 +166,6 @@ function getPastState({ exit, reason }: PastRun): PastRunState {
   return exit > BY_SIGNAL ? "killed" : "failed";
 }
 
-function getPastStateTone(state: PastRunState): Tone {
-  return state === "ok" ? "quiet" : "problem";
-}
-
 /** Lists the states for filters: every run with an exit code other than 0 is also `failed`. */
 function listPastStates(past: PastRun): string[] {
   const state = getPastState(past);
@@ -189,19 +189,15 @@ const COLUMNS: readonly TableColumn<OccurrenceOutcome>[] = [
   RESULT_COLUMN,
   createTextColumn("scheduled", 2, formatScheduled),
   createOwnerColumn("host", 2, ({ host = "" }) => host),
-  createTextColumn("took", 2, formatRunTime, { align: "right" }),
-  createTextColumn("late", 3, ({ late }) => formatIfKnown(late, formatLateness), { align: "right" }),
-  createTextColumn("attempt", 4, ({ attempt }) => formatIfKnown(attempt, String), { align: "right" }),
-  createTextColumn("code", 2, ({ code }) => formatIfKnown(code, String), { align: "right" }),
+  createRightColumn("took", 2, formatRunTime),
+  createRightColumn("late", 3, ({ late }) => (late === undefined ? "" : formatLateness(late))),
+  createNumberColumn("attempt", 4, ({ attempt }) => attempt),
+  createNumberColumn("code", 2, ({ code }) => code),
   createTextColumn("reason", 2, ({ reason }) => reason),
 ];
 
-function formatRunTime({ startedAt, endedAt }: OccurrenceOutcome): string | undefined {
-  return formatIfKnown(startedAt, (start) => formatBriefDuration(endedAt - start));
-}
-
-function formatIfKnown(value: number | undefined, format: (value: number) => string): string | undefined {
-  return value === undefined ? undefined : format(value);
+function formatRunTime({ startedAt, endedAt }: OccurrenceOutcome): string {
+  return startedAt === undefined ? "" : formatBriefDuration(endedAt - startedAt);
 }
 
 /** Builds the table of the last outcomes, newest first. */

@@ -1,12 +1,13 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
+import { memoize } from "../base/memoize.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { canonicalizeHost, listHostGroups } from "../fleet/groups.ts";
+import { canonicalizeHost } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { AgentReport } from "../protocol/agent-record.ts";
 import { type Drain, isDrainApplicable } from "../protocol/drain.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
-import { buildClaimsWith, type Claim, findClaimHost, isHolder } from "../state/claims.ts";
+import { buildClaimsWith, type Claim, findClaimHost, getHeldSince, isHolder } from "../state/claims.ts";
 import { formatDrainLine } from "../state/eviction-preview.ts";
 import { findRunnerLiveness } from "../state/explain.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../state/liveness.ts";
@@ -21,7 +22,12 @@ import {
 } from "../state/shares.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
-import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../state/view-context.ts";
+import {
+  buildHostReach,
+  buildViewContext,
+  CONTEXT_COLLECTIONS,
+  type ViewContext,
+} from "../state/view-context.ts";
 import {
   createAgeMeasure,
   createNoteColumn,
@@ -118,10 +124,13 @@ export const hostsView: SnapshotView<HostRow> = {
       getTone: ({ writtenAt, isPresent }) => (writtenAt === undefined && !isPresent ? "problem" : "plain"),
       ...createAgeMeasure(({ writtenAt }: HostRow) => writtenAt),
     }),
-    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "plain" }),
-    createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
-    createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
-    createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),
+    createNumberColumn("held", 2, ({ held }) => held, { title: "HOLDS", tones: ["quiet", "plain"] }),
+    createNumberColumn("waiting", 2, ({ waiting }) => waiting, {
+      title: "WAITS",
+      tones: ["quiet", "waiting"],
+    }),
+    createNumberColumn("cpu", 4, ({ record }) => record?.cpu),
+    createNumberColumn("memory", 4, ({ record }) => record?.memMb, { title: "MEMMB" }),
     createTextColumn("leases", 3, ({ shares }) => shares.map(formatShare).join("  ")),
     createTextColumn("groups", 3, ({ groups }) => groups.join(" ")),
     createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
@@ -205,11 +214,8 @@ export function createHostMacroView(snapshot: Pick<Snapshot, "resources" | "host
 
 function createMacroColumn(template: string): TableColumn<HostRow> {
   const find = ({ shares }: HostRow) => shares.find((share) => share.template === template);
-  return {
-    id: template,
+  return createNumberColumn(template, 1, (row) => find(row)?.used, {
     title: template,
-    priority: 1,
-    align: "right",
     formatCell: (row) => {
       const share = find(row);
       return share === undefined ? "" : `${share.used}/${share.total ?? "?"}`;
@@ -219,13 +225,12 @@ function createMacroColumn(template: string): TableColumn<HostRow> {
       return used / Math.max(1, total);
     },
     getShare: (row) => find(row) ?? { used: 0, total: undefined },
-    getMeasure: (row) => find(row)?.used,
     getTone: (row) => {
       const share = find(row);
       const tone = share && getShareTone(share);
       return tone === "waiting" || tone === "problem" ? tone : "plain";
     },
-  };
+  });
 }
 
 /** Formats when a host was last alive. One with a run whose session is renewed is alive now, however old its record. */
@@ -236,8 +241,12 @@ function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: number): string
 
 /** Creates a column with the sum of a number of the agents. It is empty for a host without an agent. */
 function createAgentColumn(id: string, title: string, getNumber: (agent: HostAgent) => number) {
-  return createNumberColumn<HostRow>(id, title, 5, ({ agents }) =>
-    agents.length === 0 ? undefined : agents.reduce((sum, agent) => sum + getNumber(agent), 0),
+  return createNumberColumn<HostRow>(
+    id,
+    5,
+    ({ agents }) =>
+      agents.length === 0 ? undefined : agents.reduce((sum, agent) => sum + getNumber(agent), 0),
+    { title },
   );
 }
 
@@ -255,14 +264,12 @@ export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): Hos
     ...agents.keys(),
   ]);
   return [...names].map((fqdn) => {
-    const groups = listHostGroups(viewContext.groups, fqdn);
-    const reach = { locks: [], resources: [], host: fqdn, groups };
-    const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
+    const reach = buildHostReach(viewContext.groups, fqdn);
     return {
       fqdn,
       record: snapshot.hosts.get(fqdn),
-      groups,
-      drains,
+      groups: reach.groups,
+      drains: viewContext.drains.filter((drain) => isDrainApplicable(drain, reach)),
       ...(activities.get(fqdn) ?? NO_ACTIVITY),
       shares: shares.get(fqdn) ?? [],
       agents: agents.get(fqdn) ?? [],
@@ -325,63 +332,31 @@ export const NO_ACTIVITY: Readonly<HostActivity> = {
 export function computeHostActivity(
   snapshot: Pick<Snapshot, "hosts" | "histories" | "queues">,
 ): ReadonlyMap<string, HostActivity> {
-  const activities = new ActivityIndex();
-  for (const [host, { seenAt }] of snapshot.hosts) activities.addInstant(host, seenAt);
-  for (const [run] of snapshot.histories.values())
-    if (run !== undefined) activities.addInstant(run.host, run.endedAt);
-  for (const entries of listEntriesByRun(snapshot)) activities.addRun(entries);
-  return activities.all;
-}
-
-function addInstant(activity: HostActivity, at: number): void {
-  if (at > 0 && at > (activity.writtenAt ?? 0)) activity.writtenAt = at;
-}
-
-function countRun(activity: HostActivity, isHeld: boolean, isPresent: boolean): void {
-  if (isHeld) activity.held += 1;
-  else activity.waiting += 1;
-  activity.isPresent ||= isPresent;
-}
-
-class ActivityIndex {
-  readonly all = new Map<string, HostActivity>();
-  /** Hosts write their names always in the same way. */
-  readonly #names = new Map<string, HostActivity>();
-
-  addInstant(host: string, at: number): void {
-    if (at > 0) addInstant(this.#getOrCreate(host), at);
-  }
-
-  addRun(entries: QueueEntry | readonly QueueEntry[]): void {
-    if (!("key" in entries)) return this.#addSeveral(entries);
-    const { ticket, session } = entries;
-    if (ticket === undefined) return;
-    const activity = this.#getOrCreate(ticket.host);
-    countRun(activity, isHolding(entries), session !== 0n);
-    addInstant(activity, ticket.grantedAt ?? ticket.enqueuedAt);
-  }
-
-  #addSeveral(entries: readonly QueueEntry[]): void {
-    for (const { ticket } of entries)
-      if (ticket !== undefined) this.addInstant(ticket.host, ticket.grantedAt ?? ticket.enqueuedAt);
-    const host = entries.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
-    if (host === undefined) return;
-    countRun(
-      this.#getOrCreate(host),
-      entries.every(isHolding),
-      entries.some(({ session }) => session !== 0n),
-    );
-  }
-
-  #getOrCreate(host: string): HostActivity {
-    const known = this.#names.get(host);
-    if (known !== undefined) return known;
+  const activities = new Map<string, HostActivity>();
+  // Hosts write their names always in the same way.
+  const getActivity = memoize((host: string): HostActivity => {
     const name = canonicalizeHost(host);
-    const activity = this.all.get(name) ?? { ...NO_ACTIVITY };
-    this.all.set(name, activity);
-    this.#names.set(host, activity);
+    const activity = activities.get(name) ?? { ...NO_ACTIVITY };
+    activities.set(name, activity);
     return activity;
+  });
+  const addInstant = (host: string, at: number) => {
+    if (at <= 0) return;
+    const activity = getActivity(host);
+    activity.writtenAt = Math.max(at, activity.writtenAt ?? 0);
+  };
+  for (const [host, { seenAt }] of snapshot.hosts) addInstant(host, seenAt);
+  for (const [run] of snapshot.histories.values()) if (run !== undefined) addInstant(run.host, run.endedAt);
+  for (const entries of listEntriesByRun(snapshot)) {
+    const own = "key" in entries ? [entries] : entries;
+    for (const { ticket } of own) if (ticket !== undefined) addInstant(ticket.host, getHeldSince(ticket));
+    const host = own.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
+    if (host === undefined) continue;
+    const activity = getActivity(host);
+    activity[own.every(isHolding) ? "held" : "waiting"] += 1;
+    activity.isPresent ||= own.some(({ session }) => session !== 0n);
   }
+  return activities;
 }
 
 /** An agent that has a session. An agent that no run has used for some minutes has none. */
@@ -407,7 +382,7 @@ export function computeHostAgents(snapshot: AgentSnapshot): Map<string, HostAgen
   const agents = new Map<string, HostAgent[]>();
   if (snapshot.agentSessions.size === 0) return agents;
   const reports = new Map([...snapshot.agentReports.values()].map((report) => [report.agent, report]));
-  const runs = countRuns(snapshot);
+  const runs = countAgentRuns(snapshot);
   for (const { host, session, agent: id, pid, version } of snapshot.agentSessions.values()) {
     const name = canonicalizeHost(host);
     const known = agents.get(name) ?? [];
@@ -423,14 +398,13 @@ export function computeHostAgents(snapshot: AgentSnapshot): Map<string, HostAgen
 const NO_RUNS = { held: 0, waiting: 0 };
 
 /** Counts the runs of each session of an agent. All tickets of a run that has not ended are on one session. */
-function countRuns(snapshot: AgentSnapshot): Map<bigint, { held: number; waiting: number }> {
-  const sessions = new Set([...snapshot.agentSessions.values()].map(({ session }) => session));
-  const counts = new Map<bigint, { held: number; waiting: number }>();
-  for (const claim of buildClaimsWith(snapshot, ({ session }) => sessions.has(session)).values()) {
-    const session = claim.entries[0]?.entry.session ?? 0n;
-    const known = counts.get(session) ?? NO_RUNS;
-    const { held, waiting } = known;
-    counts.set(session, isHolder(claim) ? { held: held + 1, waiting } : { held, waiting: waiting + 1 });
+function countAgentRuns(snapshot: AgentSnapshot): Map<bigint, typeof NO_RUNS> {
+  const counts = new Map<bigint, typeof NO_RUNS>(
+    [...snapshot.agentSessions.values()].map(({ session }) => [session, { ...NO_RUNS }]),
+  );
+  for (const claim of buildClaimsWith(snapshot, ({ session }) => counts.has(session)).values()) {
+    const count = counts.get(claim.entries[0]?.entry.session ?? 0n);
+    if (count !== undefined) count[isHolder(claim) ? "held" : "waiting"] += 1;
   }
   return counts;
 }
@@ -466,10 +440,9 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   const viewContext = buildViewContext(snapshot, wall);
   const record = snapshot.hosts.get(name);
   const claims = listClaimsOnHosts(snapshot, new Set([name]));
-  const groups = listHostGroups(viewContext.groups, name);
-  const drains = viewContext.drains.filter((drain) =>
-    isDrainApplicable(drain, { locks: [], resources: [], host: name, groups }),
-  );
+  const reach = buildHostReach(viewContext.groups, name);
+  const { groups } = reach;
+  const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
   const isKnown =
     claims.length + groups.length + agents.length > 0 || drains.some(({ scope }) => scope === "host");

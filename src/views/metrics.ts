@@ -1,9 +1,8 @@
 import { clean } from "../base/text.ts";
-import { isHolding } from "../protocol/admission.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import { DRAIN_SCOPES } from "../protocol/keys.ts";
-import { computeShares } from "../state/shares.ts";
+import { computeQueueTally, computeShares, type QueueTally } from "../state/shares.ts";
 import type { Collection, NamedQueue, Snapshot } from "../state/snapshot.ts";
 import { buildViewContext } from "../state/view-context.ts";
 import { computeHostAgents, type HostAgent, sumDeclined } from "./hosts.ts";
@@ -161,106 +160,76 @@ const MOST_RESOURCES = 2_000;
 
 /** Measures locks and resources. @param wall  ms since the epoch */
 function measureQueues(snapshot: Snapshot, wall: number): MetricFamily[] {
-  const all = [...snapshot.queues.values()].map(computeQueueTotals);
-  const locks = { kind: "lock", totals: all.filter(({ queue }) => queue.kind === "lock") };
-  const resources = { kind: "resource", totals: all.filter(({ queue }) => queue.kind === "resource") };
+  const queues = [...snapshot.queues.values()];
+  const locks = queues.filter(({ kind }) => kind === "lock");
+  const resources = queues.filter(({ kind }) => kind === "resource");
+  const kinds = [
+    { kind: "lock", tallies: locks.map(computeQueueTally) },
+    { kind: "resource", tallies: resources.map(computeQueueTally) },
+  ];
   return [
-    ...measureItems([locks, resources], ({ kind }) => ({ kind }), listKindMetrics(wall)),
-    ...measureLocks(locks.totals, wall),
+    ...measureItems(kinds, ({ kind }) => ({ kind }), listKindMetrics(wall)),
+    ...measureLocks(locks, wall),
     ...measureResources(snapshot),
   ];
 }
 
 /** Lists the metrics of all locks together, and of all resources together. */
-function listKindMetrics(wall: number): ItemMetric<{ totals: readonly QueueTotals[] }>[] {
+function listKindMetrics(wall: number): ItemMetric<{ tallies: readonly QueueTally[] }>[] {
   return [
-    ["queues", "Locks and resources that are held or waited for.", ({ totals }) => totals.length],
+    ["queues", "Locks and resources that are held or waited for.", ({ tallies }) => tallies.length],
     [
       "holders",
       "Runs that hold a lock or units.",
-      ({ totals }) => totals.reduce((sum, { holders }) => sum + holders, 0),
+      ({ tallies }) => tallies.reduce((sum, { holders }) => sum + holders, 0),
     ],
     [
       "waiters",
       "Runs that wait for a lock or units.",
-      ({ totals }) => totals.reduce((sum, { waiters }) => sum + waiters, 0),
+      ({ tallies }) => tallies.reduce((sum, { waiting }) => sum + waiting, 0),
     ],
     [
       "waited_queues",
       "Locks and resources with waiting runs.",
-      ({ totals }) => totals.filter(({ waiters }) => waiters > 0).length,
+      ({ tallies }) => tallies.filter(({ waiting }) => waiting > 0).length,
     ],
     [
       "oldest_wait_seconds",
       "How long the longest waiting run has waited.",
-      ({ totals }) =>
+      ({ tallies }) =>
         computeSecondsSince(
-          findLeast(totals, ({ waitsSince }) => waitsSince),
+          tallies.map(({ since }) => since),
           wall,
         ),
     ],
     [
       "oldest_hold_seconds",
       "How long the longest holding run has held.",
-      ({ totals }) =>
+      ({ tallies }) =>
         computeSecondsSince(
-          findLeast(totals, ({ heldSince }) => heldSince),
+          tallies.map(({ heldSince }) => heldSince),
           wall,
         ),
     ],
   ];
 }
 
-/** Totals of one queue. Instants in ms since the epoch, infinite if there is none. */
-interface QueueTotals {
-  queue: NamedQueue;
-  holders: number;
-  waiters: number;
-  waitsSince: number;
-  heldSince: number;
+/** Returns the seconds since the first of some instants: 0 if there is none or, because clocks differ, in the future. */
+function computeSecondsSince(instants: readonly (number | undefined)[], wall: number): number {
+  return instants.reduce<number>((most, instant = wall) => Math.max(most, wall - instant), 0) / 1_000;
 }
 
-/** Totals of unchanged queues: a queue may have many thousand entries. */
-const totalsByQueue = new WeakMap<NamedQueue, QueueTotals>();
-
-function computeQueueTotals(queue: NamedQueue): QueueTotals {
-  const known = totalsByQueue.get(queue);
-  if (known !== undefined) return known;
-  const none = Number.POSITIVE_INFINITY;
-  const totals = { queue, holders: 0, waiters: 0, waitsSince: none, heldSince: none };
-  for (const entry of queue.entries) {
-    const { ticket } = entry;
-    if (isHolding(entry)) {
-      totals.holders += 1;
-      totals.heldSince = Math.min(totals.heldSince, ticket?.grantedAt ?? none);
-    } else {
-      totals.waiters += 1;
-      totals.waitsSince = Math.min(totals.waitsSince, ticket?.enqueuedAt ?? none);
-    }
-  }
-  totalsByQueue.set(queue, totals);
-  return totals;
-}
-
-function findLeast(all: readonly QueueTotals[], of: (totals: QueueTotals) => number): number {
-  return all.reduce((found, totals) => Math.min(found, of(totals)), Number.POSITIVE_INFINITY);
-}
-
-/** Returns the seconds since an instant: 0 if it is infinite or, because clocks differ, in the future. */
-function computeSecondsSince(instant: number, wall: number): number {
-  return Number.isFinite(instant) ? Math.max(0, wall - instant) / 1_000 : 0;
-}
-
-function measureLocks(locks: readonly QueueTotals[], wall: number): MetricFamily[] {
-  const waited = locks.filter(({ waiters }) => waiters > 0).sort((a, b) => a.waitsSince - b.waitsSince);
-  const shown = waited.slice(0, MOST_LOCKS);
+function measureLocks(locks: readonly NamedQueue[], wall: number): MetricFamily[] {
+  const getStart = (lock: NamedQueue) => computeQueueTally(lock).since ?? Number.POSITIVE_INFINITY;
+  const waited = locks.filter((lock) => computeQueueTally(lock).waiting > 0);
+  const shown = waited.sort((a, b) => getStart(a) - getStart(b)).slice(0, MOST_LOCKS);
   return [
-    ...measureItems(shown, ({ queue }) => ({ lock: queue.name }), [
-      ["lock_waiters", "Runs that wait for a lock.", ({ waiters }) => waiters],
+    ...measureItems(shown, ({ name }) => ({ lock: name }), [
+      ["lock_waiters", "Runs that wait for a lock.", (lock) => computeQueueTally(lock).waiting],
       [
         "lock_oldest_wait_seconds",
         "How long the longest waiting run of a lock has waited.",
-        ({ waitsSince }) => computeSecondsSince(waitsSince, wall),
+        (lock) => computeSecondsSince([computeQueueTally(lock).since], wall),
       ],
     ]),
     createMetric(

@@ -1,5 +1,6 @@
 import { computeDisplayWidth } from "../base/display-width.ts";
 import { formatBriefDuration } from "../base/duration.ts";
+import { pluralize } from "../base/text.ts";
 import { formatShare, getShareTone } from "../state/shares.ts";
 import type { TextSpan, Tone } from "../state/subject.ts";
 import { drawTimeAxis } from "../state/timeline.ts";
@@ -106,25 +107,20 @@ function drawForm(
 /** Draws the numbers of the site: `● 31 held  ◌ 22 waiting  ▲ 7 problems  2 drains  5 schedules`. */
 function drawCounts({ counts }: Overview, { width, signs }: OverviewLook): Drawing {
   const { held, waiting, problems, drains, schedules, hosts, workers } = counts;
-  const states: [number, string, Tone][] = [
-    [held, "held", "held"],
-    [waiting, "waiting", "waiting"],
-    [problems, problems === 1 ? "problem" : "problems", "problem"],
-    [drains, drains === 1 ? "drain" : "drains", "problem"],
+  const drawState = (count: number, text: string, tone: Tone): TextSpan[] =>
+    count === 0 ? [{ text, role: "quiet" }] : [{ text: `${signs.marks[tone]}${text}`, role: tone }];
+  const drawNumber = (count: number, what: string): TextSpan[] => [
+    { text: pluralize(count, what), role: "plain" },
   ];
-  const things: [number, string][] = [
-    [hosts, hosts === 1 ? "host" : "hosts"],
-    [workers, workers === 1 ? "worker" : "workers"],
-    [schedules, schedules === 1 ? "schedule" : "schedules"],
+  const pieces = [
+    drawState(held, `${held} held`, "held"),
+    drawState(waiting, `${waiting} waiting`, "waiting"),
+    drawState(problems, pluralize(problems, "problem"), "problem"),
+    drawState(drains, pluralize(drains, "drain"), "problem"),
+    drawNumber(hosts, "host"),
+    drawNumber(workers, "worker"),
+    drawNumber(schedules, "schedule"),
   ];
-  const spans: TextSpan[] = [
-    ...states.map(([count, word, tone]) => ({
-      text: `${count === 0 ? "" : signs.marks[tone]}${count} ${word}`,
-      role: count === 0 ? ("quiet" as const) : tone,
-    })),
-    ...things.map(([count, word]) => ({ text: `${count} ${word}`, role: "plain" as const })),
-  ];
-  const pieces = spans.map((span) => [span]);
   const forms = [3, 2, 1].map((gap) => wrapPieces(pieces, width, gap));
   return forms.find(({ length }) => length === 1) ?? wrapPieces(pieces, width, 2);
 }
@@ -384,7 +380,7 @@ function drawEtcd(etcd: EtcdSummary, { signs, wall, width }: OverviewLook): Draw
   const { up, total, leader, version, ms } = etcd;
   const tone = up < total || leader === undefined ? "problem" : "held";
   const parts = [
-    `${up}/${total} ${total === 1 ? "member" : "members"}`,
+    `${up}/${pluralize(total, "member")}`,
     leader === undefined ? "no leader" : `leader ${leader}`,
     ...(version === undefined ? [] : [`version ${version}`]),
     `${Math.max(1, Math.round(ms))} ms`,

@@ -190,15 +190,18 @@ function* listFailures({ histories, dues }: Snapshot): Iterable<Failure> {
 }
 
 /** Returns the few items with the smallest values, in order. Sorts only these: there may be many thousand items. */
-function selectFirst<T>(items: Iterable<T>, getValue: (item: T) => number): T[] {
+export function selectFirst<T>(
+  items: Iterable<T>,
+  getValue: (item: T) => number,
+  most = MOST_OVERVIEW_ITEMS,
+): T[] {
   const first: T[] = [];
   for (const item of items) {
     const last = first.at(-1);
-    if (first.length === MOST_OVERVIEW_ITEMS && last !== undefined && getValue(item) >= getValue(last))
-      continue;
+    if (first.length === most && last !== undefined && getValue(item) >= getValue(last)) continue;
     first.push(item);
     first.sort((a, b) => getValue(a) - getValue(b));
-    first.length = Math.min(first.length, MOST_OVERVIEW_ITEMS);
+    first.length = Math.min(first.length, most);
   }
   return first;
 }

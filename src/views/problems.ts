@@ -1,19 +1,21 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import type { Finding } from "../base/finding.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { formatShortList } from "../base/text.ts";
+import { formatShortList, pluralize } from "../base/text.ts";
 import { canonicalizeHost, listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
 import { HOST_RECORD_INTERVAL } from "../fleet/host-record.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
 import { formatConditions, getScheduleType } from "../schedule/definition.ts";
-import type { DueState } from "../schedule/state/due.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { formatTicketOwner } from "../state/claims.ts";
-import { findPlainTotal } from "../state/eviction-preview.ts";
+import { listMalformedConfig } from "../state/configuration.ts";
+import { describeDrainTarget, findPlainTotal } from "../state/eviction-preview.ts";
 import { isSeenWithin } from "../state/liveness.ts";
 import {
   buildProblemId,
+  createFailure,
+  createWarning,
   formatQueueName,
   PROBLEM_KINDS,
   type Problem,
@@ -25,6 +27,7 @@ import { computeTypicalHeld, computeTypicalWaited } from "../state/statistics.ts
 import type { Remedy } from "../state/subject.ts";
 import { parseSubject } from "../state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../state/view-context.ts";
+import { createTextColumn } from "./columns.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
 import { buildScheduleRows, type ScheduleRow } from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
@@ -46,19 +49,15 @@ export const problemsView: SnapshotView<Problem> = {
     "calendars",
   ],
   columns: [
-    {
-      id: "level",
-      title: "LEVEL",
-      priority: 1,
+    createTextColumn("level", 1, ({ level }) => level, {
       isMarked: true,
-      formatCell: ({ level }) => level,
       getSortValue: ({ level }) => (level === "failure" ? 0 : 1),
       getTone: ({ level }) => (level === "failure" ? "problem" : "waiting"),
-    },
-    { id: "kind", title: "KIND", priority: 3, formatCell: ({ kind }) => kind },
-    { id: "subject", title: "SUBJECT", priority: 1, formatCell: ({ subject }) => subject },
-    { id: "detail", title: "DETAIL", priority: 1, below: "sentence", formatCell: ({ detail }) => detail },
-    { id: "remedy", title: "REMEDY", priority: 2, below: "line", formatCell: ({ remedy }) => remedy },
+    }),
+    createTextColumn("kind", 3, ({ kind }) => kind),
+    createTextColumn("subject", 1, ({ subject }) => subject),
+    createTextColumn("detail", 1, ({ detail }) => detail, { below: "sentence" }),
+    createTextColumn("remedy", 2, ({ remedy }) => remedy, { below: "line" }),
   ],
   sort: "level",
   getKey: buildProblemId,
@@ -123,40 +122,31 @@ function toProblem({ kind, level, check, detail, remedy = "" }: Finding): Proble
 /** Builds the problem for a key that is not from signalbox. */
 export function buildUnknownKeyProblem(key: string, fault: string): Problem {
   const remedy = `if no other program needs it: etcdctl del ${quoteShellWord(key)}`;
-  return { kind: "malformed", level: "warning", subject: `key ${key}`, detail: fault, remedy };
+  return createWarning("malformed", `key ${key}`, fault, remedy);
 }
 
 /** Finds configuration values that cannot be read. */
-export function findMalformedConfig({ resources, groups }: Snapshot): Problem[] {
-  const listMalformed = (what: string, kept: Snapshot["resources"] | Snapshot["groups"]) =>
-    [...kept].flatMap(([name, { fault }]): Problem[] =>
-      fault === undefined
-        ? []
-        : [
-            {
-              kind: "malformed",
-              level: "failure",
-              subject: `${what} ${name}`,
-              detail: fault,
-              remedy: `signalbox ${what} set ${quoteShellWord(name)} …`,
-            },
-          ],
-    );
-  return [...listMalformed("resource", resources), ...listMalformed("group", groups)];
+export function findMalformedConfig(snapshot: Snapshot): Problem[] {
+  return listMalformedConfig(snapshot).map(({ kind, name, fault }) =>
+    createFailure("malformed", `${kind} ${name}`, fault, `signalbox ${kind} set ${quoteShellWord(name)} …`),
+  );
 }
 
 /** Finds drains that have expired but still exist. */
 export function findDrainProblems({ drains }: Snapshot, wall: number): Problem[] {
   return [...drains.values()]
     .filter((drain) => hasEnded(drain, wall))
-    .map(({ scope, name, until = wall }) => ({
-      kind: "drain-ended",
-      level: "warning",
-      subject: scope === "all" ? "drain of everything" : `drain of ${scope} ${name}`,
-      detail: `it ended by itself ${formatBriefDuration(wall - until)} ago, but was not deleted: it stops nothing`,
-      remedy: `signalbox undrain ${scope}${scope === "all" ? "" : ` ${quoteShellWord(name)}`}`,
-      action: { command: "undrain", args: scope === "all" ? [scope] : [scope, name] },
-    }));
+    .map((drain) => {
+      const { scope, name, until = wall } = drain;
+      const args = scope === "all" ? [scope] : [scope, name];
+      return createWarning(
+        "drain-ended",
+        `drain of ${describeDrainTarget(drain)}`,
+        `it ended by itself ${formatBriefDuration(wall - until)} ago, but was not deleted: it stops nothing`,
+        `signalbox undrain ${args.map(quoteShellWord).join(" ")}`,
+        { action: { command: "undrain", args } },
+      );
+    });
 }
 
 /**
@@ -173,47 +163,39 @@ function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
     if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
       silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
   }
-  return [...silent].map(([host, tickets]) => ({
-    kind: "host",
-    level: "warning",
-    subject: `host ${host}`,
-    host,
-    detail: `it has tickets in queues (${tickets}), but no host record`,
-    remedy: "signalbox init on that host checks whether its role may write hosts/",
-  }));
+  return [...silent].map(([host, tickets]) =>
+    createWarning(
+      "host",
+      `host ${host}`,
+      `it has tickets in queues (${tickets}), but no host record`,
+      "signalbox init on that host checks whether its role may write hosts/",
+      { host },
+    ),
+  );
 }
 
 /** Finds possible mistakes in groups, and group hosts that were not seen lately and have no worker. */
 export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   const groups = buildGroupMembers(snapshot);
-  const notes = listGroupNotes(groups).map(
-    (detail): Problem => ({
-      kind: "group",
-      level: "warning",
-      subject: "groups",
-      detail,
-      remedy: "signalbox ls groups",
-    }),
+  const notes = listGroupNotes(groups).map((detail) =>
+    createWarning("group", "groups", detail, "signalbox ls groups"),
   );
   const working = new Set(
     [...snapshot.workers.values()].map(({ value }) => value && canonicalizeHost(value.host)),
   );
-  const unseen = [...groups.keys()].flatMap((group): Problem[] => {
+  const unseen = [...groups.keys()].flatMap((group) => {
     const missing = listGroupHosts(groups, group).filter(
       (host) =>
         !working.has(canonicalizeHost(host)) &&
         !isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), THRESHOLDS.host, wall),
     );
     if (missing.length === 0) return [];
-    return [
-      {
-        kind: "host",
-        level: "warning",
-        subject: `group ${group}`,
-        detail: `not seen for ${formatBriefDuration(THRESHOLDS.host)}: ${formatShortList(missing, 3)}`,
-        remedy: `is cron or a worker running there? Or take them out: signalbox group remove ${quoteShellWord(group)} HOST`,
-      },
-    ];
+    return createWarning(
+      "host",
+      `group ${group}`,
+      `not seen for ${formatBriefDuration(THRESHOLDS.host)}: ${formatShortList(missing, 3)}`,
+      `is cron or a worker running there? Or take them out: signalbox group remove ${quoteShellWord(group)} HOST`,
+    );
   });
   return [...notes, ...unseen];
 }
@@ -234,14 +216,15 @@ function findHoldProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
     queue.kind === "lock" ? computeTypicalHeld(snapshot.histories.get(queue.name) ?? []) : undefined;
   const limit = usual === undefined ? THRESHOLDS.hold : Math.max(60_000, THRESHOLDS.unusual * usual.p95);
   const held = queue.entries.filter(({ ticket, vanished }) => ticket?.state === "held" && !vanished);
-  return findEntriesBefore(held, ({ grantedAt }) => grantedAt, wall - limit).map(({ entry, since }) => ({
-    kind: "long-hold",
-    level: "warning",
-    subject: formatQueueName(queue),
-    ...toProblemRun(entry),
-    detail: `${formatTicketOwner(entry)} has held it for ${formatBriefDuration(wall - since)}${formatUsual(usual?.p95)}`,
-    remedy: `signalbox show ${queue.kind} ${quoteShellWord(queue.name)}`,
-  }));
+  return findEntriesBefore(held, ({ grantedAt }) => grantedAt, wall - limit).map(({ entry, since }) =>
+    createWarning(
+      "long-hold",
+      formatQueueName(queue),
+      `${formatTicketOwner(entry)} has held it for ${formatBriefDuration(wall - since)}${formatUsual(usual?.p95)}`,
+      `signalbox show ${queue.kind} ${quoteShellWord(queue.name)}`,
+      toProblemRun(entry),
+    ),
+  );
 }
 
 /** Finds runs that wait long, and much longer than past runs of the lock. */
@@ -256,14 +239,13 @@ function findWaitProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
   // Runs behind the first wait for the same reason, so there is one problem per queue.
   const more = found.length === 1 ? "" : `, and ${found.length - 1} behind it nearly as long`;
   return [
-    {
-      kind: "long-wait",
-      level: "warning",
-      subject: formatQueueName(queue),
-      ...toProblemRun(first.entry),
-      detail: `${formatTicketOwner(first.entry)} has waited for ${formatBriefDuration(wall - first.since)}${more}${formatUsual(usual?.p95)}`,
-      remedy: `signalbox why ${quoteShellWord(first.entry.run)}`,
-    },
+    createWarning(
+      "long-wait",
+      formatQueueName(queue),
+      `${formatTicketOwner(first.entry)} has waited for ${formatBriefDuration(wall - first.since)}${more}${formatUsual(usual?.p95)}`,
+      `signalbox why ${quoteShellWord(first.entry.run)}`,
+      toProblemRun(first.entry),
+    ),
   ];
 }
 
@@ -301,27 +283,23 @@ function findTotalProblems(queue: NamedQueue, { snapshot }: ProblemInputs): Prob
   const large = tickets.filter(({ count }) => configured !== undefined && count > configured);
   const config =
     configured === undefined ? "" : `, configured ${configured === 1 ? "is" : "are"} ${configured}`;
-  const remedy = `signalbox resource set ${quoteShellWord(queue.name)} TOTAL, and leave totals out of --lease`;
-  const disagreement: Problem = {
-    kind: "totals",
-    level: "warning",
+  const disagreement = createWarning(
+    "totals",
     subject,
-    remedy,
-    action: { command: "resource set", args: [queue.name] },
-    detail: `runs state totals of ${totals.join(", ")}${config}`,
-  };
+    `runs state totals of ${totals.join(", ")}${config}`,
+    `signalbox resource set ${quoteShellWord(queue.name)} TOTAL, and leave totals out of --lease`,
+    { action: { command: "resource set", args: [queue.name] } },
+  );
   return [
     ...(disagree ? [disagreement] : []),
-    ...large.map(
-      ({ host, pid, count, run }): Problem => ({
-        kind: "too-large",
-        level: "warning",
+    ...large.map(({ host, pid, count, run }) =>
+      createWarning(
+        "too-large",
         subject,
-        host,
-        run,
-        detail: `${host}:${pid} asks for ${count} units, but there are only ${configured}`,
-        remedy: "it gives up by itself at its next check; ask for less",
-      }),
+        `${host}:${pid} asks for ${count} units, but there are only ${configured}`,
+        "it gives up by itself at its next check; ask for less",
+        { host, run },
+      ),
     ),
   ];
 }
@@ -332,67 +310,61 @@ const PRUNE: Remedy = { command: "prune", args: [], flags: { vanished: true } };
 function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall }: ProblemInputs): Problem[] {
   const { ticket } = entry;
   const subject = formatQueueName(queue);
-  const remedy = formatForcedReset(queue, entry);
-  const action = buildForcedReset(queue, entry);
+  const { kind, name } = queue;
+  const { run } = entry;
+  // Removes the ticket without its runner. A key put by hand has its last segment as run id.
+  const reset = `signalbox reset ${kind} ${quoteShellWord(name)} --run ${quoteShellWord(run)} --force`;
+  const action: Remedy = { command: "reset", args: [kind, name], flags: { run, force: true } };
   if (ticket === undefined) {
     const detail = `the ticket ${entry.key} cannot be read; it counts as all units, so nothing behind it is granted`;
-    return [{ kind: "malformed", level: "failure", subject, detail, remedy, action, run: entry.run }];
+    return [createFailure("malformed", subject, detail, reset, { action, run })];
   }
-  const about = { subject, host: ticket.host, run: entry.run, remedy, action };
-  const { action: _, ...unhelped } = about;
+  const about = { host: ticket.host, run };
   const asked = ticket.reset === undefined ? 0 : wall - ticket.reset.at;
   const ahead = ticket.enqueuedAt - wall;
-  const found: (Problem | false)[] = [
-    entry.vanished !== undefined && {
-      ...about,
-      kind: "vanished",
-      level: "warning",
-      remedy: "signalbox prune --vanished",
-      action: PRUNE,
-      detail: `${formatTicketOwner(entry)} held it: ${describeVanished(entry.vanished)}, once a run asks for it`,
-    },
+  const who = formatTicketOwner(entry);
+  const found = [
+    entry.vanished !== undefined &&
+      createWarning(
+        "vanished",
+        subject,
+        `${who} held it: ${describeVanished(entry.vanished)}, once a run asks for it`,
+        "signalbox prune --vanished",
+        { ...about, action: PRUNE },
+      ),
     entry.vanished === undefined &&
-      entry.session === 0n && {
+      entry.session === 0n &&
+      createFailure("orphan", subject, `${who} has a ticket without a session: it never expires`, reset, {
         ...about,
-        kind: "orphan",
-        level: "failure",
-        detail: `${formatTicketOwner(entry)} has a ticket without a session: it never expires`,
-      },
-    isOverdue(ticket, wall) && {
-      ...about,
-      kind: "overdue",
-      level: "warning",
-      detail: `${formatTicketOwner(entry)} keeps its place after the end of its grace`,
-    },
-    asked > THRESHOLDS.reset && {
-      ...about,
-      kind: "reset-unanswered",
-      level: "warning",
-      detail: `${formatTicketOwner(entry)} was asked to end ${formatBriefDuration(asked)} ago, and has not ended`,
-    },
-    ahead > THRESHOLDS.clock && {
-      ...unhelped,
-      kind: "clock",
-      level: "warning",
-      remedy: "compare the clocks of the hosts (ntp)",
-      detail: `${formatTicketOwner(entry)} wrote a time ${formatBriefDuration(ahead)} ahead of this host's clock`,
-    },
+        action,
+      }),
+    ticket.state === "grace" &&
+      hasEnded(ticket, wall) &&
+      createWarning("overdue", subject, `${who} keeps its place after the end of its grace`, reset, {
+        ...about,
+        action,
+      }),
+    asked > THRESHOLDS.reset &&
+      createWarning(
+        "reset-unanswered",
+        subject,
+        `${who} was asked to end ${formatBriefDuration(asked)} ago, and has not ended`,
+        reset,
+        { ...about, action },
+      ),
+    ahead > THRESHOLDS.clock &&
+      createWarning(
+        "clock",
+        subject,
+        `${who} wrote a time ${formatBriefDuration(ahead)} ahead of this host's clock`,
+        COMPARE_CLOCKS,
+        about,
+      ),
   ];
   return found.filter((one) => one !== false);
 }
 
-/** Formats a reset that removes the ticket without its runner. A key put by hand has its last segment as run id. */
-function formatForcedReset({ kind, name }: NamedQueue, { run }: QueueEntry): string {
-  return `signalbox reset ${kind} ${quoteShellWord(name)} --run ${quoteShellWord(run)} --force`;
-}
-
-function buildForcedReset({ kind, name }: NamedQueue, { run }: QueueEntry): Remedy {
-  return { command: "reset", args: [kind, name], flags: { run, force: true } };
-}
-
-function isOverdue({ state, until }: Ticket, wall: number): boolean {
-  return state === "grace" && until !== undefined && hasEnded({ until }, wall);
-}
+const COMPARE_CLOCKS = "compare the clocks of the hosts (ntp)";
 
 /** Finds the problems of schedules and workers. */
 function findScheduleProblems(inputs: ProblemInputs): Problem[] {
@@ -415,27 +387,26 @@ function findRowProblems({ id, states, fault, due, definition }: ScheduleRow): P
   if (fault !== undefined && due !== undefined && definition !== undefined) {
     const detail = `it does not fire: ${fault}`; // the fault of a calendar: all of its own can be read
     const remedy = `signalbox calendar add, or signalbox schedule edit ${quoteShellWord(id)} --except '' --only ''`;
-    return [{ kind: "malformed", level: "failure", subject, detail, remedy }];
+    return [createFailure("malformed", subject, detail, remedy)];
   }
+  const word = quoteShellWord(id);
   if (fault !== undefined) {
-    const remedy = `signalbox schedule delete ${quoteShellWord(id)}, and add it again`;
     const action = { command: "schedule delete", args: [id] };
-    return [{ kind: "malformed", level: "failure", subject, detail: fault, remedy, action }];
+    const remedy = `signalbox schedule delete ${word}, and add it again`;
+    return [createFailure("malformed", subject, fault, remedy, { action })];
   }
   const count = due?.dead ?? 0;
   if (count === 0) return [];
   const last = due?.last;
   const latest =
     states.includes("failed") && last !== undefined ? `, the last of ${formatInstant(last.scheduled)}` : "";
-  const word = quoteShellWord(id);
   return [
-    {
-      kind: "dead-letter",
-      level: "warning",
+    createWarning(
+      "dead-letter",
       subject,
-      detail: `${count} dead letter${count === 1 ? "" : "s"}: runs that failed and are not tried again${latest}`,
-      remedy: `signalbox schedule dead ${word}; then schedule trigger ${word} --dead TIME, or schedule bury ${word}`,
-    },
+      `${pluralize(count, "dead letter")}: runs that failed and are not tried again${latest}`,
+      `signalbox schedule dead ${word}; then schedule trigger ${word} --dead TIME, or schedule bury ${word}`,
+    ),
   ];
 }
 
@@ -447,34 +418,28 @@ function findOwnPauses({ id, due }: ScheduleRow): Problem[] {
   const others = more.length === 0 ? "" : ` and ${more.length} more hosts`;
   const where = host === undefined ? "" : ` on ${host}${others}`;
   return [
-    {
-      kind: "paused",
-      level: "failure",
-      subject: `schedule ${id}`,
-      detail: `it has paused itself${where} ${pause.why}, at ${formatInstant(pause.at)}`,
-      remedy: `find the cause: signalbox show schedule ${quoteShellWord(id)}; then: signalbox schedule resume ${quoteShellWord(id)}`,
-      action: { command: "schedule resume", args: [id] },
-    },
+    createFailure(
+      "paused",
+      `schedule ${id}`,
+      `it has paused itself${where} ${pause.why}, at ${formatInstant(pause.at)}`,
+      `find the cause: signalbox show schedule ${quoteShellWord(id)}; then: signalbox schedule resume ${quoteShellWord(id)}`,
+      { action: { command: "schedule resume", args: [id] } },
+    ),
   ];
 }
 
 /** Finds occurrences that ask again and again for another start later. */
 function findPostponedProblems({ id, due }: ScheduleRow): Problem[] {
-  const count = countPostponements(due);
+  const count = Math.max(0, ...(due?.open ?? []).map(({ postponed = 0 }) => postponed));
   if (count < THRESHOLDS.postponed) return [];
   return [
-    {
-      kind: "postponed",
-      level: "warning",
-      subject: `schedule ${id}`,
-      detail: `a run asked ${count} times for another start later (exit code 75, or the response of a server); after 100 times it fails`,
-      remedy: `signalbox show schedule ${quoteShellWord(id)}`,
-    },
+    createWarning(
+      "postponed",
+      `schedule ${id}`,
+      `a run asked ${count} times for another start later (exit code 75, or the response of a server); after 100 times it fails`,
+      `signalbox show schedule ${quoteShellWord(id)}`,
+    ),
   ];
-}
-
-function countPostponements(due: DueState | undefined): number {
-  return Math.max(0, ...(due?.open ?? []).map(({ postponed = 0 }) => postponed));
 }
 
 /** Maximum number of late schedules with their own problem. More become one problem, because they have one cause. */
@@ -500,13 +465,16 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
   );
   late.sort((a, b) => b.over - a.over);
   const isMany = late.length > MANY;
-  return late.slice(0, isMany ? 1 : MANY).map(({ id, over, needs, isAgain }) => ({
-    kind: "late",
-    level: "failure",
-    subject: `schedule ${id}`,
-    detail: `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${needs === undefined ? "" : `; ${needs}`}${isMany ? `; ${late.length - 1} more are late` : ""}`,
-    remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
-  }));
+  return late
+    .slice(0, isMany ? 1 : MANY)
+    .map(({ id, over, needs, isAgain }) =>
+      createFailure(
+        "late",
+        `schedule ${id}`,
+        `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${needs === undefined ? "" : `; ${needs}`}${isMany ? `; ${late.length - 1} more are late` : ""}`,
+        isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
+      ),
+    );
 }
 
 /** Finds schedules without a worker: one problem for each task type and group, for any number of schedules. */
@@ -522,15 +490,9 @@ function findUnservedProblems(rows: readonly ScheduleRow[]): Problem[] {
         ),
   );
   return [...kinds].map(([what, own]) => {
-    const [first] = own;
-    const more = own.length > 1 ? ` and ${own.length - 1} more` : "";
-    return {
-      kind: "no-worker",
-      level: "warning",
-      subject: `schedule ${first?.id ?? ""}`,
-      detail: `no worker runs ${what}: ${first?.id ?? ""}${more} will not run`,
-      remedy: "signalbox ls workers",
-    };
+    const ids = own.map(({ id }) => id);
+    const detail = `no worker runs ${what}: ${formatShortList(ids, 1)} will not run`;
+    return createWarning("no-worker", `schedule ${ids[0]}`, detail, "signalbox ls workers");
   });
 }
 
@@ -541,13 +503,12 @@ function formatTaskKind(id: string, type: string | undefined, group: string | un
 
 /** Finds running keys that block a schedule: they cannot be read, or have no session. */
 function findMalformedExecutions({ executions, schedules }: Snapshot): Problem[] {
-  return [...executions.values()].flat().flatMap(({ key, id, fault, session }): Problem[] => {
+  return [...executions.values()].flat().flatMap(({ key, id, fault, session }) => {
     const remedy = `etcdctl del ${quoteShellWord(key)}`;
     const subject = schedules.has(id) ? `schedule ${id}` : `key ${key}`;
-    if (fault !== undefined)
-      return [{ kind: "malformed", level: "failure", subject, detail: `${key}: ${fault}`, remedy }];
+    if (fault !== undefined) return createFailure("malformed", subject, `${key}: ${fault}`, remedy);
     const detail = `${key} has no session: it never expires`;
-    return session === 0n ? [{ kind: "orphan", level: "failure", subject, detail, remedy }] : [];
+    return session === 0n ? createFailure("orphan", subject, detail, remedy) : [];
   });
 }
 
@@ -557,29 +518,11 @@ const CLOCKS = {
 } as const;
 
 function findWorkerProblems({ workers }: Snapshot): Problem[] {
-  return [...workers].flatMap(([id, { value, fault }]): Problem[] => {
-    if (value === undefined)
-      return [
-        {
-          kind: "malformed",
-          level: "warning",
-          subject: `worker ${id}`,
-          detail: fault ?? "",
-          remedy: "signalbox ls workers",
-        },
-      ];
+  return [...workers].flatMap(([id, { value, fault }]) => {
+    if (value === undefined) return createWarning("malformed", `worker ${id}`, fault, "signalbox ls workers");
     const { clock, host, pid } = value;
     if (clock === "ok") return [];
-    const level = clock === "refuses" ? "failure" : "warning";
-    return [
-      {
-        kind: "clock",
-        level,
-        subject: `worker ${host}:${pid}`,
-        host,
-        detail: CLOCKS[clock],
-        remedy: "compare the clocks of the hosts (ntp)",
-      },
-    ];
+    const create = clock === "refuses" ? createFailure : createWarning;
+    return create("clock", `worker ${host}:${pid}`, CLOCKS[clock], COMPARE_CLOCKS, { host });
   });
 }

@@ -1,14 +1,14 @@
 import { formatBriefDuration } from "../base/duration.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { formatShortList } from "../base/text.ts";
+import { collectTexts, formatShortList, pluralize } from "../base/text.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
 import { isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
-import { formatTicketOwner, getEntryState } from "../state/claims.ts";
-import { findPlainTotal, formatDrainLine } from "../state/eviction-preview.ts";
+import { formatTicketOwner, getEntryState, getHeldSince } from "../state/claims.ts";
+import { findPlainTotal, findQueueTotal, formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import {
   computeQueueTally,
   findHostResource,
@@ -31,13 +31,14 @@ import {
   createNoteColumn,
   createNumberColumn,
   createOwnerColumn,
+  createRightColumn,
   createStateColumn,
   createTextColumn,
+  formatAge,
   formatDrainNote,
   formatFirstAndMore,
   formatMacros,
   formatTicketCommand,
-  getHeldSince,
   getStateTone,
   judgeHoldAge,
   judgeWaitAge,
@@ -96,37 +97,26 @@ const QUEUE_COLUMNS = {
         formatFirstAndMore(row.holders.map((one) => shortenOwner(formatTicketOwner(one)))),
     },
   ),
-  since: createAgeColumn(
-    "since",
-    "SINCE",
-    2,
-    ({ holders: [first] }) => first && getHeldSince(first),
-    judgeHoldAge,
-  ),
-  units: createTextColumn(
+  since: createAgeColumn("since", 2, ({ holders: [first] }) => getHeldSince(first?.ticket), judgeHoldAge),
+  units: createRightColumn(
     "units",
     2,
     ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
     {
-      align: "right",
       getSortValue: ({ used, total = used }) => used / Math.max(1, total),
       getShare: ({ used, total }) => ({ used, total }),
       getTone: (row) => getUnitsTone(row.used, row.total, countWaiters(row)),
       getMeasure: ({ used }) => used,
     },
   ),
-  waiting: createNumberColumn("waiting", "WAITING", 2, countWaiters, {
-    zero: "quiet",
-    other: "waiting",
-  }),
-  longest: createAgeColumn("longest", "LONGEST", 5, findLongestSince, judgeWaitAge),
+  waiting: createNumberColumn("waiting", 2, countWaiters, { tones: ["quiet", "waiting"] }),
+  longest: createAgeColumn("longest", 5, findLongestSince, judgeWaitAge),
   command: createTextColumn("command", 4, ({ holders: [first] }) => formatTicketCommand(first?.ticket)),
   label: createTextColumn("label", 6, ({ holders: [first] }) => first?.ticket?.label),
   user: createTextColumn("user", 9, ({ holders: [first] }) => first?.ticket?.user),
   run: createTextColumn("run", 9, ({ holders: [first] }) => first?.run, { isRandom: true }),
-  token: createNumberColumn("token", "TOKEN", 9, ({ holders: [first] }) => first?.createRevision),
-  order: createTextColumn("order", 9, ({ configured }) => String(configured?.order ?? ""), {
-    align: "right",
+  token: createNumberColumn("token", 9, ({ holders: [first] }) => first?.createRevision),
+  order: createNumberColumn("order", 9, ({ configured }) => configured?.order, {
     getSortValue: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
   }),
   about: createTextColumn("about", 6, ({ configured }) => configured?.note),
@@ -184,8 +174,7 @@ function countWaiters({ waiters, sum }: QueueRow): number {
 }
 
 function formatHostCount({ sum }: QueueRow): string | undefined {
-  if (sum === undefined) return undefined;
-  return sum.hosts === 1 ? "1 host" : `${sum.hosts} hosts`;
+  return sum && pluralize(sum.hosts, "host");
 }
 
 /**
@@ -201,13 +190,11 @@ function listStates({ state, holders, drains }: QueueRow): string[] {
 function formatNote({ kind, holders, waiters, drains }: QueueRow): string {
   const asked = [...holders, ...waiters].find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;
   const malformed = [...holders, ...waiters].filter(({ ticket }) => ticket === undefined).length;
-  return [
-    ...(drains.length > 0 ? [formatDrainNote(drains, kind)] : []),
-    ...(asked === undefined
-      ? []
-      : [`reset by ${asked.by}${asked.why === undefined ? "" : `: ${asked.why}`}`]),
-    ...(malformed > 0 ? [`${malformed} malformed`] : []),
-  ].join("; ");
+  return collectTexts([
+    drains.length > 0 && formatDrainNote(drains, kind),
+    asked && `reset by ${asked.by}${formatReason(asked.why)}`,
+    malformed > 0 && `${malformed} malformed`,
+  ]).join("; ");
 }
 
 const CONFIGURED_JSON = describeObject<ResourceConfig>("configured", "Configuration of a resource.", {
@@ -311,12 +298,11 @@ export const queuesView: QueueView<WaiterRow> = {
   columns: [
     createTextColumn("kind", 4, ({ kind }) => kind),
     createTextColumn("name", 1, ({ name }) => name),
-    createNumberColumn("position", "POS", 3, ({ position }) => position),
+    createNumberColumn("position", 3, ({ position }) => position, { title: "POS" }),
     createOwnerColumn("who", 1, ({ entry }) => formatTicketOwner(entry)),
     createStateColumn(2, getStateTone, ({ entry }) => getEntryState(entry)),
-    createAgeColumn("waits", "WAITS", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
-    createTextColumn("units", 4, ({ kind, entry }) => formatUnits(kind, entry), {
-      align: "right",
+    createAgeColumn("waits", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
+    createRightColumn("units", 4, ({ kind, entry }) => formatUnits(kind, entry), {
       getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
       getMeasure: ({ entry }) => entry.ticket?.count,
     }),
@@ -528,7 +514,7 @@ function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: RowContext
     holders,
     waiters,
     used: sumHeldUnits(holders),
-    total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
+    total: findQueueTotal(viewContext, queue) ?? entries.find(({ ticket }) => ticket)?.ticket?.total,
     configured,
     drains,
   };
@@ -563,10 +549,6 @@ function computeQueueState(
   if (drains.length > 0) return "drained";
   if (first === undefined) return "free";
   return first.ticket?.state === "admitted" ? "admitted" : "waiting";
-}
-
-function findFirstTotal(entries: readonly QueueEntry[]): number | undefined {
-  return entries.find(({ ticket }) => ticket !== undefined)?.ticket?.total;
 }
 
 /** Signs from low to high. The lowest one is also for zero. */
@@ -731,24 +713,20 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
   const getRecord = ({ host }: TemplateShare) => snapshot.hosts.get(host);
   const columns: TableColumn<TemplateShare>[] = [
     createOwnerColumn("host", 1, ({ host }) => host),
-    createNumberColumn("cpu", "CPU", 5, (share) => getRecord(share)?.cpu),
-    createNumberColumn("memory", "MEMMB", 5, (share) => getRecord(share)?.memMb),
+    createNumberColumn("cpu", 5, (share) => getRecord(share)?.cpu),
+    createNumberColumn("memory", 5, (share) => getRecord(share)?.memMb, { title: "MEMMB" }),
     createTextColumn("macros", 6, (share) => formatMacros(getRecord(share)?.macros)),
     createTextColumn("total", 2, ({ formula = "as its runs state" }) => formula, {
       getTone: ({ total }) => (total === undefined ? "problem" : "plain"),
     }),
-    createTextColumn("held", 1, ({ used, total }) => `${used}/${total ?? "?"}`, {
-      align: "right",
-      getTone: getUseTone,
+    createRightColumn("held", 1, ({ used, total }) => `${used}/${total ?? "?"}`, {
+      getTone: ({ used, total, waiting }) => getUnitsTone(used, total, waiting),
     }),
     createTextColumn("", 3, (share) => renderShareBar(share, UNICODE_DRAWING.bar, BAR_WIDTH), {
       formatAsciiCell: (share) => renderShareBar(share, ASCII_DRAWING.bar, BAR_WIDTH),
-      getTone: getUseTone,
+      getTone: ({ used, total, waiting }) => getUnitsTone(used, total, waiting),
     }),
-    createNumberColumn("waiting", "WAITING", 1, ({ waiting }) => waiting, {
-      zero: "quiet",
-      other: "waiting",
-    }),
+    createNumberColumn("waiting", 1, ({ waiting }) => waiting, { tones: ["quiet", "waiting"] }),
     createTextColumn("resource", 4, ({ name }) => name),
   ];
   return buildDetailTable("hosts", columns, shares, {
@@ -760,10 +738,6 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
 
 /** Maximum rows of the table of hosts. */
 const MOST_HOSTS = 500;
-
-function getUseTone({ used, total, waiting }: TemplateShare): Tone {
-  return getUnitsTone(used, total, waiting);
-}
 
 const BAR_WIDTH = 8;
 
@@ -805,9 +779,9 @@ function buildHolderTable(
 ) {
   const columns: TableColumn<QueueEntry>[] = [
     createOwnerColumn("who", 1, formatTicketOwner),
-    createTextColumn("units", 1, (entry) => formatUnits(queue.kind, entry), { align: "right" }),
+    createRightColumn("units", 1, (entry) => formatUnits(queue.kind, entry)),
     createStateColumn(2, getStateTone, getEntryState),
-    createTextColumn("for", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
+    createRightColumn("for", 2, (entry) => formatTicketAge(entry, wall)),
     createRunnerColumn(2, sessions, (entry) => entry),
     createTextColumn("command", 5, ({ ticket }) => formatTicketCommand(ticket)),
     createTextColumn("run", 3, ({ run }) => run),
@@ -827,13 +801,11 @@ function buildWaiterTable(
   const waiters = entries.filter((entry) => !isHolding(entry));
   const findProblem = (entry: QueueEntry) => findWaiterProblem(entry, row, viewContext);
   const columns: TableColumn<QueueEntry>[] = [
-    createTextColumn("place", 1, (entry) => String(entries.indexOf(entry) + 1), { align: "right" }),
+    createNumberColumn("place", 1, (entry) => entries.indexOf(entry) + 1),
     createOwnerColumn("who", 1, formatTicketOwner),
-    createTextColumn("units", kind === "lock" ? 8 : 1, (entry) => formatUnits(kind, entry), {
-      align: "right",
-    }),
+    createRightColumn("units", kind === "lock" ? 8 : 1, (entry) => formatUnits(kind, entry)),
     createStateColumn(1, getStateTone, getEntryState),
-    createTextColumn("waits", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
+    createRightColumn("waits", 2, (entry) => formatTicketAge(entry, wall)),
     createRunnerColumn(2, sessions, (entry) => entry),
     createTextColumn("command", 5, ({ ticket }) => formatTicketCommand(ticket)),
     createTextColumn("run", 3, ({ run }) => run),
@@ -862,6 +834,5 @@ function findWaiterProblem(
 }
 
 function formatTicketAge({ ticket }: QueueEntry, wall: number): string {
-  const since = ticket?.grantedAt ?? ticket?.enqueuedAt;
-  return since === undefined ? "" : formatBriefDuration(wall - since);
+  return formatAge(getHeldSince(ticket), wall);
 }

@@ -5,7 +5,6 @@ import type { QueueKind } from "../protocol/keys.ts";
 import {
   describeVanished,
   formatLockName,
-  type Queue,
   type QueueEntry,
   type ResetRequest,
   type Ticket,
@@ -16,11 +15,13 @@ import {
   type Claim,
   type ClaimEntry,
   findClaimTicket,
+  formatClaimOwner,
   formatTicketOwner,
   getEntryState,
+  getHeldSince,
   isHolder,
 } from "../state/claims.ts";
-import { formatDrainLine } from "../state/eviction-preview.ts";
+import { formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import { explain, findRunnerLiveness, formatExplanation, type SessionLivenessMap } from "../state/explain.ts";
 import { isSessionRenewed } from "../state/liveness.ts";
 import type { Execution, Snapshot } from "../state/snapshot.ts";
@@ -31,6 +32,7 @@ import {
   createNoteColumn,
   createNumberColumn,
   createOwnerColumn,
+  createRightColumn,
   createStateColumn,
   createTextColumn,
   formatTicketCommand,
@@ -200,15 +202,17 @@ export const runsView: SnapshotView<RunRow> = {
     createTextColumn("run", 3, ({ run }) => run, { isRandom: true }),
     createOwnerColumn("who", 1, formatRunOwner),
     createStateColumn(1, getStateTone, ({ state }) => state),
-    createTextColumn("lock", 2, ({ claim }) => claim && formatLocks(claim)),
+    createTextColumn("lock", 2, ({ claim }) =>
+      claim?.entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : [])).join(" "),
+    ),
     createTextColumn("schedule", 2, ({ task }) => task?.id),
     createTextColumn("leases", 2, ({ claim }) => (claim ? formatLeases(claim) : "")),
-    createAgeColumn("since", "SINCE", 2, findSince),
+    createAgeColumn("since", 2, (row) => getHeldSince(findTicket(row)) ?? row.task?.value?.since),
     createNoteColumn(4, ({ drains }) => drains.map(formatDrainLine).join("; ")),
     createTextColumn("command", 4, (row) => row.command),
     createTextColumn("label", 5, (row) => findTicket(row)?.label),
     createTextColumn("user", 6, (row) => findTicket(row)?.user),
-    createNumberColumn("token", "TOKEN", 7, getFencingToken),
+    createNumberColumn("token", 7, getFencingToken),
   ],
   sort: "token",
   getKey: ({ run }) => run,
@@ -259,19 +263,14 @@ function buildTaskRow({ schedules }: Snapshot, run: string, task: Execution): Ru
 
 /** Returns the state of a claim: the state of the ticket that is furthest from being held. */
 function computeClaimState(claim: Claim): string {
-  const states = claim.entries.map(({ entry }) => getEntryState(entry));
-  const order = ["malformed", "waiting", "admitted", "held", "grace"];
-  return order.find((state) => states.some((one) => one === state)) ?? "held";
+  const states = new Set<string>(claim.entries.map(({ entry }) => getEntryState(entry)));
+  return ["malformed", "waiting", "admitted", "held", "grace"].find((state) => states.has(state)) ?? "held";
 }
 
 /** Returns the fencing token: of the lock ticket, or else of the first resource ticket. */
 function getClaimToken({ entries }: Claim): bigint {
   const claimEntry = entries.find(({ queue }) => queue.kind === "lock") ?? entries[0];
   return claimEntry?.entry.createRevision ?? 0n;
-}
-
-function formatLocks({ entries }: Claim): string {
-  return entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : [])).join(" ");
 }
 
 function formatLeases({ entries }: Claim): string {
@@ -288,23 +287,13 @@ function findTicket({ claim }: RunRow) {
 }
 
 function formatRunOwner({ claim, task }: RunRow): string {
-  const [first] = claim?.entries ?? [];
-  return first === undefined
-    ? task === undefined
-      ? ""
-      : formatExecutionOwner(task)
-    : formatTicketOwner(first.entry);
-}
-
-function findSince(row: RunRow): number | undefined {
-  const ticket = findTicket(row);
-  return ticket?.grantedAt ?? ticket?.enqueuedAt ?? row.task?.value?.since;
+  return claim ? formatClaimOwner(claim) : task ? formatExecutionOwner(task) : "";
 }
 
 /** Builds the detail of a run: what it holds or waits for, and why it waits. */
 export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: DetailContext): Detail {
-  const claimEntry = claim.entries.find(({ entry }) => entry.ticket !== undefined) ?? claim.entries[0];
-  const own = claimEntry === undefined ? [] : buildTicketFacts(claimEntry.entry, detailContext);
+  const entry = findReadableEntry(claim) ?? claim.entries[0]?.entry;
+  const own = entry === undefined ? [] : buildTicketFacts(entry, detailContext);
   const lines = isHolder(claim)
     ? []
     : formatExplanation(explain(snapshot, claim, detailContext.wall), detailContext);
@@ -326,9 +315,13 @@ export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: 
 const TICKET_COLUMNS: readonly TableColumn<ClaimEntry>[] = [
   createTextColumn("kind", 1, ({ queue }) => queue.kind),
   createTextColumn("name", 1, ({ queue }) => queue.name),
-  createTextColumn("units", 2, ({ queue, entry }) => formatUnits(queue.kind, entry), { align: "right" }),
+  createRightColumn("units", 2, ({ queue, entry }) => formatUnits(queue.kind, entry)),
   createStateColumn(1, getStateTone, ({ entry }) => getEntryState(entry)),
-  createTextColumn("place", 2, ({ queue: { entries }, entry }) => formatPlace(entries, entry)),
+  createTextColumn(
+    "place",
+    2,
+    ({ queue: { entries }, entry }) => `${entries.indexOf(entry) + 1} of ${entries.length}`,
+  ),
   createTextColumn("key", 5, ({ entry }) => entry.key),
 ];
 
@@ -336,10 +329,6 @@ const TICKET_COLUMNS: readonly TableColumn<ClaimEntry>[] = [
 export function formatUnits(kind: QueueKind, { ticket }: Pick<QueueEntry, "ticket">): string {
   if (kind === "lock") return ticket?.shared ? "shared" : "";
   return String(ticket?.count ?? "?");
-}
-
-function formatPlace(entries: Queue, entry: QueueEntry): string {
-  return `${entries.indexOf(entry) + 1} of ${entries.length}`;
 }
 
 /** Options of a table of runs. */
@@ -363,7 +352,7 @@ export function buildClaimTable(
   const columns: TableColumn<Claim>[] = [
     createTextColumn("run", 3, ({ run }) => run),
     ...(isOneHost ? [] : [HOST_COLUMN]),
-    createNumberColumn("pid", "PID", 2, (claim) => findClaimTicket(claim)?.pid),
+    createNumberColumn("pid", 2, (claim) => findClaimTicket(claim)?.pid),
     createStateColumn(1, getStateTone, computeClaimState),
     createRunnerColumn(3, sessions, findReadableEntry),
     createTextColumn("holds or waits for", 1, ({ entries }) => entries.map(formatClaimEntry).join(" ")),
@@ -415,7 +404,7 @@ type FactEntry = readonly [label: string, value: string | undefined, tone?: Tone
 
 function listTimeFacts(ticket: Ticket, wall: number): FactEntry[] {
   const { grantedAt, enqueuedAt, state, until } = ticket;
-  const since = grantedAt ?? enqueuedAt;
+  const since = getHeldSince(ticket);
   return [
     ["since", `${formatInstant(since)}, for ${formatBriefDuration(wall - since)}`],
     ["waited", grantedAt === undefined ? undefined : formatBriefDuration(grantedAt - enqueuedAt)],
@@ -424,19 +413,14 @@ function listTimeFacts(ticket: Ticket, wall: number): FactEntry[] {
 }
 
 function formatGrace(until: number | undefined, wall: number): string {
-  const end =
-    until === undefined
-      ? "without an end"
-      : until <= wall
-        ? "over, others may take it"
-        : `for another ${formatBriefDuration(until - wall)}`;
-  return `its command has ended, its place is kept: ${end}`;
+  const left = until === undefined ? "without an end" : `for another ${formatBriefDuration(until - wall)}`;
+  const isOver = until !== undefined && until <= wall;
+  return `its command has ended, its place is kept: ${isOver ? "over, others may take it" : left}`;
 }
 
 function formatReset({ reset }: Ticket, wall: number): string | undefined {
   if (reset === undefined) return undefined;
-  const why = reset.why === undefined ? "" : `: ${reset.why}`;
-  return `asked for by ${reset.by}, ${formatBriefDuration(wall - reset.at)} ago${why}`;
+  return `asked for by ${reset.by}, ${formatBriefDuration(wall - reset.at)} ago${formatReason(reset.why)}`;
 }
 
 function formatRunner(
@@ -465,9 +449,6 @@ export function createRunnerColumn<R>(
       : findRunnerLiveness(entry, sessions);
   };
   return createTextColumn("runner", priority, (row) => find(row)?.verdict, {
-    getTone: (row) => {
-      const alive = find(row);
-      return alive === undefined || isSessionRenewed(alive) ? "plain" : "problem";
-    },
+    getTone: (row) => (isSessionRenewed(find(row) ?? { verdict: "alive" }) ? "plain" : "problem"),
   });
 }

@@ -18,7 +18,6 @@ import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { canHandle } from "../schedule/handler-types.ts";
 import { BOOT, explainPlan, formatCronText, MANUAL, parsePlan } from "../schedule/plan.ts";
 import {
-  type Backfill,
   type DueState,
   type LastOccurrence,
   OPEN_KINDS,
@@ -29,6 +28,7 @@ import { isHeadFree } from "../schedule/state/next-candidate.ts";
 import { NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 import { computeLag } from "../schedule/timing.ts";
+import { formatReason } from "../state/eviction-preview.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../state/explain.ts";
 import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
@@ -39,6 +39,7 @@ import {
   createAgeMeasure,
   createNumberColumn,
   createOwnerColumn,
+  createRightColumn,
   createStateColumn,
   createTextColumn,
   formatAge,
@@ -193,8 +194,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
   columns: [
     createTextColumn("schedule", 1, ({ id }) => id),
     createStateColumn(1, getScheduleTone, ({ state }) => state),
-    createTextColumn("next", 1, ({ next }, wall) => formatTimeUntilNext(next, wall), {
-      align: "right",
+    createRightColumn("next", 1, ({ next }, wall) => formatTimeUntilNext(next, wall), {
       isTimed: true,
       getSortValue: ({ next }) => next ?? Number.POSITIVE_INFINITY,
       getTone: ({ states }) => (states.includes("late") ? "problem" : "plain"),
@@ -205,33 +205,36 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     createTextColumn("on", 2, (row) => formatFirstAndMore(listHosts(row)), {
       formatBriefCell: (row) => formatFirstAndMore(listHosts(row).map(shortenOwner)),
     }),
-    createAgeColumn("since", "SINCE", 3, findSince),
+    createAgeColumn("since", 3, findSince),
     createTextColumn("last", 2, ({ due }) => (due && formatHostResults(due)) ?? due?.last?.result, {
       getTone: ({ due }) => getResultTone(due?.last?.result),
     }),
-    createTextColumn(
+    createRightColumn(
       "ended",
       3,
       ({ due }, wall) => (due?.last === undefined ? "" : `${formatAge(due.last.endedAt, wall)} ago`),
       {
-        align: "right",
         isTimed: true,
         getSortValue: ({ due }) => computeDurationWeight(due?.last?.endedAt),
         ...createAgeMeasure(({ due }) => due?.last?.endedAt),
       },
     ),
-    createTextColumn("late", 4, ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)), {
-      align: "right",
-      getSortValue: ({ due }) => due?.last?.late ?? -1,
-      unit: "duration",
-      getMeasure: ({ due }) => due?.last?.late,
-    }),
+    createRightColumn(
+      "late",
+      4,
+      ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)),
+      {
+        getSortValue: ({ due }) => due?.last?.late ?? -1,
+        unit: "duration",
+        getMeasure: ({ due }) => due?.last?.late,
+      },
+    ),
     createTextColumn("cron", 2, ({ definition }) => formatCronText(definition?.cron ?? "")),
     createTextColumn("zone", 5, ({ definition }) => definition?.timezone),
     createTextColumn("task", 3, formatScheduleTask),
-    createNumberColumn("dead", "DEAD", 3, ({ due }) => due?.dead, { zero: "problem", other: "problem" }),
+    createNumberColumn("dead", 3, ({ due }) => due?.dead, { tones: ["problem", "problem"] }),
     createTextColumn("note", 4, formatNote, { getTone: ({ state }) => getScheduleTone(state) }),
-    createNumberColumn("open", "OPEN", 6, ({ due }) => due?.open.length || undefined),
+    createNumberColumn("open", 6, ({ due }) => due?.open.length || undefined),
     createTextColumn("group", 6, ({ definition }) => definition?.group),
     createTextColumn("if", 6, ({ definition }) => definition?.if?.join(" and ")),
     createTextColumn("after", 6, ({ definition }) => definition?.after?.join(" ")),
@@ -343,7 +346,7 @@ function formatNote({ fault, definition, due, state }: ScheduleRow): string {
   if (pause === undefined)
     return (state === "late" && definition && formatConditions(definition)) || (definition?.note ?? "");
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
-  return `paused by ${pause.by}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
+  return `paused by ${pause.by}${until}${formatReason(pause.why)}`;
 }
 
 /** One schedule. Instants in ms since the epoch. */
@@ -551,7 +554,10 @@ function listRowStates(
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
-    parts.some((one) => hasFailed(one.last) && !isRetried(one)) && "failed",
+    parts.some(
+      ({ last, open }) =>
+        FAILED.has(last?.result) && !open.some(({ scheduled }) => scheduled === last?.scheduled),
+    ) && "failed",
     fault === undefined && isOver && definition?.cron !== MANUAL && definition?.cron !== BOOT && "ended",
   ];
   const states = found.filter((one) => one !== false);
@@ -559,14 +565,11 @@ function listRowStates(
   return isWaiting ? [...states, "waiting"] : states;
 }
 
-function hasFailed(last: LastOccurrence | undefined): boolean {
-  return last?.result === "failed" || last?.result === "timeout" || last?.result === "lost";
-}
-
-/** Whether the occurrence that ended last is retried. */
-function isRetried(due: DueState | undefined): boolean {
-  return due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled) === true;
-}
+const FAILED: ReadonlySet<LastOccurrence["result"] | undefined> = new Set([
+  "failed",
+  "timeout",
+  "lost",
+] as const);
 
 /** Returns the next instant at which the row changes without a change in etcd. */
 function computeValidUntil(
@@ -620,7 +623,7 @@ function createPredicate(workers: readonly WorkerRecord[], groups: GroupContext[
         ({ types, host }) =>
           (only === undefined || host === only) &&
           canHandle(types, id, definition) &&
-          isFor(group, host, groups),
+          (group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined)),
       );
     kinds.set(kind, answer);
     return answer;
@@ -631,10 +634,6 @@ function createPredicate(workers: readonly WorkerRecord[], groups: GroupContext[
     known.set(definition, answer);
     return answer;
   };
-}
-
-function isFor(group: string | undefined, host: string, groups: GroupContext["groups"]): boolean {
-  return group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined);
 }
 
 /** Builds the detail of a schedule: definition, executions, next and last runs. Undefined if it does not exist. */
@@ -680,7 +679,11 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ["when", `${explainPlan(parsePlan(definition.cron))} (${definition.timezone})`],
     ["cron", formatCronText(definition.cron)],
     ["followed by", due?.successors?.join(", ")],
-    ["backfill", due?.backfill && formatBackfill(due.backfill)],
+    [
+      "backfill",
+      due?.backfill &&
+        `${due.backfill.started} of ${due.backfill.total} started, next ${formatInstant(due.backfill.next)}, ${due.backfill.parallel} at a time`,
+    ],
     ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
     ["next", next === undefined ? undefined : `${formatTimeUntilNext(next, wall)}, ${formatInstant(next)}`],
     [
@@ -740,11 +743,6 @@ function listRuleFacts(definition: Definition): FactEntry[] {
   ];
 }
 
-/** Formats a backfill: `12 of 30 started, next 2026-11-21T03:00:00Z, 2 at a time`. */
-function formatBackfill({ started, total, next, parallel }: Backfill): string {
-  return `${started} of ${total} started, next ${formatInstant(next)}, ${parallel} at a time`;
-}
-
 function formatLimits(keep: number | undefined, keepFor: number | undefined): string | undefined {
   const count = keep === undefined ? "" : `${keep} outcomes`;
   const age = keepFor === undefined ? "" : `of ${formatDuration(keepFor)}`;
@@ -754,7 +752,7 @@ function formatLimits(keep: number | undefined, keepFor: number | undefined): st
 function formatPause(pause: Pause | undefined): string | undefined {
   if (pause === undefined) return undefined;
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
-  return `by ${pause.by}, since ${formatInstant(pause.at)}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
+  return `by ${pause.by}, since ${formatInstant(pause.at)}${until}${formatReason(pause.why)}`;
 }
 
 const formatAgo = (at: number, wall: number) => `${formatBriefDuration(wall - at)} ago`;
@@ -768,28 +766,26 @@ function buildExecutionTable(
   sessions: SessionLivenessMap,
 ): Section[] {
   const columns: TableColumn<Execution>[] = [
-    createOwnerColumn("who", 1, describeExecution, {
-      getTone: ({ value }) => (value === undefined ? "problem" : "plain"),
-    }),
+    createOwnerColumn(
+      "who",
+      1,
+      (one) => (one.value ? formatExecutionOwner(one) : `key ${one.key}: ${one.fault}`),
+      {
+        getTone: ({ value }) => (value === undefined ? "problem" : "plain"),
+      },
+    ),
     createTextColumn("worker", 2, (execution) => findRunnerLiveness(execution, sessions)?.verdict, {
       getTone: (execution) =>
         findRunnerLiveness(execution, sessions)?.verdict === "alive" ? "plain" : "problem",
     }),
     createTextColumn("scheduled", 1, ({ value }) => value && formatInstant(value.scheduled)),
-    createTextColumn("attempt", 3, ({ value }) => value && String(value.attempt), { align: "right" }),
-    createTextColumn("since", 1, ({ value }) => value && formatBriefDuration(wall - value.since), {
-      align: "right",
-    }),
-    createTextColumn("late", 3, ({ value }) => value && formatBriefDuration(value.late), { align: "right" }),
+    createNumberColumn("attempt", 3, ({ value }) => value?.attempt),
+    createRightColumn("since", 1, ({ value }) => value && formatBriefDuration(wall - value.since)),
+    createRightColumn("late", 3, ({ value }) => value && formatBriefDuration(value.late)),
     ...(executions.some(({ value }) => value?.progress !== undefined) ? [PROGRESS] : []),
-    createTextColumn("token", 5, ({ token }) => String(token), { align: "right" }),
+    createNumberColumn("token", 5, ({ token }) => token),
   ];
   return buildDetailTable("runs now", columns, executions);
-}
-
-function describeExecution(execution: Execution): string {
-  const { value, key, fault } = execution;
-  return value === undefined ? `key ${key}: ${fault}` : formatExecutionOwner(execution);
 }
 
 /** Builds the table of the hosts of a schedule that runs on every host. */
@@ -801,11 +797,9 @@ function buildHostTable({ due, executions }: ScheduleRow, wall: number): Section
     createTextColumn("last", 1, ({ state }) => state.last?.result, {
       getTone: ({ state }) => getResultTone(state.last?.result),
     }),
-    createTextColumn("ended", 2, ({ state }) => state.last && formatAgo(state.last.endedAt, wall), {
-      align: "right",
-    }),
-    createTextColumn("next", 1, ({ state }) => formatHostNext(state, wall), { align: "right" }),
-    createTextColumn("dead", 3, ({ state }) => state.dead?.toString(), { align: "right" }),
+    createRightColumn("ended", 2, ({ state }) => state.last && formatAgo(state.last.endedAt, wall)),
+    createRightColumn("next", 1, ({ state }) => formatHostNext(state, wall)),
+    createNumberColumn("dead", 3, ({ state }) => state.dead),
     createTextColumn("note", 2, ({ host, state }) => {
       if (state.pause !== undefined) return `paused by ${state.pause.by}: ${state.pause.why ?? ""}`;
       return running.has(host) ? "running" : "";
@@ -827,8 +821,8 @@ function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section
     createTextColumn("scheduled", 1, ({ scheduled }) => formatInstant(scheduled)),
     createTextColumn("kind", 2, ({ kind }) => kind),
     createTextColumn("due", 1, ({ runAt }) => formatTimeUntilNext(runAt, wall)),
-    createTextColumn("starts", 3, ({ attempt }) => String(attempt), { align: "right" }),
-    createTextColumn("failures", 3, ({ failures }) => String(failures), { align: "right" }),
+    createNumberColumn("starts", 3, ({ attempt }) => attempt),
+    createNumberColumn("failures", 3, ({ failures }) => failures),
   ];
   return buildDetailTable("to be started", columns, waiting);
 }
@@ -854,7 +848,7 @@ function buildUpcomingTable(
   const columns: TableColumn<UpcomingOccurrence>[] = [
     createTextColumn("scheduled", 1, ({ local }) => local),
     createTextColumn("may run", 2, ({ at }) => formatInstant(at + lag)),
-    createTextColumn("in", 1, ({ at }) => formatBriefDuration(at + lag - wall), { align: "right" }),
+    createRightColumn("in", 1, ({ at }) => formatBriefDuration(at + lag - wall)),
     createTextColumn("note", 3, ({ note, mark }) => note ?? mark, {
       getTone: ({ mark }) => (mark === undefined ? "plain" : "waiting"),
     }),

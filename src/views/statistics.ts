@@ -25,21 +25,20 @@ export const statisticsView: SnapshotView<LockStatistics> = {
   collections: ["histories"],
   columns: [
     createTextColumn("lock", 1, ({ lock }) => lock),
-    createNumberColumn("runs", "RUNS", 3, ({ runs }) => runs),
-    createNumberColumn("failures", "FAILED", 2, ({ failures }) => failures, {
-      zero: "plain",
-      other: "problem",
+    createNumberColumn("runs", 3, ({ runs }) => runs),
+    createNumberColumn("failures", 2, ({ failures }) => failures, {
+      title: "FAILED",
+      tones: ["plain", "problem"],
     }),
-    {
-      ...createNumberColumn("busy", "BUSY", 1, ({ busy }) => busy),
+    createNumberColumn("busy", 1, ({ busy }) => busy, {
       formatCell: ({ busy }) => (busy === undefined ? "" : `${(busy * 100).toFixed(busy < 0.1 ? 1 : 0)}%`),
-    },
-    createDurationColumn("held", "HELD P50", 2, ({ held }) => held?.p50),
-    createDurationColumn("heldMost", "HELD P95", 3, ({ held }) => held?.p95),
-    createDurationColumn("waited", "WAITED P50", 2, ({ waited }) => waited?.p50),
-    createDurationColumn("waitedMost", "WAITED P95", 3, ({ waited }) => waited?.p95),
+    }),
+    createDurationColumn("held", 2, ({ held }) => held?.p50, { title: "HELD P50" }),
+    createDurationColumn("heldMost", 3, ({ held }) => held?.p95, { title: "HELD P95" }),
+    createDurationColumn("waited", 2, ({ waited }) => waited?.p50, { title: "WAITED P50" }),
+    createDurationColumn("waitedMost", 3, ({ waited }) => waited?.p95, { title: "WAITED P95" }),
     createTextColumn("last", 3, ({ last }) => (last === undefined ? "" : formatInstant(last.endedAt))),
-    createNumberColumn("exit", "EXIT", 3, ({ last }) => last?.exit, { zero: "plain", other: "problem" }),
+    createNumberColumn("exit", 3, ({ last }) => last?.exit, { tones: ["plain", "problem"] }),
   ],
   sort: "lock",
   getKey: ({ lock }) => lock,

@@ -1,7 +1,13 @@
 import { COMMAND_TYPE } from "../schedule/handler-types.ts";
 import { CLOCK_STATES, type WorkerRecord } from "../schedule/state/worker-record.ts";
 import type { Snapshot, StoredWorker } from "../state/snapshot.ts";
-import { createAgeColumn, createNoteColumn, createOwnerColumn, createTextColumn } from "./columns.ts";
+import {
+  createAgeColumn,
+  createNoteColumn,
+  createOwnerColumn,
+  createRightColumn,
+  createTextColumn,
+} from "./columns.ts";
 import {
   describeChoice,
   describeCount,
@@ -35,22 +41,21 @@ export const workersView: SnapshotView<WorkerRow> = {
       isMarked: true,
       getTone: (row) => (listStates(row).some((state) => BAD.has(state)) ? "problem" : "held"),
     }),
-    createTextColumn("running", 1, ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`, {
+    createRightColumn("running", 1, ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`, {
       title: "RUNS",
-      align: "right",
       getSortValue: ({ running }) => running,
       getMeasure: ({ running }) => running,
     }),
     createTextColumn("clock", 2, ({ record }) => record?.clock, {
       getTone: ({ record }) => (record?.clock === "ok" ? "quiet" : "problem"),
     }),
-    createAgeColumn("since", "SINCE", 2, ({ record }) => record?.since),
+    createAgeColumn("since", 2, ({ record }) => record?.since),
     createTextColumn("types", 2, ({ record }) => formatTypes(record)),
     createTextColumn("tags", 5, ({ record }) => (record?.tags ?? []).join(" ")),
     createNoteColumn(3, ({ fault }) => fault ?? ""),
     createTextColumn("version", 5, ({ record }) => record?.version),
     createTextColumn("worker", 6, ({ id }) => id, { title: "ID", isRandom: true }),
-    createAgeColumn("word", "WORD", 9, ({ record }) => record?.wall),
+    createAgeColumn("word", 9, ({ record }) => record?.wall),
   ],
   sort: "who",
   getKey: ({ id }) => id,

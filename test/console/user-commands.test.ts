@@ -14,10 +14,9 @@ import {
   listUserKeyActions,
   type UserCommand,
 } from "../../src/console/user-commands.ts";
-import { formatRunning } from "../../src/schedule/state/running-record.ts";
 import type { Subject } from "../../src/state/subject.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "../state/pictures.ts";
+import { pictureOf, runOf, stand } from "../state/pictures.ts";
+import { running } from "../views/schedules.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   const parsed = userCommands.parse(
@@ -27,22 +26,12 @@ function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   return parsed.value;
 }
 
-const running = {
-  worker: "w",
-  host: "h.example.com",
-  pid: 1,
-  run: runOf("s"),
-  scheduled: NOW,
-  attempt: 1,
-  since: NOW,
-  late: 0,
-};
 const snapshot = pictureOf([
   stand("lock backup", "a", 10, { state: "held" }),
   stand("lock backup", "b", 11, {}),
   stand("resource db", "c", 12, { state: "held" }),
   stand("resource db", "d", 13, { state: "held" }),
-  plain(keys.running("nightly"), formatRunning(running)),
+  running("nightly", { run: runOf("s"), host: "h.example.com", pid: 1 }),
 ]);
 const context = { snapshot, settings: { prefix: "/signalbox/", context: "prod", readOnly: false } };
 

@@ -4,12 +4,10 @@ import type { KeyValue } from "../../src/protocol/txn.ts";
 import { countActivity } from "../../src/state/activity.ts";
 import { keys } from "../protocol/samples.ts";
 import { running, schedule } from "../views/schedules.ts";
-import { NOW, pastRun, pictureOf, plain, runOf, stand } from "./pictures.ts";
+import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "./pictures.ts";
 
 const SPAN = { from: NOW - 4_000, until: NOW };
 const ago = (seconds: number) => NOW - seconds * 1_000;
-const history = (lock: string, ...runs: ReturnType<typeof pastRun>[]) =>
-  plain(keys.history(lock), JSON.stringify({ v: 1, runs }));
 
 /** Holders and waiters in four parts of a second each. */
 function count(...kvs: KeyValue[]): { holders: readonly number[]; waiters: readonly number[] } {
@@ -37,7 +35,7 @@ describe("activity", () => {
   it("counts past runs of locks, also short ones, and none that ended before", () => {
     const short = pastRun({ enqueuedAt: ago(3.5), grantedAt: ago(3.5), endedAt: ago(3.25) });
     const early = pastRun({ run: runOf("q"), enqueuedAt: ago(9), grantedAt: ago(8), endedAt: ago(5) });
-    expect(count(history("x", short, early))).toEqual({ holders: [0.25, 0, 0, 0], waiters: [0, 0, 0, 0] });
+    expect(count(historyOf("x", short, early))).toEqual({ holders: [0.25, 0, 0, 0], waiters: [0, 0, 0, 0] });
   });
 
   it("counts running occurrences of schedules, but not again if their run has a claim", () => {
@@ -71,7 +69,7 @@ describe("activity", () => {
       run: "z",
     } as const;
     const kvs = [
-      history("x", failed, early, pastRun({ run: runOf("r") })),
+      historyOf("x", failed, early, pastRun({ run: runOf("r") })),
       ...schedule("nightly", {}, { last }),
     ];
     expect(countActivity(pictureOf(kvs), SPAN, 4).failures).toEqual([0, 1, 0, 1]);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type DrainTarget, isDrainApplicable, isEveryQueueStopped } from "../../src/protocol/drain.ts";
 import { DRAIN_SCOPES, type DrainScope } from "../../src/protocol/keys.ts";
-import { serializeTicket, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
+import { TICKET_STATES } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import {
   computeDrainExtent,
@@ -15,32 +15,11 @@ import {
   formatDrainWithEnd,
   formatInstantSeconds,
 } from "../../src/state/drain-extent.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+import type { Snapshot } from "../../src/state/snapshot.ts";
+import { keys } from "../protocol/samples.ts";
+import { groupOf, held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
 
-const NOW = 1_700_000_100_000;
-
-/** `lock x` or `resource db` of a run that a letter names, on the host `LETTER.example.com`. */
-function stand(what: string, letter: string, at: number, ticket: Partial<Ticket> | undefined): KeyValue {
-  const [kind, name = ""] = what.split(" ");
-  const run = letter.repeat(16);
-  const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
-  const whole = ticketWith({ run, host: `${letter}.example.com`, ...ticket });
-  return plain(key, ticket === undefined ? "{" : serializeTicket(whole), at);
-}
-
-function plain(key: string, value = "{}", at = 1): KeyValue {
-  return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 0n };
-}
-
-function pictureOf(...kvs: readonly KeyValue[]): Snapshot {
-  const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
-  fold.begin();
-  for (const kv of kvs) fold.add(kv);
-  fold.finish(100n);
-  return fold.getSnapshot();
-}
+const snapshotOf = (...kvs: readonly KeyValue[]) => pictureOf(kvs);
 
 const target = (words: string): DrainTarget => {
   const [scope = "all", name = "all"] = words.split(" ");
@@ -56,15 +35,10 @@ function hit(snapshot: Snapshot, words: string): { holds: string; waits: string[
   };
 }
 
-const held = { state: "held" } as const;
-const waiting = { state: "waiting" } as const;
-const GROUPS = [
-  plain(keys.group("all"), '["web","D.example.com."]'),
-  plain(keys.group("web"), '["a.example.com","B.Example.Com"]'),
-];
+const GROUPS = [groupOf("all", "web", "D.example.com."), groupOf("web", "a.example.com", "B.Example.Com")];
 
 describe("a drain is about", () => {
-  const snapshot = pictureOf(
+  const snapshot = snapshotOf(
     ...GROUPS,
     stand("lock x", "a", 1, held),
     stand("resource db", "a", 2, held),
@@ -103,8 +77,8 @@ describe("a drain is about", () => {
   });
 
   it("tickets that cannot be read, where their key says that they are in it", () => {
-    const strange = pictureOf(
-      stand("lock x", "a", 1, undefined),
+    const strange = snapshotOf(
+      plain(keys.lock("x", runOf("a")), "{"),
       plain(keys.lock("y", "byhand"), "?"),
       plain(keys.lock("w", "byhand"), "?"),
     );
@@ -118,13 +92,13 @@ describe("a drain is about", () => {
   it("waiters that another drain makes leave, while that one lasts", () => {
     const waiter = stand("lock x", "b", 3, waiting);
     const until = (at: number) => plain(keys.drain("host", "b.example.com"), `{"until":${at}}`);
-    expect(hit(pictureOf(waiter, until(NOW + 1)), "lock x").waits).toEqual(["b leaves"]);
-    expect(hit(pictureOf(waiter, until(NOW)), "lock x").waits).toEqual(["b stays"]);
+    expect(hit(snapshotOf(waiter, until(NOW + 1)), "lock x").waits).toEqual(["b leaves"]);
+    expect(hit(snapshotOf(waiter, until(NOW)), "lock x").waits).toEqual(["b stays"]);
   });
 });
 
 describe("drains", () => {
-  const snapshot = pictureOf(
+  const snapshot = snapshotOf(
     ...GROUPS,
     plain(keys.drain("all", "all"), '{"by":"ann"}'),
     plain(`${keys.drains().key}all/by-hand`),
@@ -185,7 +159,7 @@ it("is the same, however claims and drains are mixed, as what each run asks itse
           return all.map((what) => stand(what, letter, index + 1, { state }));
         });
         const standing = more.map(({ scope, name }) => plain(keys.drain(scope, name)));
-        const snapshot = pictureOf(...GROUPS, ...kvs, ...standing);
+        const snapshot = snapshotOf(...GROUPS, ...kvs, ...standing);
         const { holders, waiters } = computeDrainExtent(snapshot, drain, NOW);
         for (const [index, { lock, resources, state }] of claims.entries()) {
           const run = (letters[index] ?? "z").repeat(16);
@@ -212,7 +186,7 @@ describe("in words", () => {
     const crowd = Array.from({ length: 12 }, (_, index) =>
       stand("lock x", letterOf(index), index + 1, index === 0 ? held : waiting),
     );
-    const snapshot = pictureOf(...crowd);
+    const snapshot = snapshotOf(...crowd);
     const lines = formatDrainExtent(
       computeDrainExtent(snapshot, target("lock x"), NOW),
       target("lock x"),

@@ -15,13 +15,10 @@ import {
 import { formatEvictionPreview, previewEviction } from "../../src/state/eviction-preview.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
+import { held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
 
 const nextOf = (snapshot: Snapshot, ...letters: string[]) =>
   previewEviction(snapshot, new Set(letters.map(runOf)), NOW).next.map(({ claim }) => claim.run[0]);
-
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 
 describe("who is next when a run is reset", () => {
   const lock = [

@@ -2,16 +2,24 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admit } from "../../src/protocol/admission.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import { toQueue } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import { explain, formatExplanation, type SessionLivenessMap } from "../../src/state/explain.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
+import {
+  drainOf,
+  held,
+  historyOf,
+  NOW,
+  pictureOf,
+  plain,
+  resourceOf,
+  runOf,
+  stand,
+  waiting,
+} from "./pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 
 function of(letter: string, ...kvs: KeyValue[]) {
@@ -25,24 +33,12 @@ const lines = (letter: string, ...kvs: KeyValue[]) =>
   formatExplanation(of(letter, ...kvs), { wall: NOW, sessions: ALIVE });
 
 /** The history of lock x: how long each run held it, ms. */
-function history(...durations: number[]): KeyValue {
-  const past = { run: "r", host: "h", pid: 1, command: "c", token: "1", waited: 0, exit: 0 };
-  const times = { enqueuedAt: 0, grantedAt: 0, endedAt: 0 };
-  const runs = durations.map((ms) => ({ ...past, ...times, held: ms }));
-  return plain(keys.history("x"), JSON.stringify({ v: 1, runs }));
-}
+const history = (...durations: number[]) =>
+  historyOf("x", ...durations.map((ms) => ({ held: ms, waited: 0 })));
 
 const drain = (scope: "lock" | "host" | "group", name: string, until?: number) =>
-  plain(
-    keys.drain(scope, name),
-    serializeDrain({
-      by: "ann@ops",
-      at: NOW - 60_000,
-      why: "new disks",
-      ...(until !== undefined && { until }),
-    }),
-  );
-const total = (units: string) => plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: units }));
+  drainOf(scope, name, { by: "ann@ops", at: NOW - 60_000, why: "new disks", ...(until && { until }) });
+const total = (units: string) => resourceOf("db", { total: units });
 
 const lock = [
   stand("lock x", "a", 1, held),

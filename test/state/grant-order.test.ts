@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import { buildClaims, compareClaims, isHolder } from "../../src/state/claims.ts";
 import { isClaimReady } from "../../src/state/eviction-preview.ts";
 import { buildQueueId, type Snapshot } from "../../src/state/snapshot.ts";
 import { buildViewContext, listDrainsOnClaim } from "../../src/state/view-context.ts";
 import { computeGrantOrder, removeRunsFrom } from "../../src/state/what-if.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "./pictures.ts";
+import { drainOf, NOW, pictureOf, stand } from "./pictures.ts";
 
 const QUEUES = ["lock x", "lock y", "resource db", "resource net"] as const;
 const TOTAL = 3;
@@ -34,7 +32,7 @@ function buildSnapshot(
       return stand(queue, letter, 10 * at + place + 1, { ...units, ...state });
     }),
   );
-  const drain = plain(keys.drain("lock", "y"), serializeDrain({ by: "ann@web1", at: NOW }));
+  const drain = drainOf("lock", "y", { by: "ann@web1" });
   return pictureOf([...kvs, ...(isDrained ? [drain] : [])]);
 }
 

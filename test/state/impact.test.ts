@@ -7,8 +7,7 @@ import {
 } from "../../src/fleet/config-changes.ts";
 import { normalizeMembers } from "../../src/fleet/configuration.ts";
 import type { ResourceConfig } from "../../src/fleet/resources.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
+import type { Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildConfiguration, listMalformedConfig } from "../../src/state/configuration.ts";
 import {
@@ -17,36 +16,15 @@ import {
   formatAffectedRuns,
   formatConfigChanges,
 } from "../../src/state/impact.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+import type { Snapshot } from "../../src/state/snapshot.ts";
+import { keys } from "../protocol/samples.ts";
+import { drainOf, groupOf, held, hostOf, NOW, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
 
-const NOW = 1_700_000_100_000;
-
-function plain(key: string, value: string, at = 1): KeyValue {
-  return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 7n };
-}
-
-/** `lock x` or `resource db` of a run named by a letter, on the host of that letter. */
-function stand(what: string, letter: string, ticket: Partial<Ticket>): KeyValue {
-  const [kind, name = ""] = what.split(" ");
-  const run = letter.repeat(16);
-  const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
-  return plain(key, serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...ticket })));
-}
-
-const group = (name: string, ...members: string[]) => plain(keys.group(name), JSON.stringify(members));
-const resource = (name: string, total: string) => plain(keys.resourceConfig(name), JSON.stringify({ total }));
+const claim = (what: string, letter: string, ticket: Partial<Ticket>) => stand(what, letter, 1, ticket);
+const resource = (name: string, total: string) => resourceOf(name, { total });
 const host = (letter: string, cpu: number, macros = {}) =>
-  plain(keys.host(`${letter}.example.com`), JSON.stringify({ cpu, memMb: 1000, macros, seenAt: 1 }));
-
-function pictureOf(...kvs: KeyValue[]): Snapshot {
-  const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
-  fold.begin();
-  for (const kv of kvs) fold.add(kv);
-  fold.finish(100n);
-  return fold.getSnapshot();
-}
+  hostOf(`${letter}.example.com`, { cpu, memMb: 1000, macros, seenAt: 1 });
+const snapshotOf = (...kvs: readonly KeyValue[]) => pictureOf(kvs);
 
 function groupChange(snapshot: Snapshot, name: string, ...members: string[]): ConfigChange[] {
   const before = buildConfiguration(snapshot);
@@ -76,21 +54,20 @@ const fates = (snapshot: Snapshot, changes: readonly ConfigChange[]) =>
 const notes = (snapshot: Snapshot, changes: readonly ConfigChange[]) =>
   computeConfigImpact(snapshot, changes, NOW).notes;
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const [A, B, C] = ["a.example.com", "b.example.com", "c.example.com"];
 
 describe("a change of groups", () => {
-  const snapshot = pictureOf(
-    group("web", A, B),
-    group("all", "web", C),
-    stand("lock x", "a", { ...held, group: "web" }),
-    stand("resource db", "a", { ...held, group: "web" }),
-    stand("lock x", "b", { group: "all" }),
-    stand("lock y", "c", { ...held, group: "all" }),
-    stand("lock z", "d", held), // no group at all
-    stand("lock w", "a2", { ...held, host: A }),
-    stand("lock v", "g", { state: "grace", host: A, group: "web" }),
-    stand("lock u", "o", { ...held, group: "other" }), // was not in it before either
+  const snapshot = snapshotOf(
+    groupOf("web", A, B),
+    groupOf("all", "web", C),
+    claim("lock x", "a", { ...held, group: "web" }),
+    claim("resource db", "a", { ...held, group: "web" }),
+    claim("lock x", "b", { group: "all" }),
+    claim("lock y", "c", { ...held, group: "all" }),
+    claim("lock z", "d", held), // no group at all
+    claim("lock w", "a2", { ...held, host: A }),
+    claim("lock v", "g", { state: "grace", host: A, group: "web" }),
+    claim("lock u", "o", { ...held, group: "other" }), // was not in it before either
   );
 
   it.each([
@@ -133,7 +110,7 @@ describe("a change of groups", () => {
       expect.stringContaining("groups contain each other in a circle"),
     ]);
     expect(circle.groups.get("web")).toContain("all");
-    const known = pictureOf(group("old"), group("web", A), host("a", 2));
+    const known = snapshotOf(groupOf("old"), groupOf("web", A), host("a", 2));
     expect(notes(known, groupChange(known, "web", A, "b", "a"))).toEqual([
       `"a" is neither a group nor a host that was ever seen; did you mean "${A}"?`,
       '"b" is neither a group nor a host that was ever seen',
@@ -142,38 +119,38 @@ describe("a change of groups", () => {
   });
 
   it("tells of drains that come to apply, and of those that stop nobody any more", () => {
-    const drain = plain(keys.drain("group", "web"), serializeDrain({ by: "ann@ops", at: 1 }));
-    const drained = pictureOf(group("web", A, B), drain, stand("lock x", "c", { group: "web" }));
-    const waiting = stand("lock y", "c", {});
+    const drain = drainOf("group", "web", { by: "ann@ops" });
+    const drained = snapshotOf(groupOf("web", A, B), drain, claim("lock x", "c", { group: "web" }));
+    const waiting = claim("lock y", "c", {});
     expect(notes(drained, groupChange(drained, "web", A))).toEqual([
       `group "web" is drained by ann@ops; it no longer applies to ${B}`,
     ]);
     expect(notes(drained, deleted(drained, "group", "web"))).toEqual([
       'group "web" is drained by ann@ops; without the group, the drain stops nothing',
     ]);
-    const entering = pictureOf(group("web", A, B), drain, waiting);
+    const entering = snapshotOf(groupOf("web", A, B), drain, waiting);
     const changes = groupChange(entering, "web", A, B, C);
     expect(fates(entering, changes)).toEqual(["c perhaps 75"]);
     expect(notes(entering, changes)).toContain(
       `group "web" is drained by ann@ops; nothing starts any more on ${C}`,
     );
-    const ended = plain(keys.drain("group", "web"), serializeDrain({ by: "ann", at: 1, until: NOW - 1 }));
-    const over = pictureOf(group("web", A, B), ended, waiting);
+    const ended = drainOf("group", "web", { until: NOW - 1 });
+    const over = snapshotOf(groupOf("web", A, B), ended, waiting);
     expect(fates(over, groupChange(over, "web", A, B, C))).toEqual([]);
   });
 });
 
 describe("a change of totals", () => {
-  const configured = pictureOf(
+  const configured = snapshotOf(
     resource("db", "10"),
-    stand("resource db", "a", { ...held, count: 4, total: 10, isStated: true }),
-    stand("resource db", "b", { count: 8, total: 10 }),
-    stand("resource db", "c", { count: 2, total: 10, isStated: true }),
-    stand("resource db", "d", { count: 2, total: 10 }),
+    claim("resource db", "a", { ...held, count: 4, total: 10, isStated: true }),
+    claim("resource db", "b", { count: 8, total: 10 }),
+    claim("resource db", "c", { count: 2, total: 10, isStated: true }),
+    claim("resource db", "d", { count: 2, total: 10 }),
   );
-  const stated = pictureOf(
-    stand("resource db", "b", { count: 8, total: 10, isStated: true }),
-    stand("resource db", "c", { count: 2, total: 12, isStated: true }),
+  const stated = snapshotOf(
+    claim("resource db", "b", { count: 8, total: 10, isStated: true }),
+    claim("resource db", "c", { count: 2, total: 12, isStated: true }),
   );
 
   it.each([
@@ -214,13 +191,13 @@ describe("a change of totals", () => {
   });
 
   it("with macros means another number on each host, and an unknown one where a host was never seen", () => {
-    const snapshot = pictureOf(
+    const snapshot = snapshotOf(
       host("a", 2),
       host("b", 8),
       resource("FQDN_cpu", "CPU * 2"),
-      stand(`resource ${A}_cpu`, "a", { count: 3, total: 4 }),
-      stand(`resource ${B}_cpu`, "b", { count: 3, total: 16 }),
-      stand(`resource ${C}_cpu`, "c", { count: 3, total: 4 }),
+      claim(`resource ${A}_cpu`, "a", { count: 3, total: 4 }),
+      claim(`resource ${B}_cpu`, "b", { count: 3, total: 16 }),
+      claim(`resource ${C}_cpu`, "c", { count: 3, total: 4 }),
     );
     const hits = fates(snapshot, resourceChange(snapshot, "FQDN_cpu", { total: "CPU" }));
     expect(hits).toEqual(["a leaves 78", "c perhaps 78"]);
@@ -240,9 +217,9 @@ describe("a change of totals", () => {
 describe("what is told", () => {
   it("names who is hit and why, counts them, and shortens long lists", () => {
     const many = Array.from({ length: 20 }, (_, index) =>
-      stand(`lock l${index}`, "abcdefghjkmnpqrstvwxyz"[index] ?? "", { ...held, host: A, group: "web" }),
+      claim(`lock l${index}`, "abcdefghjkmnpqrstvwxyz"[index] ?? "", { ...held, host: A, group: "web" }),
     );
-    const snapshot = pictureOf(group("web", A), ...many, stand("lock l0", "z", { host: A, group: "web" }));
+    const snapshot = snapshotOf(groupOf("web", A), ...many, claim("lock l0", "z", { host: A, group: "web" }));
     const { affected } = computeConfigImpact(snapshot, deleted(snapshot, "group", "web"), NOW);
     expect(formatAffectedCount(affected)).toBe("ends 20 running commands, evicts 1 waiting run");
     const lines = formatAffectedRuns(affected, NOW);
@@ -256,8 +233,8 @@ describe("what is told", () => {
   });
 
   it("of what has moved covers what was changed and changed back", () => {
-    const then = pictureOf(group("web", A), resource("db", "10"));
-    const again = pictureOf(plain(keys.group("web"), JSON.stringify([A]), 5), resource("db", "11"));
+    const then = snapshotOf(groupOf("web", A), resource("db", "10"));
+    const again = snapshotOf(plain(keys.group("web"), JSON.stringify([A]), 5), resource("db", "11"));
     expect(formatConfigChanges(then, again, () => true)).toEqual([
       "~ resource db: total 10 -> 11",
       "group web was written again",
@@ -267,7 +244,7 @@ describe("what is told", () => {
   });
 
   it("of a configuration leaves out what cannot be read, and says so", () => {
-    const snapshot = pictureOf(plain(keys.group("web"), "{"), plain(keys.resourceConfig("db"), "[]"));
+    const snapshot = snapshotOf(plain(keys.group("web"), "{"), plain(keys.resourceConfig("db"), "[]"));
     expect(buildConfiguration(snapshot)).toEqual({ groups: new Map(), resources: new Map() });
     expect(listMalformedConfig(snapshot).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       "group web",

@@ -8,10 +8,8 @@ import {
   formatNextGrants,
   MOST_TICKETS,
 } from "../../src/state/what-if.ts";
-import { NOW, pictureOf, runOf, stand } from "./pictures.ts";
+import { held, NOW, pictureOf, runOf, stand, waiting } from "./pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 const snapshot = pictureOf([
   stand("lock x", "a", 1, held),
   ...["b", "c", "d", "e", "f"].map((letter, at) => stand("lock x", letter, at + 2, waiting)),

@@ -1,22 +1,18 @@
 /** Drains of the past, as tables of audit records and stored drains. */
 import { describe, expect, it } from "vitest";
-import { type AuditRecord, serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
+import type { AuditRecord } from "../../src/protocol/audit.ts";
 import { listPastDrains } from "../../src/state/past-drains.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain } from "./pictures.ts";
+import { auditOf, drainOf, NOW, pictureOf } from "./pictures.ts";
 
-function audit(action: AuditRecord["action"], target: string, ago: number, outcome = "drained") {
-  const id = `${action}${ago}`;
-  const record = { id, at: NOW - ago, user: "ann", host: "web1", action, target, seen: 1n, outcome };
-  return plain(keys.audit(id), serializeAuditRecord(record));
-}
+const audit = (action: AuditRecord["action"], target: string, ago: number, outcome = "drained") =>
+  auditOf(`${action}${ago}`, { at: NOW - ago, host: "web1", action, target, outcome });
 
 const stored = (ago: number, until?: number) =>
-  plain(
-    keys.drain("lock", "x"),
-    serializeDrain({ by: "ann@web1", at: NOW - ago, ...(until !== undefined && { until: NOW - until }) }),
-  );
+  drainOf("lock", "x", {
+    by: "ann@web1",
+    at: NOW - ago,
+    ...(until !== undefined && { until: NOW - until }),
+  });
 
 describe("drains that are known", () => {
   it.each([

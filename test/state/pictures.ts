@@ -1,6 +1,9 @@
 /** Sample snapshots for tests. */
 
+import { type AuditRecord, serializeAuditRecord } from "../../src/protocol/audit.ts";
+import { type Drain, serializeDrain } from "../../src/protocol/drain.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
+import type { DrainScope } from "../../src/protocol/keys.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
@@ -8,6 +11,10 @@ import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
 
 export const NOW = 1_700_000_100_000;
+
+/** Tickets that hold since a minute, and that wait. */
+export const held = { state: "held", grantedAt: NOW - 60_000 } as const;
+export const waiting = { state: "waiting" } as const;
 
 /** Returns the run for a letter. */
 export const runOf = (letter: string): string => letter.repeat(16);
@@ -20,7 +27,7 @@ export function stand(what: string, letter: string, at: number, ticket: Partial<
   return plain(key, serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...ticket })), at);
 }
 
-export function plain(key: string, value: string, at = 1): KeyValue {
+export function plain(key: string, value = "{}", at = 1): KeyValue {
   return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 7n };
 }
 
@@ -41,6 +48,42 @@ export function pastRun(more: Partial<PastRun> = {}): PastRun {
     ...more,
   };
 }
+
+/** The history of a lock, newest first. */
+export const historyOf = (lock: string, ...runs: readonly Partial<PastRun>[]): KeyValue =>
+  plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
+
+/** A drain by ann, now. */
+export const drainOf = (scope: DrainScope, name: string, more: Partial<Drain> = {}): KeyValue =>
+  plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: NOW, ...more }));
+
+export const groupOf = (name: string, ...members: readonly string[]): KeyValue =>
+  plain(keys.group(name), JSON.stringify(members));
+
+/** What ann did on a host. */
+export const auditOf = (id: string, record: Partial<AuditRecord>): KeyValue =>
+  plain(
+    keys.audit(id),
+    serializeAuditRecord({
+      id,
+      at: NOW,
+      user: "ann",
+      host: "ops",
+      action: "drain",
+      target: "",
+      seen: 1n,
+      outcome: "done",
+      ...record,
+    }),
+  );
+
+/** The configuration of a resource. */
+export const resourceOf = (name: string, config: object): KeyValue =>
+  plain(keys.resourceConfig(name), JSON.stringify({ v: 1, ...config }));
+
+/** The facts of a host. */
+export const hostOf = (name: string, facts: object): KeyValue =>
+  plain(keys.host(name), JSON.stringify({ v: 1, ...facts }));
 
 export function pictureOf(kvs: readonly KeyValue[], revision = 100n): Snapshot {
   const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);

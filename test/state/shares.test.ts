@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { computeShares, formatShare, getShareTone, renderShareBar } from "../../src/state/shares.ts";
 import { keys } from "../protocol/samples.ts";
-import { pictureOf, plain, stand } from "./pictures.ts";
+import { hostOf, pictureOf, plain, stand } from "./pictures.ts";
 
 const WEB1 = "web1.example.com";
 const host = (fqdn: string, cpu: number, macros: object = {}) =>
-  plain(keys.host(fqdn), JSON.stringify({ v: 1, cpu, memMb: 7_976, macros, seenAt: 1 }));
+  hostOf(fqdn, { cpu, memMb: 7_976, macros, seenAt: 1 });
 const resource = (name: string, config: object) =>
   plain(keys.resourceConfig(name), JSON.stringify({ v: 1, ...config }));
 const used = (name: string, letter: string, on: string, count: number, total: number, state = "held") =>

@@ -1,12 +1,9 @@
 /** Bars of holds and waits, as tables of histories and queues. */
 import { describe, expect, it } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { appendPastRun } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../src/state/timeline.ts";
-import { keys } from "../protocol/samples.ts";
 import { running } from "../views/schedules.ts";
-import { NOW, pastRun, pictureOf, plain, stand } from "./pictures.ts";
+import { drainOf, historyOf, NOW, pictureOf, stand } from "./pictures.ts";
 
 const SPAN = { from: NOW - 10_000, until: NOW };
 
@@ -20,18 +17,9 @@ function draw(
 }
 
 const ended = (enqueued: number, granted: number, end: number, exit = 0) =>
-  plain(
-    keys.history("x"),
-    appendPastRun(
-      undefined,
-      pastRun({ enqueuedAt: NOW - enqueued, grantedAt: NOW - granted, endedAt: NOW - end, exit }),
-    ),
-  );
+  historyOf("x", { enqueuedAt: NOW - enqueued, grantedAt: NOW - granted, endedAt: NOW - end, exit });
 const drain = (scope: "lock" | "all", name: string, at: number, until?: number) =>
-  plain(
-    keys.drain(scope, name),
-    serializeDrain({ by: "ann", at: NOW - at, ...(until !== undefined && { until: NOW - until }) }),
-  );
+  drainOf(scope, name, { at: NOW - at, ...(until !== undefined && { until: NOW - until }) });
 
 describe("bars", () => {
   it.each([

@@ -1,15 +1,18 @@
 /** What a reset, a drain or a new total would do, as tables of queues. */
 import { describe, expect, it } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
-import { predictDrain, predictReset, predictTotal, type WhatIfReport } from "../../src/state/what-if.ts";
+import {
+  computeDrainEffect,
+  computeResetEffect,
+  computeTotalEffect,
+  predictChange,
+  type WhatIfReport,
+} from "../../src/state/what-if.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
+import { drainOf, held, NOW, pictureOf, plain, resourceOf, runOf, stand, waiting } from "./pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
 
 /** Formats a report: `ends a`, `leaves b`, `c0` for a grant in round 0, `never d`. */
@@ -33,7 +36,7 @@ const UNITS = [
   stand("resource db", "c", 3, db(6)),
   stand("resource db", "d", 4, db(1)),
 ];
-const drained = plain(keys.drain("lock", "x"), serializeDrain({ by: "ann@web1", at: NOW }));
+const drained = drainOf("lock", "x", { by: "ann@web1" });
 
 describe("a reset", () => {
   it.each([
@@ -63,13 +66,18 @@ describe("a reset", () => {
     const snapshot = pictureOf(kvs);
     const claims = buildClaims(snapshot);
     const evicted = [...runs].flatMap((letter) => claims.get(runOf(letter)) ?? []);
-    expect(format(predictReset(snapshot, evicted, NOW))).toEqual(result);
+    expect(format(predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW))).toEqual(result);
   });
 
   it("says what each grant would be without it", () => {
     const snapshot = pictureOf(LOCK);
     const evicted = [buildClaims(snapshot).get(runOf("a"))].filter((claim) => claim !== undefined);
-    expect(predictReset(snapshot, evicted, NOW).grants.map(({ round, before }) => [round, before])).toEqual([
+    expect(
+      predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW).grants.map(({ round, before }) => [
+        round,
+        before,
+      ]),
+    ).toEqual([
       [0, 1],
       [1, 2],
     ]);
@@ -102,13 +110,20 @@ describe("a drain", () => {
     },
     { what: "of nothing", kvs: both, scope: "lock", name: "z", result: [] },
   ] as const)("$what", ({ kvs, scope, name, result }) => {
-    expect(format(predictDrain(pictureOf(kvs), { scope, name }, { by: "ann", wall: NOW }))).toEqual(result);
+    expect(
+      format(
+        predictChange(
+          pictureOf(kvs),
+          computeDrainEffect(pictureOf(kvs), { scope, name }, { by: "ann", wall: NOW }),
+          NOW,
+        ),
+      ),
+    ).toEqual(result);
   });
 });
 
 describe("a new total", () => {
-  const config = (total: string): KeyValue =>
-    plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total }));
+  const config = (total: string): KeyValue => resourceOf("db", { total });
   it.each([
     { what: "more units let the next ones start", total: 12, result: ["b0", "c1", "d1"] },
     { what: "all fit", total: 30, result: ["b0", "c0", "d0"] },
@@ -116,7 +131,9 @@ describe("a new total", () => {
     { what: "too few for a request", total: 5, result: ["leaves c", "b1", "d1"] },
   ])("$what", ({ total, result }) => {
     const snapshot = pictureOf([...UNITS, config("10")]);
-    expect(format(predictTotal(snapshot, { resource: "db", total }, NOW))).toEqual(result);
+    expect(
+      format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total }, NOW), NOW)),
+    ).toEqual(result);
   });
 
   it("a run that states another total leaves", () => {
@@ -125,6 +142,8 @@ describe("a new total", () => {
         (kv) => kv !== undefined,
       ),
     );
-    expect(format(predictTotal(snapshot, { resource: "db", total: 20 }, NOW))).toEqual(["leaves b"]);
+    expect(
+      format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total: 20 }, NOW), NOW)),
+    ).toEqual(["leaves b"]);
   });
 });

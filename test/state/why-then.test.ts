@@ -1,9 +1,6 @@
 /** Why something did not run at a time, as tables of histories. */
 import { describe, expect, it } from "vitest";
-import { type AuditRecord, serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { appendPastRun } from "../../src/protocol/history.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { AuditRecord } from "../../src/protocol/audit.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import {
   explainLockAt,
@@ -11,22 +8,18 @@ import {
   findLastExpected,
   findMainReason,
 } from "../../src/state/why-then.ts";
-import { keys } from "../protocol/samples.ts";
 import { definitionOf, dueOf } from "../views/schedules.ts";
-import { pastRun, pictureOf, plain } from "./pictures.ts";
+import { auditOf, drainOf, groupOf, historyOf, pictureOf } from "./pictures.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const AT = Date.UTC(2026, 0, 5, 3);
 
-function audit(action: AuditRecord["action"], target: string, at: number): KeyValue {
-  const id = `${action}${at}`;
-  const record = { id, at, user: "ann", host: "web1", action, target, seen: 1n, outcome: "done" };
-  return plain(keys.audit(id), serializeAuditRecord(record));
-}
+const audit = (action: AuditRecord["action"], target: string, at: number) =>
+  auditOf(`${action}${at}`, { at, host: "web1", action, target });
 
 const stored = (scope: "lock" | "all" | "host" | "group" | "resource", name: string, at: number) =>
-  plain(keys.drain(scope, name), serializeDrain({ by: "ann@web1", at }));
+  drainOf(scope, name, { by: "ann@web1", at });
 const ok = (scheduled: number, more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
   scheduled,
   result: "ok",
@@ -114,13 +107,7 @@ describe("a schedule, every hour", () => {
 
 describe("a lock", () => {
   const run = (enqueued: number, granted: number, ended: number) =>
-    plain(
-      keys.history("x"),
-      appendPastRun(
-        undefined,
-        pastRun({ enqueuedAt: AT + enqueued, grantedAt: AT + granted, endedAt: AT + ended }),
-      ),
-    );
+    historyOf("x", { enqueuedAt: AT + enqueued, grantedAt: AT + granted, endedAt: AT + ended });
   it.each([
     { what: "held", kvs: [run(-2, -1, 1)], texts: [/held it from/] },
     { what: "waited for", kvs: [run(-2, 1, 2)], texts: [/waited; it got it/] },
@@ -153,7 +140,7 @@ describe("a lock", () => {
 });
 
 describe("drains of what a schedule uses", () => {
-  const hosts = plain(keys.group("racks"), JSON.stringify(["web1.example.com"]));
+  const hosts = groupOf("racks", "web1.example.com");
   const command = ["signalbox", "run", "--lock", "x", "--", "make"];
   const ran = [ok(AT - HOUR, { host: "web1.example.com" })];
   it.each([
@@ -212,11 +199,8 @@ describe("drains of what a schedule uses", () => {
   });
 
   it("and of a lock: the hosts of its runs", () => {
-    const past = appendPastRun(
-      undefined,
-      pastRun({ enqueuedAt: AT - 9, grantedAt: AT - 9, endedAt: AT - 8 }),
-    );
-    const kvs = [plain(keys.history("x"), past), stored("host", "web1.example.com", AT - 1)];
+    const past = historyOf("x", { enqueuedAt: AT - 9, grantedAt: AT - 9, endedAt: AT - 8 });
+    const kvs = [past, stored("host", "web1.example.com", AT - 1)];
     expect(explainLockAt("x", AT, pictureOf(kvs)).at(-1)?.text).toMatch(
       /host web1.example.com; runs were on this host/,
     );

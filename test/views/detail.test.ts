@@ -1,7 +1,5 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
-import { serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import type { SessionLivenessMap } from "../../src/state/explain.ts";
@@ -12,33 +10,30 @@ import { buildHostDetail, findHostState } from "../../src/views/hosts.ts";
 import { buildQueueDetail } from "../../src/views/queues.ts";
 import { buildRunDetail } from "../../src/views/runs.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "../state/pictures.ts";
+import {
+  auditOf,
+  drainOf,
+  groupOf,
+  held,
+  historyOf,
+  hostOf,
+  NOW,
+  pictureOf,
+  plain,
+  runOf,
+  stand,
+  waiting,
+} from "../state/pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
-const waiting = { state: "waiting" } as const;
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 29, ttl: 30 }]]);
 const QUIET: SessionLivenessMap = new Map([[7n, { left: 9, ttl: 30 }]]);
 
 const host = (fqdn: string, ago: number, more = {}) =>
-  plain(keys.host(fqdn), JSON.stringify({ v: 1, cpu: 4, memMb: 7976, seenAt: NOW - ago, ...more }));
-const group = (name: string, ...members: string[]) => plain(keys.group(name), JSON.stringify(members));
+  hostOf(fqdn, { cpu: 4, memMb: 7976, seenAt: NOW - ago, ...more });
 const drain = (scope: "lock" | "host" | "group" | "all", name: string, until?: number) =>
-  plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: 1, ...(until !== undefined && { until }) }));
+  drainOf(scope, name, { at: 1, ...(until && { until }) });
 const deed = (id: string, target: string) =>
-  plain(
-    keys.audit(id),
-    serializeAuditRecord({
-      id,
-      at: NOW,
-      user: "root",
-      sudoUser: "ann",
-      host: "ops1",
-      action: "drain",
-      target,
-      seen: 1n,
-      outcome: `drained ${id}`,
-    }),
-  );
+  auditOf(id, { user: "root", sudoUser: "ann", host: "ops1", target, outcome: `drained ${id}` });
 
 const facts = (detail: Detail) => Object.fromEntries(detail.facts.map(({ label, value }) => [label, value]));
 /** A table as texts; the title leaves out how many are not shown. */
@@ -52,23 +47,14 @@ const shown = (kind: "lock" | "resource", name: string, ...kvs: KeyValue[]) =>
 
 const past = (run: string, exit: number, tail?: string) => ({
   run: runOf(run),
-  host: "a.example.com",
-  pid: 4711,
-  command: "invoices.sh",
-  token: "1",
   exit,
-  tail,
-  enqueuedAt: NOW - 3_000,
-  grantedAt: NOW - 2_000,
-  endedAt: NOW - 1_000,
-  waited: 1_000,
-  held: 1_000,
+  ...(tail !== undefined && { tail }),
 });
 
 describe("what is shown of a lock", () => {
   it("is first the last output that is stored", () => {
     const runs = [past("c", 0), past("b", 3, "1\n2\n3\n4\n5\n6\nit failed"), past("a", 0, "older")];
-    const history = plain(keys.history("x"), JSON.stringify({ v: 1, runs }));
+    const history = historyOf("x", ...runs);
     expect(shown("lock", "x", history).sections[0]).toEqual({
       kind: "lines",
       title: expect.stringMatching(
@@ -269,7 +255,7 @@ describe("what is shown of a host", () => {
       "A.example.com.",
       ALIVE,
       host("a.example.com", 1_000, { macros: { RACK: "r1" } }),
-      group("web", "a.example.com"),
+      groupOf("web", "a.example.com"),
       stand("lock y", "b", 1, held),
       stand("lock x", "a", 2, waiting),
       stand("resource db", "a", 3, { ...held, count: 2 }),
@@ -294,7 +280,7 @@ describe("what is shown of a host", () => {
 
   it.each([
     { what: "a drain", kv: drain("host", "n.example.com"), heading: "host n.example.com: idle, drained" },
-    { what: "a group", kv: group("web", "N.example.com"), heading: "host n.example.com: idle" },
+    { what: "a group", kv: groupOf("web", "N.example.com"), heading: "host n.example.com: idle" },
     { what: "nothing but a drain of everything", kv: drain("all", "all"), heading: undefined },
   ])("that only $what names: $heading", ({ kv, heading }) => {
     expect(of("n.example.com", ALIVE, kv)?.heading).toBe(heading);
@@ -303,9 +289,9 @@ describe("what is shown of a host", () => {
 
 describe("what is shown of a group", () => {
   const kvs = [
-    group("web", "a.example.com", "b.example.com"),
-    group("all", "web"),
-    group("world", "all", "world"),
+    groupOf("web", "a.example.com", "b.example.com"),
+    groupOf("all", "web"),
+    groupOf("world", "all", "world"),
     host("a.example.com", 1_000),
     stand("lock x", "a", 1, held),
     stand("lock x", "c", 2, waiting),

@@ -1,8 +1,7 @@
 /** Events between two snapshots. */
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../fixtures/steady.ts";
-import { type AuditAction, serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
+import type { AuditAction } from "../../src/protocol/audit.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
@@ -10,7 +9,17 @@ import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import { formatEventText } from "../../src/views/event.ts";
 import { EventLog, listEventsBetween } from "../../src/views/event-log.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pastRun, plain, runOf, stand } from "../state/pictures.ts";
+import {
+  auditOf,
+  drainOf,
+  groupOf,
+  historyOf,
+  NOW,
+  plain,
+  resourceOf,
+  runOf,
+  stand,
+} from "../state/pictures.ts";
 
 const MINUTE = 60_000;
 const held = (letter: string, more = {}) =>
@@ -24,26 +33,12 @@ const waits = (letter: string, more = {}) =>
   stand("lock x", letter, letter.charCodeAt(0), { state: "waiting", enqueuedAt: NOW - 3 * MINUTE, ...more });
 const leased = (letter: string, state: "held" | "waiting" | "admitted", count = 2) =>
   stand("resource db", letter, letter.charCodeAt(0), { state, count, total: 10 });
-const history = (...runs: Partial<PastRun>[]) =>
-  plain(keys.history("x"), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
+const history = (...runs: Partial<PastRun>[]) => historyOf("x", ...runs);
 const audit = (id: string, action: AuditAction, target: string, outcome: string) =>
-  plain(
-    keys.audit(id.repeat(20)),
-    serializeAuditRecord({
-      id: "",
-      at: NOW,
-      user: "ann",
-      host: "ops.example.com",
-      seen: 1n,
-      action,
-      target,
-      outcome,
-    }),
-  );
-const group = (...members: string[]) => plain(keys.group("web"), JSON.stringify(members));
-const total = (value: object) => plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, ...value }));
-const drain = (more = {}) =>
-  plain(keys.drain("host", "a.b"), serializeDrain({ by: "ann", at: NOW, ...more }));
+  auditOf(id.repeat(20), { action, target, outcome });
+const group = (...members: string[]) => groupOf("web", ...members);
+const total = (value: object) => resourceOf("db", value);
+const drain = (more = {}) => drainOf("host", "a.b", more);
 
 /** Pictures one after the other, as a follower sees them: each a whole read. */
 class Follower {

@@ -1,7 +1,6 @@
 /** Which rows a filter lets pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import {
   addFieldWords,
@@ -12,9 +11,8 @@ import {
 } from "../../src/views/filter.ts";
 import { VIEWS } from "../../src/views/index.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { drainOf, held, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 
 const KVS = [
@@ -27,8 +25,8 @@ const KVS = [
   stand("lock stopped", "g", 7, waiting),
   plain(keys.lock("bad", "h".repeat(16)), "{", 8),
   stand("lock both", "i", 9, held),
-  plain(keys.drain("lock", "stopped"), serializeDrain({ by: "bob", at: NOW - 1, why: "upgrade" })),
-  plain(keys.drain("lock", "both"), serializeDrain({ by: "bob", at: NOW - 1 })),
+  drainOf("lock", "stopped", { by: "bob", why: "upgrade" }),
+  drainOf("lock", "both", { by: "bob" }),
 ];
 
 describe("a filter", () => {

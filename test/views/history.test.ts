@@ -1,23 +1,19 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
-import { type PastRun, parsePastRuns } from "../../src/protocol/history.ts";
+import { parsePastRuns } from "../../src/protocol/history.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { isFilterMatch, parseRowFilter } from "../../src/views/filter.ts";
 import { historyView } from "../../src/views/history.ts";
 import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pastRun, pictureOf, plain } from "../state/pictures.ts";
-
-const past = (lock: string, ...runs: Partial<PastRun>[]) =>
-  plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
+import { historyOf, NOW, pastRun, pictureOf } from "../state/pictures.ts";
 
 const snapshot = pictureOf([
-  past(
+  historyOf(
     "invoices",
     { run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" },
     { run: "r2", endedAt: NOW - 9_000, exit: 1, label: "nightly" },
   ),
-  past(
+  historyOf(
     "mail",
     { run: "r3", endedAt: NOW - 1_000 },
     { run: "r4", endedAt: NOW - 2_000, exit: 143, reason: "reset" },

@@ -14,11 +14,10 @@ import {
   resourcesView,
 } from "../../src/views/queues.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { hostOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 
 const [WEB, DB] = ["web1.example.com", "db1.example.com"];
-const host = (fqdn: string, more: object) =>
-  plain(keys.host(fqdn), JSON.stringify({ v: 1, cpu: 2, macros: {}, seenAt: NOW, ...more }));
+const host = (fqdn: string, more: object) => hostOf(fqdn, { cpu: 2, macros: {}, seenAt: NOW, ...more });
 const resource = (name: string, config: object) =>
   plain(keys.resourceConfig(name), JSON.stringify({ v: 1, ...config }));
 const HOSTS = [host(WEB, { memMb: 24_105, macros: { DISKS: 3 } }), host(DB, { memMb: 4_096 })];

@@ -1,45 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import type { PastRun } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import type { Definition } from "../../src/schedule/definition.ts";
-import { formatDefinition } from "../../src/schedule/definition.ts";
-import { COMMAND_TYPE } from "../../src/schedule/handler-types.ts";
-import { type DueState, formatDue } from "../../src/schedule/state/due.ts";
-import { formatRunning } from "../../src/schedule/state/running-record.ts";
-import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
 import { formatExposition, type MetricFamily, measureSnapshot } from "../../src/views/metrics.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pastRun, pictureOf, plain, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { lastOf, running, schedule, worker } from "./schedules.ts";
 
 const linesOf = (kvs: readonly KeyValue[]) =>
   formatExposition(measureSnapshot(pictureOf(kvs), NOW)).split("\n");
-
-function schedule(id: string, definition: Partial<Definition>, due: Partial<DueState>): KeyValue[] {
-  const whole = { cron: "* * * * *", timezone: "UTC", command: ["true"], ...definition };
-  return [
-    plain(keys.schedule(id), formatDefinition(whole)),
-    plain(keys.due(id), formatDue({ next: NOW + 1_000, runAt: NOW + 1_000, open: [], ...due })),
-  ];
-}
-
-function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
-  const record: WorkerRecord = {
-    host: `${id}.example.com`,
-    pid: 1,
-    version: "1",
-    since: NOW,
-    wall: NOW,
-    beat: 1,
-    types: [COMMAND_TYPE],
-    tags: [],
-    running: 1,
-    concurrency: 4,
-    clock: "ok",
-    ...more,
-  };
-  return plain(keys.worker(id), formatWorker(record));
-}
 
 test("holders, waiters and how long they have, of locks and of resources", () => {
   const lines = linesOf([
@@ -49,8 +16,8 @@ test("holders, waiters and how long they have, of locks and of resources", () =>
     stand("lock y", "d", 4, { state: "held", grantedAt: NOW + 9_000 }),
     stand("resource db", "e", 5, { state: "held", count: 2, total: 3, grantedAt: NOW - 1_500 }),
     stand("resource db", "f", 6, { state: "waiting", count: 2, total: 3, enqueuedAt: NOW - 1_000 }),
-    plain(keys.drain("lock", "x"), serializeDrain({ by: "op", at: NOW })),
-    plain(keys.drain("host", "old"), serializeDrain({ by: "op", at: NOW - 9, until: NOW - 1 })),
+    drainOf("lock", "x"),
+    drainOf("host", "old", { until: NOW - 1 }),
     plain(keys.lock("x", "bad"), "no ticket", 9),
   ]);
   for (const line of [
@@ -89,23 +56,13 @@ test("nobody there is none there, and no figure is missing for it", () => {
 });
 
 test("schedules by state, the latest of them, and workers", () => {
-  const since = {
-    worker: "w1",
-    host: "w1.example.com",
-    pid: 1,
-    run: "r",
-    scheduled: NOW,
-    attempt: 1,
-    since: NOW,
-    late: 0,
-  };
   const lines = linesOf([
     ...schedule("waits", {}, {}),
     ...schedule("late", {}, { next: NOW - 90_000, runAt: NOW - 90_000 }),
     ...schedule("later", {}, { next: NOW - 120_500, runAt: NOW - 120_500 }),
     ...schedule("paused", { pause: { by: "op", at: 1 } }, { next: NOW - 900_000, runAt: NOW - 900_000 }),
     ...schedule("runs", {}, {}),
-    plain(keys.running("runs"), formatRunning(since)),
+    running("runs"),
     plain(keys.schedule("bad"), "{"),
     worker("w1"),
     worker("w2", { clock: "refuses", isLeaving: true }),
@@ -129,14 +86,13 @@ test("schedules by state, the latest of them, and workers", () => {
 });
 
 test("when schedules last succeeded and ended, of those that ended last", () => {
-  const last = { scheduled: 1, startedAt: 1, late: 0, run: "r" };
   const many = Array.from({ length: 1_001 }, (_, at) =>
-    schedule(`s${at}`, {}, { last: { ...last, endedAt: NOW - at * 1_000, result: "ok" } }),
+    schedule(`s${at}`, {}, { last: lastOf({ endedAt: NOW - at * 1_000, result: "ok" }) }),
   );
   const lines = linesOf([
     ...many.flat(),
-    ...schedule("bad", {}, { last: { ...last, endedAt: NOW + 1, result: "failed" }, succeededAt: 5_000 }),
-    ...schedule("never", {}, { last: { ...last, endedAt: NOW + 2, result: "failed" } }),
+    ...schedule("bad", {}, { last: lastOf({ endedAt: NOW + 1 }), succeededAt: 5_000 }),
+    ...schedule("never", {}, { last: lastOf({ endedAt: NOW + 2 }) }),
     ...schedule("new", {}, {}),
   ]);
   const find = (text: string) => lines.filter((line) => line.startsWith(`signalbox_schedule${text}`));
@@ -183,14 +139,11 @@ test("names are labels, however they are written, and no two series are the same
 });
 
 describe("histories", () => {
-  const history = (lock: string, ...runs: Partial<PastRun>[]): KeyValue =>
-    plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
-
   test("the last end, its code and duration, and the last success of each lock", () => {
     const lines = linesOf([
-      history("good", { endedAt: NOW - 2_000, held: 1_500 }),
-      history("worse", { endedAt: NOW - 1_000, exit: 3 }, { endedAt: NOW - 9_000 }),
-      history("bad", { endedAt: NOW - 500, exit: 4 }),
+      historyOf("good", { endedAt: NOW - 2_000, held: 1_500 }),
+      historyOf("worse", { endedAt: NOW - 1_000, exit: 3 }, { endedAt: NOW - 9_000 }),
+      historyOf("bad", { endedAt: NOW - 500, exit: 4 }),
     ]);
     for (const line of [
       `lock_last_success_timestamp_seconds{lock="good"} ${(NOW - 2_000) / 1_000}`,
@@ -206,7 +159,7 @@ describe("histories", () => {
   });
 
   test("of many locks those have series that ran last", () => {
-    const kvs = Array.from({ length: 1_010 }, (_, at) => history(`l${at}`, { endedAt: NOW - at }));
+    const kvs = Array.from({ length: 1_010 }, (_, at) => historyOf(`l${at}`, { endedAt: NOW - at }));
     const lines = linesOf(kvs);
     expect(lines).toContain("signalbox_lock_histories_left_out 10");
     expect(lines).toContain('signalbox_lock_last_exit_code{lock="l999"} 0');

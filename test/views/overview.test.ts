@@ -5,32 +5,20 @@ import type { Tone } from "../../src/state/subject.ts";
 import { ASCII_DRAWING, type Drawing, measureSpans, UNICODE_DRAWING } from "../../src/views/drawing.ts";
 import { buildOverview, type Overview } from "../../src/views/overview.ts";
 import { countOverviewBuckets, drawHosts, drawOverview } from "../../src/views/overview-drawing.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pastRun, pictureOf, plain, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
 import { schedule } from "./schedules.ts";
 
 const WEB = "web1.example.com";
-const host = (fqdn: string, seenAt = NOW) =>
-  plain(keys.host(fqdn), JSON.stringify({ v: 1, cpu: 4, memMb: 8_000, macros: {}, seenAt }));
-const drain = (scope: "host" | "lock", name: string) =>
-  plain(keys.drain(scope, name), JSON.stringify({ v: 1, by: "ann", at: NOW, why: "disks" }));
+const host = (fqdn: string, seenAt = NOW) => hostOf(fqdn, { cpu: 4, memMb: 8_000, macros: {}, seenAt });
+const drain = (scope: "host" | "lock", name: string) => drainOf(scope, name, { why: "disks" });
 const failed = (lock: string, endedAt: number) =>
-  plain(
-    keys.history(lock),
-    JSON.stringify({
-      v: 1,
-      runs: [
-        pastRun({ endedAt: endedAt + 1 }),
-        pastRun({ endedAt, exit: 3, reason: "\u001b]52;c;x\u0007timeout" }),
-      ],
-    }),
-  );
+  historyOf(lock, { endedAt: endedAt + 1 }, { endedAt, exit: 3, reason: "\u001b]52;c;x\u0007timeout" });
 
 const SITE: KeyValue[] = [
   host(WEB),
   host("web2.example.com"),
   host("old.example.com", NOW - 3 * 86_400_000),
-  plain(keys.resourceConfig("FQDN_cpu"), JSON.stringify({ v: 1, total: "CPU" })),
+  resourceOf("FQDN_cpu", { total: "CPU" }),
   drain("host", "web2.example.com"),
   stand("lock x", "a", 1, { host: WEB, state: "held", grantedAt: NOW - 60_000 }),
   stand(`resource ${WEB}_cpu`, "a", 2, { host: WEB, state: "held", count: 3, total: 4 }),

@@ -1,26 +1,21 @@
 /** Problems: what is reported to operators, and what is not. */
+
 import { describe, expect, it } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
 import { buildProblemId } from "../../src/state/problem.ts";
 import { ETCD_REMEDY, findProblems, problemsView } from "../../src/views/problems.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
-
-const WORKER: WorkerRecord = {
-  host: "w.example.com",
-  pid: 1,
-  version: "1",
-  since: NOW,
-  wall: NOW,
-  beat: 1,
-  types: [],
-  tags: [],
-  running: 0,
-  concurrency: 1,
-  clock: "ok",
-};
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
+import {
+  drainOf,
+  groupOf,
+  held,
+  historyOf,
+  hostOf,
+  NOW,
+  pictureOf,
+  plain,
+  stand,
+} from "../state/pictures.ts";
+import { worker } from "./schedules.ts";
 
 /** A mark of a grant, of a session of 30 s. */
 function createMark(run: string): string {
@@ -78,22 +73,18 @@ describe("problems", () => {
       ],
       ["too-large"],
     ],
-    [
-      "a drain that has ended",
-      [plain(keys.drain("all", "all"), serializeDrain({ by: "x", at: 1, until: 2 }))],
-      ["drain-ended"],
-    ],
+    ["a drain that has ended", [drainOf("all", "all", { until: 2 })], ["drain-ended"]],
     ["a group that cannot be read", [plain(keys.group("web"), "{")], ["malformed", "group"]],
-    ["a group's host that was never seen", [plain(keys.group("web"), '["w.example.com"]')], ["host"]],
+    ["a group's host that was never seen", [groupOf("web", "w.example.com")], ["host"]],
     [
       "a group's host that only runs a worker: nothing",
-      [plain(keys.group("web"), '["W.example.com"]'), plain(keys.worker("w"), formatWorker(WORKER))],
+      [groupOf("web", "W.example.com"), worker("w", { host: "w.example.com" })],
       [],
     ],
     [
       "a host that claims and leaves no word",
       [
-        plain(keys.host("b.example.com"), JSON.stringify({ v: 1, seenAt: NOW })),
+        hostOf("b.example.com", { seenAt: NOW }),
         stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 1_200_000 }),
       ],
       ["host"],
@@ -106,7 +97,7 @@ describe("problems", () => {
     [
       "a long hold on a host that left word when it claimed: nothing but the hold",
       [
-        plain(keys.host("a.example.com"), JSON.stringify({ v: 1, seenAt: NOW - 2e8 - 100_000 })),
+        hostOf("a.example.com", { seenAt: NOW - 2e8 - 100_000 }),
         stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 2e8, grantedAt: NOW - 2e8 }),
       ],
       ["long-hold"],
@@ -139,7 +130,7 @@ describe("problems", () => {
     const kvs = [
       stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - 2e8 }),
       stand("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
-      plain(keys.drain("all", "all"), serializeDrain({ by: "x", at: 1, until: 2 })),
+      drainOf("all", "all", { until: 2 }),
     ];
     const at = (wall: number) => findProblems(pictureOf(kvs), wall);
     expect(at(NOW).map(buildProblemId)).toEqual(at(NOW + 3_700_000).map(buildProblemId));
@@ -157,38 +148,18 @@ describe("problems", () => {
   });
 
   it("judge a hold by what is usual for the lock", () => {
-    const past = {
-      run: "r",
-      host: "h",
-      pid: 1,
-      command: "c",
-      token: "1",
-      enqueuedAt: 0,
-      grantedAt: 0,
-      endedAt: 0,
-    };
-    const history = JSON.stringify({ v: 1, runs: [{ ...past, waited: 0, held: 60_000, exit: 0 }] });
+    const history = historyOf("x", { waited: 0, held: 60_000 });
     const holder = (since: number) =>
       stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - since });
-    expect(kinds(plain(keys.history("x"), history), holder(170_000))).toEqual([]);
-    expect(kinds(plain(keys.history("x"), history), holder(190_000))).toEqual(["long-hold"]);
+    expect(kinds(history, holder(170_000))).toEqual([]);
+    expect(kinds(history, holder(190_000))).toEqual(["long-hold"]);
   });
 
   it("judge a wait by what is usual for the lock", () => {
-    const past = {
-      run: "r",
-      host: "h",
-      pid: 1,
-      command: "c",
-      token: "1",
-      enqueuedAt: 0,
-      grantedAt: 0,
-      endedAt: 0,
-    };
-    const history = JSON.stringify({ v: 1, runs: [{ ...past, waited: 3_000_000, held: 1e9, exit: 0 }] });
+    const history = historyOf("x", { waited: 3_000_000, held: 1e9 });
     const waiter = (since: number) => stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - since });
-    expect(kinds(plain(keys.history("x"), history), waiter(8_900_000))).toEqual([]);
-    expect(kinds(plain(keys.history("x"), history), waiter(9_100_000))).toEqual(["long-wait"]);
+    expect(kinds(history, waiter(8_900_000))).toEqual([]);
+    expect(kinds(history, waiter(9_100_000))).toEqual(["long-wait"]);
     expect(kinds(waiter(8_900_000))).toEqual(["long-wait"]);
   });
 });

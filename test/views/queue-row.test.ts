@@ -1,13 +1,10 @@
 /** Rows of locks and resources, which several tables share. */
 import { expect, test } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { appendPastRun } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { findNamedQueue, type NamedQueue } from "../../src/state/snapshot.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { buildEmptyQueueRow, buildQueueRow } from "../../src/views/queues.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pastRun, pictureOf, plain, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
 
 const tickets = [
   stand("lock x", "a", 1, { state: "held", grantedAt: NOW - 1_000 }),
@@ -19,13 +16,11 @@ const findQueue = (kind: "lock" | "resource", name: string) =>
   findNamedQueue(snapshot, kind, name) as NamedQueue;
 const buildRow = (queue: NamedQueue, more: readonly KeyValue[] = []) =>
   buildQueueRow(queue, buildViewContext(pictureOf([...tickets, ...more]), NOW));
-const drain = (scope: "lock" | "all", name: string) =>
-  plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: NOW }));
 
 test("the row of a queue is built once, while nothing has changed that it depends on", () => {
   const [lock, resource] = [findQueue("lock", "x"), findQueue("resource", "db")];
   const rows = [buildRow(lock), buildRow(resource)];
-  const others = [drain("lock", "other"), plain(keys.resourceConfig("other"), '{"total":"3"}')];
+  const others = [drainOf("lock", "other"), resourceOf("other", { total: "3" })];
   expect(rows).toMatchObject([
     { state: "held", used: 1, total: 1, holders: [{}], waiters: [{}] },
     { state: "held", used: 2, total: 10, holders: [{}], waiters: [] },
@@ -35,10 +30,10 @@ test("the row of a queue is built once, while nothing has changed that it depend
 });
 
 test.each([
-  ["its drain", "lock", drain("lock", "x"), { drains: [{ name: "x" }] }],
-  ["a drain of everything", "resource", drain("all", "all"), { drains: [{ scope: "all" }] }],
-  ["the configured total", "resource", plain(keys.resourceConfig("db"), '{"total":"4"}'), { total: 4 }],
-  ["its history", "lock", plain(keys.history("x"), appendPastRun("", pastRun())), { past: [{ exit: 0 }] }],
+  ["its drain", "lock", drainOf("lock", "x"), { drains: [{ name: "x" }] }],
+  ["a drain of everything", "resource", drainOf("all", "all"), { drains: [{ scope: "all" }] }],
+  ["the configured total", "resource", resourceOf("db", { total: "4" }), { total: 4 }],
+  ["its history", "lock", historyOf("x", {}), { past: [{ exit: 0 }] }],
 ] as const)("the row of a queue follows %s", (_, kind, kv, expected) => {
   const queue = findQueue(kind, kind === "lock" ? "x" : "db");
   const before = buildRow(queue);
@@ -47,7 +42,7 @@ test.each([
 });
 
 test("the row of an empty queue has the last run of its history", () => {
-  const context = buildViewContext(pictureOf([plain(keys.history("y"), appendPastRun("", pastRun()))]), NOW);
+  const context = buildViewContext(pictureOf([historyOf("y", {})]), NOW);
   expect(buildEmptyQueueRow("lock", "y", context)).toMatchObject({ state: "free", last: { exit: 0 } });
   expect(buildEmptyQueueRow("lock", "z", context)).toMatchObject({ state: "free", holders: [] });
 });

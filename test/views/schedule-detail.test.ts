@@ -1,9 +1,6 @@
 /** Schedules: details in `show schedule`, problems, and events. */
 import { describe, expect, it } from "vitest";
-import { serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import type { LastOccurrence } from "../../src/schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
@@ -13,8 +10,8 @@ import { listEventsBetween } from "../../src/views/event-log.ts";
 import { findProblems } from "../../src/views/problems.ts";
 import { buildScheduleDetail } from "../../src/views/schedules.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain } from "../state/pictures.ts";
-import { memory, running, runningOf, schedule, worker } from "./schedules.ts";
+import { auditOf, drainOf, NOW, pictureOf, plain } from "../state/pictures.ts";
+import { lastOf, memory, running, runningOf, schedule, worker } from "./schedules.ts";
 
 const around = { wall: NOW, sessions: new Map([[7n, { left: 29, ttl: 30 }]]) };
 
@@ -38,15 +35,6 @@ const outcome = (more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
   host: "web1.example.com",
   attempt: 1,
   code: 0,
-  ...more,
-});
-const last = (more: Partial<LastOccurrence> = {}): LastOccurrence => ({
-  scheduled: NOW - 60_000,
-  startedAt: NOW - 59_000,
-  endedAt: NOW - 50_000,
-  late: 250,
-  result: "failed",
-  run: "r1",
   ...more,
 });
 
@@ -170,19 +158,12 @@ describe("what is shown of a schedule", () => {
   });
 
   it("is what is wrong with it, and what operators did", () => {
-    const record = { id: "a", at: NOW, user: "ann", host: "ops", action: "schedule", seen: 1n } as const;
     const detail = detailOf(
       "s",
       plain(keys.schedule("s"), "{"),
-      plain(keys.audit("a"), serializeAuditRecord({ ...record, target: "schedule s", outcome: "added" })),
-      plain(
-        keys.audit("b"),
-        serializeAuditRecord({ ...record, target: "schedules r, s and 3 more", outcome: "paused" }),
-      ),
-      plain(
-        keys.audit("c"),
-        serializeAuditRecord({ ...record, target: "schedules r, t", outcome: "resumed" }),
-      ),
+      auditOf("a", { action: "schedule", target: "schedule s", outcome: "added" }),
+      auditOf("b", { action: "schedule", target: "schedules r, s and 3 more", outcome: "paused" }),
+      auditOf("c", { action: "schedule", target: "schedules r, t", outcome: "resumed" }),
     );
     expect(detail).toMatchObject({ heading: "schedule s: malformed", tone: "problem" });
     expect(facts(detail).malformed).toMatch("its definition cannot be read");
@@ -200,17 +181,13 @@ describe("problems with schedules", () => {
   const LONG = { runAt: NOW - 301_000 };
   const AGAIN = { attempt: 0, failures: 0, kind: "due" } as const;
   it.each([
-    ["nothing", [worker("w"), ...schedule("s", {}, { last: last({ result: "ok" }) })], []],
+    ["nothing", [worker("w"), ...schedule("s", {}, { last: lastOf({ result: "ok" }) })], []],
     ["a definition that cannot be read", [plain(keys.schedule("s"), "{")], ["failure malformed schedule s"]],
     ["one that should have run", [worker("w"), ...schedule("s", {}, LONG)], ["failure late schedule s"]],
     ["one that is late by a little", [worker("w"), ...schedule("s", {}, { runAt: NOW - 299_000 })], []],
     [
       "one that a drain of everything stops",
-      [
-        worker("w"),
-        ...schedule("s", {}, LONG),
-        plain(keys.drain("all", "all"), serializeDrain({ by: "ann", at: 1 })),
-      ],
+      [worker("w"), ...schedule("s", {}, LONG), drainOf("all", "all")],
       [],
     ],
     [
@@ -234,7 +211,7 @@ describe("problems with schedules", () => {
     ["one that was paused", [worker("w"), ...schedule("s", { pause: { by: "a", at: 1 } }, LONG)], []],
     [
       "a dead letter",
-      [worker("w"), ...schedule("s", {}, { last: last({ result: "ok" }), dead: 2 })],
+      [worker("w"), ...schedule("s", {}, { last: lastOf({ result: "ok" }), dead: 2 })],
       ["warning dead-letter schedule s"],
     ],
     [
@@ -289,7 +266,7 @@ describe("what happens to schedules", () => {
     const idle = schedule("s");
     const busy = [...idle, running("s", { run: "r1", attempt: 2 })];
     expect(told(idle, busy)).toEqual(["started  schedule s  web1:42  attempt 2, 1.0s late"]);
-    const [definition, due] = schedule("s", {}, { last: last() });
+    const [definition, due] = schedule("s", {}, { last: lastOf() });
     if (definition === undefined || due === undefined) throw new Error("no such keys");
     expect(told(busy, [definition, newer(due)])).toEqual(["ended  schedule s  web1:42  failed after 9s"]);
     expect(told(busy, busy)).toEqual([]);
@@ -312,11 +289,7 @@ describe("what happens to schedules", () => {
     const [definition] = schedule("s");
     const paused = schedule("s", { pause: { by: "ann", at: 1 } })[0];
     if (definition === undefined || paused === undefined) throw new Error("no such keys");
-    const record = { id: "a", at: NOW, user: "ann", host: "ops", action: "schedule", seen: 1n } as const;
-    const audit = plain(
-      keys.audit("a"),
-      serializeAuditRecord({ ...record, target: "schedule s", outcome: "paused" }),
-    );
+    const audit = auditOf("a", { action: "schedule", target: "schedule s", outcome: "paused" });
     expect(told([], [definition])).toEqual(["configured  schedule s  added: 0 * * * *"]);
     expect(told([definition], [newer(paused), audit])).toEqual(["configured  schedule s  paused by ann"]);
     expect(told([newer(paused)], [definition])).toEqual(["configured  schedule s  resumed"]);

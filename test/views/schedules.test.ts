@@ -17,8 +17,8 @@ import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
 import type { SnapshotView } from "../../src/views/view.ts";
 import { workersView } from "../../src/views/workers.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
-import { definitionOf, running, schedule, worker } from "./schedules.ts";
+import { groupOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { definitionOf, lastOf, running, schedule, worker } from "./schedules.ts";
 
 const DUE: Partial<OpenOccurrence> = {
   scheduled: NOW - 60_000,
@@ -32,15 +32,7 @@ const last = (
   result: LastOccurrence["result"],
   more: Partial<LastOccurrence> = {},
 ): { last: LastOccurrence } => ({
-  last: {
-    scheduled: NOW - 60_000,
-    startedAt: NOW - 59_000,
-    endedAt: NOW - 50_000,
-    late: 250,
-    result,
-    run: "r1",
-    ...more,
-  },
+  last: lastOf({ result, ...more }),
 });
 
 function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefined {
@@ -98,7 +90,7 @@ describe("a schedule", () => {
 
   it("is for a worker whose host is in its group, and not for one that leaves or whose clock is off", () => {
     const kvs = schedule("s", { group: "web" });
-    const group = plain(keys.group("web"), '["web1.example.com"]');
+    const group = groupOf("web", "web1.example.com");
     const states = (...own: KeyValue[]) => {
       const snapshot = pictureOf([...kvs, group, ...own]);
       return buildScheduleRows(snapshot, buildViewContext(snapshot, NOW))[0]?.state;

@@ -1,7 +1,7 @@
 /** Sample keys of schedules for tests. */
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
-import { type DueState, formatDue } from "../../src/schedule/state/due.ts";
+import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/state/due.ts";
 import { formatOutcomes, type OutcomeHistory } from "../../src/schedule/state/outcome.ts";
 import { formatRunning, type RunningRecord } from "../../src/schedule/state/running-record.ts";
 import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
@@ -32,6 +32,17 @@ export function schedule(
     plain(keys.due(id), formatDue(dueOf(due))),
   ];
 }
+
+/** A run a minute ago, which failed. */
+export const lastOf = (more: Partial<LastOccurrence> = {}): LastOccurrence => ({
+  scheduled: NOW - 60_000,
+  startedAt: NOW - 59_000,
+  endedAt: NOW - 50_000,
+  late: 250,
+  result: "failed",
+  run: "r1",
+  ...more,
+});
 
 export function runningOf(more: Partial<RunningRecord> = {}): RunningRecord {
   return {

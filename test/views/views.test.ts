@@ -1,14 +1,22 @@
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
-import { serializeDrain } from "../../src/protocol/drain.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { shortenOwner } from "../../src/views/columns.ts";
 import { VIEWS, type ViewId } from "../../src/views/index.ts";
 import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import {
+  drainOf,
+  groupOf,
+  held,
+  hostOf,
+  NOW,
+  pictureOf,
+  plain,
+  resourceOf,
+  stand,
+} from "../state/pictures.ts";
 
-const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 const units = (count: number, state: "held" | "waiting") => ({ count, total: 10, state });
 
@@ -21,13 +29,13 @@ const KVS = [
   stand("lock next", "f", 6, waiting),
   stand("lock stopped", "g", 7, waiting),
   plain(keys.lock("bad", "h".repeat(16)), "{", 8),
-  plain(keys.drain("lock", "stopped"), serializeDrain({ by: "bob", at: NOW - 1, why: "upgrade" })),
-  plain(keys.drain("lock", "quiet"), serializeDrain({ by: "bob", at: NOW - 1 })),
-  plain(keys.drain("host", "a.example.com"), serializeDrain({ by: "bob", at: NOW - 1, until: NOW - 1 })),
+  drainOf("lock", "stopped", { by: "bob", why: "upgrade" }),
+  drainOf("lock", "quiet", { by: "bob" }),
+  drainOf("host", "a.example.com", { by: "bob", until: NOW - 1 }),
   stand("resource db", "a", 9, units(2, "held")),
   stand("resource db", "i", 10, units(9, "waiting")),
-  plain(keys.group("web"), '["a.example.com","gone.example.com"]'),
-  plain(keys.host("a.example.com"), JSON.stringify({ v: 1, cpu: 4, memMb: 8000, seenAt: NOW - 60_000 })),
+  groupOf("web", "a.example.com", "gone.example.com"),
+  hostOf("a.example.com", { cpu: 4, memMb: 8000, seenAt: NOW - 60_000 }),
 ];
 
 function rowsOf(
@@ -117,8 +125,8 @@ describe("the other views", () => {
   it("say what stops those that wait, and nothing of it at those that hold", () => {
     const drained = [
       ...KVS,
-      plain(keys.drain("host", "B.example.com"), serializeDrain({ by: "ann", at: NOW - 1, why: "kernel" })),
-      plain(keys.drain("group", "web"), serializeDrain({ by: "ann", at: NOW - 1 })),
+      drainOf("host", "B.example.com", { why: "kernel" }),
+      drainOf("group", "web"),
       stand("lock next", "w", 20, { ...waiting, host: "gone.example.com" }),
     ];
     const waiters = Object.fromEntries(rowsOf("queues", drained).map(({ cells }) => [cells.who, cells.note]));
@@ -133,12 +141,9 @@ describe("the other views", () => {
   });
 
   it("keep a lock that is held in its state, and say that it is drained too", () => {
-    const row = rowsOf("locks", [
-      ...KVS,
-      plain(keys.drain("lock", "held"), serializeDrain({ by: "x", at: 1 })),
-    ]).find(({ key }) => key === "lock/held");
+    const row = rowsOf("locks", [...KVS, drainOf("lock", "held")]).find(({ key }) => key === "lock/held");
     expect(row?.cells.state).toBe("held, drained");
-    expect(row?.json).toMatchObject({ state: "held", drains: [{ scope: "lock", name: "held", by: "x" }] });
+    expect(row?.json).toMatchObject({ state: "held", drains: [{ scope: "lock", name: "held", by: "ann" }] });
   });
 
   it("name hosts and runs in short, unless the name is no name of the DNS", () => {
@@ -156,7 +161,7 @@ describe("the other views", () => {
 
   it("list resources in the order that operators gave them, with their notes", () => {
     const kvs = [
-      plain(keys.resourceConfig("b"), '{"total":"5","order":1,"note":"two for reports"}'),
+      resourceOf("b", { total: "5", order: 1, note: "two for reports" }),
       stand("resource a", "a", 1, units(1, "held")),
       stand("resource b", "b", 2, units(5, "held")),
     ];
@@ -170,7 +175,7 @@ describe("the other views", () => {
     const remarks = (...kvs: typeof KVS) =>
       VIEWS.overview.listRemarks?.(buildViewContext(pictureOf(kvs), NOW)) ?? [];
     const drain = (scope: "all" | "host" | "lock", name: string, until?: number) =>
-      plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: 1, ...(until && { until }) }));
+      drainOf(scope, name, { ...(until && { until }) });
     expect(remarks(drain("lock", "x"))).toEqual([]);
     expect(remarks(drain("all", "all"))).toEqual(["everything is drained by ann (signalbox ls drains)"]);
     expect(remarks(drain("host", "a"), drain("host", "b"), drain("host", "c", NOW - 1))).toEqual([

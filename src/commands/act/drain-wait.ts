@@ -12,11 +12,11 @@ import type { KeyValue } from "../../protocol/txn.ts";
 import type { Claim } from "../../state/claims.ts";
 import {
   computeDrainExtent,
-  describeDrainTarget,
   findDrainsOfTarget,
   formatClaimOwners,
   listHeldEntries,
 } from "../../state/drain-extent.ts";
+import { describeDrainTarget } from "../../state/eviction-preview.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
 import { type CommandContext, InterruptedError } from "../store-command.ts";

@@ -13,13 +13,13 @@ import {
   computeDrainExtent,
   type DrainExtent,
   describeDrainChanges,
-  describeDrainTarget,
   findDrainsOfTarget,
   findOtherDrains,
   formatClaimOwners,
   formatDrainExtent,
   formatDrainWithEnd,
 } from "../../state/drain-extent.ts";
+import { describeDrainTarget } from "../../state/eviction-preview.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../state/snapshot.ts";
 import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
 import { type ActionOutcome, createOutcome, type DrainResult, type UndrainResult } from "../outcome.ts";

@@ -12,10 +12,12 @@ import {
   UNICODE_SIGNS,
 } from "../../state/timeline.ts";
 import {
+  computeDrainEffect,
+  computeResetEffect,
+  computeTotalEffect,
+  type DirectEffect,
   formatWhatIf,
-  predictDrain,
-  predictReset,
-  predictTotal,
+  predictChange,
   type WhatIfReport,
 } from "../../state/what-if.ts";
 import type { CommandIo } from "../command.ts";
@@ -78,17 +80,17 @@ function describeNothingRecorded(args: readonly string[]): string {
 
 export const previewDrain = createWhatIfCommand<JsonFlags>(({ args, operator }) => {
   const target = parseDrainTarget(args);
-  return (snapshot, wall) => predictDrain(snapshot, target, { by: formatOperator(operator), wall });
+  return (snapshot, wall) => computeDrainEffect(snapshot, target, { by: formatOperator(operator), wall });
 });
 
 export const previewReset = createWhatIfCommand<WhatIfResetFlags>(({ args, flags }) => {
   const kind = args[0] === "resource" ? "resource" : "lock";
   const name = validateName(kind, args[1] ?? "");
-  return (snapshot, wall) => {
+  return (snapshot) => {
     const claims = buildClaims(snapshot);
     const targets = findResetTargets(snapshot, kind, name, flags.run);
     const evicted = [...new Set(targets.map(({ run }) => run))].flatMap((run) => claims.get(run) ?? []);
-    return predictReset(snapshot, evicted, wall);
+    return computeResetEffect(snapshot, evicted);
   };
 });
 
@@ -96,18 +98,18 @@ export const previewTotal = createWhatIfCommand<JsonFlags>(({ args: [name = "", 
   const resource = validateName("resource", name);
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new UsageError(`TOTAL must be a whole number of 1 or more; got ${quoteText(text)}`);
-  return (snapshot, wall) => predictTotal(snapshot, { resource, total: Number(text) }, wall);
+  return (snapshot, wall) => computeTotalEffect(snapshot, { resource, total: Number(text) }, wall);
 });
 
 /** Creates a command that prints the effects of a change. @param prepare  checks the arguments, before anything is read */
 function createWhatIfCommand<F extends JsonFlags>(
-  prepare: (context: CommandContext<F>) => (snapshot: Snapshot, wall: number) => WhatIfReport,
+  prepare: (context: CommandContext<F>) => (snapshot: Snapshot, wall: number) => DirectEffect,
 ) {
   return createReadCommand<F>(async (context) => {
-    const predict = prepare(context);
+    const computeEffect = prepare(context);
     const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts", "histories"]);
     const wall = context.clock.getWallTime();
-    const report = predict(snapshot, wall);
+    const report = predictChange(snapshot, computeEffect(snapshot, wall), wall);
     const document = { revision: snapshot.revision, ...toWhatIfJson(report) };
     printResult(context, document, () => formatLines(formatWhatIf(report, wall)));
   });

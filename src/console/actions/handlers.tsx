@@ -2,7 +2,7 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
-import { type ActionableSubject, toActionable } from "../../state/subject.ts";
+import { toActionable } from "../../state/subject.ts";
 import { buildRerunSection } from "../../views/queues.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { openCollisions } from "../overlays/Collisions.tsx";
@@ -31,6 +31,7 @@ import {
   focusNext,
   focusOn,
   goToPlace,
+  mayLeaveJobs,
   showJobs,
   switchTab,
 } from "../parts/navigation.ts";
@@ -182,11 +183,7 @@ function openEditorHere(app: ConsoleApp): void {
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
 function quit(app: ConsoleApp): void {
-  const [first, ...more] = app.jobs.running;
-  if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
-  const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
-  app.showToast(`${what} running; press again to quit anyway`, "problem", () => app.jobs.running.length > 0);
-  app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
+  if (mayLeaveJobs(app, "quit", "running; press again to quit anyway")) app.quit();
 }
 
 /** Asks for a past time; in the past, or while one is read, returns to live. */
@@ -299,11 +296,15 @@ function copyJson(app: ConsoleApp): void {
 /** Copies the command that shows the same. */
 function copyCommand(app: ConsoleApp): void {
   const { filter } = getActiveTab(app.state);
-  const line =
-    formatShowCommand(toActionable(app.getSubject())) ??
-    (app.state.tab === "overview"
+  const subject = toActionable(app.getSubject());
+  const list =
+    app.state.tab === "overview"
       ? "signalbox overview"
-      : `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`);
+      : `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
+  const line =
+    subject === undefined || subject.kind === "drain"
+      ? list
+      : `signalbox show ${subject.kind} ${quoteShellWord(subject.name)}`;
   const whole = [line, ...listContextWords(app.context).map(quoteShellWord)].join(" ");
   app.copy(whole, whole);
 }
@@ -315,11 +316,6 @@ function copyRun(app: ConsoleApp): void {
   if (section?.kind !== "lines")
     return app.showToast("run again: select a lock that has a history", "problem");
   app.copy(section.lines.join("\n"), section.lines.join(""));
-}
-
-function formatShowCommand(subject: ActionableSubject | undefined): string | undefined {
-  if (subject === undefined || subject.kind === "drain") return undefined;
-  return `signalbox show ${subject.kind} ${quoteShellWord(subject.name)}`;
 }
 
 /** Handles a key, a click or a paste. @param clickArea  hands an event to the part of the screen at its position */

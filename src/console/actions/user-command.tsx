@@ -39,16 +39,14 @@ function Confirmation({ command, built }: ConfirmationProps) {
     close();
     start(app, command, built);
   };
-  useKeys({ escape: close, enter: confirm });
+  useKeys({ enter: confirm });
   const width = Math.min(90, room.width);
   return (
     <OverlayFrame
       title={command.title}
       rows={wrapRows(app.theme, [built.line], width).slice(0, room.height)}
-      hints={[
-        ["Enter", "run"],
-        ["Esc", "cancel"],
-      ]}
+      hints={[["Enter", "run"]]}
+      escape="cancel"
       width={width}
     />
   );

@@ -170,7 +170,7 @@ export class ConsoleTable implements RowList {
 
   /** Returns all rows, as text with the columns that are on, and as JSON. */
   buildExport(wall: number): { table: ExportTable; rows: object[] } {
-    const on = chooseColumns(this.#view.columns, this.#options.columns, ON_DEMAND);
+    const on = chooseColumns(this.#view.columns, this.#options.columns);
     const { filter } = this.#options;
     return {
       table: buildExportTable(`${this.id}${filter === "" ? "" : ` (${filter})`}`, on, this.#rows, wall),
@@ -221,13 +221,13 @@ export class ConsoleTable implements RowList {
 
   /** Lists the ids of all columns: first those that are shown without a choice. */
   listDefaultColumns(): string[] {
-    return listColumnIds(this.#view.columns, undefined, ON_DEMAND);
+    return listColumnIds(this.#view.columns, undefined);
   }
 
   /** Lists all columns of the view: first those that are on, in their order. @param chosen  ids of the chosen ones */
   listColumnChoices(chosen = this.#options.columns): ColumnChoice[] {
-    const on = chooseColumns(this.#view.columns, chosen, ON_DEMAND).map(({ id }) => id);
-    return listColumnIds(this.#view.columns, chosen, ON_DEMAND).map((id) => {
+    const on = chooseColumns(this.#view.columns, chosen).map(({ id }) => id);
+    return listColumnIds(this.#view.columns, chosen).map((id) => {
       const title = this.#view.columns.find((column) => column.id === id)?.title ?? id;
       const isOn = on.includes(id);
       return { id, title, isOn, state: isOn ? this.#getColumnState(id) : "off" };
@@ -248,7 +248,7 @@ export class ConsoleTable implements RowList {
       this.#isBrief = false;
     }
     this.#shown = shown;
-    const all = chooseColumns(this.#view.columns, columns, ON_DEMAND);
+    const all = chooseColumns(this.#view.columns, columns);
     const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
     const filled = strips.filter(
       ({ column: { id }, texts }) => this.#widths.has(id) || texts.some((text) => text.trim() !== ""),
@@ -322,10 +322,9 @@ export function findPlacedColumn(placed: readonly PlacedColumn[], at: number): s
 export function chooseColumns<R>(
   columns: readonly TableColumn<R>[],
   chosen: readonly string[] | undefined,
-  onDemand: number,
 ): readonly TableColumn<R>[] {
   const known = chosen?.flatMap((id) => columns.find((column) => column.id === id) ?? []) ?? [];
-  if (known.length === 0) return columns.filter(({ priority }) => priority < onDemand);
+  if (known.length === 0) return columns.filter(({ priority }) => priority < ON_DEMAND);
   return known.map((column, at) => ({ ...column, priority: at + 1 }));
 }
 
@@ -333,9 +332,8 @@ export function chooseColumns<R>(
 export function listColumnIds<R>(
   columns: readonly TableColumn<R>[],
   chosen: readonly string[] | undefined,
-  onDemand: number,
 ): string[] {
-  const on = chooseColumns(columns, chosen, onDemand).map(({ id }) => id);
+  const on = chooseColumns(columns, chosen).map(({ id }) => id);
   return [...on, ...columns.flatMap(({ id }) => (on.includes(id) ? [] : [id]))];
 }
 

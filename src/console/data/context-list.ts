@@ -1,4 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
+import { collectTexts } from "../../base/text.ts";
 import {
   type ContextSummary,
   describeContexts,
@@ -116,7 +117,7 @@ export class ContextList {
       return { ...common, detail: config.fault, isReadOnly: false, note: "unusable", tone: "problem" };
     const { endpoints, readOnly } = isActive ? this.#context.settings : config.values;
     const { state, counts } = (isActive ? undefined : this.#states.get(name)) ?? {};
-    const note = [...(readOnly ? ["ro"] : []), ...(state === undefined ? [] : [state])].join(" ");
+    const note = collectTexts([readOnly && "ro", state]).join(" ");
     const tone = state === "away" ? "problem" : "plain";
     return { ...common, detail: endpoints.join(","), isReadOnly: readOnly, note, tone, counts };
   }
@@ -209,7 +210,9 @@ export async function openContext(
   io: CommandIo,
   name: string | undefined,
 ): Promise<OpenedContext> {
-  const call = name === undefined ? first.call : chooseContext(first.call, name);
+  // Without the flags that say how to reach the cluster of the first one.
+  const settings = { ...removeConnectionFlags(first.call.settings), ...(name && { context: name }) };
+  const call = name === undefined ? first.call : { ...first.call, settings };
   const connection = await openConnection(call, io);
   const [overriding] = name === undefined ? [] : findOverridingVariables(connection.config);
   if (overriding !== undefined) {
@@ -223,11 +226,6 @@ export async function openContext(
     call,
     context: { ...rest, ...connection, operator: { ...operator, host: connection.facts.fqdn } },
   };
-}
-
-/** Returns the call with another context, without the flags that say how to reach the cluster of the first one. */
-function chooseContext(call: Call, name: string): Call {
-  return { ...call, settings: { ...removeConnectionFlags(call.settings), context: name } };
 }
 
 /** Returns the flags without those that choose a cluster. */

@@ -6,11 +6,11 @@ import type { QueueEntry } from "../../protocol/ticket.ts";
 import { findClaim } from "../../state/claims.ts";
 import {
   computeDrainExtent,
-  describeDrainTarget,
   findDrainsOfTarget,
   formatDrainExtent,
   formatInstantSeconds,
 } from "../../state/drain-extent.ts";
+import { describeDrainTarget } from "../../state/eviction-preview.ts";
 import type { SessionLivenessMap } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { type Subject, toActionable } from "../../state/subject.ts";

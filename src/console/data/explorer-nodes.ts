@@ -11,6 +11,7 @@ import {
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import type { Tone } from "../../state/subject.ts";
 import { shortenOwner, shortenResourceName } from "../../views/columns.ts";
+import { selectFirst } from "../../views/overview.ts";
 import type { TabId } from "../state/console-state.ts";
 
 /** A line of the explorer. */
@@ -110,15 +111,22 @@ export function buildAttentionNodes(inputs: AttentionInputs, isOpen: boolean): T
   const sorts = [
     inputs.problems.map(toProblemNode),
     inputs.drains.map(toDrainNode),
-    inputs.shares.filter(isFull).map(toFullNode),
+    inputs.shares
+      .filter(({ used, total = Number.POSITIVE_INFINITY, waiting }) => used >= total && waiting > 0)
+      .map(toFullNode),
   ].map((sort) => keepNew(sort, seen));
-  const waits = findLongestWaits(inputs.snapshot, seen);
-  const count = sorts.reduce((sum, { length }) => sum + length, waits.count);
+  const waits = listWaits(inputs.snapshot, seen);
+  const longest = selectFirst(
+    waits,
+    (queue) => computeQueueTally(queue).since ?? Number.POSITIVE_INFINITY,
+    MOST_URGENT,
+  );
+  const count = sorts.reduce((sum, { length }) => sum + length, waits.length);
   const root =
     count === 0 ? buildAttentionRoot("none", undefined) : buildAttentionRoot(String(count), isOpen);
   if (!isOpen) return [root];
   const nodes = sorts.flatMap((sort) => limitNodes(sort, sort.length));
-  return [root, ...nodes, ...limitNodes(waits.longest.map(toWaitNode), waits.count)];
+  return [root, ...nodes, ...limitNodes(longest.map(toWaitNode), waits.length)];
 }
 
 /** Returns the nodes about objects that were not seen before. */
@@ -161,88 +169,49 @@ function limitNodes(nodes: readonly AttentionNode[], count: number): TreeNode[] 
 function toProblemNode(problem: Problem): AttentionNode {
   const key = buildProblemId(problem);
   const { subject, kind, level } = problem;
-  return {
-    about: subject,
-    node: {
-      id: `${ATTENTION}/problem/${key}`,
-      depth: 1,
-      label: subject.replace(/^\S+ /, ""),
-      note: kind,
-      tone: level === "failure" ? "problem" : "waiting",
-      tab: "problems",
-      key,
-    },
-  };
+  return createAttentionNode(subject, `problem/${key}`, {
+    label: subject.replace(/^\S+ /, ""),
+    note: kind,
+    tone: level === "failure" ? "problem" : "waiting",
+    tab: "problems",
+    key,
+  });
+}
+
+function createAttentionNode(about: string, id: string, node: Omit<TreeNode, "id" | "depth">): AttentionNode {
+  return { about, node: { id: `${ATTENTION}/${id}`, depth: 1, ...node } };
 }
 
 function toDrainNode({ key, scope, name }: Drain & { key: string }): AttentionNode {
   const label = scope === "all" ? "everything" : scope === "host" ? shortenOwner(name) : name;
-  return {
-    about: `${scope} ${name}`,
-    node: {
-      id: `${ATTENTION}/drain/${key}`,
-      depth: 1,
-      label,
-      note: "drained",
-      tone: "problem",
-      tab: "drains",
-      key,
-    },
-  };
-}
-
-function isFull({ used, total, waiting }: ResourceShare): boolean {
-  return total !== undefined && used >= total && waiting > 0;
+  const node = { label, note: "drained", tone: "problem", tab: "drains", key } as const;
+  return createAttentionNode(`${scope} ${name}`, `drain/${key}`, node);
 }
 
 function toFullNode({ name, used, total, waiting }: ResourceShare): AttentionNode {
-  return {
-    about: `resource ${name}`,
-    node: {
-      id: `${ATTENTION}/full/${name}`,
-      depth: 1,
-      label: shortenResourceName(name),
-      note: `${used}/${total} +${waiting}`,
-      tone: "problem",
-      tab: "resources",
-      key: buildQueueId("resource", name),
-    },
-  };
+  return createAttentionNode(`resource ${name}`, `full/${name}`, {
+    label: shortenResourceName(name),
+    note: `${used}/${total} +${waiting}`,
+    tone: "problem",
+    tab: "resources",
+    key: buildQueueId("resource", name),
+  });
 }
 
-/**
- * Finds the queues with the longest waits, and counts all with waiters. It sorts only the few that it returns: there may
- * be many thousand queues, and this runs for every snapshot.
- * @param seen  objects that have a node already
- */
-function findLongestWaits({ queues }: Pick<Snapshot, "queues">, seen: ReadonlySet<string>) {
-  const longest: NamedQueue[] = [];
-  const getStart = (queue: NamedQueue) => computeQueueTally(queue).since ?? Number.POSITIVE_INFINITY;
-  let count = 0;
-  for (const queue of queues.values()) {
-    if (computeQueueTally(queue).waiting === 0 || seen.has(formatQueueName(queue))) continue;
-    count += 1;
-    const last = longest.at(-1);
-    if (longest.length === MOST_URGENT && last !== undefined && getStart(queue) >= getStart(last)) continue;
-    longest.push(queue);
-    longest.sort((a, b) => getStart(a) - getStart(b));
-    longest.length = Math.min(longest.length, MOST_URGENT);
-  }
-  return { longest, count };
+/** Lists the queues with waiters that have no node yet. */
+function listWaits({ queues }: Pick<Snapshot, "queues">, seen: ReadonlySet<string>): NamedQueue[] {
+  return [...queues.values()].filter(
+    (queue) => computeQueueTally(queue).waiting > 0 && !seen.has(formatQueueName(queue)),
+  );
 }
 
 function toWaitNode(queue: NamedQueue): AttentionNode {
   const { kind, name } = queue;
-  return {
-    about: formatQueueName(queue),
-    node: {
-      id: `${ATTENTION}/waiting/${kind}/${name}`,
-      depth: 1,
-      label: shortenResourceName(name),
-      note: `+${computeQueueTally(queue).waiting}`,
-      tone: "waiting",
-      tab: `${kind}s`,
-      key: buildQueueId(kind, name),
-    },
-  };
+  return createAttentionNode(formatQueueName(queue), `waiting/${kind}/${name}`, {
+    label: shortenResourceName(name),
+    note: `+${computeQueueTally(queue).waiting}`,
+    tone: "waiting",
+    tab: `${kind}s`,
+    key: buildQueueId(kind, name),
+  });
 }

@@ -1,4 +1,5 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
+import { collectTexts } from "../../base/text.ts";
 import type { Problem } from "../../state/problem.ts";
 import { computeShares, type ResourceShares } from "../../state/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../state/snapshot.ts";
@@ -68,22 +69,10 @@ function computeNodeWidth({ depth, label, note }: TreeNode): number {
 /** Roots with child nodes. */
 const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
 const LEAVES = ["queues", "history", "audit", "problems"] as const;
-const LABELS: Record<TabId, string> = {
-  overview: "Overview",
-  locks: "Locks",
-  resources: "Resources",
-  queues: "Queues",
-  hosts: "Hosts",
-  groups: "Groups",
-  drains: "Drains",
-  schedules: "Schedules",
-  history: "History",
-  audit: "Audit",
-  problems: "Problems",
-};
 
+/** Returns the name of a tab: `Locks`. */
 export function getTabLabel(tab: TabId): string {
-  return LABELS[tab];
+  return tab.charAt(0).toUpperCase() + tab.slice(1);
 }
 
 /** What the explorer shows. */
@@ -143,7 +132,7 @@ function buildAttention(
 function buildRootNode(tab: TabId, counts: TabCounts): TreeNode {
   const count = counts[tab];
   const tone = tab === "problems" && (count ?? 0) > 0 ? "problem" : "plain";
-  return { id: tab, depth: 0, label: LABELS[tab], note: count === undefined ? "" : String(count), tone, tab };
+  return { id: tab, depth: 0, label: getTabLabel(tab), note: String(count ?? ""), tone, tab };
 }
 
 function buildChildNodes(
@@ -155,22 +144,25 @@ function buildChildNodes(
     case "locks":
       return buildLockNodes(snapshot, viewContext);
     case "hosts":
-      return buildNameNodes("hosts", [...snapshot.hosts.keys()]);
     case "groups":
-      return buildNameNodes("groups", [...snapshot.groups.keys()]);
+      return [...snapshot[tab].keys()].sort().map((name) => createChildNode(tab, name));
     case "schedules":
       return buildScheduleNodes(snapshot, viewContext);
     case "drains":
-      return viewContext.drains.map(({ key, scope, name }) => ({
-        id: `drains/${key}`,
-        depth: 1,
-        label: scope === "all" ? "everything" : name,
-        note: scope,
-        tone: "problem" as const,
-        tab,
-        key,
-      }));
+      return viewContext.drains.map(({ key, scope, name }) =>
+        createChildNode(tab, key, {
+          label: scope === "all" ? "everything" : name,
+          note: scope,
+          tone: "problem",
+          key,
+        }),
+      );
   }
+}
+
+/** Creates a node below that of a tab. @param name  the id of its object, and its label and key unless they are others */
+function createChildNode(tab: TabId, name: string, more: Partial<TreeNode> = {}): TreeNode {
+  return { id: `${tab}/${name}`, depth: 1, label: name, note: "", tone: "plain", tab, key: name, ...more };
 }
 
 /** With more locks than this, the locks are folded by default: the ones that need attention have their own nodes. */
@@ -199,8 +191,7 @@ function buildLockNode(queue: NamedQueue, viewContext: ViewContext): TreeNode {
   const { kind, name } = queue;
   const { state, waiters } = buildQueueRow(queue, viewContext);
   const note = waiters.length > 0 ? `+${waiters.length}` : "";
-  const key = buildQueueId(kind, name);
-  return { id: `locks/${name}`, depth: 1, label: name, note, tone: getStateTone(state), tab: "locks", key };
+  return createChildNode("locks", name, { note, tone: getStateTone(state), key: buildQueueId(kind, name) });
 }
 
 /**
@@ -210,31 +201,11 @@ function buildLockNode(queue: NamedQueue, viewContext: ViewContext): TreeNode {
 function buildScheduleNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
   const all = buildScheduleRows(snapshot, viewContext);
   const shown = all.length > MANY ? all.filter(({ state }) => state !== "waiting") : all;
-  const nodes = shown.slice(0, MANY).map(({ id, state }): TreeNode => {
+  const nodes = shown.slice(0, MANY).map(({ id, state }) => {
     const note = state === "waiting" ? "" : state;
-    return {
-      id: `schedules/${id}`,
-      depth: 1,
-      label: id,
-      note,
-      tone: getScheduleTone(state),
-      tab: "schedules",
-      key: id,
-    };
+    return createChildNode("schedules", id, { note, tone: getScheduleTone(state) });
   });
   return nodes.sort((a, b) => (a.label < b.label ? -1 : 1));
-}
-
-function buildNameNodes(tab: "hosts" | "groups", names: string[]): TreeNode[] {
-  return names.sort().map((name) => ({
-    id: `${tab}/${name}`,
-    depth: 1,
-    label: name,
-    note: "",
-    tone: "plain",
-    tab,
-    key: name,
-  }));
 }
 
 /** Id of the node that has the contexts. */
@@ -248,15 +219,8 @@ function buildContextNodes(
 ): TreeNode[] {
   if (contexts.length === 0) return [];
   const isOpen = open.has(CLUSTERS);
-  const root: TreeNode = {
-    id: CLUSTERS,
-    depth: 0,
-    label: "Clusters",
-    note: String(contexts.length),
-    tone: "plain",
-    isOpen,
-    tab: "problems",
-  };
+  const about = { id: CLUSTERS, label: "Clusters", note: String(contexts.length) };
+  const root: TreeNode = { ...about, depth: 0, tone: "plain", isOpen, tab: "problems" };
   const nodes = contexts.map((one) => buildContextNode(one, one.isActive ? counts : one.counts, marks));
   return isOpen ? [root, ...nodes] : [root];
 }
@@ -267,7 +231,7 @@ function buildContextNode(
   marks: TreeSigns["marks"],
 ): TreeNode {
   const parts = formatCounts(counts, marks);
-  const words = [...(isReadOnly ? ["ro"] : []), ...(isActive ? ["shown"] : []), ...parts];
+  const words = collectTexts([isReadOnly && "ro", isActive && "shown", ...parts]);
   return {
     id: `${CLUSTERS}/${name ?? ""}`,
     depth: 1,

@@ -50,6 +50,9 @@ interface JobCapture {
 const MOST_JOBS = 200;
 const MOST_LINES = 200;
 
+/** Maximum number of commands that run at the same time for one dialog. */
+export const AT_ONCE = 4;
+
 interface JobPorts {
   io: CommandIo;
   clock: Clock;

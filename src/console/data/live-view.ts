@@ -1,4 +1,4 @@
-import { EXIT } from "../../base/errors.ts";
+import { EXIT, getErrorMessage } from "../../base/errors.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { watchHealth } from "../../commands/see/health.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
@@ -193,10 +193,7 @@ export class LiveView implements ShownData {
       } catch (error) {
         if (signal.aborted) return;
         if (this.#again.signal.aborted) continue;
-        this.#updateStreamState(
-          isAway(error) ? "away" : "refused",
-          error instanceof Error ? error.message : String(error),
-        );
+        this.#updateStreamState(isAway(error) ? "away" : "refused", getErrorMessage(error));
         await this.#context.clock.sleep(AFTER_REFUSAL, either).catch(() => {});
       }
     }

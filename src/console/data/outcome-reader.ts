@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
@@ -85,7 +86,7 @@ export class OutcomeReader {
       this.#hasRead = true;
     } catch (error) {
       if (signal.aborted) return;
-      this.#fault = error instanceof Error ? error.message : String(error);
+      this.#fault = getErrorMessage(error);
       const begun = this.#context.clock.now();
       // Tries again after a pause, though nothing has changed.
       this.#last = { of: Symbol("none"), at: begun };
@@ -143,7 +144,7 @@ export class RepeatedRead<T> {
         this.fault = undefined;
         this.#answeredAt = clock.now();
       } catch (error) {
-        this.fault = error instanceof Error ? error.message : String(error);
+        this.fault = getErrorMessage(error);
       }
       if (signal.aborted) return;
       onChange();

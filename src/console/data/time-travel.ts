@@ -1,5 +1,6 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatInstant, parseDuration } from "../../base/duration.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { parseInstant } from "../../commands/command-line/instant.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
@@ -147,7 +148,7 @@ export class TimeTravel {
 
   async #explain(error: unknown): Promise<string> {
     if (error instanceof TravelRefusal) return error.message;
-    const text = error instanceof Error ? error.message : String(error);
+    const text = getErrorMessage(error);
     if (!isTooOld(error)) return `the past cannot be read: ${text}`;
     try {
       return describeTooOld("this revision", await findOldestRevision(this.#context, this.#stop.signal));

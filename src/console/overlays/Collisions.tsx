@@ -43,11 +43,11 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
     if (suggestion === undefined) return;
     const edit = buildEditAction({ kind: "schedule", name: suggestion.id }, snapshot);
     if (findChangeObstacle(app) === undefined && "command" in edit) close();
-    openDialog(app, [
-      "reason" in edit ? edit : { ...edit, flags: { ...edit.flags, ...toFlags(suggestion) } },
-    ]);
+    const { flag, value, cron } = suggestion;
+    const flags = cron === undefined ? { [flag]: formatDuration(value) } : { cron };
+    openDialog(app, ["reason" in edit ? edit : { ...edit, flags: { ...edit.flags, ...flags } }]);
   };
-  useKeys({ escape: close, q: close, enter: openSuggestion }, (event) => move(getChord(event)));
+  useKeys({ q: close, enter: openSuggestion }, (event) => move(getChord(event)));
   const width = Math.min(110, room.width);
   const texts = suggestions.map((one) => describeSuggestion(one, schedules.get(one.id)?.value?.cron));
   const lines = isKnown
@@ -68,21 +68,12 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
       title="collisions in the next 24 hours"
       rows={buildRows()}
       hints={[
-        ...(suggestions.length > 0
-          ? ([
-              ["↑↓", "suggestion"],
-              ["Enter", "edit the schedule"],
-            ] as const)
-          : []),
-        ["Esc", "close"],
+        suggestions.length > 0 && ["↑↓", "suggestion"],
+        suggestions.length > 0 && ["Enter", "edit the schedule"],
       ]}
       width={width}
     />
   );
-}
-
-function toFlags({ flag, value, cron }: SpreadSuggestion): Record<string, string> {
-  return cron === undefined ? { [flag]: formatDuration(value) } : { cron };
 }
 
 /** Opens the collisions of all schedules. Those of the chosen schedules come first. */

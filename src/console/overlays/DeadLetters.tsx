@@ -6,6 +6,7 @@ import { DEAD_LETTER_COLUMNS, type DeadLetter, listDeadLetters } from "../../vie
 import { buildDeadLetterTarget } from "../../views/history.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import type { Hints } from "../parts/overlays.ts";
 import { getCommandById, type RowAction } from "../parts/row-actions.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import { createRow, type RowModel } from "../theme/Row.tsx";
@@ -53,7 +54,6 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
   };
   useKeys(
     {
-      escape: close,
       q: close,
       d: close,
       space: toggle,
@@ -90,23 +90,20 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
               }),
             ]
       }
-      hints={
-        letters.length === 0
-          ? [["Esc", "close"]]
-          : [
-              ["Space", "mark"],
-              ["a", "all"],
-              ["Enter", "run again"],
-              ["b", "bury"],
-              ["l", "output"],
-              ["Esc", "close"],
-            ]
-      }
+      hints={letters.length === 0 ? [] : LETTER_HINTS}
       width={width}
       onPress={(row) => row > 0 && setAt(top + row - 1)}
     />
   );
 }
+
+const LETTER_HINTS: Hints = [
+  ["Space", "mark"],
+  ["a", "all"],
+  ["Enter", "run again"],
+  ["b", "bury"],
+  ["l", "output"],
+];
 
 /** Letters of the same schedule and time run again, or are deleted, together. */
 function getLetterKey({ id, scheduled }: DeadLetter): string {

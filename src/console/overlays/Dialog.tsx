@@ -1,13 +1,14 @@
 import { useEffect, useLayoutEffect, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
+import { mapAtMost } from "../../base/wait.ts";
 import type { RowCommandId } from "../../commands/registry/registry.ts";
 import { buildDetailLines } from "../../commands/see/detail.ts";
 import type { Remedy, Subject } from "../../state/subject.ts";
 import type { DetailTarget } from "../../views/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { buildDetail } from "../data/detail-cache.ts";
-import type { ConsoleJob, JobRequest } from "../data/jobs.ts";
+import { AT_ONCE, type ConsoleJob, type JobRequest } from "../data/jobs.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { refuseForRow, showJobs } from "../parts/navigation.ts";
 import {
@@ -137,7 +138,6 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
   const isText = field === undefined || field.kind === "text" || field.kind === "list";
   useKeys(
     {
-      escape: close,
       enter: confirm,
       tab: () => moveFocus(1),
       down: () => moveFocus(1),
@@ -189,11 +189,8 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
     <OverlayFrame
       title={cleanToWidth(title, width - 4)}
       rows={rows}
-      hints={[
-        ...(fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
-        ...(isReady ? ([["Enter", spec.id]] as const) : []),
-        ["Esc", "cancel"],
-      ]}
+      hints={[fields.length > 0 && ["Tab", "next field"], isReady && ["Enter", spec.id]]}
+      escape="cancel"
       width={width}
       tone={word === undefined ? "plain" : "danger"}
       onPress={pressRow}
@@ -251,21 +248,13 @@ function findFault(forms: readonly Form[]): string | undefined {
   return forms.map(findFormFault).find((fault) => fault !== undefined);
 }
 
-/** Maximum number of jobs that run at the same time. */
-const AT_ONCE = 4;
-
 /** Runs confirmed requests, each as its own job, and reports the results. @returns the ended jobs */
 async function runJobRequests(
   app: ConsoleApp,
   requests: readonly JobRequest[],
 ): Promise<readonly ConsoleJob[]> {
-  const results: ConsoleJob[] = [];
-  const next = requests.values();
-  const runNext = async () => {
-    for (const request of next) results.push(await app.jobs.start(request).done);
-  };
   showJobs(app);
-  await Promise.all(Array.from({ length: AT_ONCE }, runNext));
+  const results = await mapAtMost(requests, AT_ONCE, (request) => app.jobs.start(request).done);
   reportResults(app, results);
   return results;
 }

@@ -61,12 +61,11 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
     app.showToast(`wrote ${clean(path)}`);
   };
   const keys = {
-    escape: close,
     enter: () => void write(),
     tab: () => changeFormat(1),
     "shift+tab": () => changeFormat(-1),
   };
-  useKeys(isWriting ? {} : keys, (event) => {
+  useKeys(isWriting ? { escape: undefined } : keys, (event) => {
     const next = isWriting ? undefined : editField(field, event);
     if (next !== undefined && next !== field) change(next);
   });
@@ -82,8 +81,8 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
       hints={[
         ["Enter", asked === undefined ? "write" : "replace"],
         ["Tab", "format"],
-        ["Esc", "cancel"],
       ]}
+      escape="cancel"
       width={width}
     />
   );

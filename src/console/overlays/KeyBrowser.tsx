@@ -1,6 +1,8 @@
 import { useEffect } from "react";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../base/bytes.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { getErrorMessage } from "../../base/errors.ts";
+import { pluralize } from "../../base/text.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { type FolderChild, readFolderPage } from "../../observe/etcd-keys.ts";
 import { describeOwnKey } from "../../views/own-keys.ts";
@@ -35,7 +37,7 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
     const node = find(id);
     if (node?.kind === "folder" && node.isOpen !== isOpen) tree.toggle(node.key);
   };
-  const total = count === undefined ? "" : `, ${countKeys(count)} at revision ${revision}`;
+  const total = count === undefined ? "" : `, ${pluralize(count, "key")} at revision ${revision}`;
   return (
     <ScreenList
       title={`keys ${root === "" ? "in etcd" : formatKey(root)}${total}`}
@@ -233,7 +235,7 @@ class KeyTree {
       folder.fault = undefined;
       this.revision = page.revision;
     } catch (error) {
-      if (!signal.aborted) folder.fault = error instanceof Error ? error.message : String(error);
+      if (!signal.aborted) folder.fault = getErrorMessage(error);
     }
     folder.isReading = false;
     this.#onChange();
@@ -265,7 +267,7 @@ class KeyTree {
     if (kind === "folder") {
       const folder = this.#open.get(key);
       const count = folder?.count;
-      const note = count === undefined ? "" : countKeys(count);
+      const note = count === undefined ? "" : pluralize(count, "key");
       const node: KeyNode = { kind, key, depth, label, note, isOpen: folder !== undefined };
       return [node, ...this.#listNodes(key, depth + 1)];
     }
@@ -273,9 +275,4 @@ class KeyTree {
     const revision = `revision ${child.kv.modRevision}`;
     return [{ kind, key, depth, label, note: own === undefined ? revision : `${own.what}, ${revision}` }];
   }
-}
-
-/** Formats a number of keys. */
-function countKeys(count: number): string {
-  return count === 1 ? "1 key" : `${count} keys`;
 }

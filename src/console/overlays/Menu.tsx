@@ -61,7 +61,6 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
   const move = (by: number) => setChosen(entries[clamp(active + by, 0, entries.length - 1)]?.id);
   useKeys(
     {
-      escape: close,
       enter: () => choose(entries[active]),
       "wheel-up": () => move(-1),
       "wheel-down": () => move(1),
@@ -84,10 +83,7 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
         const selection = top + index === active ? "focused" : undefined;
         return { cells: buildEntryCells(entry, width), selection };
       })}
-      hints={[
-        ["Enter", "do it"],
-        ["Esc", "close"],
-      ]}
+      hints={[["Enter", "do it"]]}
       width={width}
       at={at}
       onPress={(row) => choose(entries[top + row])}

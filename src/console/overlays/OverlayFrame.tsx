@@ -7,7 +7,7 @@ import { useConsole } from "../context.tsx";
 import { OutcomeReader, RepeatedRead } from "../data/outcome-reader.ts";
 import { Area } from "../mouse.tsx";
 import { PartBoundary } from "../PartBoundary.tsx";
-import type { Hint } from "../parts/overlays.ts";
+import type { Hint, Hints } from "../parts/overlays.ts";
 import { clamp, computeWindowTop, scrollBy } from "../state/cursor.ts";
 import type { Size } from "../state/layout.ts";
 import type { InputEvent, MouseEvent } from "../terminal/input-event.ts";
@@ -36,8 +36,10 @@ interface FrameProps {
   title: string;
   /** The content, at most as many rows as there is room for. */
   rows: readonly RowModel[];
-  /** Keys and their effects. */
-  hints: readonly Hint[];
+  /** Keys and their effects, besides Escape. */
+  hints: Hints;
+  /** What Escape does, in a word. */
+  escape?: string | undefined;
   /** Columns of the content. */
   width: number;
   at?: OverlayPlace;
@@ -52,7 +54,9 @@ interface FrameProps {
 
 /** The frame of an overlay at its place, with its title at the top, its rows, and the keys at the bottom. */
 export function OverlayFrame(props: FrameProps) {
-  const { title, rows, hints, width, at = "middle", tone, listLines } = props;
+  const { title, rows, width, at = "middle", tone, listLines } = props;
+  const all: Hints = [...props.hints, ["Esc", props.escape ?? "close"]];
+  const hints = all.filter((hint) => hint !== undefined && hint !== false);
   const { app, id, screen } = useOverlay();
   useLayoutEffect(() => app.overlays.setText(id, { title, rows, hints, listLines }));
   const role = tone === "danger" ? "danger" : "border";
@@ -78,7 +82,14 @@ export function OverlayFrame(props: FrameProps) {
           <Area onMouse={(event) => isPress(event) && props.onPress?.(event.row)}>
             <Side height={rows.length} role={role} isLeft />
             <Box flexDirection="column" width={width}>
-              <Rows rows={rows.map((row) => fitRow(row, width))} width={width} />
+              {/* Rows fill their width, so that nothing beneath them shows through. */}
+              <Rows
+                rows={rows.map((row) => ({
+                  ...row,
+                  cells: padCells(truncateCells(row.cells, width), width),
+                }))}
+                width={width}
+              />
             </Box>
             <Side height={rows.length} role={role} />
           </Area>
@@ -91,11 +102,6 @@ export function OverlayFrame(props: FrameProps) {
 
 function isPress({ action }: MouseEvent): boolean {
   return action === "press";
-}
-
-/** Rows fill their width, so that nothing beneath them shows through. */
-function fitRow(row: RowModel, width: number): RowModel {
-  return { ...row, cells: padCells(truncateCells(row.cells, width), width) };
 }
 
 /** Returns how a box as large as the screen places what is in it. */
@@ -195,15 +201,18 @@ export function useOverlay(): OverlayAccess {
   return { app, id, screen, room, close: () => app.overlays.close(id) };
 }
 
-/** Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. @param onOther  receives all other events */
+/**
+ * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it, unless it is among the keys.
+ * @param onOther  receives all other events
+ */
 export function useKeys(
   keys: Readonly<Record<string, (() => void) | undefined>>,
   onOther?: (event: InputEvent) => void,
 ): void {
-  const { app, id } = useOverlay();
+  const { app, id, close } = useOverlay();
   const handle = (event: InputEvent) => {
     const chord = getChord(event);
-    const own = Object.hasOwn(keys, chord) ? keys[chord] : undefined;
+    const own = Object.hasOwn(keys, chord) ? keys[chord] : chord === "escape" ? close : undefined;
     if (own === undefined) onOther?.(event);
     else own();
   };
@@ -333,7 +342,7 @@ interface ScreenListProps {
   place: RowPlace;
   /** Further keys, by chord; they receive the id of the line under the cursor. */
   keys: Readonly<Record<string, (id: string | undefined) => void>>;
-  hints: readonly Hint[];
+  hints: Hints;
 }
 
 /** Lines that fill the screen, with a cursor. */
@@ -347,9 +356,7 @@ export function ScreenList({ title, lines, place, keys, hints }: ScreenListProps
   const row = rows[at];
   const open = () => row?.open?.();
   const own = Object.entries(keys).map(([chord, handle]) => [chord, () => handle(row?.id)] as const);
-  useKeys({ escape: close, q: close, enter: open, ...Object.fromEntries(own) }, (event) =>
-    move(getChord(event)),
-  );
+  useKeys({ q: close, enter: open, ...Object.fromEntries(own) }, (event) => move(getChord(event)));
   const { width, height } = room;
   // The heads above the first row stay visible with it.
   const line = row === undefined || at === 0 ? 0 : lines.indexOf(row);
@@ -370,7 +377,7 @@ export function ScreenList({ title, lines, place, keys, hints }: ScreenListProps
           ? BLANK_ROW
           : { cells: found.cells, selection: found === row ? "focused" : undefined };
       })}
-      hints={[["↑↓", "move"], ["Enter", "open"], ...hints, ["Esc", "close"]]}
+      hints={[["↑↓", "move"], ["Enter", "open"], ...hints]}
       width={width}
       listLines={() => lines.map(({ cells }) => joinCellTexts(cells))}
       onPress={press}

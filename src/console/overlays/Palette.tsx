@@ -40,7 +40,6 @@ export function Palette() {
   const [next, previous] = [() => move(1), () => move(-1)];
   useKeys(
     {
-      escape: close,
       enter: () => choose(entries[cursor]),
       down: next,
       "ctrl+n": next,
@@ -78,7 +77,6 @@ export function Palette() {
         [">", "commands"],
         ["@", "names"],
         ["Enter", "choose"],
-        ["Esc", "close"],
       ]}
       width={width}
       at="top"

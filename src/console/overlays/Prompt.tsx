@@ -28,7 +28,7 @@ export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
     if (found === undefined) close();
     else setFault(found);
   };
-  useKeys({ escape: close, enter: submit }, (event) => {
+  useKeys({ enter: submit }, (event) => {
     const next = editField(field, event);
     if (next === undefined) return;
     setField(next);
@@ -43,10 +43,8 @@ export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
         { cells: buildFieldCells(field, width) },
         ...(fault === undefined ? [] : [createRow(fault, "problem")]),
       ]}
-      hints={[
-        ["Enter", verb],
-        ["Esc", "cancel"],
-      ]}
+      hints={[["Enter", verb]]}
+      escape="cancel"
       width={width}
     />
   );

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { decodeUtf8, formatKey } from "../../base/bytes.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { formatBytesLines } from "../../commands/etcd/key-text.ts";
 import {
   compareLines,
@@ -72,12 +73,7 @@ export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
         y: () => copyBinaryText(app, history.shown?.value ?? "", "the value"),
         ...(onEdited && { e: edit }),
       }}
-      hints={[
-        ["↓↑", "earlier, later"],
-        ["←→", "key"],
-        ["y", "copy"],
-        ...(onEdited ? ([["e", "edit"]] as const) : []),
-      ]}
+      hints={[["↓↑", "earlier, later"], ["←→", "key"], ["y", "copy"], onEdited && ["e", "edit"]]}
     />
   );
 }
@@ -226,7 +222,7 @@ class RawHistory {
       await work(signal);
     } catch (error) {
       if (signal.aborted) return;
-      this.fault = error instanceof Error ? error.message : String(error);
+      this.fault = getErrorMessage(error);
     }
     this.#onChange();
   }
@@ -314,7 +310,7 @@ async function readText(
       "problem",
     );
   } catch (error) {
-    app.showToast(`cannot read the key: ${(error as Error).message}`, "problem");
+    app.showToast(`cannot read the key: ${getErrorMessage(error)}`, "problem");
   }
   return undefined;
 }

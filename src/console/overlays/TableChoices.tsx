@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
-import type { Hint } from "../parts/overlays.ts";
+import type { Hints } from "../parts/overlays.ts";
 import { type SavedView, type TabId, updateTab } from "../state/console-state.ts";
 import {
   deleteView,
@@ -15,16 +15,11 @@ import { createRow, padText, type RowModel, useTheme, windowRows } from "../them
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { getChord, OverlayFrame, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
 
-const LIST_HINTS: readonly Hint[] = [
+const LIST_HINTS: Hints = [
   ["Enter", "open"],
   ["s", "save what is shown"],
   ["d", "delete"],
   ["m", "start with it"],
-  ["Esc", "close"],
-];
-const NAME_HINTS: readonly Hint[] = [
-  ["Enter", "save"],
-  ["Esc", "back"],
 ];
 
 /** The saved views of this cluster. */
@@ -63,7 +58,6 @@ export function SavedViews() {
     setNaming(undefined);
   };
   const listKeys: Record<string, () => void> = {
-    escape: close,
     q: close,
     F: close,
     s: () => setNaming(createField()),
@@ -93,18 +87,16 @@ export function SavedViews() {
           naming === undefined ? at : -1,
           Math.min(rows.length, Math.max(1, room.height - 3)),
         ),
-        ...(naming === undefined ? [] : [buildNameRow(naming, width)]),
+        ...(naming === undefined
+          ? []
+          : [{ cells: [{ text: "name ", role: "key" as const }, ...buildFieldCells(naming, width - 5)] }]),
         ...(isKnown ? [createRow("replaces the view of this name", "quiet")] : []),
       ]}
-      hints={naming === undefined ? LIST_HINTS : NAME_HINTS}
+      hints={naming === undefined ? LIST_HINTS : [["Enter", "save"]]}
+      escape={naming && "back"}
       width={width}
     />
   );
-}
-
-function buildNameRow(name: TextField, width: number): RowModel {
-  const label = "name ";
-  return { cells: [{ text: label, role: "key" }, ...buildFieldCells(name, width - label.length)] };
 }
 
 interface ViewRowLook {
@@ -179,7 +171,6 @@ export function Columns({ tab }: { tab: TabId }) {
   };
   useKeys(
     {
-      escape: close,
       enter: close,
       q: close,
       o: close,
@@ -204,7 +195,6 @@ export function Columns({ tab }: { tab: TabId }) {
         ["Space", "show"],
         ["K J", "move"],
         ["r", "reset"],
-        ["Esc", "close"],
       ]}
       width={Math.min(56, room.width)}
     />
@@ -265,8 +255,8 @@ export function Filter({ tab }: { tab: TabId }) {
       hints={[
         ["host: state: !word /re/ wait:>5m", "narrow"],
         ["Enter", "keep"],
-        ["Esc", "cancel"],
       ]}
+      escape="cancel"
       width={room.width}
       at="bottom"
     />

@@ -137,7 +137,6 @@ function Timeline({ subject, ranges }: TimelineProps) {
     setChosen(undefined);
   };
   const keys = {
-    escape: close,
     q: close,
     t: close,
     "+": zoom("in"),
@@ -175,7 +174,6 @@ function Timeline({ subject, ranges }: TimelineProps) {
         ["0", "now"],
         ["↑↓", "run"],
         ["Enter", "open"],
-        ["Esc", "close"],
       ]}
       width={room.width}
     />
@@ -238,15 +236,13 @@ export function openTimeline(app: ConsoleApp): void {
   const refusal = "timeline: select a lock, a resource, a host or a schedule";
   const subject = chooseSubject(app, kinds, refusal, toDrained);
   if (subject === undefined) return;
-  const { context } = app;
-  const { kind, name } = subject;
-  const readsAll = kind === "host" && app.liveView.snapshot.schedules.size <= MOST_SCHEDULES;
-  const reads = {
-    schedule: () => context.keys.listOutcomeRanges(name),
-    host: () => [context.keys.getOutcomesRange()],
-  };
-  const ranges = kind === "schedule" || (kind === "host" && readsAll) ? reads[kind]() : undefined;
-  app.overlays.open(<Timeline subject={subject} ranges={ranges} />);
+  app.overlays.open(<Timeline subject={subject} ranges={listOutcomeRanges(app, subject)} />);
+}
+
+function listOutcomeRanges({ context: { keys }, liveView }: ConsoleApp, { kind, name }: TimelineSubject) {
+  if (kind === "schedule") return keys.listOutcomeRanges(name);
+  const readsAll = kind === "host" && liveView.snapshot.schedules.size <= MOST_SCHEDULES;
+  return readsAll ? [keys.getOutcomesRange()] : undefined;
 }
 
 /** What a timeline can be about. */

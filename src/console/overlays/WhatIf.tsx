@@ -5,11 +5,12 @@ import { formatOperator } from "../../operate/ports.ts";
 import { buildClaims, findResetTargets } from "../../state/claims.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import {
+  computeDrainEffect,
+  computeResetEffect,
+  computeTotalEffect,
+  type DirectEffect,
   formatWhatIf,
-  predictDrain,
-  predictReset,
-  predictTotal,
-  type WhatIfReport,
+  predictChange,
 } from "../../state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { chooseSubject, toQueueSubject } from "../parts/marks.ts";
@@ -40,9 +41,10 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: ages in the text change every second, not with every picture
   const { lines, isKnown } = useMemo(() => {
     const by = formatOperator(app.context.operator);
-    const report = predictChange(snapshot, subject, { change, total: total.text, by, wall });
-    const texts = typeof report === "string" ? [report] : formatWhatIf(report, wall);
-    return { lines: texts.map((line) => clean(line)), isKnown: typeof report !== "string" };
+    const effect = computeEffect(snapshot, subject, { change, total: total.text, by, wall });
+    const isKnown = typeof effect !== "string";
+    const texts = isKnown ? formatWhatIf(predictChange(snapshot, effect, wall), wall) : [effect];
+    return { lines: texts.map((line) => clean(line)), isKnown };
   }, [app, snapshot, subject, change, total.text, second]);
   const width = Math.min(110, room.width);
   const wrapped = wrapRows(app.theme, lines, width);
@@ -62,7 +64,6 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
   };
   useKeys(
     {
-      escape: close,
       enter: openChange,
       tab: () => selectChange(1),
       "shift+tab": () => selectChange(-1),
@@ -85,10 +86,9 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
         note,
       ]}
       hints={[
-        ...(changes.length > 1 ? ([["Tab", "other change"]] as const) : []),
-        ...(wrapped.length > height ? ([["↑↓", "scroll"]] as const) : []),
-        ...(isKnown ? ([["Enter", "open its dialog"]] as const) : []),
-        ["Esc", "close"],
+        changes.length > 1 && ["Tab", "other change"],
+        wrapped.length > height && ["↑↓", "scroll"],
+        isKnown && ["Enter", "open its dialog"],
       ]}
       width={width}
     />
@@ -130,28 +130,27 @@ function listWhatIfChanges({ kind }: WhatIfSubject): readonly WhatIfChange[] {
 }
 
 /**
- * Predicts the effect of a change.
+ * Computes what a change does.
  * @param total  as typed
  * @returns a text if the change is not complete or not possible
  */
-function predictChange(
+function computeEffect(
   snapshot: Snapshot,
   { kind, name }: WhatIfSubject,
   { change, total, by, wall }: { change: WhatIfChange; total: string; by: string; wall: number },
-): WhatIfReport | string {
-  if (change === "drain") return predictDrain(snapshot, { scope: kind, name }, { by, wall });
+): DirectEffect | string {
+  if (change === "drain") return computeDrainEffect(snapshot, { scope: kind, name }, { by, wall });
   if (change === "total")
     return /^[1-9]\d{0,14}$/.test(total)
-      ? predictTotal(snapshot, { resource: name, total: Number(total) }, wall)
+      ? computeTotalEffect(snapshot, { resource: name, total: Number(total) }, wall)
       : "type the new total, a whole number of 1 or more";
   if (kind !== "lock" && kind !== "resource") return "only locks and resources can be reset";
   const claims = buildClaims(snapshot);
   const runs = new Set(findResetTargets(snapshot, kind, name).map(({ run }) => run));
   if (runs.size === 0) return `nobody holds ${kind} ${name}`;
-  return predictReset(
+  return computeResetEffect(
     snapshot,
     [...runs].flatMap((run) => claims.get(run) ?? []),
-    wall,
   );
 }
 

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
+import { getErrorMessage } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { parsePastTime } from "../../commands/command-line/instant.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
@@ -45,7 +46,7 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
   const rows = buildAnswer(app, { subject, time: time.text.trim(), reader }, width);
   const height = clamp(rows.length, 1, room.height - 3);
   const [top, scroll, setTop] = useScroll(rows.length, height);
-  useKeys({ escape: close, enter: close, ...listScrollKeys(scroll) }, (event) => {
+  useKeys({ enter: close, ...listScrollKeys(scroll) }, (event) => {
     const next = editField(time, event);
     if (next === undefined) return;
     setTime(next);
@@ -61,7 +62,7 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
         BLANK_ROW,
         ...rows.slice(top, top + height),
       ]}
-      hints={[...(rows.length > height ? ([["↑↓", "scroll"]] as const) : []), ["Esc", "close"]]}
+      hints={[rows.length > height && ["↑↓", "scroll"]]}
       width={width}
     />
   );
@@ -81,7 +82,7 @@ function parseTime(app: ConsoleApp, time: string): number | string {
   try {
     return parsePastTime("the time", time, app.getWallTime());
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return getErrorMessage(error);
   }
 }
 

@@ -1,3 +1,4 @@
+import { mapAtMost } from "../../base/wait.ts";
 import type { Command } from "../../commands/command.ts";
 import type { OperationResult } from "../../commands/outcome.ts";
 import { formatOperator } from "../../operate/ports.ts";
@@ -12,13 +13,12 @@ import {
   formatNextGrants,
 } from "../../state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
+import { AT_ONCE } from "../data/jobs.ts";
 import { isLive } from "../data/live-view.ts";
 import { type CommandPreview, runPreview } from "../parts/row-actions.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const SETTLE = 250;
-/** Maximum number of previews that are made at the same time. */
-const AT_ONCE = 4;
 /** Largest number of items whose next grants are described. Each takes some ms in which no key is handled. */
 const MOST_WITH_GRANTS = 8;
 
@@ -141,18 +141,15 @@ export class DialogPreview {
 
   async #runPreviews({ command, items }: PreviewRequest, signal: AbortSignal): Promise<void> {
     const { snapshot } = this.#app.liveView;
-    const found: CommandPreview[] = [];
-    const next = items.entries();
     const describeNext =
       items.length > MOST_WITH_GRANTS
         ? undefined
         : (result: OperationResult) => describeNextGrants(result, this.#app);
     const ports = { signal, describeNext };
-    const runNext = async () => {
-      for (const [at, words] of next) found[at] = await runPreview(this.#app.jobs, command, words, ports);
-    };
     this.#isMaking = true;
-    await Promise.all(Array.from({ length: AT_ONCE }, runNext));
+    const found = await mapAtMost(items, AT_ONCE, (words) =>
+      runPreview(this.#app.jobs, command, words, ports),
+    );
     this.#isMaking = false;
     if (signal.aborted) return;
     this.#made = { of: snapshot, at: this.#app.context.clock.now() };

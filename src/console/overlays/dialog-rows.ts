@@ -253,11 +253,6 @@ export function findDialogObstacle(
   return dialog.isReady ? undefined : "the preview has just changed: read it, then press Enter";
 }
 
-/** Whether the form has the revision of something that was read before its preview. */
-function isBoundBefore({ fields }: Form): boolean {
-  return fields.some(({ id }) => id === "flag:expect-revision");
-}
-
 /**
  * Builds a job request that is bound to the revision of its preview: if the revision has changed since, the command
  * does nothing.
@@ -269,7 +264,9 @@ export function createJobRequest(
 ): JobRequest {
   const { spec } = form;
   const revision = preview?.revision;
-  const isBound = revision !== undefined && hasFlag(spec, "expect-revision") && !isBoundBefore(form);
+  // The form may have the revision of something that was read before its preview.
+  const isBoundBefore = form.fields.some(({ id }) => id === "flag:expect-revision");
+  const isBound = revision !== undefined && hasFlag(spec, "expect-revision") && !isBoundBefore;
   const flags = [
     ...(isBound ? ["--expect-revision", revision] : []),
     ...(hasFlag(spec, "yes") ? ["--yes"] : []),

@@ -6,7 +6,7 @@ import type { Command } from "../../commands/command.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { chooseSubject } from "../parts/marks.ts";
-import type { Hint } from "../parts/overlays.ts";
+import type { Hints } from "../parts/overlays.ts";
 import { getCommandById, refusesInPast } from "../parts/row-actions.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import {
@@ -104,9 +104,9 @@ function JobOutput({ id }: { id: number }) {
         x: () => app.jobs.interrupt(id),
       }}
       hints={[
-        ...(isRefused(job) ? ([["Enter", "open the dialog again"]] as const) : []),
+        isRefused(job) && ["Enter", "open the dialog again"],
         ["c", "copy the command"],
-        ...(job?.code === undefined ? ([["x", "stop waiting"]] as const) : []),
+        job?.code === undefined && ["x", "stop waiting"],
       ]}
       canExport
     />
@@ -192,7 +192,7 @@ interface TextViewProps {
   buildRows(width: number): readonly RowModel[];
   /** Additional keys, by chord. */
   keys?: Readonly<Record<string, () => void>>;
-  hints?: readonly Hint[];
+  hints?: Hints;
   /** Moves the selected row, which stays in view, by a key. */
   onMove?(chord: string): void;
   /** Shows the end of a text that grows, until the user scrolls up. */
@@ -225,7 +225,6 @@ export function TextView(props: TextViewProps) {
     );
   useKeys(
     {
-      escape: close,
       q: close,
       enter: close,
       "?": close,
@@ -238,12 +237,7 @@ export function TextView(props: TextViewProps) {
     <OverlayFrame
       title={cleanToWidth(title, 60)}
       rows={rows.slice(top, top + height)}
-      hints={[
-        ...(rows.length > height ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
-        ...hints,
-        ...(canExport ? ([["O", "export"]] as const) : []),
-        ["Esc", "close"],
-      ]}
+      hints={[rows.length > height && ["↑↓ PgUp PgDn", "scroll"], ...hints, canExport && ["O", "export"]]}
       width={clamp(content, 30, widest)}
       listLines={() => listLines(UNWRAPPED)}
     />

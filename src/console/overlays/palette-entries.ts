@@ -63,7 +63,16 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
   const { commands, actions, views, contexts = [], snapshot } = options;
   const onRows = new Set(commands.filter(isRowCommand).map(({ id }) => id));
   return [
-    ...views.map(createViewEntry),
+    ...views.map(
+      ({ tab, label }): PaletteEntry => ({
+        id: `view:${tab}`,
+        kind: "view",
+        label,
+        detail: "view",
+        keys: [],
+        choice: { kind: "go", tab },
+      }),
+    ),
     ...commands
       .filter(({ id }) => !DONE_BY_ACTIONS.has(id))
       // An action can have the id of a command without a key: `edit` edits everything, or the selection.
@@ -94,10 +103,6 @@ const ON_EVERYTHING = [
   ["drain", "drain the whole cluster"],
   ["undrain", "lift the drain of everything"],
 ] as const;
-
-function createViewEntry({ tab, label }: PaletteOptions["views"][number]): PaletteEntry {
-  return { id: `view:${tab}`, kind: "view", label, detail: "view", keys: [], choice: { kind: "go", tab } };
-}
 
 function createExecutableEntry(
   options: PaletteOptions,

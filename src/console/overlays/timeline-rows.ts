@@ -1,5 +1,6 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { collectTexts } from "../../base/text.ts";
 import type { TimeSpan } from "../../state/forecast.ts";
 import type { TimelineTrack } from "../../state/timeline.ts";
 import {
@@ -66,7 +67,9 @@ export function buildTimelineRows(
   const rows = shown.map((bar, at): RowModel => {
     const isHere = top + at === cursor;
     const name = cleanToWidth(`${isHere ? ">" : " "} ${formatBarLabel(bar, input.isMixed)}`, label);
-    const cells = toBarCells(drawRunBar(bar, span, room), signs);
+    const cells = joinSameRoles(
+      drawRunBar(bar, span, room).map((cell) => ({ text: signs.cells[cell], role: ROLES[cell] })),
+    );
     return {
       cells: [{ text: padText(name, label), role: isHere ? "key" : "plain" }, { text: "  " }, ...cells],
     };
@@ -98,10 +101,6 @@ function buildBandRows({ tracks, span, signs }: TimelineRowsInput, label: number
     { cells: [head("  drained"), ...joinSameRoles(drains)] },
     { cells: [head("  waiting"), ...joinSameRoles(counts)] },
   ];
-}
-
-function toBarCells(cells: readonly BarCell[], signs: TimelineViewSigns): RowCell[] {
-  return joinSameRoles(cells.map((cell) => ({ text: signs.cells[cell], role: ROLES[cell] })));
 }
 
 /** Joins neighbours of one role: each cell costs time when it is painted. */
@@ -140,23 +139,17 @@ export function describeRun({ subject, host, pid, command, run }: RunBar): strin
 
 /** Lists when a run waited and held, and how it ended. @param now  ms since the epoch */
 export function listRunFacts({ waitedFrom, from, until, result }: RunBar, now: number): string[] {
+  const verb = from === undefined && until === undefined ? "waits" : "waited";
   const waited =
-    waitedFrom === undefined
-      ? []
-      : [
-          `${from === undefined && until === undefined ? "waits" : "waited"} since ${formatInstant(waitedFrom)} (${formatBriefDuration((from ?? until ?? now) - waitedFrom)})`,
-        ];
-  if (from === undefined) return waited;
-  const length = formatBriefDuration((until ?? now) - from);
-  const held =
+    waitedFrom !== undefined &&
+    `${verb} since ${formatInstant(waitedFrom)} (${formatBriefDuration((from ?? until ?? now) - waitedFrom)})`;
+  if (from === undefined) return collectTexts([waited]);
+  const span =
     until === undefined
-      ? `holds since ${formatInstant(from)} (${length})`
-      : `held ${formatInstant(from)} until ${formatInstant(until)} (${length})`;
-  return [...waited, held, ...(result === undefined ? [] : [describeResult(result)])];
-}
-
-function describeResult(result: string): string {
-  return /^-?\d+$/.test(result) ? `exit code ${result}` : result;
+      ? `holds since ${formatInstant(from)}`
+      : `held ${formatInstant(from)} until ${formatInstant(until)}`;
+  const held = `${span} (${formatBriefDuration((until ?? now) - from)})`;
+  return collectTexts([waited, held, result && (/^-?\d+$/.test(result) ? `exit code ${result}` : result)]);
 }
 
 function buildLegendRow({ cells, drain }: TimelineViewSigns): RowModel {

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { link, lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { getErrorMessage } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 
 /** What became of an export. `exists`: nothing was written, because the file exists. */
@@ -67,8 +68,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Describes why a file was not written: its path and the cause. */
 export function describeWriteFault(error: unknown, path: string): string {
-  const reason =
-    REASONS[getErrorCode(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
+  const reason = REASONS[getErrorCode(error) ?? ""] ?? getErrorMessage(error);
   return `cannot write ${quoteText(path, 200)}: ${reason}; nothing was written`;
 }
 

@@ -15,9 +15,10 @@ import { computeCellsWidth, joinCellTexts, Row } from "../theme/Row.tsx";
  * A segment of a bar. If the bar is too narrow, segments are removed from the highest weight down; weight 1 is never
  * removed.
  */
-export interface BarSegment {
+interface BarSegment {
   text: string;
-  role: StyleRole;
+  /** Without one it looks like the rest of the bar. */
+  role?: StyleRole;
   weight: number;
   /** It was clicked. */
   onPress?(): void;
@@ -37,8 +38,9 @@ export function Bar({ width, left, right, ground }: BarProps) {
     [...left, ...right].filter(({ text }) => text !== ""),
     width,
   );
-  const atLeft = left.filter((segment) => shown.has(segment));
-  const atRight = right.filter((segment) => shown.has(segment));
+  const listShown = (segments: readonly BarSegment[]) =>
+    segments.filter((segment) => shown.has(segment)).map((segment) => ({ role: ground, ...segment }));
+  const [atLeft, atRight] = [listShown(left), listShown(right)];
   const gap = width - computeCellsWidth(atLeft) - computeCellsWidth(atRight);
   if (gap < 0)
     return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} width={0} />;
@@ -76,36 +78,32 @@ const GROUNDS = {
 export function StatusBar({ width }: { width: number }) {
   const app = useConsole();
   const ground = GROUNDS[app.liveView.connection.kind];
+  const { travel, theme, state } = app;
+  const { dot, ellipsis } = theme.signs;
   const left = [
-    ...buildTravelSegments(app, ground),
-    ...buildConnectionSegments(app, ground),
-    ...buildJobSegments(app, ground),
-    ...buildToastSegments(app, ground),
+    { text: travel.search === undefined ? "" : ` ${travel.search}${ellipsis}`, weight: 1 },
+    ...buildConnectionSegments(app),
+    { text: formatRunningJobs(app), weight: 2 },
+    { text: state.toast === undefined ? "" : ` ${dot} ${cleanToWidth(state.toast.text, 70)}`, weight: 2 },
   ];
-  return <Bar width={width} ground={ground} left={left} right={buildHintSegments(app, ground)} />;
+  return <Bar width={width} ground={ground} left={left} right={buildHintSegments(app)} />;
 }
 
-/** Says what is being read from the past. */
-function buildTravelSegments({ travel, theme }: ConsoleApp, role: StyleRole): BarSegment[] {
-  if (travel.search === undefined) return [];
-  return [{ text: ` ${travel.search}${theme.signs.ellipsis}`, role, weight: 1 }];
-}
-
-function buildConnectionSegments(app: ConsoleApp, role: StyleRole): BarSegment[] {
+function buildConnectionSegments(app: ConsoleApp): BarSegment[] {
   const { liveView, theme } = app;
   const { connection: state, snapshot, clusterHealth } = liveView;
   const { signs } = theme;
   if (liveView.past !== undefined)
     return [
-      { text: ` state at revision ${liveView.past.revision}`, role, weight: 1 },
-      { text: `, ${describePastBounds(liveView.past, app.getPresentTime())}`, role, weight: 3 },
+      { text: ` state at revision ${liveView.past.revision}`, weight: 1 },
+      { text: `, ${describePastBounds(liveView.past, app.getPresentTime())}`, weight: 3 },
     ];
   const age = formatBriefDuration(app.getPresentTime() - state.since);
   const revision = snapshot.revision === 0n ? "" : `rev ${snapshot.revision}`;
   if (state.kind === "live") {
     return [
-      { text: ` ${signs.marks.held}live ${revision}`, role, weight: 1 },
-      ...(clusterHealth === undefined ? [] : buildHealthSegments(clusterHealth, role, signs.dot)),
+      { text: ` ${signs.marks.held}live ${revision}`, weight: 1 },
+      ...(clusterHealth === undefined ? [] : buildHealthSegments(clusterHealth, signs.dot)),
     ];
   }
   const what = {
@@ -115,26 +113,21 @@ function buildConnectionSegments(app: ConsoleApp, role: StyleRole): BarSegment[]
     past: revision,
   }[state.kind];
   return [
-    { text: ` ${signs.marks.problem}${what}`, role, weight: 1 },
-    {
-      text: state.fault === undefined ? "" : ` ${signs.dot} ${cleanToWidth(state.fault, 60)}`,
-      role,
-      weight: 4,
-    },
+    { text: ` ${signs.marks.problem}${what}`, weight: 1 },
+    { text: state.fault === undefined ? "" : ` ${signs.dot} ${cleanToWidth(state.fault, 60)}`, weight: 4 },
   ];
 }
 
 /** Builds the health of the cluster. The number of members stays longest; the rest goes before the keys do. */
 function buildHealthSegments(
   { leader, up, total, ms }: NonNullable<ConsoleApp["liveView"]["clusterHealth"]>,
-  role: StyleRole,
   dot: string,
 ): BarSegment[] {
   const name = leader === undefined ? "" : ` ${dot} leader ${cleanToWidth(leader, 30)}`;
   return [
-    { text: name, role, weight: 30 },
-    { text: ` ${dot} ${up}/${total}`, role, weight: 3 },
-    { text: ` ${dot} ${formatRoundTrip(ms)}`, role, weight: 31 },
+    { text: name, weight: 30 },
+    { text: ` ${dot} ${up}/${total}`, weight: 3 },
+    { text: ` ${dot} ${formatRoundTrip(ms)}`, weight: 31 },
   ];
 }
 
@@ -145,22 +138,11 @@ function formatRoundTrip(ms: number): string {
   return `${Math.round(ms / step) * step} ms`;
 }
 
-function buildJobSegments({ jobs: { running }, theme }: ConsoleApp, role: StyleRole): BarSegment[] {
+function formatRunningJobs({ jobs: { running }, theme: { signs } }: ConsoleApp): string {
   const [first] = running;
-  if (first === undefined) return [];
+  if (first === undefined) return "";
   const more = running.length > 1 ? ` +${running.length - 1}` : "";
-  return [
-    {
-      text: ` ${theme.signs.dot} ${theme.signs.arrow} ${cleanToWidth(first.title, 40)}${more}`,
-      role,
-      weight: 2,
-    },
-  ];
-}
-
-function buildToastSegments({ state: { toast: shown }, theme }: ConsoleApp, role: StyleRole): BarSegment[] {
-  if (shown === undefined) return [];
-  return [{ text: ` ${theme.signs.dot} ${cleanToWidth(shown.text, 70)}`, role, weight: 2 }];
+  return ` ${signs.dot} ${signs.arrow} ${cleanToWidth(first.title, 40)}${more}`;
 }
 
 /** Actions that always have a hint. The first ones lead to all others. */
@@ -168,18 +150,8 @@ const FIRST_HINTS = ["help", "palette"] as const;
 const LATER_HINTS = ["filter", "quit"] as const;
 /** Number of context actions before the other hints. Small screens have little more room. */
 const MOST_EARLY_HINTS = 2;
+/** Words for keys that differ from the ids of their actions. */
 const HINT_TEXTS: Readonly<Record<string, string>> = {
-  palette: "palette",
-  filter: "filter",
-  help: "help",
-  quit: "quit",
-  open: "open",
-  back: "back",
-  drain: "drain",
-  undrain: "undrain",
-  reset: "reset",
-  release: "release",
-  edit: "edit",
   create: "new",
   "schedule pause": "pause",
   "schedule resume": "resume",
@@ -188,12 +160,10 @@ const HINT_TEXTS: Readonly<Record<string, string>> = {
   olderChange: "change before",
   newerChange: "next change",
   nextPane: "pane",
-  mark: "mark",
-  why: "why",
 };
 
 /** Builds the keys that are useful now: those of the page, a line, then those of the row. The most important ones go last. */
-function buildHintSegments(app: ConsoleApp, role: StyleRole): BarSegment[] {
+function buildHintSegments(app: ConsoleApp): BarSegment[] {
   const here = listContextActions(app);
   const first = app.liveView.past === undefined ? FIRST_HINTS : ["travel", ...FIRST_HINTS];
   const important = [
@@ -206,10 +176,10 @@ function buildHintSegments(app: ConsoleApp, role: StyleRole): BarSegment[] {
     const [key] = app.keymap.getKeyLabels(id);
     if (key === undefined) return [];
     const weight = 5 + important.indexOf(id);
-    return [{ text: ` ${key} ${HINT_TEXTS[id] ?? id} `, role, weight, onPress: () => app.act(id) }];
+    return [{ text: ` ${key} ${HINT_TEXTS[id] ?? id} `, weight, onPress: () => app.act(id) }];
   };
   const row = here.flatMap(buildSegment);
-  const line = { text: app.theme.signs.vertical, role, weight: Math.min(...row.map(({ weight }) => weight)) };
+  const line = { text: app.theme.signs.vertical, weight: Math.min(...row.map(({ weight }) => weight)) };
   const general = [...first, ...LATER_HINTS].flatMap(buildSegment);
   return row.length === 0 ? general : [...general, line, ...row];
 }
@@ -255,20 +225,16 @@ export function Header({ width }: { width: number }) {
       ground="bar"
       left={[
         { text: " signalbox ", role: "barName", weight: 1 },
-        { text: name === undefined ? "" : ` ${cleanToWidth(name, 40)} ${dot}`, role: "bar", weight: 1 },
-        { text: ` ${hosts}`, role: "bar", weight: 3 },
-        {
-          text: prefix === USUAL_PREFIX ? "" : ` ${dot} ${cleanToWidth(prefix, 40)}`,
-          role: "bar",
-          weight: 4,
-        },
+        { text: name === undefined ? "" : ` ${cleanToWidth(name, 40)} ${dot}`, weight: 1 },
+        { text: ` ${hosts}`, weight: 3 },
+        { text: prefix === USUAL_PREFIX ? "" : ` ${dot} ${cleanToWidth(prefix, 40)}`, weight: 4 },
         { text: ` ${dot} ${formatBreadcrumb(app)}`, role: "barName", weight: 5 },
       ]}
       right={[
         ...buildCounters(app),
         { text: formatPastBadge(app), role: "barPast", weight: 1 },
         { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
-        { text: ` ${user} `, role: "bar", weight: 6 },
+        { text: ` ${user} `, weight: 6 },
       ]}
     />
   );
@@ -290,7 +256,6 @@ function buildCounters(app: ConsoleApp): BarSegment[] {
   const { marks } = app.theme.signs;
   const count = (number: number | undefined, mark: string, word: string): BarSegment => ({
     text: number === undefined ? "" : ` ${mark}${number} ${word} `,
-    role: "bar",
     weight: 2,
   });
   return [

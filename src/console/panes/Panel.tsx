@@ -97,11 +97,12 @@ function buildEventRows(app: ConsoleApp, size: Size): RowModel[] {
   const empty = app.liveView.hasRead ? "No events yet. Runs, drains and changes appear here." : NOT_READ_YET;
   return showNewest(app.state, app.events, size, {
     empty,
-    build: (event) => [
-      { text: formatEventTime(event.at, wall), role: "quiet" },
-      { text: " " },
-      ...buildEventCells(event, size.width - 11),
-    ],
+    build: (event) => {
+      const instant = formatInstant(event.at);
+      // Eight columns: the time of the day, or the day if it was not in the last 24 hours.
+      const time = wall - event.at < DAY ? instant.slice(11, 19) : instant.slice(2, 10);
+      return [{ text: time, role: "quiet" }, { text: " " }, ...buildEventCells(event, size.width - 11)];
+    },
   });
 }
 
@@ -128,12 +129,6 @@ export function buildEventCells({ kind, words, tone }: SnapshotEvent, width: num
 }
 
 const DAY = 86_400_000;
-
-/** Formats the time of an event in eight columns: the time of the day, or the day if it was not in the last 24 hours. */
-function formatEventTime(at: number, wall: number): string {
-  const text = formatInstant(at);
-  return wall - at < DAY ? text.slice(11, 19) : text.slice(2, 10);
-}
 
 /** Builds rows, newest first, at the panel's scroll position. */
 function showNewest<T>(

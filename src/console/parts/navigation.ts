@@ -57,8 +57,10 @@ export function focusNext(app: ConsoleApp, by: 1 | -1): void {
 
 /** Switches to the next tab; in the panel, to its next view. */
 export function switchTab(app: ConsoleApp, by: 1 | -1): void {
-  app.update((state) =>
-    state.focus === "panel" ? switchPanel(state, by) : openTab(state, findNeighbour(TABS, state.tab, by)),
+  app.update(({ panel, ...state }) =>
+    state.focus === "panel"
+      ? { ...state, panel: { ...panel, id: findNeighbour(PANELS, panel.id, by), top: 0 } }
+      : openTab({ ...state, panel }, findNeighbour(TABS, state.tab, by)),
   );
 }
 
@@ -80,10 +82,6 @@ export function goTo(app: ConsoleApp, tab: TabId, key: string | undefined): void
     const filter = key === undefined ? before.filter : "";
     return { ...updateTab(openTab(state, tab), { cursor, filter }), focus: "table" };
   });
-}
-
-function switchPanel(state: ConsoleState, by: 1 | -1): ConsoleState {
-  return { ...state, panel: { ...state.panel, id: findNeighbour(PANELS, state.panel.id, by), top: 0 } };
 }
 
 function findNeighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
@@ -184,14 +182,20 @@ function isSameRow(a: Place, b: Place): boolean {
 export function chooseListedContext(app: ConsoleApp, name: string | undefined): void {
   const label = name ?? "no context";
   if (name === app.contexts.activeName) return app.showToast(`${label} is shown already`);
-  const asks = `context ${label}`;
+  const warning = `running and would be left; choose ${label} again to switch anyway`;
+  if (mayLeaveJobs(app, `context ${label}`, warning)) app.switchContext(name);
+}
+
+/**
+ * Whether no job runs, or the user has been told and asks for the same again. Otherwise tells it.
+ * @param asks  what the user asks for
+ * @param warning  the rest of a sentence that begins with the running jobs
+ */
+export function mayLeaveJobs(app: ConsoleApp, asks: string, warning: string): boolean {
   const [first, ...more] = app.jobs.running;
-  if (first === undefined || app.state.toast?.asks === asks) return app.switchContext(name);
+  if (first === undefined || app.state.toast?.asks === asks) return true;
   const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
-  app.showToast(
-    `${what} running and would be left; choose ${label} again to switch anyway`,
-    "problem",
-    () => app.jobs.running.length > 0,
-  );
+  app.showToast(`${what} ${warning}`, "problem", () => app.jobs.running.length > 0);
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks } }));
+  return false;
 }

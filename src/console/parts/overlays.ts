@@ -11,6 +11,9 @@ interface OverlayEntry {
 /** A key and its effect. */
 export type Hint = readonly [key: string, what: string];
 
+/** Hints, in which `condition && hint` is left out if the condition is not met. */
+export type Hints = readonly (Hint | false | undefined)[];
+
 /** What an overlay shows, for users who read it line by line, and for other programs. */
 interface OverlayText {
   title: string;

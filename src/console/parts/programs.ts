@@ -1,3 +1,4 @@
+import { getErrorMessage } from "../../base/errors.ts";
 import { EditorFile } from "../../commands/editor.ts";
 import type { ProgramEnd } from "../../commands/open-external-program.ts";
 import type { ConsoleApp } from "../console-app.ts";
@@ -14,7 +15,7 @@ export function createSheet(app: ConsoleApp, text: string, name: string): Editor
   try {
     return new EditorFile(text, name);
   } catch (error) {
-    app.showToast(`no file for the editor: ${(error as Error).message}`, "problem");
+    app.showToast(`no file for the editor: ${getErrorMessage(error)}`, "problem");
     return undefined;
   }
 }
@@ -57,7 +58,7 @@ export async function lendTo(app: ConsoleApp, run: () => Promise<ProgramEnd>): P
     if (!end.ok) app.log.add(end.why);
     return end.ok;
   } catch (error) {
-    app.showToast((error as Error).message, "problem");
+    app.showToast(getErrorMessage(error), "problem");
     return false;
   }
 }

@@ -28,13 +28,18 @@ export function clampCursors(
     table: clampCursor(tab.cursor, table, tableHeight),
     explorer: clampCursor(state.explorer.cursor, tree, (layout.explorer?.height ?? 2) - 1),
     panel: clampCursor(
-      getPanelCursor(state),
+      // Without the keyboard, the job list shows the newest jobs.
+      state.panel.id === "jobs" && state.focus !== "panel" ? START_CURSOR : state.panel.cursor,
       panel,
       computePanelListHeight(panelTable, layout.panel?.height ?? 1),
     ),
   };
   const hasMoved = cursors.table.key !== tab.cursor.key;
-  const isOver = hasExpired(state.toast, now);
+  const { toast } = state;
+  // A clock that was set back must not keep a toast for hours.
+  const isOver =
+    toast !== undefined &&
+    (toast.until <= now || toast.until > now + TOAST_DURATION || toast.isTrue?.() === false);
   const isSame =
     isSameCursor(cursors.table, tab.cursor) &&
     isSameCursor(cursors.explorer, state.explorer.cursor) &&
@@ -45,27 +50,13 @@ export function clampCursors(
     explorer: { ...state.explorer, cursor: cursors.explorer },
     panel: { ...state.panel, cursor: cursors.panel },
     detail: hasMoved ? { top: 0 } : state.detail,
-    toast: isOver ? undefined : state.toast,
+    toast: isOver ? undefined : toast,
   };
-}
-
-/** Returns the panel's cursor. Without the keyboard, the job list shows the newest jobs. */
-function getPanelCursor({ panel, focus }: ConsoleState): Cursor {
-  return panel.id === "jobs" && focus !== "panel" ? START_CURSOR : panel.cursor;
 }
 
 /** Returns the number of visible rows in the panel: a table has a title line above them. */
 export function computePanelListHeight(table: RowList | undefined, height: number): number {
   return table === undefined ? height : height - 1;
-}
-
-/**
- * Whether a toast must disappear: its time is over, or its message no longer holds. A clock that was set back must
- * not keep it for hours.
- */
-function hasExpired(toast: ConsoleState["toast"], wall: number): boolean {
-  if (toast === undefined) return false;
-  return toast.until <= wall || toast.until > wall + TOAST_DURATION || toast.isTrue?.() === false;
 }
 
 function isSameCursor(a: Cursor, b: Cursor): boolean {

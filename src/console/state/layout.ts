@@ -60,7 +60,8 @@ export function computeLayout(
 ): Layout | undefined {
   if (screen.width < MIN_SCREEN.width || screen.height < MIN_SCREEN.height) return undefined;
   const body = screen.height - CHROME;
-  if (state.zoomed !== undefined) return computeZoomedLayout(screen, state.zoomed, body);
+  if (state.zoomed !== undefined)
+    return { screen, isBeside: false, [state.zoomed]: { width: screen.width, height: body } };
   const panel = computePanelHeight(screen, state, body, wishes);
   const upper = body - (panel > 0 ? panel + 1 : 0);
   const explorer = computeExplorerWidth(screen, state, wishes);
@@ -72,10 +73,6 @@ export function computeLayout(
     ...(width > 0 && computeMainSizes({ width, height: upper }, screen, state, wishes)),
     ...(panel > 0 && { panel: { width: screen.width, height: panel } }),
   };
-}
-
-function computeZoomedLayout(screen: Size, pane: Pane, height: number): Layout {
-  return { screen, isBeside: false, [pane]: { width: screen.width, height } };
 }
 
 /** Returns the height of the panel: no more lines than it has, and no more than its share; or what the user has chosen. */

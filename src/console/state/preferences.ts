@@ -3,7 +3,6 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { hash } from "../../base/hash.ts";
 import type { CommandIo } from "../../commands/command.ts";
-import type { SortOrder } from "../../views/sort.ts";
 import {
   type ConsoleState,
   createInitialState,
@@ -72,9 +71,12 @@ export function restoreState(kept: unknown): ConsoleState {
   const explorer = isStoredRecord(kept.explorer) ? kept.explorer : {};
   const panel = isStoredRecord(kept.panel) ? kept.panel : {};
   const tabs = isStoredRecord(kept.tabs) ? kept.tabs : {};
-  return openStartView({
+  const { savedViews, startView } = restoreSavedViews(kept);
+  const view = savedViews.find(({ name }) => name === startView);
+  const restored: ConsoleState = {
     ...state,
-    ...restoreSavedViews(kept),
+    savedViews,
+    startView,
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
     watched: restoreWatchedRows(kept.watched),
@@ -91,14 +93,10 @@ export function restoreState(kept: unknown): ConsoleState {
       id: PANELS.find((id) => id === panel.id) ?? state.panel.id,
     },
     tabs: Object.fromEntries(
-      TABS.map((id) => [id, restoreTab(state.tabs[id], tabs[id])]),
+      TABS.map((id) => [id, { ...state.tabs[id], ...restoreTableChoice(tabs[id]), filter: "" }]),
     ) as ConsoleState["tabs"],
-  });
-}
-
-function restoreTab(tab: TabState, kept: unknown): TabState {
-  if (!isStoredRecord(kept)) return tab;
-  return { ...tab, ...restoreTableChoice(kept), filter: "" };
+  };
+  return view === undefined ? restored : openView(restored, view);
 }
 
 /** Returns the path of the preferences of a cluster. Each cluster has its own file. */
@@ -165,21 +163,14 @@ function remove(path: string): void {
 const MAX_COLUMNS = 50;
 
 /** Restores filter, order and columns of a table. Ignores values that are invalid. */
-function restoreTableChoice(
-  kept: Readonly<Record<string, unknown>>,
-): Pick<TabState, "filter" | "order" | "columns"> {
+function restoreTableChoice(kept: unknown): Pick<TabState, "filter" | "order" | "columns"> {
+  const { filter, order, columns } = isStoredRecord(kept) ? kept : {};
+  const hasOrder = isStoredRecord(order) && isStoredText(order.column);
   return {
-    filter: isStoredText(kept.filter) ? kept.filter : "",
-    order: parseStoredOrder(kept.order),
-    columns: Array.isArray(kept.columns)
-      ? kept.columns.filter(isStoredText).slice(0, MAX_COLUMNS)
-      : undefined,
+    filter: isStoredText(filter) ? filter : "",
+    order: hasOrder ? { column: String(order.column), descending: order.descending === true } : undefined,
+    columns: Array.isArray(columns) ? columns.filter(isStoredText).slice(0, MAX_COLUMNS) : undefined,
   };
-}
-
-function parseStoredOrder(kept: unknown): SortOrder | undefined {
-  if (!isStoredRecord(kept) || !isStoredText(kept.column)) return undefined;
-  return { column: kept.column, descending: kept.descending === true };
 }
 
 function isStoredRecord(value: unknown): value is Record<string, unknown> {
@@ -239,10 +230,4 @@ export function openView(state: ConsoleState, { tab, filter, order, columns }: S
     zoomed: undefined,
     detail: { top: 0 },
   };
-}
-
-/** Shows the view to start with, if there is one. */
-function openStartView(state: ConsoleState): ConsoleState {
-  const view = state.savedViews.find(({ name }) => name === state.startView);
-  return view === undefined ? state : openView(state, view);
 }

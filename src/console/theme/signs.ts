@@ -17,15 +17,12 @@ export interface Signs {
   marked: string;
   /** Before a row that the user is told of. */
   watched: string;
-  /** Shown after the title of the sort column: ascending, descending. */
-  sorted: readonly [string, string];
   ellipsis: string;
   dot: string;
   /** Between a whole and its part. */
   step: string;
   /** The bar at the left edge of the selected row. */
   accent: string;
-  dash: string;
 }
 
 export const UNICODE: Signs = {
@@ -38,13 +35,11 @@ export const UNICODE: Signs = {
   vertical: "│",
   corners: ["╭", "╮", "╰", "╯"],
   bar: ["▇", "▁"],
-  sorted: ["▲", "▼"],
   marked: "✓",
   watched: "◆",
   ellipsis: "…",
   dot: "·",
   step: "›",
-  dash: "–",
   accent: "▎",
 };
 
@@ -58,13 +53,11 @@ export const ASCII: Signs = {
   vertical: "|",
   corners: ["+", "+", "+", "+"],
   bar: ["#", "."],
-  sorted: ["^", "v"],
   marked: "x",
   watched: "@",
   ellipsis: "...",
   dot: "-",
   step: ">",
-  dash: "-",
   accent: ">",
 };
 

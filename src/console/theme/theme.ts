@@ -97,13 +97,14 @@ function buildLook(style: Style, depth: ColourDepth): Look | undefined {
   if (Object.keys(style).length === 0) return undefined;
   const { fg, bg } = style;
   const [letters, ground] = [formatColour(38, fg, depth), formatColour(48, bg, depth)];
+  const shown = bg === undefined ? undefined : reduceColour(bg, depth);
   const weight = formatWeight(style);
   return {
     style,
     open: `${letters}${ground}${weight.open}`,
     close: `${weight.close}${ground && OWN_COLOURS.ground}${letters && OWN_COLOURS.letters}`,
     weight,
-    ground: bg === undefined ? undefined : toInkColour(bg, depth),
+    ground: typeof shown === "number" ? `ansi256(${shown})` : shown,
   };
 }
 
@@ -126,11 +127,6 @@ function formatColour(what: 38 | 48, of: Style["fg"], depth: ColourDepth): strin
   }
   if (shown >= 16) return `\x1b[${what};5;${shown}m`;
   return `\x1b[${what - 8 + (shown < 8 ? shown : shown + 52)}m`;
-}
-
-function toInkColour(of: number | string, depth: ColourDepth): string {
-  const shown = reduceColour(of, depth);
-  return typeof shown === "string" ? shown : `ansi256(${shown})`;
 }
 
 /** Returns the colour that a terminal can show. */
@@ -206,7 +202,10 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function chooseTheme(wanted: string, env: Env, isAscii = false, isLight = announcesLight(env)): Theme {
   const depth = detectColourDepth(env);
   const known = THEMES.find((name) => name === wanted);
-  const name = depth === undefined ? "mono" : (known ?? chooseThemeName(depth, isLight));
+  // The terminal's own sixteen colours fit any background; the other themes depend on it. Nearly all terminals with many
+  // colours that do not say what theirs is are dark.
+  const fitting = depth === "16" ? "ansi" : isLight ? "light" : "dark";
+  const name = depth === undefined ? "mono" : (known ?? fitting);
   return getTheme(name, depth ?? "16", isAscii || !isUtf8(env), isLight);
 }
 
@@ -223,15 +222,6 @@ export function detectColourDepth(env: Env): ColourDepth | undefined {
     return undefined;
   if (/^(truecolor|24bit)$/i.test(COLORTERM) || /-direct\d*$/.test(TERM)) return "24bit";
   return /256(color|colour)?/.test(TERM) ? "256" : "16";
-}
-
-/**
- * Chooses a theme. The terminal's own sixteen colours fit any background; the other themes depend on it. Nearly all
- * terminals with many colours that do not say what theirs is are dark.
- */
-function chooseThemeName(depth: ColourDepth, isLight: boolean): ThemeName {
-  if (depth === "16") return "ansi";
-  return isLight ? "light" : "dark";
 }
 
 /** Whether a terminal announces a light background in its environment. */

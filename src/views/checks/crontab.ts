@@ -27,16 +27,15 @@ export function judgeJobs(
       const known = job.isElsewhere ? undefined : configured;
       return [...judgeGroup(job, known), ...judgeLeases(job, findGroupHosts(job, known), known)];
     }),
-    ...(configured === undefined
-      ? []
-      : jobs.filter(({ isElsewhere }) => isElsewhere).map(buildElsewhereFinding)),
+    ...jobs
+      .filter(({ isElsewhere }) => isElsewhere && configured !== undefined)
+      .map(({ where }) =>
+        createFindingBuilder("elsewhere", where).hint(
+          "it uses another prefix or another etcd; only its text was checked",
+        ),
+      ),
     ...judgeLocks(jobs, shared),
   ];
-}
-
-function buildElsewhereFinding({ where }: CrontabJob): Finding {
-  const detail = "it uses another prefix or another etcd; only its text was checked";
-  return createFindingBuilder("elsewhere", where).hint(detail);
 }
 
 function judgeGroup({ where, group }: CrontabJob, configured: JobConfiguration | undefined): Finding[] {

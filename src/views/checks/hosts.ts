@@ -1,16 +1,16 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../base/finding.ts";
-import { quoteText } from "../../base/text.ts";
+import { pluralize, quoteText } from "../../base/text.ts";
 import {
   canonicalizeHost,
   createUnknownGroupError,
   listGroupHosts,
   listGroupNotes,
-  listHostGroups,
 } from "../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
+import { buildHostReach } from "../../state/view-context.ts";
 
 /** Inputs for the check of hosts and groups. */
 interface HostCheckInputs {
@@ -67,14 +67,14 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
     return [about.failure("it has no hosts: nothing can run in it", `signalbox group add ${name} HOST`)];
   const there = hosts.filter((host) => isThere(host, inputs));
   if (there.length === 0) {
-    const detail = `none of its ${formatHostCount(hosts)} was seen within ${formatDuration(within)}: ${formatHostNames(hosts.map((host) => formatLastSeen(host, inputs)))}`;
+    const detail = `none of its ${pluralize(hosts.length, "host")} was seen within ${formatDuration(within)}: ${formatHostNames(hosts.map((host) => formatLastSeen(host, inputs)))}`;
     return [
       about.failure(detail, "are the hosts up, and is cron or a worker running there?"),
       ...findUnseenMembers(name, hosts, inputs),
     ];
   }
   const free = there.filter((host) => !isDrained(host, inputs));
-  const detail = `${there.length} of ${formatHostCount(hosts)} ${there.length === 1 ? "is" : "are"} active`;
+  const detail = `${there.length} of ${pluralize(hosts.length, "host")} ${there.length === 1 ? "is" : "are"} active`;
   const main: Finding =
     free.length > 0
       ? about.ok(detail)
@@ -126,14 +126,10 @@ function formatLastSeen(host: string, inputs: HostCheckInputs): string {
 }
 
 function isDrained(host: string, { snapshot, wall }: HostCheckInputs): boolean {
-  const reach = { locks: [], resources: [], host, groups: listHostGroups(buildGroupMembers(snapshot), host) };
+  const reach = buildHostReach(buildGroupMembers(snapshot), host);
   return [...snapshot.drains.values()].some(
     (drain) => !hasEnded(drain, wall) && isDrainApplicable(drain, reach),
   );
-}
-
-function formatHostCount(hosts: readonly string[]): string {
-  return hosts.length === 1 ? "1 host" : `${hosts.length} hosts`;
 }
 
 /** Number of hosts listed in one finding. Further hosts are only counted. */

@@ -7,7 +7,7 @@ import {
 } from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { formatShortList } from "../../base/text.ts";
+import { formatShortList, pluralize } from "../../base/text.ts";
 import { LONGEST_VALUE } from "../../base/value-size.ts";
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { parseHostRecord } from "../../fleet/host-record.ts";
@@ -17,7 +17,7 @@ import type { Keys, QueueKind } from "../../protocol/keys.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
 import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
-import type { Problem } from "../../state/problem.ts";
+import { createWarning, type Problem } from "../../state/problem.ts";
 import type { NamedQueue, Snapshot } from "../../state/snapshot.ts";
 import {
   buildUnknownKeyProblem,
@@ -107,7 +107,7 @@ export class HostClockCheck {
     const detail =
       hosts === 0
         ? "no host has written a time yet"
-        : `${hosts} ${hosts === 1 ? "host" : "hosts"} wrote consistent times; a slow clock shows only after its host has written later than others`;
+        : `${pluralize(hosts, "host")} wrote consistent times; a slow clock shows only after its host has written later than others`;
     return [createFindingBuilder("clock", "clocks of hosts").ok(detail)];
   }
 
@@ -279,7 +279,7 @@ export class KeyCheck {
     const detail = `${this.count} under ${this.#keys.prefix}, ${this.tickets} of them tickets`;
     const clean: Finding[] = found.length > 0 ? [] : [createFindingBuilder("keys").ok(detail)];
     const below = [...this.#below].map(([inner, count]): Finding => {
-      const told = `a prefix of its own (CRONLOCK_DB), with ${count} ${count === 1 ? "key" : "keys"}; check it with --prefix ${inner}`;
+      const told = `a prefix of its own (CRONLOCK_DB), with ${pluralize(count, "key")}; check it with --prefix ${inner}`;
       return createFindingBuilder("keys", `prefix ${inner}`).ok(told);
     });
     return [...found, ...clean, ...below, ...this.#clocks.listFindings(own, wall)];
@@ -341,8 +341,7 @@ export class KeyCheck {
   }
 
   #reportUnreadable(kv: KeyValue, what: string, remedy: string): void {
-    const detail = `its value cannot be read as ${what}`;
-    this.#report({ kind: "malformed", level: "warning", subject: `key ${kv.key}`, detail, remedy });
+    this.#report(createWarning("malformed", `key ${kv.key}`, `its value cannot be read as ${what}`, remedy));
   }
 
   #report({ kind, level, subject, detail, remedy }: Problem): void {

@@ -1,5 +1,6 @@
 /** Which columns of a table are on, and where they are. */
 import { describe, expect, it } from "vitest";
+import { ON_DEMAND } from "../../../src/commands/see/grid.ts";
 import {
   ConsoleTable,
   chooseColumns,
@@ -12,7 +13,7 @@ import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
   id,
   title: id,
-  priority: id === "c" ? 9 : at + 1,
+  priority: id === "c" ? ON_DEMAND : at + 1,
   formatCell: () => id,
 }));
 
@@ -28,8 +29,8 @@ describe("the columns that are on", () => {
     [[], ["a", "b"], ["a", "b", "c"]],
     [["x", "b"], ["b"], ["b", "a", "c"]],
   ])("with the choice %j are %j", (chosen, on, all) => {
-    expect(chooseColumns(COLUMNS, chosen, 9).map(({ id }) => id)).toEqual(on);
-    expect(listColumnIds(COLUMNS, chosen, 9)).toEqual(all);
+    expect(chooseColumns(COLUMNS, chosen).map(({ id }) => id)).toEqual(on);
+    expect(listColumnIds(COLUMNS, chosen)).toEqual(all);
   });
 
   it("are found where they were painted; a gap belongs to the column before it", () => {

@@ -15,10 +15,8 @@ afterEach(cleanup);
 const FRAME: ComponentProps<typeof OverlayFrame> = {
   title: "drain host web1",
   rows: [createRow("first"), createRow("second", "quiet")],
-  hints: [
-    ["Enter", "do it"],
-    ["Esc", "cancel"],
-  ],
+  hints: [["Enter", "do it"]],
+  escape: "cancel",
   width: 30,
   at: { column: 0, row: -1 },
 };

@@ -14,8 +14,7 @@ import type { PaletteChoice, PaletteEntry } from "../../../src/console/overlays/
 import { buildPaletteEntries, type ChoiceConditions } from "../../../src/console/overlays/palette-entries.ts";
 import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
-import { keys } from "../../protocol/samples.ts";
-import { pictureOf, plain, stand } from "../../state/pictures.ts";
+import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../state/pictures.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});
@@ -31,9 +30,9 @@ const snapshot = pictureOf([
   stand("lock invoices", "b", 11, {}),
   stand("lock web1-backup", "c", 12, { state: "held" }),
   stand("resource db", "d", 13, { state: "held" }),
-  plain(keys.resourceConfig("FQDN_cpu"), JSON.stringify({ total: "CPU" })),
-  plain(keys.group("web"), JSON.stringify(["web1.example.com"])),
-  plain(keys.host("web1.example.com"), JSON.stringify({})),
+  resourceOf("FQDN_cpu", { total: "CPU" }),
+  groupOf("web", "web1.example.com"),
+  hostOf("web1.example.com", {}),
 ]);
 
 const entries = (given: Partial<Parameters<typeof buildPaletteEntries>[0]> = {}, from = snapshot) =>

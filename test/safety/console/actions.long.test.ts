@@ -1,3 +1,4 @@
+import { queueTicket } from "../support/sample-queues.ts";
 /** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -8,10 +9,8 @@ import { openConsole, pressUntil, switchTab } from "../../../fixtures/cluster/op
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
-import { grantOnce } from "../../../src/etcd/session/session.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import type { Ticket } from "../../../src/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -25,16 +24,7 @@ async function queueUp(
 ): Promise<string> {
   waiters += 1;
   const run = `r${String(waiters).padStart(15, "0")}`;
-  const key = namespace.keys.lock(name, run);
-  const value = serializeTicket(ticketWith({ run, pid: 10_000 + waiters, ...change }));
-  const session = BigInt(Math.floor(Math.random() * 2 ** 52));
-  await grantOnce(namespace.store, session, 600);
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "put", key, value, session }],
-    failure: [],
-  });
-  return key;
+  return await queueTicket(namespace, name, { run, pid: 10_000 + waiters, ...change });
 }
 /** Until it is ended. */
 const HELD = ["until", "/nonexistent"];
@@ -66,10 +56,8 @@ describe.concurrent("a reset", () => {
     await console.waitFor(/invoices .*held/);
     console.press("X");
     await console.waitFor("type invoices to confirm");
-    expect(console.getScreen().join("\n")).toMatch(
-      /ends .*holds lock invoices[\s\S]*next .*waits for lock invoices/,
-    );
-    expect(console.getScreen().join("\n")).toContain("signalbox reset lock invoices");
+    expect(console.getText()).toMatch(/ends .*holds lock invoices[\s\S]*next .*waits for lock invoices/);
+    expect(console.getText()).toContain("signalbox reset lock invoices");
     console.press("enter");
     await console.waitFor("▲ type invoices to confirm");
     expect(await audit(namespace)).toEqual([]);
@@ -167,7 +155,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await namespace.store.commitTxn({ compare: [], success: [drain], failure: [] });
     console.press("enter");
     await console.waitFor("nothing was done, because something has changed");
-    expect(console.getScreen().join("\n")).toMatch("new: lock x is drained by ann");
+    expect(console.getText()).toMatch("new: lock x is drained by ann");
     await console.waitFor("Enter open the dialog again");
     await console.waitFor("held, drained"); // otherwise the first preview is still from before
     console.press("enter");

@@ -1,3 +1,4 @@
+import { holdLock } from "../support/sample-queues.ts";
 /** A console with hostile input: from the terminal, from a fast user, from the machine, and from etcd. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,22 +12,9 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-
-/** Puts a ticket as a run would, without one. */
-async function put(
-  namespace: TestNamespace,
-  lock: string,
-  more: Partial<Parameters<typeof ticketWith>[0]> = {},
-) {
-  const run = Buffer.from(lock).toString("hex").padEnd(16, "0").slice(0, 16);
-  const value = serializeTicket(ticketWith({ run, state: "held", ...more }));
-  await namespace.put(namespace.keys.lock(lock, run), value);
-}
 
 async function countDrains(namespace: TestNamespace): Promise<number> {
   return (await namespace.store.readRange(namespace.keys.drains())).kvs.length;
@@ -73,7 +61,7 @@ describe("a key too many", () => {
     skip,
   }) => {
     const namespace = await cluster.createTestNamespace("http");
-    await put(namespace, "invoices");
+    await holdLock(namespace, "invoices");
     const console = await openConsole(namespace);
     await console.waitFor(/invoices .*held/);
     console.press("D", "enter", "enter");
@@ -87,7 +75,7 @@ describe("a key too many", () => {
       skip(`the machine was so busy that the key was let go for ${pause} ms: a press of its own`);
     expect(await countDrains(namespace)).toBe(0);
     await console.waitFor("Enter drain");
-    expect(console.getScreen().join("\n")).not.toContain("read it, then press Enter");
+    expect(console.getText()).not.toContain("read it, then press Enter");
     await pressUntil(console, "enter", /invoices .*drained/);
     expect(await countDrains(namespace)).toBe(1);
   });
@@ -95,22 +83,22 @@ describe("a key too many", () => {
   test("acts on nothing that its user does not look at: from the explorer it leads to the row first", async ({
     namespace,
   }) => {
-    for (const lock of ["alpha", "beta", "gamma"]) await put(namespace, lock);
+    for (const lock of ["alpha", "beta", "gamma"]) await holdLock(namespace, lock);
     const console = await openConsole(namespace);
     await console.waitFor(/gamma .*held/);
     console.press("1", "down", "down", "D");
     await console.waitFor("row selected");
-    expect(console.getScreen().join("\n")).not.toContain("drain lock");
+    expect(console.getText()).not.toContain("drain lock");
     console.press("D");
     await console.waitFor("drain lock beta --wait");
     console.press("escape");
-    await console.waitFor((it) => !it.getScreen().join("\n").includes("drain lock"));
+    await console.waitFor((it) => !it.getText().includes("drain lock"));
     console.press("5", "X");
     await console.waitFor("this key acts on rows of the table: go there first");
   });
 
   test("does not end a job that is under way with the console", async ({ namespace }) => {
-    await put(namespace, "invoices");
+    await holdLock(namespace, "invoices");
     const console = await openConsole(namespace);
     await console.waitFor(/invoices .*held/);
     console.press("D");
@@ -130,7 +118,7 @@ describe.concurrent("a console that was stopped for a while", () => {
     namespace,
     onTestFinished,
   }) => {
-    await put(namespace, "before");
+    await holdLock(namespace, "before");
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     onTestFinished(() => proxy.close());
     const console = await openConsole(namespace, { endpoints: [proxy.url] });
@@ -175,7 +163,7 @@ describe.concurrent("a terminal", () => {
       console.press("ctrl+l");
       await setTimeout(10); // each a frame of its own: more than the line holds
     }
-    await put(namespace, "meanwhile");
+    await holdLock(namespace, "meanwhile");
     console.release();
     await console.waitFor(/meanwhile .*held/);
     console.hold();
@@ -205,7 +193,7 @@ describe.concurrent("a terminal", () => {
   test("with no room for all tabs, and counts in the panel's titles, takes clicks for what stands there", async ({
     namespace,
   }) => {
-    await put(namespace, "invoices"); // on no session: a problem
+    await holdLock(namespace, "invoices"); // on no session: a problem
     const console = await openConsole(namespace, { columns: 80, rows: 30 });
     await console.waitFor("PROBLEMS 1");
     console.press(...Array.from({ length: 8 }, () => "]"));
@@ -216,13 +204,13 @@ describe.concurrent("a terminal", () => {
     const line = console.getScreen().findIndex((row) => row.includes("PROBLEMS 1"));
     console.click(console.getScreen()[line]?.indexOf("LOG") ?? 0, line);
     const events = "No events yet. Runs, drains";
-    await console.waitFor((it) => !it.getScreen().join("\n").includes(events)); // the log, behind which they come again
+    await console.waitFor((it) => !it.getText().includes(events)); // the log, behind which they come again
     console.press("]");
     await console.waitFor(events);
   });
 
   test("too small for a detail shows it alone", async ({ namespace }) => {
-    await put(namespace, "invoices");
+    await holdLock(namespace, "invoices");
     const console = await openConsole(namespace, { columns: 60, rows: 12 });
     await console.waitFor(/invoices .*held/);
     console.press("enter");
@@ -271,7 +259,7 @@ describe.concurrent("while nothing was read yet", () => {
     });
     onTestFinished(() => console.close());
     await console.waitFor("connecting for");
-    expect(console.getScreen().join("\n")).not.toMatch(/(Locks|Problems) +0/);
+    expect(console.getText()).not.toMatch(/(Locks|Problems) +0/);
     console.press("q");
     await console.ended;
   });
@@ -288,7 +276,7 @@ describe.concurrent("while nothing was read yet", () => {
     onTestFinished(() => console.close());
     await console.waitFor("why: ");
     await console.waitFor("etcd unreachable");
-    const page = () => console.getScreen().join("\n").replace(/\s+/g, " ");
+    const page = () => console.getText().replace(/\s+/g, " ");
     expect(page()).toMatch("connection refused: nothing listens there");
     expect(page()).toContain("endpoints: http://127.0.0.1:9 (environment SIGNALBOX_ENDPOINTS)");
     expect(page()).toContain("SIGNALBOX_ENDPOINTS=http://etcd1:2379");
@@ -312,8 +300,8 @@ describe.concurrent("while nothing was read yet", () => {
     });
     onTestFinished(() => console.close());
     await console.waitFor("access refused");
-    expect(console.getScreen().join("\n")).toMatch(/why: .*user name is empty[\s\S]*SIGNALBOX_USER/);
-    expect(console.getScreen().join("\n")).not.toMatch(/No lock is held|No events yet/);
+    expect(console.getText()).toMatch(/why: .*user name is empty[\s\S]*SIGNALBOX_USER/);
+    expect(console.getText()).not.toMatch(/No lock is held|No events yet/);
   });
 
   test("and nothing ever ran there: the first page says how to begin", async ({ namespace }) => {

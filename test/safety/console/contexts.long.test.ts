@@ -74,7 +74,7 @@ describe("contexts in the console", () => {
     await choose(terminal, "staging");
     await terminal.waitFor(/theirs +.*held/);
     await terminal.waitFor(HEADER("staging"));
-    const screen = terminal.getScreen().join("\n");
+    const screen = terminal.getText();
     expect(screen).toContain("READ-ONLY");
     expect(screen).not.toContain("ours");
     terminal.press("X");
@@ -84,7 +84,7 @@ describe("contexts in the console", () => {
     expect(terminal.clipboard.at(-1)).toBe("signalbox show lock theirs --context staging");
     await choose(terminal, "prod");
     await terminal.waitFor(/ours +.*held/);
-    expect(terminal.getScreen().join("\n")).not.toContain("READ-ONLY");
+    expect(terminal.getText()).not.toContain("READ-ONLY");
     terminal.press("q");
     expect(await terminal.ended).toExit(0);
     expect(terminal.leftBehind).toEqual([]);
@@ -101,8 +101,8 @@ describe("contexts in the console", () => {
     await choose(terminal, "dead");
     await terminal.waitFor(HEADER("dead"));
     await terminal.waitFor("connection refused");
-    expect(terminal.getScreen().join("\n")).toMatch(/endpoints: http:\/\/127.0.0.1:9 +\(context dead of /);
-    expect(terminal.getScreen().join("\n")).not.toContain("ours");
+    expect(terminal.getText()).toMatch(/endpoints: http:\/\/127.0.0.1:9 +\(context dead of /);
+    expect(terminal.getText()).not.toContain("ours");
     await choose(terminal, "prod");
     await terminal.waitFor(/ours +.*held/);
   });
@@ -176,10 +176,10 @@ describe("contexts in the console", () => {
     await terminal.waitFor("JOBS 1");
     await choose(terminal, "staging");
     await terminal.waitFor("choose staging again");
-    expect(terminal.getScreen().join("\n")).toContain("ours");
+    expect(terminal.getText()).toContain("ours");
     await choose(terminal, "staging");
     await terminal.waitFor(/theirs +.*held/);
-    expect(terminal.getScreen().join("\n")).not.toContain("JOBS 1");
+    expect(terminal.getText()).not.toContain("JOBS 1");
   });
 });
 

@@ -12,6 +12,7 @@ import type { Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
+import { readValue } from "../support/read-keys.ts";
 
 const shared = TestCluster.startForFile();
 
@@ -57,10 +58,6 @@ function writeEditor(namespace: TestNamespace, text: string, before = ""): strin
   writeFileSync(path, `#!/bin/bash\n${before}\nprintf '%s\\n' '${text}' > "$1"\n`);
   chmodSync(path, 0o755);
   return path;
-}
-
-async function readValue(namespace: TestNamespace, key: string): Promise<string | undefined> {
-  return (await namespace.store.readRange({ key })).kvs[0]?.value;
 }
 
 describe("three members", () => {
@@ -163,7 +160,7 @@ describe("one member", () => {
       proxy.mode = "forward";
       await terminal.waitFor(/MEMBERS +1\/1, revision \d+(?!.*no answer)/);
       terminal.press("escape");
-      await terminal.waitFor(() => !terminal.getScreen().join("\n").includes("MEMBERS"));
+      await terminal.waitFor(() => !terminal.getText().includes("MEMBERS"));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       const closed = await count();
       await new Promise((resolve) => setTimeout(resolve, 7_000));
@@ -239,7 +236,7 @@ describe("one member", () => {
     await pressUntil(terminal, "delete", /would be deleted[\s\S]*Enter etcd del/);
     terminal.press("enter");
     await terminal.waitFor(/keys \/edit\/, 1 keys?/);
-    expect(await readValue(namespace, "/edit/new")).toBe(undefined);
+    expect(await readValue(namespace, "/edit/new")).toBe("");
   });
 
   inNamespace(

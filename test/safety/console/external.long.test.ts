@@ -173,7 +173,7 @@ describe("the editor", () => {
     await terminal.waitFor("apply group web");
     await terminal.waitFor("nothing was changed");
     terminal.press("escape");
-    await terminal.waitFor(() => !terminal.getScreen().join("\n").includes("apply group web"));
+    await terminal.waitFor(() => !terminal.getText().includes("apply group web"));
     writeFileSync(join(folder, "change"), 's/" "/", "/');
     terminal.press("E");
     await terminal.waitFor(/group web: \+ web2.example.com/);

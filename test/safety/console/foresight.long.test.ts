@@ -1,14 +1,14 @@
+import { queueTicket } from "../support/sample-queues.ts";
 /** What was, what would be, and what will be: the timeline, what-if, why it did not run, and collisions. */
 
 import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { grantOnce } from "../../../src/etcd/session/session.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import type { Ticket } from "../../../src/protocol/ticket.ts";
+import { keys } from "../../protocol/samples.ts";
 import { pastRun, plain, runOf } from "../../state/pictures.ts";
 import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys } from "../support/sample-schedules.ts";
@@ -20,24 +20,8 @@ const HOUR = 60 * MINUTE;
 /** A screen in which colours, escape codes and directions are hostile. */
 const HOSTILE = "evil\u001b[31m\u202ename\u0007";
 
-/** A ticket whose session lives on. */
-async function queueUp(
-  namespace: TestNamespace,
-  letter: string,
-  change: Partial<Ticket> = {},
-  name = "invoices",
-): Promise<void> {
-  const run = runOf(letter);
-  const session = BigInt(Math.floor(Math.random() * 2 ** 52));
-  await grantOnce(namespace.store, session, 600);
-  const key = namespace.keys.lock(name, run);
-  const value = serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...change }));
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "put", key, value, session }],
-    failure: [],
-  });
-}
+const queueUp = (namespace: TestNamespace, letter: string, change: Partial<Ticket> = {}) =>
+  queueTicket(namespace, "invoices", { run: runOf(letter), host: `${letter}.example.com`, ...change });
 
 /** A lock that was held and failed, that was drained for a while, and is held and waited for now. */
 async function putLockHistory(namespace: TestNamespace, command = "invoices.sh"): Promise<void> {
@@ -130,10 +114,10 @@ describe("the timeline", () => {
     console.press("t");
     await console.waitFor(/waiting +\.*1/);
     await console.waitFor("#!");
-    expect(console.getScreen().join("\n")).not.toMatch(/[^\n\x20-\x7e]/);
+    expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
     console.press("escape", "i");
     await console.waitFor("what if: drain lock invoices");
-    expect(console.getScreen().join("\n")).not.toMatch(/[^\n\x20-\x7e]/);
+    expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
   });
 });
 

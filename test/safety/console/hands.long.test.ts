@@ -1,3 +1,4 @@
+import { holdLock } from "../support/sample-queues.ts";
 /** Operations in the console without changes: find, filter, sort, copy, click. */
 
 import { expect, it } from "vitest";
@@ -6,22 +7,14 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 
 /** Locks that are held on hosts, without runs. */
 async function createSampleNamespace(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
-  for (const [lock, host] of Object.entries(locks)) await hold(namespace, lock, host);
+  for (const [lock, host] of Object.entries(locks)) await holdLock(namespace, lock, { host });
   return namespace;
-}
-
-async function hold(namespace: TestNamespace, lock: string, host: string): Promise<void> {
-  const run = lock.replaceAll(/\W/g, "").padEnd(16, "0").slice(0, 16);
-  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
-  await namespace.put(namespace.keys.lock(lock, run), value);
 }
 
 const SITE = {
@@ -78,7 +71,7 @@ it("keeps the selection on its row while rows come and go", async () => {
   await console.waitFor(/gamma +● held/);
   console.type("jjj"); // in one read
   await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
-  await hold(namespace, "aardvark", "web1.example.com");
+  await holdLock(namespace, "aardvark");
   await console.waitFor(/aardvark +● held/);
   await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
   const { key } = namespace.keys.getQueueRange("lock", "gamma");
@@ -110,7 +103,7 @@ it("sorts by another column and the other way round, and remembers that for the 
   await console.ended;
   const next = await openConsole(namespace, { env, view: "last" });
   await next.waitFor("No units are held");
-  expect(next.getScreen().join("\n")).not.toContain("EXPLORER");
+  expect(next.getText()).not.toContain("EXPLORER");
   next.press("[");
   await next.waitFor("NAME ▼");
 });
@@ -150,7 +143,7 @@ it("marks rows, and counts them", async () => {
   await console.waitFor("1 marked, 2 more not shown here");
   console.press("u");
   await console.waitFor((it) => !it.getScreen().some((row) => /✓ \w+ +● held/.test(row)));
-  expect(console.getScreen().join("\n")).not.toMatch(/\d marked/);
+  expect(console.getText()).not.toMatch(/\d marked/);
 });
 
 it("takes clicks and the wheel; a paste does nothing", async () => {
@@ -163,7 +156,7 @@ it("takes clicks and the wheel; a paste does nothing", async () => {
   const tabs = console.getScreen()[1] ?? "";
   console.click(tabs.indexOf("Hosts") + 1, 1);
   await console.waitFor("HOST ▲");
-  expect(console.getScreen().join("\n")).not.toContain("╭─");
+  expect(console.getText()).not.toContain("╭─");
 });
 
 it("with --no-mouse leaves clicks to the terminal", async () => {
@@ -178,13 +171,13 @@ it("takes Escape and a key in one read for Escape, then the key", async () => {
   console.press("D");
   await console.waitFor("Enter drain");
   console.type("\x1bj");
-  await console.waitFor((it) => !it.getScreen().join("\n").includes("Enter drain"));
+  await console.waitFor((it) => !it.getText().includes("Enter drain"));
   await console.waitFor("lock beta: ");
   console.press("?");
   await console.waitFor("In lists");
   console.type("\x1b:");
   await console.waitFor("> commands");
-  expect(console.getScreen().join("\n")).not.toContain("In lists");
+  expect(console.getText()).not.toContain("In lists");
 });
 
 it("takes a toast away as soon as it is no longer true", async () => {
@@ -193,5 +186,5 @@ it("takes a toast away as soon as it is no longer true", async () => {
   console.press("K");
   await console.waitFor("nobody waits for lock alpha");
   console.press("j");
-  await console.waitFor((it) => !it.getScreen().join("\n").includes("nobody waits for lock alpha"));
+  await console.waitFor((it) => !it.getText().includes("nobody waits for lock alpha"));
 });

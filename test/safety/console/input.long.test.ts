@@ -37,7 +37,7 @@ describe("input that nobody meant", () => {
     await console.waitFor(HELP);
     console.press("escape");
     await console.waitFor(/^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
-    const screen = console.getScreen().join("\n");
+    const screen = console.getText();
     expect(screen).not.toContain("to confirm");
     const { kvs } = await namespace.store.readRange(namespace.keys.audits());
     expect(kvs).toEqual([]);

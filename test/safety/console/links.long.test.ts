@@ -56,7 +56,7 @@ describe("a line of 600 bytes per second", () => {
     await terminal.waitFor(/slow +● held[\s\S]*live rev/);
     terminal.press("D");
     await terminal.waitFor(/drain lock slow/); // the title, and nothing of what would happen
-    expect(terminal.getScreen().join("\n")).not.toMatch(/Enter +drain/);
+    expect(terminal.getText()).not.toMatch(/Enter +drain/);
     terminal.press("enter");
     await terminal.waitFor(/Enter +drain/);
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
@@ -72,6 +72,6 @@ describe("the question for the state of the terminal", () => {
     terminal.press("]", "]", "q");
     await terminal.waitFor(/done/);
     await terminal.ended;
-    expect(terminal.getScreen().join("\n")).toMatch(/left:\s*done/);
+    expect(terminal.getText()).toMatch(/left:\s*done/);
   });
 });

@@ -57,7 +57,7 @@ test.each<[what: string, args: string[], env: Record<string, string>]>([
   const namespace = await createSampleNamespace();
   const console = await openConsole(namespace, { args, env });
   await console.waitFor(/held-one +\* held, drained/);
-  const isAscii = () => expect(console.getScreen().join("\n")).toMatch(/^[ -~\n]*$/);
+  const isAscii = () => expect(console.getText()).toMatch(/^[ -~\n]*$/);
   isAscii();
   console.press("D");
   await console.waitFor("signalbox drain lock free-one --wait");
@@ -124,7 +124,7 @@ describe("--plain", () => {
       console.press(key);
       await console.waitFor(new RegExp(`^\\W*${title}`, "m"));
       console.press("escape");
-      await console.waitFor((it) => /row 2 of 2[^\n]*\n[^\n]*$/.test(it.getScreen().join("\n").trim()));
+      await console.waitFor((it) => /row 2 of 2[^\n]*\n[^\n]*$/.test(it.getText().trim()));
     }
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });

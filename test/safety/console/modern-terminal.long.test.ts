@@ -53,7 +53,7 @@ describe("keys and theme", () => {
     await console.waitFor(() => getGround() !== dark);
     console.changeTheme(false);
     await console.waitFor(() => getGround() === dark);
-    expect(console.getScreen().join("\n")).not.toMatch(/997|;1n|;2n/);
+    expect(console.getText()).not.toMatch(/997|;1n|;2n/);
   });
 });
 
@@ -93,7 +93,7 @@ describe("every way out", () => {
     shell.press("q");
     await shell.waitFor(/ready\$\s*$/);
     expect(shell.leftBehind.filter((what) => !/2004/.test(what))).toEqual([]);
-    expect(shell.getScreen().join("\n")).not.toMatch(/997|\[\?|;1n/);
+    expect(shell.getText()).not.toMatch(/997|\[\?|;1n/);
   });
 });
 

@@ -42,13 +42,13 @@ it.each([
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
     return kvs.some(({ key }) => key.includes("output/requests"));
   });
-  expect(console.getScreen().join("\n"), "it stays where the user reads").toMatch("first line");
+  expect(console.getText(), "it stays where the user reads").toMatch("first line");
   console.press("G");
   await console.waitFor("after all");
   run.child.kill("SIGTERM");
   await console.waitFor("end of the output");
   console.press("escape");
-  await console.waitFor((it) => !it.getScreen().join("\n").includes("output of invoices"));
+  await console.waitFor((it) => !it.getText().includes("output of invoices"));
 });
 
 it("closing the output ends the request", async () => {
@@ -73,7 +73,7 @@ it("says what is wrong when no output is kept, and what to select", async () => 
   await console.waitFor("it runs, but keeps no");
   await console.waitFor("end of the output");
   console.press("escape");
-  await console.waitFor((it) => !it.getScreen().join("\n").includes("output of quiet"));
+  await console.waitFor((it) => !it.getText().includes("output of quiet"));
   console.press("]", "]", "]"); // hosts
   await console.waitFor(/RUNNING|LOAD|AGENT|VERSION/);
   console.press("l");

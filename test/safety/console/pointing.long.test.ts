@@ -4,18 +4,14 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { holdLock } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 
 async function createNamespaceWithLocks(): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
   for (const lock of ["alpha", "beta", "gamma"]) {
-    const run = lock.padEnd(16, "0");
-    const value = serializeTicket(ticketWith({ run, host: `${lock}.example.com`, state: "held" }));
-    const key = namespace.keys.lock(lock, run);
-    await namespace.put(key, value);
+    await holdLock(namespace, lock, { host: `${lock}.example.com` });
   }
   return namespace;
 }
@@ -24,24 +20,20 @@ function findLine(console: Terminal, wanted: RegExp): number {
   return console.getScreen().findIndex((row) => wanted.test(row));
 }
 
-function getText(console: Terminal): string {
-  return console.getScreen().join("\n");
-}
-
 it("shows what applies to the row, with its keys, and does it by key, Enter and click", async () => {
   const console = await openConsole(await createNamespaceWithLocks());
   await console.waitFor(/gamma +● held/);
   console.press("j", ".");
   await console.waitFor("╭─ lock beta ");
-  expect(getText(console)).toMatch(/D +.*\n.*U +/);
-  expect(getText(console)).toMatch("nobody waits for lock beta"); // why K is not possible
-  expect(getText(console), "what is for schedules only").not.toMatch(/│ [PCN] +/);
+  expect(console.getText()).toMatch(/D +.*\n.*U +/);
+  expect(console.getText()).toMatch("nobody waits for lock beta"); // why K is not possible
+  expect(console.getText(), "what is for schedules only").not.toMatch(/│ [PCN] +/);
   console.press("K");
   await console.waitFor((it) => it.getScreen().at(-1)?.includes("nobody waits for lock beta") === true);
   console.press("D");
   await console.waitFor("╭─ drain lock beta ");
   console.press("escape");
-  await console.waitFor((it) => !getText(it).includes("╭─"));
+  await console.waitFor((it) => !it.getText().includes("╭─"));
   const line = findLine(console, /gamma +● held/);
   console.clickRight(50, line);
   await console.waitFor("╭─ lock gamma ");
@@ -51,7 +43,7 @@ it("shows what applies to the row, with its keys, and does it by key, Enter and 
   console.press(".");
   await console.waitFor("╭─ lock gamma ");
   console.click(2, 1);
-  await console.waitFor((it) => !getText(it).includes("╭─"));
+  await console.waitFor((it) => !it.getText().includes("╭─"));
 });
 
 it("goes back and forward over jumps, and says when a row is gone", async () => {
@@ -78,7 +70,7 @@ it("goes back and forward over jumps, and says when a row is gone", async () => 
     success: [{ op: "delete", key, rangeEnd: `${key}~` }],
     failure: [],
   });
-  await console.waitFor((it) => !/gamma +● held/.test(getText(it)));
+  await console.waitFor((it) => !/gamma +● held/.test(it.getText()));
   console.press(">");
   await console.waitFor("gamma is gone");
 });
@@ -120,7 +112,7 @@ it("runs the hint that is clicked, folds by the sign, and takes clicks on the fi
   console.click((console.getScreen().at(-1) ?? "").indexOf(" filter") + 2, last);
   await console.waitFor("─ filter locks ");
   console.press("escape");
-  await console.waitFor((it) => !getText(it).includes("─ filter locks "));
+  await console.waitFor((it) => !it.getText().includes("─ filter locks "));
   const hosts = findLine(console, /▸ Hosts/);
   console.click((console.getScreen()[hosts] ?? "").indexOf("▸"), hosts);
   await console.waitFor("▾ Hosts");
@@ -149,6 +141,6 @@ it("takes garbage and halves of mouse reports for nothing", async () => {
     console.type(bytes);
   console.press("j");
   await console.waitFor("lock beta: ");
-  expect(getText(console)).not.toContain("╭─");
+  expect(console.getText()).not.toContain("╭─");
   expect(before).toContain("alpha");
 });

@@ -1,3 +1,4 @@
+import { readSchedule, readValue } from "../support/read-keys.ts";
 /** Schedules in the console: display, and operations on their rows. */
 
 import { describe, expect } from "vitest";
@@ -5,8 +6,6 @@ import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { parseDefinition } from "../../../src/schedule/definition.ts";
-import { parseDue } from "../../../src/schedule/state/due.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
@@ -15,18 +14,6 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const VIEW = { args: ["--view", "schedules"] };
 
-async function readText(namespace: TestNamespace, key: string): Promise<string> {
-  return (await namespace.store.readRange({ key })).kvs[0]?.value ?? "";
-}
-/** What operators keep of a schedule, and where it is. */
-async function readSchedule(namespace: TestNamespace, id: string) {
-  const definition = parseDefinition(await readText(namespace, namespace.keys.schedule(id)));
-  const due = parseDue(await readText(namespace, namespace.keys.due(id)));
-  return {
-    definition: "value" in definition ? definition.value : undefined,
-    due: "value" in due ? due.value : undefined,
-  };
-}
 async function audit(namespace: TestNamespace): Promise<string[]> {
   const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(({ value }) => {
@@ -48,7 +35,7 @@ describe("the tab of schedules", () => {
     console.type("/host:web1");
     console.press("enter");
     await console.waitFor((it) => !it.getScreen().some((row) => /▲ late/.test(row)));
-    expect(console.getScreen().join("\n")).toMatch(/backup +● running/);
+    expect(console.getText()).toMatch(/backup +● running/);
   });
 
   test("shows what a schedule remembers once it is looked at, and again when a run has ended", async ({
@@ -95,7 +82,7 @@ describe("evidence first", () => {
     console.press("down", "enter");
     await console.waitFor("mail: failed");
     await console.waitFor(/scheduled .* on web1/);
-    expect(console.getScreen().join("\n")).toMatch(/failed: code 7[\s\S]*no .*space/);
+    expect(console.getText()).toMatch(/failed: code 7[\s\S]*no .*space/);
     console.press("escape");
     console.press("down", "enter");
     await console.waitFor(/schedule trigger mail --dead \d+/);
@@ -123,7 +110,7 @@ describe("evidence first", () => {
       memory("bill", { dead: [build(4, "no paper")] }),
     ]);
     const readDead = async (id: string) =>
-      parseOutcomes(await readText(namespace, namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
+      parseOutcomes(await readValue(namespace, namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
     const console = await openConsole(namespace);
     console.type(":schedule dead");
     await console.waitFor("dead letters");
@@ -138,7 +125,7 @@ describe("evidence first", () => {
     console.press("b");
     await console.waitFor(/schedule bury mail --dead \d+ --dead \d+[\s\S]*Enter schedule bury/);
     console.press("enter");
-    await console.waitFor((it) => !it.getScreen().join("\n").includes("no route"));
+    await console.waitFor((it) => !it.getText().includes("no route"));
     await console.waitFor(/done .*schedule bury/);
     expect(await readDead("mail")).toEqual(["no light"]);
     expect(await readDead("bill")).toEqual(["no paper"]);
@@ -182,7 +169,7 @@ describe("from its row, a schedule", () => {
     await console.waitFor("schedule mail is not paused");
     console.press("P");
     await console.waitFor("Enter schedule pause");
-    expect(console.getScreen().join("\n")).toContain("signalbox schedule pause mail");
+    expect(console.getText()).toContain("signalbox schedule pause mail");
     expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
     await pressUntil(console, "enter", /done .*schedule pause mail/);
     await console.waitFor(/mail {2,}paused/); // the row; the line of the job has one blank

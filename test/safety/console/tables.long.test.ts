@@ -7,8 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { holdLock } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 
@@ -17,19 +16,9 @@ async function createSampleNamespace(): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
   const locks = { alpha: "web1", beta: "web2", gamma: "db1", "=delta": "web1" };
   for (const [lock, host] of Object.entries(locks)) {
-    const run = lock.replaceAll(/\W/g, "").padEnd(16, "0");
-    const value = serializeTicket(
-      ticketWith({ run, host: `${host}.example.com`, state: "held", user: "ann" }),
-    );
-    const key = namespace.keys.lock(lock, run);
-    await namespace.put(key, value);
+    await holdLock(namespace, lock, { host: `${host}.example.com`, user: "ann" });
   }
   return namespace;
-}
-
-function makeFolder(): string {
-  const folder = createTestFolder();
-  return folder;
 }
 
 /** The line with the titles of the columns. */
@@ -44,7 +33,7 @@ async function findRow(console: Terminal, pattern: RegExp): Promise<number> {
 
 it("shows columns on demand, moves them, and still does after a restart", async () => {
   const namespace = await createSampleNamespace();
-  const env = { XDG_STATE_HOME: makeFolder() };
+  const env = { XDG_STATE_HOME: createTestFolder() };
   const console = await openConsole(namespace, { env });
   await console.waitFor(/gamma +● held/);
   expect(getTitles(console)).not.toContain("USER");
@@ -110,7 +99,7 @@ it("says what is wrong with a filter while it is typed, and keeps the rows", asy
 
 it("saves a view under a name, and starts with it after a restart", async () => {
   const namespace = await createSampleNamespace();
-  const env = { XDG_STATE_HOME: makeFolder() };
+  const env = { XDG_STATE_HOME: createTestFolder() };
   const console = await openConsole(namespace, { env });
   await console.waitFor(/gamma +● held/);
   console.press("/");
@@ -144,7 +133,7 @@ it("saves a view under a name, and starts with it after a restart", async () => 
 });
 
 it("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
-  const folder = makeFolder();
+  const folder = createTestFolder();
   const console = await openConsole(await createSampleNamespace());
   await console.waitFor(/gamma +● held/);
   const exportTo = async (path: string) => {

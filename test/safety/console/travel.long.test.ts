@@ -12,7 +12,6 @@ import { ticketWith } from "../../protocol/samples.ts";
 const cluster = TestCluster.startForFile();
 
 const RUN = "0000000000000001";
-const getText = (console: Terminal) => console.getScreen().join("\n");
 
 /** Holds a lock since a time, without a run. @returns the revision */
 async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()): Promise<bigint> {
@@ -43,7 +42,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await hold(namespace, "gamma", now - 10_000);
     const console = await openConsole(namespace);
     await console.waitFor(/gamma +● held/);
-    expect(getText(console)).not.toContain("beta");
+    expect(console.getText()).not.toContain("beta");
 
     // The palette knows times.
     console.press(":");
@@ -53,8 +52,8 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     console.press("enter");
     await console.waitFor(/PAST .*read-only/);
     await console.waitFor(/state at revision \d+, between/);
-    expect(getText(console)).toMatch(/alpha +● held/);
-    expect(getText(console)).not.toContain("gamma");
+    expect(console.getText()).toMatch(/alpha +● held/);
+    expect(console.getText()).not.toContain("gamma");
 
     await travelTo(console, `rev ${held}`);
     await console.waitFor(/beta +● held/);
@@ -64,13 +63,13 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     console.press("w");
     console.press("}");
     await console.waitFor(new RegExp(`state at revision ${released}`));
-    await console.waitFor((it) => !/beta +● held/.test(getText(it)));
+    await console.waitFor((it) => !/beta +● held/.test(it.getText()));
     console.press("{");
     await console.waitFor(/beta +● held/);
     console.press("a");
     await console.waitFor(/live rev \d+/);
     await console.waitFor(/gamma +● held/);
-    expect(getText(console)).not.toContain("PAST");
+    expect(console.getText()).not.toContain("PAST");
   });
 
   it("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async (context) => {
@@ -123,9 +122,9 @@ it("says what it does not understand, and keeps the text", async () => {
   const console = await openConsole(await cluster.createTestNamespace("http"));
   await travel(console, "teatime");
   await console.waitFor(/write a time as .*teatime|write a time as/);
-  expect(getText(console)).toContain("teatime");
+  expect(console.getText()).toContain("teatime");
   console.press("escape");
-  await console.waitFor((it) => !getText(it).includes("show a past time"));
+  await console.waitFor((it) => !it.getText().includes("show a past time"));
 });
 
 it("a dialog that was open before the past arrived cannot be confirmed there", async () => {
@@ -135,8 +134,8 @@ it("a dialog that was open before the past arrived cannot be confirmed there", a
   await console.waitFor(/alpha +● held/);
   await travel(console, "rev 1"); // perhaps nothing of it is shown before the dialog
   console.press("D");
-  await console.waitFor((it) => getText(it).includes("PAST"));
-  if (getText(console).includes("drain lock alpha")) {
+  await console.waitFor((it) => it.getText().includes("PAST"));
+  if (console.getText().includes("drain lock alpha")) {
     console.press("enter");
     await console.waitFor("this is the past");
   }
@@ -154,7 +153,7 @@ it("the past stays while etcd is away; a step says so; and the console is live a
   await etcd.kill();
   console.press("}");
   await console.waitFor(/the past cannot be read|no later change was found/, 30_000);
-  expect(getText(console)).toContain("PAST rev 3");
+  expect(console.getText()).toContain("PAST rev 3");
   console.press("escape");
   await console.waitFor("etcd unreachable");
   await etcd.restart();

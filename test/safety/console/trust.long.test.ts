@@ -1,3 +1,4 @@
+import { holdLock } from "../support/sample-queues.ts";
 /** A console during faults: it never shows outdated data as live, and it restores the terminal. */
 
 import { writeFileSync } from "node:fs";
@@ -16,14 +17,6 @@ import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-
-/** Puts a ticket as a run would, without one. */
-async function put(namespace: TestNamespace, lock: string, host = "web1.example.com"): Promise<void> {
-  const run = `${lock.replaceAll(/\W/g, "")}0000000000000000`.slice(0, 16);
-  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
-  const key = namespace.keys.lock(lock, run);
-  await namespace.put(key, value);
-}
 
 /** An etcd of its own, which may be hurt. */
 async function ownEtcd(
@@ -64,7 +57,7 @@ describe.concurrent("while etcd is away", () => {
     });
     onTestFinished(() => console.close());
     await console.waitFor("No data yet");
-    expect(console.getScreen().join("\n")).not.toContain("live, revision");
+    expect(console.getText()).not.toContain("live, revision");
     etcd.unfreeze();
     await console.waitFor(/live, revision [1-9].*\n.*Overview, .* row 0 of 0/s);
   });
@@ -78,7 +71,7 @@ describe.concurrent("while etcd is away", () => {
     await console.waitFor("before");
     await etcd.kill();
     await console.waitFor(/etcd unreachable .*last known: rev \d+/);
-    expect(console.getScreen().join("\n")).toContain("before");
+    expect(console.getText()).toContain("before");
     console.press("D");
     await console.waitFor("etcd is unreachable: changes are not possible now");
     await etcd.restart();
@@ -101,9 +94,9 @@ describe.concurrent("while etcd is away", () => {
     await console.waitFor("etcd is unreachable: changes are not possible now");
     etcd.unfreeze();
     await console.waitFor(/live rev \d+/);
-    await console.waitFor((it) => !it.getScreen().join("\n").includes("etcd unreachable"));
+    await console.waitFor((it) => !it.getText().includes("etcd unreachable"));
     await console.waitFor("nothing was done: press Enter again");
-    expect(console.getScreen().join("\n")).toContain("Enter drain");
+    expect(console.getText()).toContain("Enter drain");
     await pressUntil(console, "enter", /invoices .*drained/);
   });
 
@@ -122,7 +115,7 @@ describe.concurrent("while etcd is away", () => {
   }) => {
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     onTestFinished(() => proxy.close());
-    await put(namespace, "gone");
+    await holdLock(namespace, "gone");
     const console = await openConsole(namespace, { endpoints: [`http://${proxy.address}`] });
     await console.waitFor("gone");
     proxy.mode = "refuse";
@@ -131,7 +124,7 @@ describe.concurrent("while etcd is away", () => {
     const { rangeEnd } = namespace.keys.locks();
     const removal = { op: "delete", key: namespace.keys.locks().key, rangeEnd } as const;
     await namespace.store.commitTxn({ compare: [], success: [removal], failure: [] });
-    await put(namespace, "fresh");
+    await holdLock(namespace, "fresh");
     const { revision } = await namespace.store.readRange(namespace.keys.locks());
     await namespace.etcd.runEtcdctl("compact", String(revision));
     proxy.mode = "forward";
@@ -178,7 +171,7 @@ describe.concurrent("a role that is taken away", () => {
     await runAsRoot("user", "revoke-role", "op", "reader");
     console.press("R");
     await console.waitFor("access refused ");
-    expect(console.getScreen().join("\n")).toContain("seen");
+    expect(console.getText()).toContain("seen");
     await runAsRoot("user", "grant-role", "op", "reader");
     await console.waitFor(/live rev \d+/);
   });
@@ -210,7 +203,7 @@ describe.concurrent("authentication that is turned on under a running console", 
       const stranger = await openConsoleOn({ onTestFinished }, etcd, env);
       await etcd.runEtcdctl("auth", "enable");
       await stranger.waitFor(/access refused .*user name is empty/);
-      expect(stranger.getScreen().join("\n")).toContain("seen");
+      expect(stranger.getText()).toContain("seen");
       // What is written from now on can only be seen by who is logged in.
       const patient = ["--dial-timeout=60s", "--command-timeout=60s", "--user=op:pw"];
       await etcd.runEtcdctl(...patient, "put", "/signalbox/locks/later/0000000000000002", "x");
@@ -218,7 +211,7 @@ describe.concurrent("authentication that is turned on under a running console", 
         await console.waitFor("later");
         await console.waitFor(/live rev \d+/);
       }
-      expect(stranger.getScreen().join("\n")).not.toContain("later");
+      expect(stranger.getText()).not.toContain("later");
     },
   );
 });
@@ -243,7 +236,7 @@ describe("the terminal", () => {
     console.kill("SIGUSR2");
     expect(await console.ended).toEqual({ code: 70, signal: undefined });
     expect(console.leftBehind).toEqual([]);
-    expect(console.getScreen().join("\n")).toContain("a defect for a test");
+    expect(console.getText()).toContain("a defect for a test");
   });
 
   test("is given to the shell by Ctrl+Z, and taken again by fg", async ({ namespace }) => {
@@ -263,7 +256,7 @@ describe("the terminal", () => {
   });
 
   test("is redrawn cleanly at whatever size it gets", async ({ namespace }) => {
-    await put(namespace, "invoices");
+    await holdLock(namespace, "invoices");
     const console = await openConsole(namespace);
     for (let turn = 0; turn < 50; turn += 1) console.resize(20 + ((turn * 37) % 180), 5 + ((turn * 13) % 55));
     console.resize(38, 9);
@@ -278,7 +271,7 @@ describe("the terminal", () => {
 
 describe("what comes from etcd", () => {
   test("never reaches the terminal as commands, whatever is in it", async ({ namespace }) => {
-    await put(namespace, "nasty", "web\x1b]52;c;aGFja2Vk\x07.example.com");
+    await holdLock(namespace, "nasty", { host: "web\x1b]52;c;aGFja2Vk\x07.example.com" });
     const console = await openConsole(namespace);
     await console.waitFor(/nasty .*held/);
     console.press("enter", "3", "Y");

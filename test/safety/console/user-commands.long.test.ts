@@ -53,7 +53,7 @@ test("run as jobs from their key, with the names of rows as values and never as 
   expect(existsSync(join(folder, "trap"))).toBe(false);
   terminal.press(".");
   await terminal.waitFor(/talk[\s\S]*careful/);
-  expect(terminal.getScreen().join("\n")).not.toContain("of hosts");
+  expect(terminal.getText()).not.toContain("of hosts");
 });
 
 test("get the terminal where they are for the foreground, and give it back", async ({ namespace }) => {

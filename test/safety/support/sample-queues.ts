@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { grantOnce } from "../../../src/etcd/session/session.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
@@ -27,6 +28,31 @@ export async function startSampleQueues(namespace: TestNamespace): Promise<void>
 export function findInnermostProcess(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
   return child === undefined ? pid : findInnermostProcess(Number(child));
+}
+
+/** Holds a lock without a run, on no session. */
+export async function holdLock(
+  namespace: TestNamespace,
+  lock: string,
+  ticket: Partial<Ticket> = {},
+): Promise<void> {
+  const run = lock.replaceAll(/\W/g, "").padEnd(16, "0").slice(0, 16);
+  const value = serializeTicket(ticketWith({ run, state: "held", ...ticket }));
+  await namespace.put(namespace.keys.lock(lock, run), value);
+}
+
+/** Puts a ticket without a run, on a session that lives on. @returns its key */
+export async function queueTicket(
+  { keys, store }: TestNamespace,
+  lock: string,
+  ticket: Partial<Ticket> & Pick<Ticket, "run">,
+): Promise<string> {
+  const session = BigInt(Math.floor(Math.random() * 2 ** 52));
+  await grantOnce(store, session, 600);
+  const key = keys.lock(lock, ticket.run);
+  const put = { op: "put", key, value: serializeTicket(ticketWith(ticket)), session } as const;
+  await store.commitTxn({ compare: [], success: [put], failure: [] });
+  return key;
 }
 
 /** Tickets of many runs, written by hand. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CrontabJob } from "../../../src/views/checks/crontab.ts";
 import { judgeJobs } from "../../../src/views/checks/crontab.ts";
 import { keys } from "../../protocol/samples.ts";
-import { pictureOf, plain } from "../../state/pictures.ts";
+import { groupOf, hostOf, pictureOf, plain, resourceOf } from "../../state/pictures.ts";
 
 const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   where: "jobs:1",
@@ -19,23 +19,23 @@ const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   ...change,
 });
 const host = (name: string, facts: object = {}) =>
-  plain(keys.host(`${name}.example.com`), JSON.stringify({ v: 1, cpu: 2, memMb: 4000, seenAt: 1, ...facts }));
+  hostOf(`${name}.example.com`, { cpu: 2, memMb: 4000, seenAt: 1, ...facts });
 
 const configured = pictureOf([
-  plain(keys.group("web"), '["web1.example.com","web2.example.com"]'),
-  plain(keys.group("all"), '["web","db1.example.com"]'),
-  plain(keys.group("empty"), "[]"),
-  plain(keys.group("ring"), '["ring"]'),
+  groupOf("web", "web1.example.com", "web2.example.com"),
+  groupOf("all", "web", "db1.example.com"),
+  groupOf("empty"),
+  groupOf("ring", "ring"),
   plain(keys.group("broken"), "{"),
-  plain(keys.group("ghosts"), '["ghost.example.com"]'),
+  groupOf("ghosts", "ghost.example.com"),
   host("web1"),
   host("web2", { cpu: 8 }),
   host("db1", { cpu: undefined, macros: { DISKS: 12 } }),
-  plain(keys.resourceConfig("db"), '{"total":"10"}'),
-  plain(keys.resourceConfig("FQDN_cpu"), '{"total":"CPU"}'),
-  plain(keys.resourceConfig("disks"), '{"total":"DISKS"}'),
-  plain(keys.resourceConfig("nowhere"), '{"total":"TAPES"}'),
-  plain(keys.resourceConfig("noted"), '{"note":"no total"}'),
+  resourceOf("db", { total: "10" }),
+  resourceOf("FQDN_cpu", { total: "CPU" }),
+  resourceOf("disks", { total: "DISKS" }),
+  resourceOf("nowhere", { total: "TAPES" }),
+  resourceOf("noted", { note: "no total" }),
   plain(keys.resourceConfig("broken"), "[]"),
 ]);
 

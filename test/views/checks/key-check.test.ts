@@ -4,7 +4,7 @@ import { createKeys } from "../../../src/protocol/keys.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { KeyCheck } from "../../../src/views/checks/key-check.ts";
 import { keys } from "../../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "../../state/pictures.ts";
+import { historyOf, NOW, pictureOf, plain, runOf, stand } from "../../state/pictures.ts";
 
 const past = (change: Partial<PastRun>): PastRun => ({
   run: runOf("a"),
@@ -20,7 +20,7 @@ const past = (change: Partial<PastRun>): PastRun => ({
   endedAt: NOW - 8_000,
   ...change,
 });
-const history = (...runs: PastRun[]) => plain(keys.history("x"), JSON.stringify({ v: 1, runs }));
+const history = (...runs: PastRun[]) => historyOf("x", ...runs);
 
 /** In the order of keys, as they are read. */
 const findings = (kvs: readonly KeyValue[]) => {

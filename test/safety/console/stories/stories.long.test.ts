@@ -7,10 +7,9 @@ import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { grantOnce } from "../../../../src/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
-import { parseDefinition } from "../../../../src/schedule/definition.ts";
-import { parseDue } from "../../../../src/schedule/state/due.ts";
 import { ticketWith } from "../../../protocol/samples.ts";
 import { memory, schedule, worker } from "../../../views/schedules.ts";
+import { readSchedule, readValue } from "../../support/read-keys.ts";
 import { putKeys } from "../../support/sample-schedules.ts";
 import { listOperatorActions, playStory, readDocumentedStories } from "./operator.ts";
 
@@ -19,20 +18,6 @@ const { test } = cluster;
 const HOUR = 3_600_000;
 /** Until it is ended. */
 const HELD = ["until", "/nonexistent"];
-
-async function readValue(namespace: TestNamespace, key: string): Promise<string> {
-  return (await namespace.store.readRange({ key })).kvs[0]?.value ?? "";
-}
-
-async function readDefinition(namespace: TestNamespace, id: string) {
-  const definition = parseDefinition(await readValue(namespace, namespace.keys.schedule(id)));
-  return "value" in definition ? definition.value : undefined;
-}
-
-async function readDue(namespace: TestNamespace, id: string) {
-  const due = parseDue(await readValue(namespace, namespace.keys.due(id)));
-  return "value" in due ? due.value : undefined;
-}
 
 /** Tickets of runs that wait for a lock, whose sessions live on. */
 async function queueUp(namespace: TestNamespace, lock: string, count: number): Promise<void> {
@@ -102,7 +87,7 @@ test("a schedule that fails since Tuesday", async ({ namespace }) => {
     await operator.press(["P"], "Enter schedule pause");
     await operator.press(["enter"], /done .*schedule pause report/);
   });
-  expect((await readDefinition(namespace, "report"))?.pause).toBeDefined();
+  expect((await readSchedule(namespace, "report")).definition?.pause).toBeDefined();
 });
 
 test("raise a total safely", async ({ namespace }) => {
@@ -133,7 +118,7 @@ test("the nightly backup did not run", async ({ namespace }) => {
     await operator.press(["N"], "Enter schedule trigger");
     await operator.press(["enter"], /done .*schedule trigger backup/);
   });
-  expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
+  expect((await readSchedule(namespace, "backup")).due?.open).toMatchObject([{ kind: "trigger" }]);
 });
 
 test("twelve dead letters", async ({ namespace }) => {
@@ -153,7 +138,7 @@ test("twelve dead letters", async ({ namespace }) => {
     await operator.press(["enter"], /schedule trigger bill --dead all[\s\S]*Enter schedule trigger/);
     await operator.press(["enter"], /no dead letters[\s\S]*done .*schedule trigger .*bill/);
   });
-  const due = await readDue(namespace, "bill");
+  const { due } = await readSchedule(namespace, "bill");
   expect(due?.open.length).toBe(12);
   expect(due?.dead).toBeUndefined();
 });
