@@ -1,14 +1,14 @@
 /** `signalbox check lock` and `check schedule` on real runs and a real worker. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-describe("signalbox check lock", () => {
-  it("knows a success, a failure since, and a lock that nobody remembers", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+describe.concurrent("signalbox check lock", () => {
+  test("knows a success, a failure since, and a lock that nobody remembers", async ({ namespace }) => {
     const run = (lock: string, code: number) =>
       namespace.start(["run", "--lock", lock, "--", "sh", "-c", `exit ${code}`]).ended;
     await run("good", 0);
@@ -38,8 +38,7 @@ describe("signalbox check lock", () => {
     expect(json.figures.oldest_success).toBeGreaterThanOrEqual(0);
   });
 
-  it("counts from the end of the success, and tells a run that is still going", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("counts from the end of the success, and tells a run that is still going", async ({ namespace }) => {
     await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
     const running = namespace.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
     await running.waitForOutput(/up/);
@@ -52,8 +51,7 @@ describe("signalbox check lock", () => {
     await running.ended;
   });
 
-  it("refuses what it cannot check", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("refuses what it cannot check", async ({ namespace }) => {
     expect(await namespace.start(["check", "lock"]).ended).toMatchObject({ code: 64 });
     expect(await namespace.start(["check", "lock", "x", "--within", "soon"]).ended).toMatchObject({
       code: 64,
@@ -73,9 +71,8 @@ describe("signalbox check lock", () => {
   });
 });
 
-describe("signalbox check schedule", () => {
-  it("finds one of which a key cannot be read: it does not run", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+describe.concurrent("signalbox check schedule", () => {
+  test("finds one of which a key cannot be read: it does not run", async ({ namespace }) => {
     for (const id of ["state", "host", "definition"])
       await namespace.execute(`schedule add ${id} @daily --on every-host --yes -- true`);
     await namespace.put(namespace.keys.due("state"), "{");
@@ -88,8 +85,7 @@ describe("signalbox check schedule", () => {
       });
   });
 
-  it("reads what the schedule remembers, and names what was probably meant", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("reads what the schedule remembers, and names what was probably meant", async ({ namespace }) => {
     const schedule = (...words: string[]) => namespace.start(["schedule", ...words]).ended;
     await schedule("add", "good", "0 0 1 1 *", "--yes", "--", "true");
     await schedule("add", "bad", "0 0 1 1 *", "--yes", "--", "false");

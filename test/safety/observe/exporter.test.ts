@@ -21,7 +21,7 @@ async function scrape(exporter: RunningProcess, path: string, line: RegExp): Pro
   });
 }
 
-describe("signalbox exporter", () => {
+describe.concurrent("signalbox exporter", () => {
   test("serves what there is to see, as it changes, and ends by TERM without a fault", async ({
     namespace,
   }) => {

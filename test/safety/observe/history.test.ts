@@ -1,13 +1,13 @@
 /** The history of runs in listings, and the old words for listings. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-describe("the history of locks", () => {
-  it("shows the last runs, newest first, and what they come to", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+describe.concurrent("the history of locks", () => {
+  test("shows the last runs, newest first, and what they come to", async ({ namespace }) => {
     const runs = [0, 3].map((code) => [
       "run",
       "--lock",
@@ -48,8 +48,7 @@ describe("the history of locks", () => {
     expect((await namespace.start(["stats", "y"]).ended).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
   });
 
-  it("--since leaves out what ended before, in history and in ls", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("--since leaves out what ended before, in history and in ls", async ({ namespace }) => {
     const start = async (...args: string[]) => await namespace.start(args).ended;
     const list = async (...args: string[]) => JSON.parse((await start(...args, "--json")).stdout);
     await start("run", "--lock", "x", "--", "true");
@@ -69,19 +68,19 @@ describe("the history of locks", () => {
     });
   });
 
-  it.each([
+  test.for<[args: string[], message: RegExp]>([
     [["history", "x", "--since", "soon"], /--since must be a time .*; got "soon"/],
     [["ls", "audit", "--since", "+1h"], /--since must not be in the future .*; got "\+1h"/],
     [["ls", "locks", "--since", "1h"], /--since works with ls history and ls audit only; got "locks"/],
     [["ls", "--since", "1h"], /--since works with ls history and ls audit only; got "overview"/],
-  ])("signalbox %j is refused", async (args, message) => {
-    const namespace = await cluster.createTestNamespace("http");
+  ])("signalbox %j is refused", async ([args, message], { namespace }) => {
     const { code, stderr } = await namespace.start(args).ended;
     expect([code, stderr]).toEqual([64, expect.stringMatching(message)]);
   });
 
-  it("says so where nothing is remembered, and reads what others have written there", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("says so where nothing is remembered, and reads what others have written there", async ({
+    namespace,
+  }) => {
     for (const view of ["history", "statistics"])
       expect(await namespace.start(["ls", view]).ended).toMatchObject({
         code: 0,
@@ -98,8 +97,7 @@ describe("the history of locks", () => {
     expect((await namespace.start(["stats", "--sort", "size"]).ended).code).toBe(64);
   });
 
-  it("old words do what their new ones do", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("old words do what their new ones do", async ({ namespace }) => {
     const start = async (line: string) => await namespace.start(line.split(" ")).ended;
     await start("group set web a.example");
     await start("resource set db 3 --yes");

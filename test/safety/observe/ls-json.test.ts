@@ -119,7 +119,7 @@ function present(rows: readonly object[]): Set<string> {
   return new Set(rows.flatMap((row) => Object.keys(row)));
 }
 
-describe("ls --json", () => {
+describe.concurrent("ls --json", () => {
   test("is as its schema says in every view, and every field that it speaks of is there", async ({
     namespace,
   }) => {
@@ -185,7 +185,7 @@ describe("ls --json", () => {
   });
 });
 
-describe("the validator", () => {
+describe.concurrent("the validator", () => {
   test.each([
     [{ type: "string" }, 1],
     [{ enum: ["a"] }, "b"],

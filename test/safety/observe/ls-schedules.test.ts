@@ -8,9 +8,9 @@ import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-describe.each(TRANSPORTS)("over %s, schedules", (transport) => {
-  test("are listed for people, with what runs next first, and for programs", async () => {
-    const namespace = await cluster.createTestNamespace(transport);
+describe.concurrent.each(TRANSPORTS)("over %s, schedules", (transport) => {
+  test("are listed for people, with what runs next first, and for programs", async ({ onTestFinished }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await putSampleSchedules(namespace);
     const { stdout } = await namespace.execute([
       "ls",
@@ -34,8 +34,10 @@ describe.each(TRANSPORTS)("over %s, schedules", (transport) => {
     expect(runs.stdout).toMatch(/\nweb1\.example\.com:42 +backup +db-dump --all\n$/);
   });
 
-  test("are shown one at a time: what it does, its runs, and the end of what they wrote, made harmless", async () => {
-    const namespace = await cluster.createTestNamespace(transport);
+  test("are shown one at a time: what it does, its runs, and the end of what they wrote, made harmless", async ({
+    onTestFinished,
+  }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await putSampleSchedules(namespace);
     const { stdout, code } = await namespace.execute("show schedule mail");
     expect({ code, stdout }).toExit(0, {
@@ -55,7 +57,7 @@ describe.each(TRANSPORTS)("over %s, schedules", (transport) => {
   });
 });
 
-describe("schedules", () => {
+describe.concurrent("schedules", () => {
   test("that need somebody are problems, each with a remedy", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const { stdout } = await namespace.execute("ls problems --json");

@@ -1,11 +1,12 @@
 /** `signalbox group` and `signalbox resource`: the preview names the affected runs, and only these are affected. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const FOR_EVER = [100_000];
@@ -29,9 +30,9 @@ async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Pro
 
 const onHost = (host: string, ...options: string[]) => ["-g", "web", "--host", host, ...options];
 
-describe.each(TRANSPORTS)("over %s, taking a host out of a group", (transport) => {
-  it("names whom it ends, needs a yes, and ends them and nobody else", async () => {
-    const namespace = await cluster.createTestNamespace(transport);
+describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (transport) => {
+  test("names whom it ends, needs a yes, and ends them and nobody else", async ({ onTestFinished }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await runSuccessfully(namespace, "group", "set", "sub", W1);
     await runSuccessfully(namespace, "group", "set", "web", "sub", W2);
     const options = ["--termination-timeout", "1s"];
@@ -85,9 +86,10 @@ describe.each(TRANSPORTS)("over %s, taking a host out of a group", (transport) =
   });
 });
 
-describe("a group", () => {
-  it("is created and grows without a question; what is so already is no change and no record", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+describe.concurrent("a group", () => {
+  test("is created and grows without a question; what is so already is no change and no record", async ({
+    namespace,
+  }) => {
     expect(await runSuccessfully(namespace, "group", "set", "web", W2, W1)).toBe(
       `+ group web: ${W1}, ${W2}\n`,
     );
@@ -103,8 +105,7 @@ describe("a group", () => {
     expect((await namespace.start(["group", "remove", "web"]).ended).code).toBe(64);
   });
 
-  it("is deleted with a yes only, whoever it hits; a second time is no error", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("is deleted with a yes only, whoever it hits; a second time is no error", async ({ namespace }) => {
     await runSuccessfully(namespace, "group", "set", "web", W1);
     await runSuccessfully(namespace, "group", "set", "all", "web");
     expect((await namespace.start(["group", "delete", "web"]).ended).code).toBe(64);
@@ -124,8 +125,7 @@ describe("a group", () => {
     });
   });
 
-  it("asks at a terminal, and takes nothing but yes for a yes", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("asks at a terminal, and takes nothing but yes for a yes", async ({ namespace }) => {
     await runSuccessfully(namespace, "group", "set", "web", W1);
     const remove = ["group", "delete", "web"];
     for (const [answer, code] of [
@@ -140,8 +140,9 @@ describe("a group", () => {
     expect(await readMembers(namespace, "web")).toBeUndefined();
   });
 
-  it("that cannot be read can be set, deleted and listed, not added to in ignorance", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("that cannot be read can be set, deleted and listed, not added to in ignorance", async ({
+    namespace,
+  }) => {
     const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
     await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
     expect(await runSuccessfully(namespace, "ls", "groups")).toMatch(/^web .* is not a JSON list/m);
@@ -152,8 +153,9 @@ describe("a group", () => {
     expect(await readMembers(namespace, "web")).toEqual([W1]);
   });
 
-  it("of operators at once: each is done or refused, and told by whom; nothing is lost", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("of operators at once: each is done or refused, and told by whom; nothing is lost", async ({
+    namespace,
+  }) => {
     await runSuccessfully(namespace, "group", "set", "web");
     const names = Array.from({ length: 6 }, (_, index) => `h${index}.example.com`);
     const ends = await Promise.all(names.map((name) => namespace.start(["group", "add", "web", name]).ended));
@@ -167,8 +169,9 @@ describe("a group", () => {
     expect(await readAudits(namespace)).toHaveLength(1 + added.length);
   });
 
-  it("that moved since --expect-revision is refused; another one's moves are no matter", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("that moved since --expect-revision is refused; another one's moves are no matter", async ({
+    namespace,
+  }) => {
     await runSuccessfully(namespace, "group", "set", "web", W1);
     const { revision } = JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"));
     await runSuccessfully(namespace, "group", "set", "other", W1);
@@ -179,9 +182,10 @@ describe("a group", () => {
   });
 });
 
-describe("a resource", () => {
-  it("that shrinks: who asks for more or states another leaves, who holds goes on", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+describe.concurrent("a resource", () => {
+  test("that shrinks: who asks for more or states another leaves, who holds goes on", async ({
+    namespace,
+  }) => {
     await runSuccessfully(namespace, "resource", "set", "db", "10", "--note", "x");
     const buildLeaseOptions = (wish: string) => ["--no-lock", "--lease", wish];
     const holder = await namespace.jobs.startAndWait({
@@ -211,8 +215,7 @@ describe("a resource", () => {
     await holder.ended;
   });
 
-  it("keeps what is not given, and asks nobody where nobody is hit", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("keeps what is not given, and asks nobody where nobody is hit", async ({ namespace }) => {
     await runSuccessfully(namespace, "resource", "set", "db", "10", "--note", "x", "--order", "3");
     expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toBe(
       "~ resource db: total 10 -> 12\n",
@@ -230,8 +233,7 @@ describe("a resource", () => {
     );
   });
 
-  it("without a total is known by name, and runs state the total", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("without a total is known by name, and runs state the total", async ({ namespace }) => {
     await runSuccessfully(namespace, "resource", "set", "db", "--order", "1");
     const run = (wish: string) =>
       namespace.jobs.start({ name: wish, options: ["--no-lock", "--lease", wish], hold: [1] });

@@ -72,8 +72,12 @@ describe("a condition", () => {
   });
 });
 
-describe.skipIf(obstacle !== undefined)(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, () => {
-  test("a run waits outside the queue until the load is low", async ({ namespace }) => {
+describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
+  skip: obstacle !== undefined,
+}, () => {
+  test("a run waits outside the queue until the load is low", { concurrent: false }, async ({
+    namespace,
+  }) => {
     const host = new MeasuredHost(cluster.createPath(), 9, 50);
     const options = ["--lock", "a", "--wait=1m", ...IDLE, ...ALONE];
     const run = namespace.startRun(options, "true", { before: host.before });

@@ -1,15 +1,14 @@
 /** Schedules with several cron texts: how they are added, shown, changed, exported, and run. */
 
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const { test } = TestCluster.startForFile();
 const MINUTE = 60_000;
 
-test("one schedule, at the times of each text", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("one schedule, at the times of each text", async ({ namespace }) => {
   const run = async (...words: string[]) => {
     const ended = await namespace.execute(["schedule", ...words]);
     expect(ended).toExit(0);
@@ -47,8 +46,9 @@ test("one schedule, at the times of each text", async () => {
   expect(refused).toExit(64, { stderr: 'cron text "@manual" must stand alone' });
 });
 
-test("an interval counts from --start, or from the moment at which it was added", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("an interval counts from --start, or from the moment at which it was added", async ({
+  namespace,
+}) => {
   const readCron = async (id: string) => {
     const { stdout } = await namespace.execute("schedule export");
     return JSON.parse(stdout).schedules[id].cron;
@@ -78,8 +78,7 @@ test("an interval counts from --start, or from the moment at which it was added"
   expect([second - first, third - second]).toEqual([2_000, 2_000]);
 });
 
-test("a worker runs what several texts share once", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a worker runs what several texts share once", async ({ namespace }) => {
   const next = Math.floor(Date.now() / MINUTE - 4) * MINUTE;
   const definition = { cron: ["* * * * *", "*/2 * * * *"], timezone: "UTC", command: ["true"] };
   await namespace.put(namespace.keys.due("job"), formatDue({ next, runAt: next, open: [] }));
