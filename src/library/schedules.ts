@@ -47,6 +47,7 @@ import {
 } from "./options-schema.ts";
 import { PolledTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
+import { captureTrace } from "./tracing.ts";
 import type {
   BackfillSpan,
   Instant,
@@ -64,6 +65,7 @@ import type {
   TaskSource,
 } from "./types.ts";
 
+const TRIGGER_OPTIONS = { ignoreCalendars: v.optional(FLAG) };
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
 /** @see Schedules */
@@ -134,8 +136,10 @@ export class SchedulesImpl implements Schedules {
     await this.#change(id, () => buildResumeMutation([id]));
   }
 
-  async trigger(id: string): Promise<void> {
-    await this.#change(id, () => buildTriggerMutation([id]));
+  async trigger(id: string, options: { ignoreCalendars?: boolean } = {}): Promise<void> {
+    const { ignoreCalendars: ignoresCalendars } = parseOptions("trigger", options, TRIGGER_OPTIONS);
+    const trace = await captureTrace();
+    await this.#change(id, () => buildTriggerMutation([id], { ignoresCalendars, trace }));
   }
 
   async history(id: string): Promise<ScheduleHistory> {
