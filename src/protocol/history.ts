@@ -13,6 +13,8 @@ export interface PastRun {
   label?: string;
   /** It shared the lock. */
   shared?: boolean;
+  /** Units that it held, by resource. */
+  leases?: Readonly<Record<string, number>>;
   token: string;
   enqueuedAt: number;
   grantedAt: number;
@@ -48,13 +50,20 @@ export function parsePastRuns(text = ""): PastRun[] {
   return Array.isArray(runs) ? runs.filter(isPastRun).slice(0, HISTORY_LENGTH) : [];
 }
 
+/** Whether a value has a number of units for each resource. */
+export function isUnits(value: unknown): value is Readonly<Record<string, number>> {
+  return isJsonObject(value) && Object.values(value).every((units) => Number.isSafeInteger(units));
+}
+
 function isPastRun(value: unknown): value is PastRun {
   if (!isJsonObject(value)) return false;
   const { run, host, command, token, shared = false, label = "", reason = "", tail = "" } = value;
+  const { leases = {} } = value;
   const { pid, enqueuedAt, grantedAt, endedAt, waited, held, exit } = value;
   const isText = (one: unknown) => typeof one === "string";
   return (
     typeof shared === "boolean" &&
+    isUnits(leases) &&
     [run, host, command, token, label, reason, tail].every(isText) &&
     [pid, enqueuedAt, grantedAt, endedAt, waited, held, exit].every(Number.isFinite)
   );

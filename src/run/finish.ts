@@ -2,6 +2,7 @@ import { generateSessionId } from "../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce } from "../etcd/session/grant.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
+import { toUnits } from "../fleet/lease-spec.ts";
 import {
   deleteEntries,
   deleteMarks,
@@ -225,6 +226,7 @@ function buildHistoryUpdates(grant: Grant, { exit, reason, tail }: ClaimEnd): Hi
     exit,
     ...(label !== undefined && { label }),
     ...(request.isShared && { shared: true }),
+    ...(request.leases.length > 0 && { leases: toUnits(request.leases) }),
     ...(reason !== undefined && { reason }),
     ...(tail !== undefined && { tail }),
     token: String(entries[0]?.createRevision),

@@ -7,8 +7,10 @@ import {
   type OccurrenceOutcome,
   type OutcomeHistory,
 } from "../schedule/state/outcome.ts";
+import type { PastUse } from "../state/resource-use.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
+import { isFailedResult } from "../state/timeline.ts";
 import {
   createDurationColumn,
   createNumberColumn,
@@ -22,6 +24,7 @@ import {
 import { buildDetailTable, type DetailTarget, type Section } from "./detail.ts";
 import {
   describeChoice,
+  describeField,
   describeFieldsOf,
   describeFlag,
   describeInstant,
@@ -60,6 +63,7 @@ export const historyView: SnapshotView<PastRunRow> = {
     createDurationColumn("held", "HELD", 2, ({ past }) => past.held),
     createTextColumn("reason", 3, ({ past }) => past.reason),
     createTextColumn("command", 4, ({ past }) => past.command),
+    createTextColumn("leases", 5, ({ past }) => formatLeases(past.leases)),
     createTextColumn("label", 6, ({ past }) => past.label),
     createTextColumn("run", 9, ({ past }) => past.run, { isRandom: true }),
     createTextColumn("token", 9, ({ past }) => past.token, { align: "right" }),
@@ -92,6 +96,14 @@ export const historyView: SnapshotView<PastRunRow> = {
       command: describeText("base name of the command", "command"),
       "label?": describeText("label from `--label`", "label"),
       "shared?": describeFlag("`true`: the run shared the lock", "shared"),
+      "leases?": describeField(
+        {
+          type: "object",
+          additionalProperties: { type: "integer" },
+          description: "units that the run held, by resource",
+        },
+        "leases",
+      ),
       token: describeRevision("fencing token", "token"),
       enqueuedAt: describeInstant("time of the claim", "enqueuedAt"),
       grantedAt: describeInstant("time of the grant", "grantedAt"),
@@ -170,6 +182,31 @@ function getPastStateTone(state: PastRunState): Tone {
 function listPastStates(past: PastRun): string[] {
   const state = getPastState(past);
   return past.exit === 0 || state === "failed" ? [state] : [state, "failed"];
+}
+
+function formatLeases(leases: PastRun["leases"] = {}): string {
+  return Object.entries(leases)
+    .map(([resource, units]) => `${resource}=${units}`)
+    .join(" ");
+}
+
+const USE_COLUMNS: readonly TableColumn<PastUse>[] = [
+  createTextColumn("ended", 1, ({ endedAt }) => formatInstant(endedAt)),
+  createTextColumn("units", 1, ({ units }) => String(units), { align: "right" }),
+  createTextColumn("of", 1, ({ subject }) => subject),
+  createOwnerColumn("host", 2, ({ host, pid }) => (pid === undefined ? host : `${host}:${pid}`)),
+  createDurationColumn("waited", "WAITED", 2, ({ enqueuedAt, grantedAt }) => grantedAt - enqueuedAt),
+  createDurationColumn("held", "HELD", 2, ({ grantedAt, endedAt }) => endedAt - grantedAt),
+  createTextColumn("result", 3, ({ result }) => result, {
+    getTone: ({ result }) => (isFailedResult(result) ? "problem" : "quiet"),
+  }),
+];
+
+/** Builds the table of the last uses of a resource, newest first. */
+export function buildPastUseTable(resource: string, uses: readonly PastUse[]): Section[] {
+  return buildDetailTable("history", USE_COLUMNS, uses, {
+    all: `signalbox show resource ${quoteShellWord(resource)} --json`,
+  });
 }
 
 function formatRunOwner({ past: { host, pid } }: PastRunRow): string {

@@ -12,6 +12,7 @@ import {
   getScheduleType,
   isPaused,
   type Pause,
+  runsAtBoot,
   runsOnEveryHost,
 } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
@@ -552,11 +553,17 @@ function listRowStates(
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
     parts.some((one) => hasFailed(one.last) && !isRetried(one)) && "failed",
-    fault === undefined && isOver && definition?.cron !== MANUAL && definition?.cron !== BOOT && "ended",
+    fault === undefined && isOver && !canRunAgain(definition, wall) && "ended",
   ];
   const states = found.filter((one) => one !== false);
   const isWaiting = states.length === 0 || (fault === undefined && next !== undefined && overdue < 0);
   return isWaiting ? [...states, "waiting"] : states;
+}
+
+/** Whether a schedule without a next time may run again: it is triggered, or its hosts boot. */
+function canRunAgain(definition: Definition | undefined, wall: number): boolean {
+  const { cron, end = wall } = definition ?? {};
+  return cron === MANUAL || (cron === BOOT && end >= wall);
 }
 
 function hasFailed(last: LastOccurrence | undefined): boolean {
@@ -574,7 +581,8 @@ function computeValidUntil(
   next: number | undefined,
   wall: number,
 ): number {
-  const instants = [next, next && next + SCHEDULE_LATE_AFTER, definition?.pause?.until];
+  const end = runsAtBoot(definition) ? definition?.end : undefined;
+  const instants = [next, next && next + SCHEDULE_LATE_AFTER, definition?.pause?.until, end && end + 1];
   return Math.min(
     Number.POSITIVE_INFINITY,
     ...(instants.filter((at) => at !== undefined && at > wall) as number[]),

@@ -26,7 +26,7 @@ import {
   type UpcomingRun,
 } from "./describe-schedule.ts";
 import type { ScheduleExplainFlags, ScheduleNextFlags } from "./inspect.ts";
-import { parseCronArgument, readCalendarsOf, readSchedule } from "./read-schedule.ts";
+import { parseCronArgument, parseTimeArguments, readCalendarsOf, readSchedule } from "./read-schedule.ts";
 
 export const showChains = createReadCommand<JsonFlags>(async (call, io, context) => {
   const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
@@ -98,12 +98,12 @@ function toChainJson(stored: StoredSchedule | undefined, id: string): object {
 const USUAL_RUNS = 10;
 
 export const listNextRuns: CommandExecutor<ScheduleNextFlags> = async (call, io) => {
-  const given = parseCronArgument(call);
+  const now = createRealClock().getWallTime();
+  const given = parseTimeArguments(call, now);
   if (given === undefined && call.args.length === 0) throw new UsageError("KEY or CRON is missing");
   if (given === undefined) return await showNextOfSchedule(call, io);
-  const now = createRealClock().getWallTime();
   const { from, count = USUAL_RUNS } = call.flags;
-  const start = from?.(given.timezone, now) ?? now;
+  const start = from?.(given.timezone, now) ?? given.start ?? now;
   return printRuns(call, io, { definition: given, runs: computeRunsFrom("", given, start, count) });
 };
 
