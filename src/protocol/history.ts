@@ -1,4 +1,4 @@
-import { isJsonObject, parseObject } from "../base/parse-json.ts";
+import { isJsonObject, isUnits, parseObject } from "../base/parse-json.ts";
 import { LONGEST_VALUE } from "../base/value-size.ts";
 
 /** Maximum number of runs in a lock's history. */
@@ -48,11 +48,6 @@ function removeTail({ tail: _, ...rest }: PastRun): PastRun {
 export function parsePastRuns(text = ""): PastRun[] {
   const { runs } = parseObject(text.length > LONGEST_VALUE ? "" : text);
   return Array.isArray(runs) ? runs.filter(isPastRun).slice(0, HISTORY_LENGTH) : [];
-}
-
-/** Whether a value has a number of units for each resource. */
-export function isUnits(value: unknown): value is Readonly<Record<string, number>> {
-  return isJsonObject(value) && Object.values(value).every((units) => Number.isSafeInteger(units));
 }
 
 function isPastRun(value: unknown): value is PastRun {

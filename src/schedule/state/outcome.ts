@@ -1,5 +1,4 @@
-import { isJsonObject } from "../../base/parse-json.ts";
-import { isUnits } from "../../protocol/history.ts";
+import { isJsonObject, isUnits } from "../../base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 
