@@ -25,6 +25,8 @@ interface RecordSize {
   written: number;
   /** After it. */
   kept: number;
+  /** Revisions of etcd that it takes. */
+  revisions: number;
 }
 
 /** Writes records of a kind. @returns a function that removes what must not stay for the next kind */
@@ -64,21 +66,23 @@ export async function benchmarkGrowth(cluster: BenchCluster): Promise<void> {
   }
   const getKept = (kind: Kind, holders: number) =>
     formatBytes(((sizes.get(kind)?.kept ?? Number.NaN) * count) / holders);
-  const rows = [...sizes].map(([kind, { written, kept }]) => [
+  const rows = [...sizes].map(([kind, { written, kept, revisions }]) => [
     NAMES[kind],
     formatBytes(written),
     formatBytes(kept),
+    formatNumber(revisions),
+    formatBytes(written / revisions),
   ]);
   printTable(
     `Bytes in etcd's database, ${count} records of each kind`,
-    ["", "until a compaction", "after it"],
+    ["", "until a compaction", "after it", "revisions", "bytes of each"],
     [
       ...rows,
-      ["the history of a lock, 20 runs", "", getKept("run", LOCKS)],
-      ["the outcomes of a schedule, 20", "", getKept("occurrence", 1)],
+      ["the history of a lock, 20 runs", "", getKept("run", LOCKS), "", ""],
+      ["the outcomes of a schedule, 20", "", getKept("occurrence", 1), "", ""],
     ],
   );
-  printSizes((kind) => sizes.get(kind) ?? { written: Number.NaN, kept: Number.NaN });
+  printSizes((kind) => sizes.get(kind) ?? { written: Number.NaN, kept: Number.NaN, revisions: Number.NaN });
 }
 
 async function measureKind(
@@ -88,19 +92,24 @@ async function measureKind(
   count: number,
 ): Promise<RecordSize> {
   await compact(cluster);
-  const before = await readBytesInUse(cluster);
+  const [before, first] = [await readBytesInUse(cluster), await readRevision(cluster)];
   const remove = await write(signalbox, count);
+  const revisions = Number((await readRevision(cluster)) - first) / count;
   const written = ((await readBytesInUse(cluster)) - before) / count;
   await compact(cluster);
   const kept = ((await readBytesInUse(cluster)) - before) / count;
   await remove?.();
-  return { written, kept };
+  return { written, kept, revisions };
+}
+
+async function readRevision({ store }: BenchCluster): Promise<bigint> {
+  return (await store.readRange({ key: keys.prefix })).revision;
 }
 
 /** Removes all past states, and the free space between what is left. */
-async function compact({ etcd, store }: BenchCluster): Promise<void> {
-  const { revision } = await store.readRange({ key: keys.prefix });
-  await etcd.runEtcdctl("compact", String(revision), "--physical").catch(() => {}); // it may be compacted already
+async function compact(cluster: BenchCluster): Promise<void> {
+  const { etcd } = cluster;
+  await etcd.runEtcdctl("compact", String(await readRevision(cluster)), "--physical").catch(() => {}); // it may be compacted already
   await etcd.runEtcdctl("defrag");
 }
 

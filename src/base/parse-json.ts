@@ -20,3 +20,8 @@ export function isCount(value: unknown): value is number {
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Whether a value has a number of units for each name, for example of a resource. */
+export function isUnits(value: unknown): value is Readonly<Record<string, number>> {
+  return isJsonObject(value) && Object.values(value).every((units) => Number.isSafeInteger(units));
+}

@@ -26,6 +26,8 @@ export interface Span {
   /** Why it failed: a word of few, for `error.type`. */
   error?: string | undefined;
   parts?: readonly Span[];
+  /** Further operations that it follows from, beside its caller. */
+  links?: readonly TraceContext[];
 }
 
 /** A run or a task that has ended, as a span, and its place in a trace. */

@@ -44,6 +44,11 @@ export function parseLeases(specs: readonly string[], macros: Macros): LeaseSpec
   return [...leases.values()];
 }
 
+/** Returns the units of leases, by resource. */
+export function toUnits(leases: readonly Pick<LeaseSpec, "resource" | "count">[]): Record<string, number> {
+  return Object.fromEntries(leases.map(({ resource, count }) => [resource, count]));
+}
+
 function parseLease(spec: string, macros: Macros): LeaseSpec {
   const [, name, amount] = /^([^=]*)=(.*)$/s.exec(spec) ?? [];
   if (name === undefined || amount === undefined) throw createLeaseError(spec, `write it as ${EXAMPLE}`);

@@ -42,6 +42,7 @@ import {
 } from "./options-schema.ts";
 import { openTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
+import { captureTrace } from "./tracing.ts";
 import type {
   BackfillSpan,
   Instant,
@@ -54,6 +55,7 @@ import type {
   TaskSource,
 } from "./types.ts";
 
+const TRIGGER_OPTIONS = { ignoreCalendars: v.optional(FLAG) };
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
 /** The schedules of a connection, and what other parts of the library need that change schedules too. */
@@ -163,8 +165,10 @@ export function createSchedules(connection: LibraryConnection): ConnectionSchedu
       await change(id, () => buildResumeMutation([id]));
     },
 
-    async trigger(id) {
-      await change(id, () => buildTriggerMutation([id]));
+    async trigger(id, options = {}) {
+      const { ignoreCalendars: ignoresCalendars } = parseOptions("trigger", options, TRIGGER_OPTIONS);
+      const trace = await captureTrace();
+      await change(id, () => buildTriggerMutation([id], { ignoresCalendars, trace }));
     },
 
     async history(id) {

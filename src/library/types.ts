@@ -272,8 +272,12 @@ export interface Schedules {
   pause(id: string, options?: { until?: Instant; reason?: string }): Promise<void>;
   /** Ends a pause. Occurrences of the time of the pause are not made up for. @throws NotFoundError */
   resume(id: string): Promise<void>;
-  /** Adds one run, which is due at once. @throws NotFoundError */
-  trigger(id: string): Promise<void>;
+  /**
+   * Adds one run, which is due at once, and belongs to the active trace.
+   * @param options  `ignoreCalendars`: also on a day that the calendars of the schedule exclude. Default: false
+   * @throws NotFoundError; UsageError on such a day; ConfigError if a calendar is missing
+   */
+  trigger(id: string, options?: { ignoreCalendars?: boolean }): Promise<void>;
   /** Reads the outcomes and the dead letters of a schedule. @throws NotFoundError */
   history(id: string): Promise<ScheduleHistory>;
   /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
+import { formatShortList, quoteText } from "../base/text.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
@@ -264,8 +264,10 @@ function buildStateGuards(keys: Keys, { before, isDeleted, outcomes }: PlannedCh
   return [guardRevision(keys.due(before.id, before.host), before.dueMod), ...outcomesGuards];
 }
 
-/** Maximum number of schedules before one, and after one: all are written in the transaction that ends a run. */
-const MOST_LINKS = 20;
+/** Maximum number of schedules after one. Their ids are in its state, which each of its ends writes. */
+const MOST_FOLLOWERS = 1_000;
+/** Maximum number of schedules before one. Its state has the end of each, with data of up to 8 KiB. */
+const MOST_PREDECESSORS = 100;
 
 /** Returns whether changes of schedules change chains, so that `linkChains` is needed. */
 export function hasChainChange(changes: readonly PlannedChange[]): boolean {
@@ -350,9 +352,9 @@ function checkFollowed(changes: readonly PlannedChange[]): void {
 }
 
 function checkPredecessors(id: string, after: readonly string[], graph: ChainGraph): void {
-  if (after.length > MOST_LINKS || new Set(after).size < after.length)
+  if (after.length > MOST_PREDECESSORS || new Set(after).size < after.length)
     throw new ConfigError(
-      `schedule ${quoteText(id)} must follow at most ${MOST_LINKS} different schedules; got ${after.join(",")}`,
+      `schedule ${quoteText(id)} must follow at most ${MOST_PREDECESSORS} different schedules; got ${after.length}: ${formatShortList(after, SHOWN_LINKS)}`,
     );
   for (const one of after) {
     validateName("schedule", one);
@@ -364,8 +366,17 @@ function checkPredecessors(id: string, after: readonly string[], graph: ChainGra
   const cycle = findChainCycle(graph, id);
   if (cycle !== undefined)
     throw new ConfigError(
-      `schedule ${quoteText(id)} cannot follow ${quoteText(cycle[1] ?? id)}: that is a cycle, ${cycle.join(" -> ")}`,
+      `schedule ${quoteText(id)} cannot follow ${quoteText(cycle[1] ?? id)}: that is a cycle, ${formatCycle(cycle)}`,
     );
+}
+
+/** Schedules at each end of a list that a message names. */
+const SHOWN_LINKS = 5;
+
+function formatCycle(ids: readonly string[]): string {
+  const left = ids.length - 2 * SHOWN_LINKS;
+  const shown = left <= 1 ? ids : [...ids.slice(0, SHOWN_LINKS), `${left} more`, ...ids.slice(-SHOWN_LINKS)];
+  return shown.join(" -> ");
 }
 
 function invertGraph(graph: ChainGraph): Map<string, string[]> {
@@ -390,9 +401,9 @@ function setSuccessors(
   const { before, isDeleted } = change;
   if (isDeleted) return undefined;
   const { id } = before;
-  if (successors !== undefined && successors.length > MOST_LINKS)
+  if (successors !== undefined && successors.length > MOST_FOLLOWERS)
     throw new ConfigError(
-      `at most ${MOST_LINKS} schedules can follow schedule ${quoteText(id)}; got ${successors.length}`,
+      `at most ${MOST_FOLLOWERS} schedules can follow schedule ${quoteText(id)}; got ${successors.length}`,
     );
   const definition: Definition | undefined = change.definition ?? before.definition;
   const due = change.due ?? before.due ?? (definition && computeFirstDue(id, definition, now, {}, calendars));

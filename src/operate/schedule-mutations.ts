@@ -4,7 +4,9 @@ import { quoteShellWord } from "../base/shell.ts";
 import { formatShortList, quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
-import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
+import { formatDay, toDay } from "../schedule/calendar/calendar-day.ts";
+import { buildDayRule, listCalendarNames } from "../schedule/calendar/day-rule.ts";
+import { getZoneOffset } from "../schedule/cron/offsets.ts";
 import {
   checkDefinition,
   type Definition,
@@ -178,6 +180,10 @@ type DeadLetterChoice = readonly (number | "all")[];
 interface TriggerOptions extends Pick<TriggeredRun, "data" | "env"> {
   /** Dead letters to run again. Their data and variables are kept unless others are given. */
   dead?: DeadLetterChoice | undefined;
+  /** The trace of whoever triggers it, as variables. Those of `env` come first. */
+  trace?: Readonly<Record<string, string>> | undefined;
+  /** Whether it runs also on a day that the calendars of the schedule exclude. */
+  ignoresCalendars?: boolean | undefined;
 }
 
 /** Maximum size of the data and the variables of a run, characters of JSON. The state of a schedule has up to 100. */
@@ -185,7 +191,8 @@ const MAX_INPUT = 8_192;
 
 /**
  * Triggers one more run of each schedule at once, independent of the plan. Paused schedules run as well.
- * @throws UsageError if the data and the variables are too long
+ * @throws UsageError if the data and the variables are too long. Its `decide` throws a UsageError if calendars exclude this day, a
+ *   ConfigError if one is missing; dead letters run all the same
  */
 export function buildTriggerMutation(ids: readonly string[], options: TriggerOptions = {}): ScheduleMutation {
   const { data, env } = options;
@@ -228,8 +235,12 @@ function buildTriggerChange(
   calendars: Calendars,
 ): PlannedChange {
   const { id, definition, outcomes } = before;
+  if (options.dead === undefined && !options.ignoresCalendars) checkDay(id, definition, now, calendars);
   const from = before.due ?? computeFirstDue(id, definition, now, {}, calendars);
-  if (options.dead === undefined) return { before, due: addRun(id, from, now, options) };
+  const { data, trace } = options;
+  const addTrace = (env: TriggerOptions["env"]) => (trace === undefined ? env : { ...trace, ...env });
+  const run = { data, env: addTrace(options.env) };
+  if (options.dead === undefined) return { before, due: addRun(id, from, now, run) };
   const letters = findDeadLetters(before, options.dead);
   // An occurrence that was started by hand may have several letters: it runs once.
   const runs = new Map(letters.map((letter) => [letter.scheduled, letter]));
@@ -237,11 +248,23 @@ function buildTriggerChange(
   for (const [scheduled, letter] of runs)
     due = addRun(id, due, now, {
       scheduled,
-      data: options.data ?? letter.data,
-      env: options.env ?? letter.env,
+      data: data ?? letter.data,
+      env: addTrace(options.env ?? letter.env),
     });
   const dead = outcomes.dead.filter((one) => !letters.includes(one));
   return { before, due: setDeadCount(due, dead.length), outcomes: { ...outcomes, dead } };
+}
+
+/** @throws UsageError if the calendars of the schedule exclude this day; ConfigError if one of them is missing */
+function checkDay(id: string, definition: Definition, now: number, calendars: Calendars): void {
+  const { timezone } = definition;
+  const rule = buildDayRule(definition, calendars);
+  const day = toDay(now + getZoneOffset(timezone, now));
+  const reason = rule?.findReason(day);
+  if (reason !== undefined)
+    throw new UsageError(
+      `schedule ${quoteText(id)} does not run on ${formatDay(day)} (${reason}); to run it all the same, add --ignore-calendar`,
+    );
 }
 
 /** @throws NotFoundError if one of them is not there */

@@ -3,6 +3,7 @@ import {
   type Context,
   createTraceState,
   ROOT_CONTEXT,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -49,9 +50,10 @@ export class SpanPipeline {
     parent: Context,
     own = run,
   ): void {
-    const { startedAt, endedAt, error, parts = [] } = span;
+    const { startedAt, endedAt, error, parts = [], links: others = [] } = span;
     this.#next = own;
-    const options = { kind: SpanKind[kind], startTime: startedAt, attributes };
+    const links = others.map((context) => ({ context: toSpanContext(context) }));
+    const options = { kind: SpanKind[kind], startTime: startedAt, attributes, links };
     const recorded = this.#provider.getTracer("signalbox").startSpan(name, options, parent);
     if (error !== undefined)
       recorded.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR, message: error });
@@ -67,8 +69,11 @@ export class SpanPipeline {
 }
 
 /** The context of another process. */
-function toRemote({ traceId, spanId, flags, state }: TraceContext): Context {
+function toRemote(context: TraceContext): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, toSpanContext(context));
+}
+
+function toSpanContext({ traceId, spanId, flags, state }: TraceContext): SpanContext {
   const traceFlags = Number.parseInt(flags, 16);
-  const traceState = createTraceState(state);
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, traceState, isRemote: true });
+  return { traceId, spanId, traceFlags, traceState: createTraceState(state), isRemote: true };
 }

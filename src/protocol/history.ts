@@ -1,4 +1,4 @@
-import { isJsonObject, parseObject } from "../base/parse-json.ts";
+import { isJsonObject, isUnits, parseObject } from "../base/parse-json.ts";
 import { LONGEST_VALUE } from "../base/value-size.ts";
 
 /** Maximum number of runs in a lock's history. */
@@ -13,6 +13,8 @@ export interface PastRun {
   label?: string;
   /** It shared the lock. */
   shared?: boolean;
+  /** Units that it held, by resource. */
+  leases?: Readonly<Record<string, number>>;
   token: string;
   enqueuedAt: number;
   grantedAt: number;
@@ -51,10 +53,12 @@ export function parsePastRuns(text = ""): PastRun[] {
 function isPastRun(value: unknown): value is PastRun {
   if (!isJsonObject(value)) return false;
   const { run, host, command, token, shared = false, label = "", reason = "", tail = "" } = value;
+  const { leases = {} } = value;
   const { pid, enqueuedAt, grantedAt, endedAt, waited, held, exit } = value;
   const isText = (one: unknown) => typeof one === "string";
   return (
     typeof shared === "boolean" &&
+    isUnits(leases) &&
     [run, host, command, token, label, reason, tail].every(isText) &&
     [pid, enqueuedAt, grantedAt, endedAt, waited, held, exit].every(Number.isFinite)
   );

@@ -1,6 +1,7 @@
 import { generateSessionId } from "../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce, SessionLost } from "../etcd/session/session.ts";
+import { toUnits } from "../fleet/lease-spec.ts";
 import {
   deleteEntries,
   deleteMarks,
@@ -224,6 +225,7 @@ function buildHistoryUpdates(grant: Grant, { exit, reason, tail }: ClaimEnd): Hi
     exit,
     ...(label !== undefined && { label }),
     ...(request.isShared && { shared: true }),
+    ...(request.leases.length > 0 && { leases: toUnits(request.leases) }),
     ...(reason !== undefined && { reason }),
     ...(tail !== undefined && { tail }),
     token: String(entries[0]?.createRevision),

@@ -20,6 +20,11 @@ export interface Timing extends PlanTimes {
   readonly wait?: number | undefined;
   /** Returns whether the calendars exclude the day of an instant in the zone of the schedule. */
   isExcluded(instant: number): boolean;
+  /**
+   * Returns when something runs that is not due by the plan: at the instant itself; if its day is excluded, at the time to which that
+   * moves. Undefined if it is left out.
+   */
+  findAllowed(instant: number): number | undefined;
 }
 
 /** Timing without any occurrence. */
@@ -27,6 +32,7 @@ export const NEVER_DUE: Timing = {
   ...NO_TIMES,
   lag: 0,
   isExcluded: () => false,
+  findAllowed: (instant) => instant,
 };
 
 /**
@@ -54,6 +60,10 @@ export function createTiming(
     findUntil: (instant) => times.findUntil(end === undefined ? instant : Math.min(instant, end)),
     count: times.count,
     isExcluded: (instant) => rule?.isExcluded(toDay(instant + getZoneOffset(timezone, instant))) ?? false,
+    findAllowed: (instant) => {
+      const once = restrictPlan({ kind: "once", text: "", at: instant }, timezone, rule);
+      return once.kind === "once" ? once.at : undefined;
+    },
   };
 }
 

@@ -2,10 +2,12 @@ import { formatInstant } from "../base/duration.ts";
 import { isHolding } from "../protocol/admission.ts";
 import { formatAuditTarget, isDrainApplicable, isSameTarget } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
+import type { QueueKind } from "../protocol/keys.ts";
 import type { Queue } from "../protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { TimeSpan } from "./forecast.ts";
 import { listPastDrains, type PastDrain } from "./past-drains.ts";
+import { listPastUses, type PastUse } from "./resource-use.ts";
 import { buildGroupMembers, type Execution, type Snapshot } from "./snapshot.ts";
 import { buildHostReach } from "./view-context.ts";
 
@@ -18,6 +20,8 @@ export interface TimelineInterval {
   until?: number;
   /** The run's id, or the operator who set the drain. */
   owner: string;
+  /** Units of a resource. */
+  units?: number;
   /** Exit code or result of an ended run. */
   result?: string;
   /** Where the run is or was, its process and its command, as far as they are stored. */
@@ -44,8 +48,8 @@ export interface TimelineInputs {
 }
 
 /**
- * Builds a track for each object that has an interval within the span. The history of resources is not stored: they have
- * their current holders and waiters only. The end of a drain is known from the actions of operators.
+ * Builds a track for each object that has an interval within the span. What runs and tasks used of resources is in the histories of
+ * their locks and schedules. The end of a drain is known from the actions of operators.
  */
 export function buildTimeline({ snapshot, outcomes }: TimelineInputs, span: TimeSpan): TimelineTrack[] {
   const tracks = new Map<string, TimelineInterval[]>();
@@ -53,7 +57,9 @@ export function buildTimeline({ snapshot, outcomes }: TimelineInputs, span: Time
     tracks.set(subject, [...(tracks.get(subject) ?? []), ...intervals]);
   for (const [lock, runs] of snapshot.histories) add(`lock ${lock}`, runs.flatMap(toLockIntervals));
   for (const { kind, name, entries } of snapshot.queues.values())
-    add(`${kind} ${name}`, toQueueIntervals(entries));
+    add(`${kind} ${name}`, toQueueIntervals(kind, entries));
+  for (const [resource, uses] of listPastUses({ histories: snapshot.histories, outcomes }))
+    add(`resource ${resource}`, uses.flatMap(toUseIntervals));
   for (const [id, runs] of outcomes) add(`schedule ${id}`, runs.flatMap(toOutcomeInterval));
   for (const [id, running] of snapshot.executions)
     add(`schedule ${id}`, running.flatMap(toExecutionInterval));
@@ -104,12 +110,27 @@ function toLockIntervals(past: PastRun): TimelineInterval[] {
   return grantedAt > enqueuedAt ? [wait, hold] : [hold];
 }
 
-function toQueueIntervals(entries: Queue): TimelineInterval[] {
+function toUseIntervals(use: PastUse): TimelineInterval[] {
+  const { run: owner, host, pid, command, units, enqueuedAt, grantedAt, endedAt, result } = use;
+  const own = {
+    owner,
+    host,
+    units,
+    ...(pid !== undefined && { pid }),
+    ...(command !== undefined && { command }),
+  };
+  const hold: TimelineInterval = { kind: "hold", from: grantedAt, until: endedAt, ...own, result };
+  return grantedAt > enqueuedAt
+    ? [{ kind: "wait", from: enqueuedAt, until: grantedAt, ...own }, hold]
+    : [hold];
+}
+
+function toQueueIntervals(kind: QueueKind, entries: Queue): TimelineInterval[] {
   return entries.flatMap((entry): TimelineInterval[] => {
     const { ticket, run: owner } = entry;
     if (ticket === undefined) return [];
-    const { enqueuedAt, grantedAt = enqueuedAt, host, pid, command } = ticket;
-    const own = { owner, host, pid, command };
+    const { enqueuedAt, grantedAt = enqueuedAt, host, pid, command, count } = ticket;
+    const own = { owner, host, pid, command, ...(kind === "resource" && { units: count }) };
     if (!isHolding(entry)) return [{ kind: "wait", from: enqueuedAt, ...own }];
     const hold: TimelineInterval = { kind: "hold", from: grantedAt, ...own };
     return grantedAt > enqueuedAt

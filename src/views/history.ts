@@ -7,7 +7,9 @@ import {
   type OccurrenceOutcome,
   type OutcomeHistory,
 } from "../schedule/state/outcome.ts";
+import type { PastUse } from "../state/resource-use.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import { isFailedResult } from "../state/timeline.ts";
 import {
   createDurationColumn,
   createNumberColumn,
@@ -22,6 +24,7 @@ import {
 import { buildDetailTable, type DetailTarget, type Section } from "./detail.ts";
 import {
   describeChoice,
+  describeField,
   describeFieldsOf,
   describeFlag,
   describeInstant,
@@ -64,6 +67,7 @@ export const historyView: SnapshotView<PastRunRow> = {
     createDurationColumn("held", 2, ({ past }) => past.held),
     createTextColumn("reason", 3, ({ past }) => past.reason),
     createTextColumn("command", 4, ({ past }) => past.command),
+    createTextColumn("leases", 5, ({ past }) => formatLeases(past.leases)),
     createTextColumn("label", 6, ({ past }) => past.label),
     createTextColumn("run", 9, ({ past }) => past.run, { isRandom: true }),
     createRightColumn("token", 9, ({ past }) => past.token),
@@ -96,6 +100,14 @@ export const historyView: SnapshotView<PastRunRow> = {
       command: describeText("base name of the command", "command"),
       "label?": describeText("label from `--label`", "label"),
       "shared?": describeFlag("`true`: the run shared the lock", "shared"),
+      "leases?": describeField(
+        {
+          type: "object",
+          additionalProperties: { type: "integer" },
+          description: "units that the run held, by resource",
+        },
+        "leases",
+      ),
       token: describeRevision("fencing token", "token"),
       enqueuedAt: describeInstant("time of the claim", "enqueuedAt"),
       grantedAt: describeInstant("time of the grant", "grantedAt"),
@@ -170,6 +182,31 @@ function getPastState({ exit, reason }: PastRun): PastRunState {
 function listPastStates(past: PastRun): string[] {
   const state = getPastState(past);
   return past.exit === 0 || state === "failed" ? [state] : [state, "failed"];
+}
+
+function formatLeases(leases: PastRun["leases"] = {}): string {
+  return Object.entries(leases)
+    .map(([resource, units]) => `${resource}=${units}`)
+    .join(" ");
+}
+
+const USE_COLUMNS: readonly TableColumn<PastUse>[] = [
+  createTextColumn("ended", 1, ({ endedAt }) => formatInstant(endedAt)),
+  createRightColumn("units", 1, ({ units }) => String(units)),
+  createTextColumn("of", 1, ({ subject }) => subject),
+  createOwnerColumn("host", 2, ({ host, pid }) => (pid === undefined ? host : `${host}:${pid}`)),
+  createDurationColumn("waited", 2, ({ enqueuedAt, grantedAt }) => grantedAt - enqueuedAt),
+  createDurationColumn("held", 2, ({ grantedAt, endedAt }) => endedAt - grantedAt),
+  createTextColumn("result", 3, ({ result }) => result, {
+    getTone: ({ result }) => (isFailedResult(result) ? "problem" : "quiet"),
+  }),
+];
+
+/** Builds the table of the last uses of a resource, newest first. */
+export function buildPastUseTable(resource: string, uses: readonly PastUse[]): Section[] {
+  return buildDetailTable("history", USE_COLUMNS, uses, {
+    all: `signalbox show resource ${quoteShellWord(resource)} --json`,
+  });
 }
 
 function formatRunOwner({ past: { host, pid } }: PastRunRow): string {

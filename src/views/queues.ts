@@ -9,6 +9,8 @@ import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { formatTicketOwner, getEntryState, getHeldSince } from "../state/claims.ts";
 import { findPlainTotal, findQueueTotal, formatDrainLine, formatReason } from "../state/eviction-preview.ts";
+import type { TimeSpan } from "../state/forecast.ts";
+import { computeResourceUse, listPastUses, type PastUse } from "../state/resource-use.ts";
 import {
   computeQueueTally,
   findHostResource,
@@ -56,7 +58,7 @@ import {
 } from "./detail.ts";
 import { DRAIN_JSON } from "./drains.ts";
 import { ASCII_DRAWING, UNICODE_DRAWING } from "./drawing.ts";
-import { buildLastRunOutput, buildPastRunTable } from "./history.ts";
+import { buildLastRunOutput, buildPastRunTable, buildPastUseTable } from "./history.ts";
 import {
   describeChoice,
   describeCount,
@@ -560,13 +562,13 @@ const FEW = 12;
 /** The durations whose course is shown. */
 type TrendField = "held" | "waited";
 
-/** Draws durations as bars, relative to the longest. @param durations  ms, the oldest first */
-export function renderSparkline(durations: readonly number[], isAscii = false): string {
+/** Draws values as bars, relative to the largest. @param values  the oldest first */
+export function renderSparkline(values: readonly number[], isAscii = false): string {
   const signs = isAscii ? ASCII_SIGNS : SIGNS;
-  const most = Math.max(0, ...durations);
+  const most = Math.max(0, ...values);
   const last = signs.length - 1;
-  return durations
-    .map((ms) => signs[most === 0 ? 0 : Math.round((Math.max(0, ms) / most) * last)] ?? signs[0])
+  return values
+    .map((value) => signs[most === 0 ? 0 : Math.round((Math.max(0, value) / most) * last)] ?? signs[0])
     .join("");
 }
 
@@ -634,13 +636,14 @@ export function buildQueueDetail(
       : buildQueueRow({ kind, name, entries }, viewContext);
   const [first, ...others] = entries.filter(isHolding);
   const isLock = kind === "lock";
+  const uses = isLock ? [] : findPastUses(snapshot, name);
   return {
     heading: `${kind} ${name}: ${formatQueueState(row)}`,
     tone: getStateTone(row.state),
     facts: [
       ...(isLock && first !== undefined ? buildTicketFacts(first, detailContext) : []),
       ...(isLock ? [] : buildResourceFacts(snapshot, name, row, entries)),
-      ...(isLock ? buildTrendFacts(snapshot.histories.get(name) ?? []) : []),
+      ...(isLock ? buildTrendFacts(snapshot.histories.get(name) ?? []) : buildUseFacts(uses, entries, wall)),
       ...buildFacts(row.drains.map((drain) => ["drain", formatDrainLine(drain), "problem"])),
     ],
     sections: [
@@ -651,10 +654,46 @@ export function buildQueueDetail(
       ...buildWaiterTable(row, entries, detailContext, viewContext),
       ...(row.sum === undefined ? [] : buildTemplateTable(snapshot, name)),
       ...buildPastRunTable(name, isLock ? (snapshot.histories.get(name) ?? []) : []),
+      ...buildPastUseTable(name, uses),
       ...(isLock && entries.length === 0 ? buildRerunSection(name, snapshot) : []),
       ...buildAuditTable(snapshot, (target) => target === `${kind} ${name}`),
     ],
   };
+}
+
+/** Finds the last uses of a resource, newest first, in the histories that were read. */
+export function findPastUses({ histories, outcomes }: Snapshot, name: string): PastUse[] {
+  const runs = new Map([...outcomes].map(([id, history]) => [id, history.runs]));
+  return listPastUses({ histories, outcomes: runs }, name).get(name) ?? [];
+}
+
+/** Number of parts of the time in a drawing of units. */
+const USE_STEPS = 24;
+/** How far such a drawing goes back at most, ms. */
+const LONGEST_USE = 7 * 86_400_000;
+
+/** Returns the time since the oldest use that is known, a week at most. */
+export function findUseSpan(uses: readonly PastUse[], wall: number): TimeSpan {
+  const oldest = uses.reduce((least, { enqueuedAt }) => Math.min(least, enqueuedAt), wall);
+  return { from: Math.max(oldest, wall - LONGEST_USE), until: wall };
+}
+
+/** Builds the facts about how many units were held and waited for since the oldest use that is known. */
+function buildUseFacts(uses: readonly PastUse[], entries: readonly QueueEntry[], wall: number): Fact[] {
+  if (uses.length === 0) return [];
+  const span = findUseSpan(uses, wall);
+  const { steps, waiting, peak, average } = computeResourceUse(uses, entries, span, USE_STEPS);
+  const since = `in the last ${formatBriefDuration(wall - span.from)}`;
+  const most = Math.max(...waiting);
+  const draw = (label: string, values: readonly number[], text: string): Fact => ({
+    label,
+    value: `${renderSparkline(values)} ${text}`,
+    ascii: `${renderSparkline(values, true)} ${text}`,
+  });
+  return [
+    draw("units held", steps, `at most ${peak}, ${average.toFixed(1)} on average ${since}`),
+    ...(most === 0 ? [] : [draw("waited for", waiting, `at most ${most} ${since}`)]),
+  ];
 }
 
 /** Builds the facts about how long past runs held a lock, and waited for it. */

@@ -12,6 +12,7 @@ import {
   getScheduleType,
   isPaused,
   type Pause,
+  runsAtBoot,
   runsOnEveryHost,
 } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
@@ -554,15 +555,18 @@ function listRowStates(
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
-    parts.some(
-      ({ last, open }) =>
-        FAILED.has(last?.result) && !open.some(({ scheduled }) => scheduled === last?.scheduled),
-    ) && "failed",
-    fault === undefined && isOver && definition?.cron !== MANUAL && definition?.cron !== BOOT && "ended",
+    parts.some((one) => FAILED.has(one.last?.result) && !isRetried(one)) && "failed",
+    fault === undefined && isOver && !canRunAgain(definition, wall) && "ended",
   ];
   const states = found.filter((one) => one !== false);
   const isWaiting = states.length === 0 || (fault === undefined && next !== undefined && overdue < 0);
   return isWaiting ? [...states, "waiting"] : states;
+}
+
+/** Whether a schedule without a next time may run again: it is triggered, or its hosts boot. */
+function canRunAgain(definition: Definition | undefined, wall: number): boolean {
+  const { cron, end = wall } = definition ?? {};
+  return cron === MANUAL || (cron === BOOT && end >= wall);
 }
 
 const FAILED: ReadonlySet<LastOccurrence["result"] | undefined> = new Set([
@@ -571,13 +575,19 @@ const FAILED: ReadonlySet<LastOccurrence["result"] | undefined> = new Set([
   "lost",
 ] as const);
 
+/** Whether the occurrence that ended last is retried. */
+function isRetried(due: DueState | undefined): boolean {
+  return due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled) === true;
+}
+
 /** Returns the next instant at which the row changes without a change in etcd. */
 function computeValidUntil(
   definition: Definition | undefined,
   next: number | undefined,
   wall: number,
 ): number {
-  const instants = [next, next && next + SCHEDULE_LATE_AFTER, definition?.pause?.until];
+  const end = runsAtBoot(definition) ? definition?.end : undefined;
+  const instants = [next, next && next + SCHEDULE_LATE_AFTER, definition?.pause?.until, end && end + 1];
   return Math.min(
     Number.POSITIVE_INFINITY,
     ...(instants.filter((at) => at !== undefined && at > wall) as number[]),

@@ -1,4 +1,5 @@
 import type { Definition } from "../schedule/definition.ts";
+import type { PredecessorEnd } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { ClockState } from "../schedule/state/worker-record.ts";
 
@@ -27,6 +28,8 @@ export type WorkerEvent =
       id: string;
       type: string;
       definition: Definition;
+      /** The ends of the schedules before it, if it ran because of them. */
+      after?: readonly PredecessorEnd[] | undefined;
       outcome: OccurrenceOutcome;
       again?: number;
       isDead: boolean;

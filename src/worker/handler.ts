@@ -68,6 +68,9 @@ export interface TaskResult {
   errorCode?: string;
   /** End of the output, or the stack of an error, sanitized, at most 4 KiB. */
   tail?: string;
+  /** Units that it held, by resource, and how long it waited for them, ms. */
+  leases?: Readonly<Record<string, number>>;
+  waited?: number;
   /** What the handler returned: at most `LARGEST_RESULT` bytes of JSON. Only with `keepResult`. */
   value?: unknown;
 }

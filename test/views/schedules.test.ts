@@ -41,6 +41,10 @@ function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefin
 }
 
 describe("a schedule", () => {
+  const atBoot = (end?: number): KeyValue[] => [
+    schedule("s", { cron: "@reboot", on: "every-host", ...(end !== undefined && { end }) })[0] as KeyValue,
+    plain(keys.due("s"), '{"v":1,"runAt":0}'),
+  ];
   const paused = (until?: number) => ({ pause: { by: "ann", at: 1, ...(until !== undefined && { until }) } });
   it.each([
     ["waits for its time", schedule("s"), ["waiting"]],
@@ -71,6 +75,9 @@ describe("a schedule", () => {
     ["has no worker in its group", schedule("s", { group: "db" }), ["no-worker", "waiting"]],
     ["runs a command", schedule("s", { type: "bill", command: ["true"] }), ["waiting"]],
     ["has ended", [schedule("s")[0] as KeyValue, plain(keys.due("s"), '{"v":1,"runAt":0}')], ["ended"]],
+    ["waits for the next boot", atBoot(), ["waiting"]],
+    ["waits for a boot until its end", atBoot(NOW), ["waiting"]],
+    ["runs at no boot any more", atBoot(NOW - 1), ["ended"]],
     ["lacks its state", schedule("s").slice(0, 1), ["malformed"]],
     [
       "has a state that cannot be read",

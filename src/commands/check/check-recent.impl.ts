@@ -3,7 +3,7 @@ import { isHolding } from "../../protocol/admission.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
 import { toSingleKeyRange } from "../../protocol/txn.ts";
-import { type Definition, isPaused } from "../../schedule/definition.ts";
+import { type Definition, isPaused, runsAtBoot } from "../../schedule/definition.ts";
 import { parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
@@ -59,11 +59,10 @@ async function readSelected(
 
 /** Whether a schedule runs by itself, and again. */
 function isCheckable(definition: Definition, due: DueState | undefined, wall: number): boolean {
-  const { cron, removeAfter } = definition;
+  const { cron, removeAfter, end = wall } = definition;
   const { kind } = parsePlan(cron);
-  return (
-    kind !== "manual" && kind !== "boot" && removeAfter === undefined && !isPaused(definition, due, wall)
-  );
+  const isOver = kind === "boot" && end < wall;
+  return kind !== "manual" && !isOver && removeAfter === undefined && !isPaused(definition, due, wall);
 }
 
 async function readNamed(context: CommandContext, names: readonly string[]): Promise<RecentJobs> {
@@ -84,11 +83,12 @@ function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
   const fault = kept && findStoredFault(kept, due);
   if (fault !== undefined) return [{ kind: "schedule", name, fault, runs: [], runningSince: undefined }];
   const states = listStates(due?.value);
+  const isAtBoot = runsAtBoot(kept?.value);
   const outcomes = (snapshot.outcomes.get(name) ?? NO_OUTCOMES).runs;
   const executions = snapshot.executions.get(name) ?? [];
   return states.map(([host, state]) =>
     host === undefined
-      ? toScheduleRuns(name, state, outcomes, executions)
+      ? toScheduleRuns(name, state, outcomes, executions, isAtBoot)
       : {
           host,
           ...toScheduleRuns(
@@ -96,6 +96,7 @@ function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
             state,
             outcomes.filter((one) => one.host === host),
             executions.filter(({ value }) => value?.host === host),
+            isAtBoot,
           ),
         },
   );
@@ -107,6 +108,7 @@ function toScheduleRuns(
   due: DueState,
   outcomes: readonly OccurrenceOutcome[],
   [oldest]: readonly Execution[],
+  isAtBoot: boolean,
 ): RecentRuns {
   const { last } = due;
   const runs = outcomes.filter(({ result }) => result !== "skipped");
@@ -115,7 +117,8 @@ function toScheduleRuns(
     kind: "schedule",
     name,
     runningSince: oldest?.value?.since,
-    firstDue: outcomes.length === 0 ? findFirstDue(due) : undefined,
+    firstDue: outcomes.length === 0 || isAtBoot ? findFirstDue(due) : undefined,
+    ...(isAtBoot && { isAtBoot }),
     runs: [...(isKnown || last === undefined ? [] : [last]), ...runs].map(toEndedRun),
   };
 }
@@ -190,10 +193,12 @@ function toReport(
   const limit = { within, wall };
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;
-  const ages = jobs.map((job) => computeTimeSinceSuccess(job, limit));
-  const oldest: CheckFigure[] = ages.every((age) => age !== undefined)
-    ? [{ name: "oldest_success", value: Math.max(...ages), unit: "ms", critical: limit.within }]
-    : [];
+  const timed = jobs.filter(({ isAtBoot }) => !isAtBoot);
+  const ages = timed.map((job) => computeTimeSinceSuccess(job, limit));
+  const oldest: CheckFigure[] =
+    ages.length > 0 && ages.every((age) => age !== undefined)
+      ? [{ name: "oldest_success", value: Math.max(...ages), unit: "ms", critical: limit.within }]
+      : [];
   return {
     findings,
     revision,

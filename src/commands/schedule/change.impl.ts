@@ -1,6 +1,7 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { generateRunId } from "../../base/ids.ts";
 import { quoteText } from "../../base/text.ts";
+import { buildTraceVariables, readTraceContext } from "../../base/trace.ts";
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import type { ScheduleMutation } from "../../operate/schedule-mutation.ts";
@@ -384,9 +385,12 @@ export const pauseSchedules = createKeysCommand<SchedulePauseFlags>(
   },
 );
 export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger", (ids, context) => {
-  const { data, env } = context.flags;
+  const { data, env, "ignore-calendar": ignoresCalendars } = context.flags;
+  const caller = readTraceContext(context.io.env);
   return buildTriggerMutation(ids, {
     dead: readDeadTimes(context),
+    ignoresCalendars,
+    trace: caller && buildTraceVariables(caller),
     ...(data !== undefined && { data }),
     ...(env !== undefined && { env: Object.fromEntries(env) }),
   });

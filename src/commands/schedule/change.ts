@@ -222,6 +222,7 @@ const SCHEDULE_TRIGGER_FLAGS = declareFlags({
     parse: parseVariable,
     help: "an environment variable of the command in this run, in addition to the schedule's",
   },
+  "--ignore-calendar": "also on a day that the schedule's calendars exclude",
   ...ACTION_FLAGS,
 });
 
@@ -234,7 +235,7 @@ const scheduleTrigger = declareRowCommand({
   rows: { key: "N", kinds: ["schedule"], refusal: "schedule trigger applies only to schedules" },
   brief: "run schedules once, now, in addition to their times",
   about: [
-    "Paused schedules run too. A run that is retried, or run again by --dead, keeps its --data and --env. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
+    "Paused schedules run too. On a day that its calendars exclude, a schedule is not triggered, unless by --dead or with --ignore-calendar. A run that is retried, or run again by --dead, keeps its --data and --env. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
       " schedule dead` lists these occurrences.",
   ],
   args: { "KEY...": KEYS },
@@ -245,6 +246,7 @@ const scheduleTrigger = declareRowCommand({
       "run it with other input",
     "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
     "signalbox schedule trigger backup --dead all": "run all dead letters again",
+    "signalbox schedule trigger report --ignore-calendar": "run it on a holiday",
   },
   load: async () => (await import("./change.impl.ts")).triggerSchedules,
 });

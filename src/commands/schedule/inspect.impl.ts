@@ -28,6 +28,7 @@ import type { ScheduleExplainFlags, ScheduleNextFlags } from "./inspect.ts";
 import {
   createUnknownScheduleError,
   parseCronArgument,
+  parseTimeArguments,
   readCalendarsOf,
   readSchedule,
 } from "./read-schedule.ts";
@@ -102,12 +103,12 @@ const USUAL_RUNS = 10;
 
 export const listNextRuns: CommandExecutor<ScheduleNextFlags> = async (call, io) => {
   const { args, flags } = call;
-  const given = parseCronArgument(call);
+  const now = createRealClock().getWallTime();
+  const given = parseTimeArguments(call, now);
   if (given === undefined && args.length === 0) throw new UsageError("KEY or CRON is missing");
   if (given === undefined) return await showNextOfSchedule(call, io);
-  const now = createRealClock().getWallTime();
   const { from, count = USUAL_RUNS } = flags;
-  const start = from?.(given.timezone, now) ?? now;
+  const start = from?.(given.timezone, now) ?? given.start ?? now;
   return printRuns({ flags, io }, { definition: given, runs: computeRunsFrom("", given, start, count) });
 };
 

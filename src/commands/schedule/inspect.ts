@@ -2,7 +2,7 @@ import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from
 import { JSON_FLAGS } from "../command-line/flags.ts";
 import { parseTime } from "../command-line/instant.ts";
 import { createCountParser } from "../command-line/values.ts";
-import { SECONDS_FLAG } from "./times.ts";
+import { SECONDS_FLAG, TIME_FLAGS } from "./times.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
 const CRON = declareFlags({
@@ -33,8 +33,9 @@ const SCHEDULE_NEXT_FLAGS = declareFlags({
     parse: createCountParser(1, 1_000),
     help: "number of runs to show (default: 10)",
   },
-  "--from TIME": { parse: parseTime, help: "show runs from this time on (default: now)" },
-  ...CRON,
+  "--from TIME": { parse: parseTime, help: "show runs from this time on (default: --start, or now)" },
+  ...TIME_FLAGS,
+  "--start TIME": { parse: parseTime, help: "with --rrule or --after-end: where it begins" },
   ...ZONE,
   "--json": "as JSON",
 });
@@ -48,7 +49,7 @@ const scheduleNext = declareCommand({
   brief: "show when a schedule is due next, with clock changes marked",
   about: [
     "If a clock change skips or repeats the time of an occurrence, it is marked with gap or overlap, and with what happens to it.",
-    "A time without an offset is in the schedule's time zone.",
+    "A time without an offset is in the schedule's time zone. The flags for times are those of schedule add, in place of KEY, and work without etcd.",
   ],
   args: { "[KEY|CRON]": { names: "schedule", help: "a schedule's id, or a cron text in one argument" } },
   flags: SCHEDULE_NEXT_FLAGS,
@@ -56,6 +57,8 @@ const scheduleNext = declareCommand({
     "signalbox schedule next backup --count 3": "the next three runs",
     "signalbox schedule next '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27":
       "what happens at the change to summer time?",
+    "signalbox schedule next --rrule 'FREQ=MONTHLY;BYDAY=-1FR' --start 2026-11-30T09:00":
+      "on the last Friday of each month",
   },
   load: async () => (await import("./inspect.impl.ts")).listNextRuns,
 });

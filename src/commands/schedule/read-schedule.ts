@@ -9,8 +9,10 @@ import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { type CronText, parsePlan } from "../../schedule/plan.ts";
+import type { Call } from "../command.ts";
+import type { WrittenTime } from "../command-line/instant.ts";
 import type { CommandContext } from "../store-command.ts";
-import { readCronTexts } from "./times.ts";
+import { readCronTexts, readTimes, type TimeFlags } from "./times.ts";
 
 /** A schedule that exists and can be parsed. */
 export interface ValidSchedule extends StoredSchedule {
@@ -73,12 +75,38 @@ export function findCronArgument({
   const { cron: flag, timezone: zone } = flags;
   if (flag !== undefined && key !== undefined)
     throw new UsageError("KEY and --cron exclude each other; leave one of them out");
-  const isCronText = key !== undefined && more.length === 0 && /^@|\s/.test(key.trim());
-  const given = flag ?? (isCronText ? [key] : undefined);
+  const given = flag ?? (key !== undefined && more.length === 0 && isCronText(key) ? [key] : undefined);
   const [only, ...others] = readCronTexts(given ?? [], flags);
   const cron = only !== undefined && others.length > 0 ? [only, ...others] : only;
   if (cron !== undefined) return { cron, timezone: zone ?? "UTC" };
   if (zone !== undefined)
     throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");
   return undefined;
+}
+
+const isCronText = (key: string) => /^@|\s/.test(key.trim());
+
+/**
+ * Parses --rrule, --after-end and --start besides what `parseCronArgument` parses.
+ * @param now  ms since the epoch
+ * @returns undefined if KEY names a schedule. `start`: where its times begin
+ * @throws UsageError, CronError
+ */
+export function parseTimeArguments(
+  call: Call<TimeFlags & { readonly start?: WrittenTime; readonly timezone?: string }>,
+  now: number,
+): { cron: CronText; timezone: string; start?: number } | undefined {
+  const { rrule, "after-end": wait, start: written, timezone: zone = "UTC" } = call.flags;
+  const [text] = call.args;
+  if (rrule === undefined && wait === undefined) {
+    if (written !== undefined) throw new UsageError("--start needs --rrule or --after-end; or use --from");
+    return parseCronArgument(call);
+  }
+  if (text !== undefined && !isCronText(text))
+    throw new UsageError("KEY excludes --rrule and --after-end; leave one of them out");
+  const timezone = checkZone(zone);
+  const start = written?.(timezone, now);
+  const cron = readTimes(call.flags, text, { zone: timezone, start, now });
+  if (cron === undefined) return undefined;
+  return { cron: parsePlan(cron).text, timezone, ...(start !== undefined && { start }) };
 }

@@ -25,7 +25,7 @@ export const TIME_FLAGS = declareFlags({
   "--after-end DURATION": "this long after the end of its last run; the first one is at --start, or now",
 });
 
-type TimeFlags = FlagsOf<typeof TIME_FLAGS>;
+export type TimeFlags = FlagsOf<typeof TIME_FLAGS>;
 
 /** Where times begin. Instants in ms since the epoch. */
 interface TimeOrigin {

@@ -25,8 +25,8 @@ export const timeline = declareCommand({
   brief: "bars of holds, waits and drains over time",
   about: [
     "A line for each lock, resource and schedule: when it was held or ran, when runs waited, and when it was drained. The history of a lock has" +
-      " its last 20 runs, that of a schedule what its --keep and --keep-for keep. Resources have no history: only what is held and waited for" +
-      " now is shown. Drains that were lifted or have ended are known from the actions of operators.",
+      " its last 20 runs, that of a schedule what its --keep and --keep-for keep. What runs with a lock and tasks held of a resource is in these histories; of others," +
+      " only what they hold and wait for now is shown. Drains that were lifted or have ended are known from the actions of operators.",
     "The signs are ASCII if the locale has no UTF-8.",
   ],
   args: {

@@ -8,6 +8,7 @@ import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";
 import { judgeHostLiveness, type RunnerLiveness } from "../../state/liveness.ts";
+import { computeResourceUse } from "../../state/resource-use.ts";
 import { isTemplate } from "../../state/shares.ts";
 import { type Collection, findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import type { ViewContext } from "../../state/view-context.ts";
@@ -28,6 +29,8 @@ import {
   buildQueueDetail,
   buildQueueRow,
   createTallyFinder,
+  findPastUses,
+  findUseSpan,
   QUEUE_VIEW,
 } from "../../views/queues.ts";
 import { buildRunDetail } from "../../views/runs.ts";
@@ -39,6 +42,7 @@ import {
   createReadCommand,
   findOnlyClaim,
   QUEUE_COLLECTIONS,
+  readAllOutcomes,
   readEntryLiveness,
   readSnapshotRanges,
   retryCompacted,
@@ -155,7 +159,10 @@ function findRowJson(
 /** Shows a lock or resource. Reads its queue, and the small collections it depends on. */
 async function showQueue(context: CommandContext, kind: QueueKind, name: string): Promise<DetailDocument> {
   const { clock } = context;
-  const snapshot = await readQueueSnapshot(context, kind, name);
+  const snapshot =
+    kind === "lock"
+      ? await readQueueSnapshot(context, kind, name)
+      : await retryCompacted(async () => addPastUses(context, await readQueueSnapshot(context, kind, name)));
   const queue = findNamedQueue(snapshot, kind, name);
   const entries = queue?.entries ?? [];
   const liveness = await readEntryLiveness(context, [...entries.filter(isHolding), ...entries]);
@@ -173,10 +180,30 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
     document: {
       row: QUEUE_VIEW.json.toJson(line),
       runners: toRunnersJson(entries, liveness),
-      ...(kind === "lock" && { host, history: snapshot.histories.get(name) ?? [] }),
+      ...(kind === "lock"
+        ? { host, history: snapshot.histories.get(name) ?? [] }
+        : describeUse(snapshot, name, entries, wall)),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`),
     },
   };
+}
+
+/** Adds the histories of all locks and schedules: they tell what runs and tasks used of a resource. */
+async function addPastUses(context: CommandContext, snapshot: Snapshot): Promise<Snapshot> {
+  const { revision } = snapshot;
+  const { histories } = await readSnapshotRanges(context, ["histories"], [], revision);
+  return { ...snapshot, histories, outcomes: await readAllOutcomes(context, revision) };
+}
+
+/** Number of parts of the time in the JSON. */
+const USE_STEPS = 24;
+
+/** Describes the use of a resource as JSON. */
+function describeUse(snapshot: Snapshot, name: string, entries: readonly QueueEntry[], wall: number): object {
+  const history = findPastUses(snapshot, name);
+  const span = findUseSpan(history, wall);
+  const { steps: held, waiting, peak, average } = computeResourceUse(history, entries, span, USE_STEPS);
+  return { history, use: { ...span, held, waiting, peak, average } };
 }
 
 /** Reads a queue and what it depends on. A resource with host macros in its name depends on those of all hosts. */

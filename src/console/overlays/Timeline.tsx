@@ -107,12 +107,13 @@ function Timeline({ subject, ranges }: TimelineProps) {
   }, [subject, known]);
   const window = chosenWindow ?? fitted;
   const span = getWindowSpan(window, now);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a host's runs are searched among all, so once a second is enough
+  const isSearched = kind === "host" || kind === "resource";
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these runs are searched among all, so once a second is enough
   const { tracks, bars } = useMemo(() => {
     const outcomes = listRunsBySchedule(known);
     const found = buildSubjectTracks(subject, { snapshot, outcomes }, span);
     return { tracks: found, bars: buildRunBars(found) };
-  }, [subject, kind === "host" ? undefined : snapshot, known, window, second]);
+  }, [subject, isSearched ? undefined : snapshot, known, window, second]);
   const wanted = bars.findIndex((bar) => getBarId(bar) === chosen);
   const cursor = wanted < 0 ? bars.length - 1 : wanted;
   const move = (chord: string) => {
@@ -227,7 +228,7 @@ function splitSubject(subject: string): [kind: string, name: string] {
   return [subject.slice(0, at), subject.slice(at + 1)];
 }
 
-/** Most schedules whose outcomes are read for the timeline of a host. */
+/** Most schedules whose outcomes are read for the timeline of a host or a resource. */
 const MOST_SCHEDULES = 1_000;
 
 /** Opens the timeline of the selected lock, resource, host or schedule. */
@@ -241,7 +242,7 @@ export function openTimeline(app: ConsoleApp): void {
 
 function listOutcomeRanges({ context: { keys }, liveView }: ConsoleApp, { kind, name }: TimelineSubject) {
   if (kind === "schedule") return keys.listOutcomeRanges(name);
-  const readsAll = kind === "host" && liveView.snapshot.schedules.size <= MOST_SCHEDULES;
+  const readsAll = kind !== "lock" && liveView.snapshot.schedules.size <= MOST_SCHEDULES;
   return readsAll ? [keys.getOutcomesRange()] : undefined;
 }
 
@@ -271,10 +272,11 @@ function buildSubjectTracks(
     audit,
     groups,
     queues: kind === "schedule" ? new Map() : pick(snapshot.queues, buildQueueId(kind, name)),
-    histories: kind === "lock" ? pick(snapshot.histories, name) : new Map(),
+    histories:
+      kind === "resource" ? snapshot.histories : pick(snapshot.histories, kind === "lock" ? name : ""),
     executions: kind === "schedule" ? pick(snapshot.executions, name) : new Map(),
   };
-  const inputs = { snapshot: own, outcomes: kind === "schedule" ? pick(outcomes, name) : new Map() };
+  const inputs = { snapshot: own, outcomes: kind === "schedule" ? pick(outcomes, name) : outcomes };
   return buildTimeline(inputs, span).filter(({ subject }) => subject === `${kind} ${name}`);
 }
 
@@ -289,7 +291,6 @@ function describeTimelineGap(kind: TimelineSubject["kind"], hasOutcomes: boolean
     case "lock":
       return "its history has the last 20 runs";
     case "resource":
-      return "ended runs of resources are not stored: only those of now";
     case "host":
       return hasOutcomes
         ? "the last 20 runs of each lock, and what schedules keep"

@@ -2,6 +2,7 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { collectTexts } from "../../base/text.ts";
 import type { TimeSpan } from "../../state/forecast.ts";
+import { computeUnitPeaks } from "../../state/resource-use.ts";
 import type { TimelineTrack } from "../../state/timeline.ts";
 import {
   type BarCell,
@@ -11,6 +12,7 @@ import {
   isFailedResult,
   type RunBar,
 } from "../../state/timeline.ts";
+import { ASCII_DRAWING, drawLevel, UNICODE_DRAWING } from "../../views/drawing.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/Row.tsx";
@@ -19,15 +21,19 @@ import { createRow, padText, type RowCell, type RowModel } from "../theme/Row.ts
 interface TimelineViewSigns {
   cells: Readonly<Record<BarCell, string>>;
   drain: string;
+  /** See `drawLevel`. */
+  levels: string;
 }
 
 export const UNICODE_VIEW_SIGNS: TimelineViewSigns = {
   cells: { free: "·", wait: "░", hold: "█", failed: "▲" },
   drain: "▒",
+  levels: UNICODE_DRAWING.levels,
 };
 export const ASCII_VIEW_SIGNS: TimelineViewSigns = {
   cells: { free: ".", wait: "-", hold: "#", failed: "!" },
   drain: "x",
+  levels: ASCII_DRAWING.levels,
 };
 
 const ROLES: Readonly<Record<BarCell, StyleRole>> = {
@@ -61,7 +67,8 @@ export function buildTimelineRows(
   const facts = buildFactRows(bars[cursor], span, width);
   const note = createRow(cleanToWidth(input.note, width), "quiet");
   const below = [...facts, buildLegendRow(signs), note].slice(0, Math.max(0, height - 4)); // low screens show no legend
-  const list = Math.max(1, height - 3 - below.length);
+  const band = buildBandRows(input, label, room);
+  const list = Math.max(1, height - band.length - below.length);
   const top = computeWindowTop(cursor, bars.length, list);
   const shown = bars.slice(top, top + list);
   const rows = shown.map((bar, at): RowModel => {
@@ -75,7 +82,7 @@ export function buildTimelineRows(
     };
   });
   return [
-    ...buildBandRows(input, label, room),
+    ...band,
     ...(rows.length === 0 ? [createRow("no runs are recorded in this time", "quiet")] : rows),
     ...below,
   ];
@@ -92,6 +99,7 @@ function buildBandRows({ tracks, span, signs }: TimelineRowsInput, label: number
     const text = count === 0 ? signs.cells.free : count > 9 ? "+" : String(count);
     return { text, role: count === 0 ? "quiet" : "waiting" };
   });
+  const units = buildUnitCells(tracks, span, room, signs);
   const head = (text: string): RowCell => ({
     text: padText(cleanToWidth(text, label), label + 2),
     role: "quiet",
@@ -100,7 +108,30 @@ function buildBandRows({ tracks, span, signs }: TimelineRowsInput, label: number
     { cells: [head("UTC"), { text: drawTimeAxis(span, room), role: "quiet" }] },
     { cells: [head("  drained"), ...joinSameRoles(drains)] },
     { cells: [head("  waiting"), ...joinSameRoles(counts)] },
+    ...(units === undefined ? [] : [{ cells: [head(`  units, ${units.most} at most`), ...units.cells] }]),
   ];
+}
+
+/** Draws how many units of a resource were held; undefined for something else. */
+function buildUnitCells(
+  tracks: readonly TimelineTrack[],
+  span: TimeSpan,
+  room: number,
+  { levels }: TimelineViewSigns,
+): { most: number; cells: RowCell[] } | undefined {
+  const held = tracks.flatMap(({ intervals }) =>
+    intervals.flatMap(({ kind, from, until = span.until, units }) =>
+      kind === "hold" && units !== undefined ? [{ from, until, units }] : [],
+    ),
+  );
+  if (tracks.length !== 1 || held.length === 0) return undefined;
+  const peaks = computeUnitPeaks(held, span, room);
+  const most = Math.max(...peaks);
+  const cells = peaks.map((peak): RowCell => {
+    const text = drawLevel(peak / Math.max(1, most), { levels });
+    return { text: peak === 0 ? " " : text, role: "held" };
+  });
+  return { most, cells: joinSameRoles(cells) };
 }
 
 /** Joins neighbours of one role: each cell costs time when it is painted. */

@@ -1,15 +1,43 @@
 import { type Definition, isPaused } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { computeLag } from "../timing.ts";
-import type { DueState, OpenOccurrence, PredecessorEnd } from "./due.ts";
+import type { DueState, HandedEnd, OpenOccurrence, PredecessorEnd } from "./due.ts";
 import { findFreeTime, MAX_OPEN_OCCURRENCES } from "./due-transitions.ts";
 
 // Chains: schedules that run when others have ended. All instants in ms since the epoch.
 
 /** How an occurrence ended, for the schedules that follow. */
-export interface OccurrenceEnd extends PredecessorEnd {
-  /** Whether the occurrence was given up. */
-  isDead: boolean;
+export type OccurrenceEnd = Omit<HandedEnd, "upTo">;
+
+/**
+ * How many schedules get an end in one transaction. Each needs two guards and a write, and etcd accepts 128 operations, together with
+ * those of other transactions that are sent with this one.
+ */
+const HANDED_TOGETHER = 20;
+
+/** A step of giving an end to the schedules that follow: what one transaction writes. */
+export interface HandOver {
+  /** The state of the schedule that has ended. */
+  due: DueState;
+  end: OccurrenceEnd;
+  /** Ids of the schedules that get the end. */
+  followers: readonly string[];
+}
+
+/**
+ * Gives an end to the next of the schedules that follow. The state notes how far it has come until all have it, so that the next
+ * transaction, perhaps of another worker, goes on there.
+ */
+export function handEnd(due: DueState, from: HandedEnd): HandOver {
+  const { handed = [], ...rest } = due;
+  const { upTo: before, ...end } = from;
+  const left = (due.successors ?? []).filter((id) => id > before).sort();
+  const followers = left.slice(0, HANDED_TOGETHER);
+  const upTo = followers.at(-1);
+  const next = upTo === undefined || followers.length === left.length ? [] : [{ ...end, upTo }];
+  const at = handed.indexOf(from);
+  const kept = at < 0 ? [...handed, ...next] : handed.toSpliced(at, 1, ...next);
+  return { due: kept.length === 0 ? rest : { ...rest, handed: kept }, end, followers };
 }
 
 /** The state of a following schedule after an end; `isFull`: too many of its runs wait, and the end was dropped. */

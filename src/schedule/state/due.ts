@@ -16,9 +16,22 @@ const PREDECESSOR_END = v.object({
   result: v.picklist(OCCURRENCE_RESULTS),
   run: v.optional(v.string()),
   data: v.optional(v.unknown()),
+  /** The place of the run in a trace, as variables: see `buildTraceVariables`. */
+  trace: v.optional(v.record(v.string(), v.string())),
 });
 const PREDECESSOR_ENDS = v.array(PREDECESSOR_END);
 export type PredecessorEnd = v.InferOutput<typeof PREDECESSOR_END>;
+
+/** An end that is given to the schedules that follow, a part of them at a time. */
+const HANDED_END = v.object({
+  ...PREDECESSOR_END.entries,
+  /** Whether the occurrence was given up. */
+  isDead: v.boolean(),
+  /** The followers up to this id have it; empty: none. */
+  upTo: v.string(),
+});
+const HANDED_ENDS = v.array(HANDED_END);
+export type HandedEnd = v.InferOutput<typeof HANDED_END>;
 
 /** Why an occurrence is open: it was due, an operator triggered it, the schedules before it in a chain ended, or a backfill started it. */
 export const OPEN_KINDS = ["due", "trigger", "after", "backfill"] as const;
@@ -106,6 +119,8 @@ export interface DueState {
   backfill?: Backfill;
   /** Ids of the schedules that follow this one. They are written with the definitions that name this one. */
   successors?: readonly string[];
+  /** Ends that not all of those have yet, the oldest first. */
+  handed?: readonly HandedEnd[];
   /** Ends of the schedules before this one since its last run, until each of them has ended. */
   arrived?: readonly PredecessorEnd[];
   /** Number of stored dead letters, for listings, which do not read the outcome history. Absent if there are none. */
@@ -135,7 +150,7 @@ export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
   const { next, runAt, open = NONE, last, succeededAt, dead, successors, arrived, backfill } = fields;
-  const { failed, boots, pause } = fields;
+  const { failed, boots, pause, handed } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -145,6 +160,7 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(isMillis(succeededAt) && { succeededAt }),
       ...(v.is(BACKFILL, backfill) && { backfill }),
       ...(isTexts(successors) && successors.length > 0 && { successors }),
+      ...(v.is(HANDED_ENDS, handed) && handed.length > 0 && { handed }),
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
       ...(isCount(failed) && failed > 0 && { failed }),

@@ -1,11 +1,13 @@
 import { type Definition, getPause, isPaused } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { canStartBackfilled } from "./backfill.ts";
-import type { DueState, OpenOccurrence } from "./due.ts";
+import type { DueState, HandedEnd, OpenOccurrence } from "./due.ts";
 
 /** An occurrence that may be claimed. Instants in ms since the epoch. */
 export interface Candidate {
   runAt: number;
+  /** Nothing starts: an end is given to further schedules that follow. */
+  end?: HandedEnd;
   /** The open occurrence, if it was started or triggered before; undefined for the next one of the plan. */
   open?: OpenOccurrence;
   /** It is the next one of the backfill. */

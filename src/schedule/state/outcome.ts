@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../base/parse-json.ts";
+import { isJsonObject, isUnits } from "../../base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 
@@ -51,6 +51,9 @@ export interface OccurrenceOutcome {
   late?: number;
   /** Fencing token of the start. */
   token?: string;
+  /** Units that it held, by resource, and how long it waited for them, ms. */
+  leases?: Readonly<Record<string, number>>;
+  waited?: number;
   /** Exit code of the command, or status of the response to a request. */
   code?: number;
   reason?: string;
@@ -190,11 +193,12 @@ function isOutcome(value: unknown): value is OccurrenceOutcome {
   if (!isMillis(value.scheduled) || !isMillis(value.endedAt)) return false;
   const isOptional = (isValid: (field: unknown) => boolean, ...fields: unknown[]) =>
     fields.every((field) => field === undefined || isValid(field));
-  const { run, worker, host, token, reason, errorCode, tail, attempt, code, count, startedAt, late, until } =
-    value;
+  const { run, worker, host, token, reason, errorCode, tail, attempt, code, count } = value;
+  const { startedAt, late, until, leases, waited } = value;
   return (
     isOptional(isText, run, worker, host, token, reason, errorCode, tail) &&
     isOptional(isCount, attempt, code, count) &&
-    isOptional(isMillis, startedAt, late, until)
+    isOptional(isMillis, startedAt, late, until, waited) &&
+    isOptional(isUnits, leases)
   );
 }

@@ -4,7 +4,7 @@ import type { Timing } from "../timing.ts";
 import { startBackfilled } from "./backfill.ts";
 import { addDeadLetter, buildDeadLetter } from "./complete-occurrence.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
-import { moveNextOccurrence, planAfterEnd } from "./due-transitions.ts";
+import { findFreeTime, moveNextOccurrence, planAfterEnd } from "./due-transitions.ts";
 import { type Candidate, getOverlap } from "./next-candidate.ts";
 import type { OccurrenceOutcome } from "./outcome.ts";
 
@@ -41,11 +41,54 @@ export function startOccurrence(
   unmet?: string,
 ): OccurrenceStart {
   const { open, isBackfilled } = candidate;
-  if (open !== undefined) return restartOccurrence(definition, timing, due, open, now);
+  if (open !== undefined)
+    return (
+      applyCalendars(definition, timing, due, open, now) ??
+      restartOccurrence(definition, timing, due, open, now)
+    );
   const { backfill } = due;
   return isBackfilled && backfill !== undefined
     ? { ...startBackfilled({ ...due, backfill }, timing, now), outcomes: [] }
     : startNextOccurrence(definition, timing, due, now, unmet);
+}
+
+/** Whether a calendar that is missing or excludes its day keeps an occurrence from its start: it is the first one after other schedules. */
+export function needsCalendars({ kind, attempt }: Pick<OpenOccurrence, "kind" | "attempt">): boolean {
+  return kind === "after" && attempt === 0;
+}
+
+/**
+ * Moves or skips an occurrence after other schedules whose day the calendars exclude.
+ * @returns undefined if they do not
+ */
+function applyCalendars(
+  { ifExcluded = "skip" }: Definition,
+  timing: Timing,
+  due: DueState,
+  open: OpenOccurrence,
+  now: number,
+): OccurrenceStart | undefined {
+  const { scheduled } = open;
+  if (!needsCalendars(open) || !timing.isExcluded(scheduled)) return undefined;
+  const others = due.open.filter((one) => one !== open);
+  const at = timing.findAllowed(scheduled);
+  if (at !== undefined && at > scheduled) {
+    const moved = { ...open, scheduled: findFreeTime({ ...due, open: others }, at), runAt: at + timing.lag };
+    return { due: { ...due, open: [...others, moved] }, outcomes: [] };
+  }
+  const reason =
+    ifExcluded === "previous"
+      ? "its calendars move it to a day in the past"
+      : "its calendars exclude the day";
+  const outcome: OccurrenceOutcome = {
+    scheduled,
+    result: "skipped",
+    endedAt: now,
+    count: 1,
+    until: scheduled,
+    reason,
+  };
+  return { due: { ...due, open: others }, outcomes: [outcome] };
 }
 
 /** Starts an occurrence that was started or triggered before. */

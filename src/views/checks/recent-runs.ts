@@ -21,8 +21,10 @@ export interface RecentRuns {
   runs: readonly EndedRun[];
   /** Start of the oldest current run, wall clock in ms since the epoch. */
   runningSince: number | undefined;
-  /** When the first run of a schedule is or was due, ms since the epoch. */
+  /** When the first run of a schedule is or was due, ms since the epoch; at boot, any run that has not ended. */
   firstDue?: number | undefined;
+  /** It runs at the boots of its host, so a success stays recent. */
+  isAtBoot?: boolean;
   /** Why a schedule cannot run: one of its keys is missing, or cannot be read. */
   fault?: string | undefined;
 }
@@ -37,7 +39,7 @@ interface RecentLimit {
 
 /**
  * Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure. The time of a
- * schedule that has not run begins when its first run is due.
+ * schedule that has not run begins when its first run is due, and so does that of one that runs at boot.
  */
 export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const about = createFindingBuilder(
@@ -47,9 +49,13 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   if (job.fault !== undefined) return about.failure(job.fault, formatInspectCommand(job));
   const success = job.runs.find(({ isSuccess }) => isSuccess);
   const [last] = job.runs;
-  if (last === undefined && job.firstDue !== undefined && limit.wall - job.firstDue <= limit.within)
-    return about.ok(`has not run yet; its first run ${formatDueTime(job.firstDue, limit)}`);
-  if (success === undefined || computeTimeSinceEnd(success, limit) > limit.within)
+  const dueFor = job.firstDue === undefined ? undefined : limit.wall - job.firstDue;
+  if (last === undefined && dueFor !== undefined && dueFor <= limit.within)
+    return about.ok(`has not run yet; its first run ${formatDueTime(limit.wall - dueFor, limit)}`);
+  if (last === undefined && dueFor === undefined && job.isAtBoot)
+    return about.ok("has not run yet; it runs at the next boot of its host");
+  const age = job.isAtBoot ? dueFor : success && computeTimeSinceEnd(success, limit);
+  if (success === undefined || (age ?? 0) > limit.within)
     return about.failure(...describeMissing(job, success, limit));
   if (last === undefined || last.isSuccess)
     return about.ok(`succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`);

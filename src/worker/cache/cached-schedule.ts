@@ -2,6 +2,7 @@ import type { KeyValue } from "../../protocol/txn.ts";
 import { type Definition, parseDefinition, runsOnEveryHost } from "../../schedule/definition.ts";
 import { buildStateName, type DueState, parseDue } from "../../schedule/state/due.ts";
 import { parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
+import { needsCalendars } from "../../schedule/state/start-occurrence.ts";
 import type { Timing } from "../../schedule/timing.ts";
 
 /**
@@ -125,11 +126,11 @@ export function removeScheduleKey(entry: CachedSchedule, kind: string, key: stri
   }
 }
 
-/** Returns the state without an occurrence that must not start, because a calendar of the schedule is missing. */
+/** Returns the state without the occurrences that must not start, because a calendar of the schedule is missing. */
 export function getStartableDue({ due, calendarFault }: CachedSchedule): DueState | undefined {
   if (due === undefined || calendarFault === undefined) return due;
-  const { next: _, ...rest } = due;
-  return rest;
+  const { next: _, open, ...rest } = due;
+  return { ...rest, open: open.filter((one) => !needsCalendars(one)) };
 }
 
 /** Returns whether no key of the schedule is left; for a host: whether it does not run there, and has no state there. */

@@ -14,6 +14,8 @@ export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: numbe
   const { id, definition, running } = entry;
   const due = getStartableDue(entry);
   if (definition === undefined || due === undefined) return undefined;
+  const [end] = due.handed ?? [];
+  if (end !== undefined) return { runAt: end.endedAt, end };
   // With `overlap: allow`, a run that was claimed before it was set still blocks the others; so does, on every host, one that
   // was claimed before.
   if (running.size > 0 && (!canOverlap(definition) || running.has(keys.running(id)))) return undefined;

@@ -18,7 +18,8 @@ import {
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Boot } from "../../schedule/state/boot.ts";
-import { type DueState, formatDue, type OpenOccurrence } from "../../schedule/state/due.ts";
+import { type HandOver, handEnd } from "../../schedule/state/chain.ts";
+import { type DueState, formatDue, type HandedEnd, type OpenOccurrence } from "../../schedule/state/due.ts";
 import { type Candidate, canOverlap } from "../../schedule/state/next-candidate.ts";
 import {
   addOutcomes,
@@ -30,14 +31,18 @@ import {
   parseOutcomes,
 } from "../../schedule/state/outcome.ts";
 import { formatRunning, parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
-import { type OccurrenceStart, startOccurrence } from "../../schedule/state/start-occurrence.ts";
+import {
+  needsCalendars,
+  type OccurrenceStart,
+  startOccurrence,
+} from "../../schedule/state/start-occurrence.ts";
 import { createTiming, NEVER_DUE, type Timing } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import type { ConditionGate } from "./condition-gate.ts";
-import { prepareSuccessors, type SuccessorWrites } from "./successors.ts";
+import { prepareHandOver, prepareSuccessors, type SuccessorWrites } from "./successors.ts";
 
 /** The value of a key and its `mod_revision`; `mod` is 0n if the key does not exist. */
 export interface VersionedValue<T> {
@@ -107,6 +112,7 @@ export async function claimOccurrence(
   entry: CachedSchedule,
   candidate: Candidate,
 ): Promise<OccurrenceClaimResult> {
+  if (candidate.end !== undefined) return await handOver(context, entry, candidate.end);
   const { ports, registration, cache } = context;
   const verdict = context.conditions.judge(entry, candidate, ports.clock.getWallTime());
   if (verdict.kind === "wait") return { kind: "missed", until: verdict.until };
@@ -116,7 +122,7 @@ export async function claimOccurrence(
   if (missed !== undefined) return missed;
   const { id, host, start } = claim;
   const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id, host);
-  const successors = await readSuccessors(context, claim);
+  const successors = await prepareSuccessors(ports, claim.step);
   const txn = buildClaimTxn(context, claim, outcomes, successors);
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
@@ -130,6 +136,22 @@ export async function claimOccurrence(
   if (result.kind === "claimed")
     cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
   return result;
+}
+
+/** Gives an end to further schedules that follow. */
+async function handOver(
+  { ports, registration, cache }: ClaimContext,
+  { id, due, dueMod }: CachedSchedule,
+  end: HandedEnd,
+): Promise<OccurrenceClaimResult> {
+  if (due === undefined) return { kind: "missed" };
+  const { signal } = registration.session;
+  const step = await prepareHandOver(ports, { id, due, dueMod }, end, signal);
+  const call = (within: AbortSignal) => ports.store.commitTxn(step.txn, within);
+  const { succeeded, revision } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  if (!succeeded) return { kind: "missed" };
+  cache.applyPut(buildKeyValue(ports.keys.due(id), step.due, revision));
+  return { kind: "skipped", outcomes: [], wasFailing: false, isDead: false };
 }
 
 /**
@@ -174,6 +196,8 @@ interface PreparedClaim {
   host: string | undefined;
   definition: Definition;
   start: OccurrenceStart;
+  /** If it gives an occurrence up: who gets this end. */
+  step: HandOver | undefined;
   /** The state to write. */
   due: string;
   /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
@@ -194,9 +218,14 @@ function prepareClaim(
   const now = ports.clock.getWallTime();
   const { id, host, definition, definitionMod, due, dueMod } = entry;
   // What was started or triggered before needs no calendar.
-  const timing = cache.getTiming(entry) ?? (candidate.open && createTimingWithoutCalendars(entry));
+  const { open } = candidate;
+  const isFree = open !== undefined && !needsCalendars(open);
+  const timing = cache.getTiming(entry) ?? (isFree ? createTimingWithoutCalendars(entry) : undefined);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
-  const decided = addHost(startOccurrence(definition, timing, due, candidate, now, unmet), host);
+  const { start: decided, step } = handGivenUp(
+    id,
+    addHost(startOccurrence(definition, timing, due, candidate, now, unmet), host),
+  );
   const record = decided.occurrence && buildRunning(context, decided.occurrence, now);
   const start = record === undefined ? decided : addSession(decided, record.run, context.registration);
   const key = buildRunningKey(keys, entry, record?.scheduled);
@@ -213,7 +242,7 @@ function prepareClaim(
     ...cache.guardRules(...rules),
   ];
   const running = record && { key, record, value: formatRunning(record) };
-  return { id, host, definition, start, due: formatDue(start.due), running, guards };
+  return { id, host, definition, start, step, due: formatDue(start.due), running, guards };
 }
 
 function createTimingWithoutCalendars({ name, definition }: CachedSchedule): Timing {
@@ -248,14 +277,13 @@ function addSession(
   return { ...start, occurrence: marked, due: { ...due, open } };
 }
 
-/** Reads the schedules that follow, if the claim gives an occurrence up. */
-async function readSuccessors(
-  { ports }: ClaimContext,
-  { id, start: { dead, due } }: PreparedClaim,
-): Promise<SuccessorWrites> {
-  const { scheduled, endedAt, result, data } = dead ?? { scheduled: 0, endedAt: 0, result: "lost" };
+/** Hands the end of an occurrence that the claim gives up to the first schedules that follow. */
+function handGivenUp(id: string, start: OccurrenceStart): { start: OccurrenceStart; step?: HandOver } {
+  if (start.dead === undefined) return { start };
+  const { scheduled, endedAt, result, data } = start.dead;
   const end = { id, scheduled, endedAt, result, ...(data !== undefined && { data }), isDead: true };
-  return await prepareSuccessors(ports, dead && due.successors, end);
+  const step = handEnd(start.due, { ...end, upTo: "" });
+  return { start: { ...start, due: step.due }, step };
 }
 
 function buildRunning(

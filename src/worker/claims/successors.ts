@@ -1,8 +1,9 @@
 import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { guardRevision } from "../../protocol/guards.ts";
-import type { Compare, Op } from "../../protocol/txn.ts";
-import { addPredecessorEnd, type OccurrenceEnd } from "../../schedule/state/chain.ts";
-import { formatDue } from "../../schedule/state/due.ts";
+import { guardSchema } from "../../protocol/schema.ts";
+import type { Compare, Op, Txn } from "../../protocol/txn.ts";
+import { addPredecessorEnd, type HandOver, handEnd, type OccurrenceEnd } from "../../schedule/state/chain.ts";
+import { type DueState, formatDue, type HandedEnd } from "../../schedule/state/due.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** What a transaction that ends an occurrence does for the schedules that follow. */
@@ -12,22 +13,44 @@ export interface SuccessorWrites {
   readonly writes: readonly Op[];
 }
 
-export const NO_SUCCESSORS: SuccessorWrites = { compare: [], writes: [] };
+const NO_SUCCESSORS: SuccessorWrites = { compare: [], writes: [] };
+
+/**
+ * Builds the transaction that gives an end to further schedules that follow, and notes it in the state, which it compares.
+ * @throws StoreError
+ */
+export async function prepareHandOver(
+  ports: SchedulePorts,
+  { id, due, dueMod }: { id: string; due: DueState; dueMod: bigint },
+  handed: HandedEnd,
+  signal?: AbortSignal,
+): Promise<{ txn: Txn; due: string }> {
+  const { keys } = ports;
+  const step = handEnd(due, handed);
+  const { compare, writes } = await prepareSuccessors(ports, step, signal);
+  const [key, value] = [keys.due(id), formatDue(step.due)];
+  const txn: Txn = {
+    compare: [guardSchema(keys), guardRevision(key, dueMod), ...compare],
+    success: [{ op: "put", key, value }, ...writes],
+    failure: [],
+  };
+  return { txn, due: value };
+}
 
 /**
  * Reads the schedules that follow one whose occurrence has ended, and builds the writes that add their runs. They belong
  * into the transaction that ends the occurrence: then no run is lost or added twice. If a guard fails, read again.
- * @param successors  ids, from the state that the transaction guards
+ * @param step  from the state that the transaction guards; undefined if no schedule gets an end
  * @throws StoreError
  */
 export async function prepareSuccessors(
   ports: SchedulePorts,
-  successors: readonly string[] | undefined,
-  end: OccurrenceEnd,
+  step: Pick<HandOver, "followers" | "end"> | undefined,
   signal?: AbortSignal,
 ): Promise<SuccessorWrites> {
-  if (successors === undefined || successors.length === 0) return NO_SUCCESSORS;
-  const { schedules } = await readStoredSchedules(ports, successors, signal);
+  const { followers, end } = step ?? { followers: [] };
+  if (end === undefined || followers.length === 0) return NO_SUCCESSORS;
+  const { schedules } = await readStoredSchedules(ports, followers, signal);
   const all = [...schedules.values()].map((stored) => buildSuccessorWrites(ports, stored, end));
   return { compare: all.flatMap((one) => one.compare), writes: all.flatMap((one) => one.writes) };
 }

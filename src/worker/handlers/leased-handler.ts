@@ -1,10 +1,11 @@
+import type { Clock } from "../../base/clock.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
 import { forwardAbort } from "../../base/wait.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { serializeHostRecord } from "../../fleet/host-record.ts";
-import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
+import { type LeaseSpec, parseLeases, toUnits } from "../../fleet/lease-spec.ts";
 import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { OldSchemaError } from "../../protocol/schema.ts";
@@ -20,6 +21,7 @@ type HeldLeases = Pick<HeldClaim, "signal" | "getHorizon" | "onExtended" | "rele
 interface LeaseAcquirer {
   macros: Macros;
   log: Log;
+  clock: Pick<Clock, "now">;
   /**
    * Waits until the leases are granted.
    * @param label  a text shown with the holder
@@ -47,6 +49,7 @@ export class LeasedHandler implements Handler {
   async run(task: ScheduledTask): Promise<TaskResult> {
     let leases: readonly LeaseSpec[];
     let held: HeldLeases;
+    const from = this.#acquirer.clock.now();
     try {
       leases = parseLeases(task.definition.leases ?? [], this.#acquirer.macros);
       held = await this.#acquirer.acquire(leases, `schedule ${task.id}`, task.signal);
@@ -54,9 +57,11 @@ export class LeasedHandler implements Handler {
       return task.signal.aborted ? toLostResult(task.signal.reason) : toUngrantedResult(error);
     }
     const units = leases.reduce((sum, { count }) => sum + count, 0);
+    const waited = Math.round(this.#acquirer.clock.now() - from);
     this.#count(units);
     try {
-      return await this.#inner.run(joinDeadlines(task, held));
+      const done = await this.#inner.run(joinDeadlines(task, held));
+      return { ...done, leases: toUnits(leases), waited };
     } finally {
       this.#count(-units);
       await held.release().catch((error) => {
@@ -118,6 +123,7 @@ export function createLeaseAcquirer(
   return {
     macros,
     log: ports.log,
+    clock: ports.clock,
     acquire: (leases, label, signal) =>
       acquireClaim(
         { ...ports, evaluateTotal, describeHost },

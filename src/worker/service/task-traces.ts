@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import type { RunSpan, Span } from "../../base/trace.ts";
+import { type RunSpan, readTraceContext, type Span } from "../../base/trace.ts";
 import type { SpanSender } from "../../process/span-sender.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -60,7 +60,7 @@ export class TaskTraces {
 }
 
 function buildTaskSpan(
-  { id, type, definition, outcome }: Extract<WorkerEvent, { kind: "ended" }>,
+  { id, type, definition, outcome, after = [] }: Extract<WorkerEvent, { kind: "ended" }>,
   run: string,
   { claimedAt, command }: OpenTask,
   endedAt: number,
@@ -81,6 +81,8 @@ function buildTaskSpan(
       { name: "claim", startedAt, endedAt: claimedAt },
       { name: "hold", startedAt: claimedAt, endedAt, parts },
     ],
+    // The last one is its caller.
+    links: after.slice(0, -1).flatMap(({ trace = {} }) => readTraceContext(trace) ?? []),
   };
   return { context: createTaskTrace({ run, definition }), caller: getTaskCaller(definition), span };
 }

@@ -1,8 +1,10 @@
+import { buildTraceVariables } from "../../base/trace.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import { type HandOver, handEnd } from "../../schedule/state/chain.ts";
 import {
   buildDeadLetter,
   completeOccurrence,
@@ -29,8 +31,10 @@ import {
   toVersionedOutcomes,
   type VersionedValue,
 } from "../claims/claim-occurrence.ts";
-import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
+import { prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
+import { createTaskTrace } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import { mergeOwnInput } from "./running-task.ts";
 
 /** Result of completing a claimed occurrence. */
 export type TaskCompletion =
@@ -69,10 +73,12 @@ export async function completeTask(
   let mayRemove = true;
   const unit = ports.random.generateFraction();
   for (;;) {
-    const result = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
+    const completed = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
+    const handed = handOver(claimed, ended, completed);
+    const result = handed === undefined ? completed : { ...completed, due: handed.due };
     const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
-    const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
+    const successors = await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, handed, call));
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const { resultSession } = ended;
     const step = {
@@ -127,26 +133,19 @@ async function commitCompletion(
   }
 }
 
-/** Reads the schedules that follow, if the occurrence has ended for good. */
-async function readSuccessors(
-  ports: SchedulePorts,
-  { id, open, running }: ClaimedOccurrence,
-  { due, ended, result }: { due: DueState; ended: EndedOccurrence; result: OccurrenceCompletion },
-  until: number,
-): Promise<SuccessorWrites> {
+/** Hands the end of an occurrence to the first schedules that follow; undefined if none follows, or the occurrence has not ended. */
+function handOver(
+  { id, open, running, definition }: ClaimedOccurrence,
+  { outcome: { endedAt, result } }: EndedOccurrence,
+  { due, isOver, isDead }: OccurrenceCompletion,
+): HandOver | undefined {
+  if (!isOver || due.successors === undefined) return undefined;
   const { scheduled, run } = running;
-  const end = {
-    id,
-    scheduled,
-    run,
-    endedAt: ended.outcome.endedAt,
-    result: ended.outcome.result,
-    ...(open.data !== undefined && { data: open.data }),
-    isDead: result.isDead,
-  };
-  const successors = result.isOver ? due.successors : undefined;
-  if (successors === undefined) return NO_SUCCESSORS;
-  return await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, successors, end, call));
+  const trace = buildTraceVariables(
+    createTaskTrace({ run, definition: mergeOwnInput({ definition, open }) }),
+  );
+  const data = open.data !== undefined && { data: open.data };
+  return handEnd(due, { id, scheduled, run, endedAt, result, ...data, trace, isDead, upTo: "" });
 }
 
 interface CompletionStep {
@@ -326,17 +325,25 @@ export function applyCompletion(
   cache.deleteRunning(id, key, token);
 }
 
+/** Fields of a handler's result that an outcome has too. */
+const PASSED = ["code", "errorCode", "tail", "value", "leases", "waited"] as const;
+type PassedField = (typeof PASSED)[number];
+
+function passFields(from: Pick<OccurrenceOutcome, PassedField>): Pick<OccurrenceOutcome, PassedField> {
+  const known = PASSED.filter((field) => from[field] !== undefined);
+  return Object.fromEntries(known.map((field) => [field, from[field]]));
+}
+
 /**
  * Builds the outcome of a start. `retry` is a failure if the occurrence has asked for it too often.
  * @param taskResult result of the handler
  */
 export function buildOutcome(
   { running, token, open }: ClaimedOccurrence,
-  taskResult: Pick<OccurrenceOutcome, "result" | "code" | "reason" | "errorCode" | "tail" | "value">,
+  taskResult: Pick<OccurrenceOutcome, "result" | "reason" | PassedField>,
   endedAt: number,
 ): EndedOccurrence["outcome"] {
   const { scheduled, run, worker, host, attempt, since, late } = running;
-  const { code, errorCode, tail, value } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
@@ -351,10 +358,7 @@ export function buildOutcome(
     late,
     token: String(token),
     result: result as EndedOccurrence["outcome"]["result"],
-    ...(code !== undefined && { code }),
     ...(reason !== undefined && { reason }),
-    ...(errorCode !== undefined && { errorCode }),
-    ...(tail !== undefined && { tail }),
-    ...(value !== undefined && { value }),
+    ...passFields(taskResult),
   };
 }

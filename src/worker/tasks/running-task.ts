@@ -125,16 +125,19 @@ class ProgressReporter {
   }
 }
 
-/** Returns the definition with the data and the variables that this occurrence has of its own. */
+/** Returns the definition with the data and the variables that this occurrence has of its own, and with the trace of what it follows. */
 export function mergeOwnInput({
   definition,
   open,
 }: Pick<ClaimedOccurrence, "definition" | "open">): Definition {
-  const { data, env } = open;
-  if (data === undefined && env === undefined) return definition;
+  const { data, env, after } = open;
+  const trace = after?.at(-1)?.trace;
+  if (data === undefined && env === undefined && trace === undefined) return definition;
+  const { TRACESTATE: _, ...own } = definition.env ?? {};
+  const variables = trace === undefined ? definition.env : { ...own, ...trace };
   return {
     ...definition,
     ...(data !== undefined && { data }),
-    ...(env !== undefined && { env: { ...definition.env, ...env } }),
+    ...((env ?? trace) !== undefined && { env: { ...variables, ...env } }),
   };
 }

@@ -140,7 +140,15 @@ export class TaskPool {
     const settled = completion.kind === "settled" ? completion : undefined;
     const { again, isDead = false } = settled?.finish ?? {};
     const state = { isDead, wasFailing: settled?.wasFailing ?? false };
-    this.#listener({ kind: "ended", ...about, outcome, ...state, ...(again !== undefined && { again }) });
+    const { after } = task;
+    this.#listener({
+      kind: "ended",
+      ...about,
+      after,
+      outcome,
+      ...state,
+      ...(again !== undefined && { again }),
+    });
   }
 
   #logResult(

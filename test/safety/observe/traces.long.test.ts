@@ -197,6 +197,26 @@ test("a worker sends the spans of its tasks, and passes a context of them on to 
   expect(readFileSync(printed, "utf8")).toBe(`00-${task?.traceId}-${task?.spanId}-01|none\n`);
 });
 
+test("a task is a part of the trace of the task before it, and is linked to the others", async ({
+  namespace,
+}) => {
+  const collector = await startCollector();
+  const add = async (...args: string[]) =>
+    expect(await namespace.start(["schedule", ...args]).ended).toExit(0);
+  await add("add", "a.one", "@manual", "--", "true");
+  await add("add", "b.one", "@manual", "--", "true");
+  await add("add", "c.both", "--after", "a.one,b.one", "--", "true");
+  namespace.start("worker", { env: pointTo(collector) });
+  await add("trigger", "a.one");
+  await waitForOutcomes(namespace, "a.one");
+  expect(await namespace.start(["schedule", "trigger", "b.one"], { env: CALLER }).ended).toExit(0);
+  const { "process a": a, "process b": b, "process c": c } = await waitForSpans(collector, "process c");
+  expect(b).toMatchObject({ traceId: TRACE, parentSpanId: "b7ad6b7169203331" });
+  expect(c).toMatchObject({ traceId: TRACE, parentSpanId: b?.spanId, traceState: CALLER.TRACESTATE });
+  expect(c?.links).toMatchObject([{ traceId: a?.traceId, spanId: a?.spanId }]);
+  expect(a?.links ?? []).toEqual([]);
+});
+
 test("an HTTP task and its failure are a part of the trace in the variables of the schedule", async ({
   namespace,
 }) => {

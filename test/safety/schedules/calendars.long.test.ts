@@ -298,3 +298,50 @@ test.concurrent("an export has the calendars of a schedule, and an import keeps 
   expect(JSON.parse(stdout).row.definition).toMatchObject({ except: ["holidays"], ifExcluded: "previous" });
   expect(await readNext(namespace, "job")).toMatch(/-12-24$/);
 });
+
+test.concurrent("a schedule is not triggered on an excluded day, unless that is asked for", async () => {
+  const namespace = cluster.createNamespace();
+  await expectDone(namespace, "calendar", "add", "never", ALL);
+  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
+  const add = ["schedule", "add", "job", "@manual", "--except", "never", ...work];
+  await expectDone(namespace, ...add);
+  const refused = await namespace.start(["schedule", "trigger", "job"]).ended;
+  expect(refused).toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(/"job" does not run on \d{4}-\d\d-\d\d \(never\).* --ignore-calendar/),
+  });
+  const signalbox = await connect({
+    endpoints: [cluster.etcd.clientUrl],
+    prefix: namespace.keys.prefix,
+    env: {},
+  });
+  await expect(signalbox.schedules.trigger("job")).rejects.toThrow(/does not run on/);
+  await signalbox.schedules.trigger("job", { ignoreCalendars: true });
+  await signalbox.close();
+  namespace.start(["worker"]);
+  await waitForOutcomes(namespace, "job");
+  await expectDone(namespace, "schedule", "trigger", "job", "--ignore-calendar");
+  const outcomes = await waitForOutcomes(namespace, "job", 2);
+  expect(outcomes).toMatchObject([{ result: "ok" }, { result: "ok" }]);
+});
+
+test.concurrent("a chained run on an excluded day is skipped, and waits for a calendar that is missing", async () => {
+  const namespace = cluster.createNamespace();
+  await expectDone(namespace, "calendar", "add", "never", ALL);
+  await expectDone(namespace, "calendar", "add", "lost", "12-25");
+  await expectDone(namespace, "schedule", "add", "first", "@manual", ...work);
+  await expectDone(namespace, "schedule", "add", "job", "--after", "first", "--except", "never", ...work);
+  await expectDone(namespace, "schedule", "add", "late", "--after", "first", "--except", "lost", ...work);
+  const lost = namespace.keys.calendar("lost");
+  const value = (await namespace.store.readRange({ key: lost })).kvs[0]?.value ?? "";
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key: lost }], failure: [] });
+  namespace.start(["worker"]);
+  await expectDone(namespace, "schedule", "trigger", "first");
+  expect(await waitForOutcomes(namespace, "job")).toMatchObject([
+    { result: "skipped", count: 1, reason: "its calendars exclude the day" },
+  ]);
+  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("late") });
+  expect(parseDue(kvs[0]?.value ?? "")).toMatchObject({ value: { open: [{ kind: "after", attempt: 0 }] } });
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key: lost, value }], failure: [] });
+  expect(await waitForOutcomes(namespace, "late")).toMatchObject([{ result: "ok" }]);
+});

@@ -105,6 +105,64 @@ test.concurrent("something runs once, at a time, and a dead letter keeps its inp
   expect(await waitForOutcomes(namespace, "once", 3)).toMatchObject([{ code: 3, tail: "3" }, {}, {}]);
 });
 
+test.concurrent("a schedule has more followers than one transaction writes, and each runs once", async () => {
+  const namespace = cluster.createNamespace();
+  const ids = Array.from({ length: 45 }, (_, n) => `f${n}`);
+  await expectDone(namespace, "add", "extract", "@manual", ...shell("true"));
+  const site = {
+    version: 1,
+    schedules: Object.fromEntries(
+      ids.map((id) => [id, { cron: "@manual", timezone: "UTC", after: ["extract"], command: ["true"] }]),
+    ),
+  };
+  const file = cluster.createPath(JSON.stringify(site));
+  expect(await namespace.start(["apply", file, "--yes"]).ended).toMatchObject({ code: 0 });
+  for (let worker = 0; worker < 2; worker += 1) namespace.start(["worker"]);
+  await expectDone(namespace, "trigger", "extract");
+  const [extract] = await waitForOutcomes(namespace, "extract");
+  for (const id of ids)
+    expect(await waitForOutcomes(namespace, id)).toMatchObject([
+      { result: "ok", scheduled: extract?.scheduled },
+    ]);
+  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("extract") });
+  expect(parseDue(kvs[0]?.value ?? "")).not.toHaveProperty("value.handed");
+});
+
+test.concurrent("a chain of any length runs to its end, in one trace, and cannot become a loop", async () => {
+  const namespace = cluster.createNamespace();
+  const count = 30;
+  const print = ["sh", "-c", 'echo "$TRACEPARENT"'];
+  const site = {
+    version: 1,
+    schedules: Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [
+        `c${n}`,
+        { cron: "@manual", timezone: "UTC", ...(n > 0 && { after: [`c${n - 1}`] }), command: print },
+      ]),
+    ),
+  };
+  const file = cluster.createPath(JSON.stringify(site));
+  expect(await namespace.start(["apply", file, "--yes"]).ended).toMatchObject({ code: 0 });
+  expect(await schedule(namespace, "edit", "c0", "--after", `c${count - 1}`)).toMatchObject({
+    code: 78,
+    stderr: expect.stringContaining("that is a cycle, c0 -> c29 -> c28 -> c27 -> c26 -> 21 more -> c4 -> c3"),
+  });
+  namespace.start(["worker"]);
+  const trace = "0af7651916cd43dd8448eb211c80319c";
+  const env = { TRACEPARENT: `00-${trace}-b7ad6b7169203331-01` };
+  expect(await namespace.start(["schedule", "trigger", "c0"], { env }).ended).toMatchObject({ code: 0 });
+  const tails = new Set<string | undefined>();
+  for (let n = 0; n < count; n += 1) {
+    const [last] = await waitForOutcomes(namespace, `c${n}`);
+    expect(last).toMatchObject({
+      result: "ok",
+      tail: expect.stringMatching(`^00-${trace}-[0-9a-f]{16}-01$`),
+    });
+    tails.add(last?.tail);
+  }
+  expect(tails.size).toBe(count);
+});
+
 test.concurrent("mistakes are refused with their reasons", async () => {
   const namespace = cluster.createNamespace();
   await expectDone(namespace, "add", "a", "@manual", "--tag", "team=x", "--tag", "nightly", ...shell("true"));

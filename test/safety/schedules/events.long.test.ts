@@ -59,6 +59,11 @@ describe.concurrent("at boot", () => {
     expect(await run(namespace, "explain", "job")).toContain("at each boot of its host");
     expect((await namespace.execute("ls schedules")).stdout).toMatch(/job .*@reboot/);
     expect((await namespace.execute("ls schedules --json")).stdout).not.toContain('"ended"');
+    const check = await namespace.execute("check schedule --all --json");
+    const checked = JSON.parse(check.stdout).findings.filter(({ check }: { check: string }) =>
+      /job/.test(check),
+    );
+    expect(checked).toHaveLength(2); // each host
     expect(await run(namespace, "export", "--format", "crontab")).toContain("\n@reboot ");
   });
 });
@@ -98,6 +103,33 @@ describe.concurrent("after its end", () => {
       stderr: "such as @after-end 5m",
     });
   });
+});
+
+test("times are previewed by the flags of schedule add, without etcd", async () => {
+  const namespace = cluster.createNamespace();
+  const preview = (...args: string[]) =>
+    namespace.execute(["schedule", "next", ...args], { env: { SIGNALBOX_ENDPOINTS: "http://127.0.0.1:1" } });
+  const rule = ["--rrule", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO"];
+  const weeks = await preview(
+    ...rule,
+    "--start",
+    "2026-01-05T09:00",
+    "--timezone",
+    "Europe/Berlin",
+    "--json",
+  );
+  expect(JSON.parse(weeks.stdout).rows.slice(0, 2)).toMatchObject([
+    { at: Date.parse("2026-01-05T08:00Z") },
+    { at: Date.parse("2026-01-19T08:00Z") },
+  ]);
+  const waits = await preview("--after-end", "5m", "--start", "2090-01-01T00:00Z");
+  expect(waits.stdout).toMatch(/ 2090-01-01 00:00:00 UTC.*\nthen 5m after its end\n$/s);
+  const cases: [string[], string][] = [
+    [rule, "--rrule needs --start"],
+    [["backup", ...rule, "--start", "2026-01-05T09:00"], "KEY excludes --rrule and --after-end"],
+    [["0 3 * * *", "--start", "2026-01-05T09:00"], "--start needs --rrule or --after-end; or use --from"],
+  ];
+  for (const [args, stderr] of cases) expect(await preview(...args)).toExit(64, { stderr });
 });
 
 test("seconds and rules: added by flags, listed, and kept by an export and an import", async () => {

@@ -1,8 +1,8 @@
 /** The state of a schedule that follows others, after each of their ends. */
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { addPredecessorEnd, type OccurrenceEnd } from "../../../src/schedule/state/chain.ts";
-import type { DueState, OpenOccurrence } from "../../../src/schedule/state/due.ts";
+import { addPredecessorEnd, handEnd, type OccurrenceEnd } from "../../../src/schedule/state/chain.ts";
+import { type DueState, formatDue, type OpenOccurrence, parseDue } from "../../../src/schedule/state/due.ts";
 import { MAX_OPEN_OCCURRENCES } from "../../../src/schedule/state/due-transitions.ts";
 
 const NOW = 5_000_000;
@@ -112,5 +112,55 @@ describe("of several schedules", () => {
     const [open] = step.kind === "changed" ? step.due.open : [];
     expect(open).not.toHaveProperty("data");
     expect(open?.after?.map(({ data }) => data)).toEqual([1, 2]);
+  });
+});
+
+describe("an end is given to those that follow", () => {
+  const ids = Array.from({ length: 45 }, (_, n) => `f${String(n).padStart(2, "0")}`);
+  const state: DueState = { ...idle, successors: ids };
+  const first = () => handEnd(state, { ...end(), upTo: "" });
+
+  test("to twenty at a time, in the order of their ids, until all have it", () => {
+    const given: string[][] = [];
+    let step = first();
+    given.push([...step.followers]);
+    for (let [left] = step.due.handed ?? []; left !== undefined; [left] = step.due.handed ?? []) {
+      step = handEnd(step.due, left);
+      given.push([...step.followers]);
+    }
+    expect(given).toEqual([ids.slice(0, 20), ids.slice(20, 40), ids.slice(40)]);
+    expect(step).toEqual({ due: state, end: end(), followers: ids.slice(40) });
+  });
+
+  test("at once where few follow", () => {
+    const few = { ...state, successors: ["b", "a"] };
+    expect(handEnd(few, { ...end(), upTo: "" })).toEqual({ due: few, end: end(), followers: ["a", "b"] });
+    expect(handEnd(idle, { ...end(), upTo: "" })).toEqual({ due: idle, end: end(), followers: [] });
+  });
+
+  test("the older one of two first", () => {
+    const { due } = handEnd(first().due, { ...end({ run: "r2" }), upTo: "" });
+    expect(due.handed).toMatchObject([
+      { run: "r1", upTo: "f19" },
+      { run: "r2", upTo: "f19" },
+    ]);
+    const [older] = due.handed ?? [];
+    const next = older && handEnd(due, older);
+    expect(next).toMatchObject({ end: { run: "r1" }, due: { handed: [{ upTo: "f39" }, { upTo: "f19" }] } });
+  });
+
+  test("also where one is deleted meanwhile, or all are", () => {
+    const { due } = first();
+    const [left] = due.handed ?? [];
+    if (left === undefined) throw new Error("nothing is left");
+    const { successors: _, ...none } = due;
+    expect(handEnd(none, left)).toEqual({ due: idle, end: end(), followers: [] });
+    const rest = { ...due, successors: ["f18", "f30"] };
+    expect(handEnd(rest, left).followers).toEqual(["f30"]);
+  });
+
+  test("its state survives being stored", () => {
+    const { due } = first();
+    expect(parseDue(formatDue(due))).toEqual({ value: due });
   });
 });

@@ -15,6 +15,7 @@ const everyMinute = (lag = 0, end = Number.POSITIVE_INFINITY): Timing => {
     findUntil: (at) => Math.floor(Math.min(at, end) / M) * M,
     count: (after, until, most) => Math.min(most, Math.floor(until / M) - Math.floor(after / M)),
     isExcluded: () => false,
+    findAllowed: (at) => at,
   };
 };
 const plain: Definition = { cron: "* * * * *", timezone: "UTC" };
@@ -194,5 +195,47 @@ describe("again", () => {
     const { due: after, outcomes } = takeNext({ overlap: "replace" }, due, 11 * M);
     expect(after.open.map(({ scheduled }) => scheduled)).toEqual([5, 11 * M]);
     expect(outcomes).toMatchObject([{ scheduled: 10 * M, result: "replaced" }]);
+  });
+});
+
+describe("a run after other schedules, on a day that calendars exclude", () => {
+  const run: OpenOccurrence = { scheduled: 5 * M, runAt: 6 * M, attempt: 0, failures: 0, kind: "after" };
+  const excluded = (moved: number | undefined): Timing => ({
+    ...everyMinute(7),
+    isExcluded: (at) => at === 5 * M,
+    findAllowed: (at) => (at === 5 * M ? moved : at),
+  });
+  const start = (open: OpenOccurrence, timing: Timing) =>
+    startOccurrence(plain, timing, { runAt: 0, open: [open] }, { runAt: open.runAt, open }, 6 * M);
+
+  test("is skipped, with the reason", () => {
+    const { due, occurrence, outcomes } = start(run, excluded(undefined));
+    expect([due.open, occurrence]).toEqual([[], undefined]);
+    expect(outcomes).toEqual([
+      {
+        scheduled: 5 * M,
+        result: "skipped",
+        endedAt: 6 * M,
+        count: 1,
+        until: 5 * M,
+        reason: "its calendars exclude the day",
+      },
+    ]);
+  });
+
+  test("moves to the next allowed day, and is skipped where that is past", () => {
+    const moved = start(run, excluded(9 * M));
+    expect(moved).toMatchObject({ outcomes: [], due: { open: [{ scheduled: 9 * M, runAt: 9 * M + 7 }] } });
+    expect(moved.occurrence).toBeUndefined();
+    expect(start(run, excluded(3 * M)).outcomes).toMatchObject([{ result: "skipped" }]);
+  });
+
+  test.each<[string, Partial<OpenOccurrence>]>([
+    ["a retry", { attempt: 1, failures: 1 }],
+    ["what was triggered", { kind: "trigger" }],
+    ["what is made up for", { kind: "backfill" }],
+  ])("%s starts there", (_, change) => {
+    const open = { ...run, ...change };
+    expect(start(open, excluded(undefined)).occurrence).toMatchObject({ attempt: open.attempt + 1 });
   });
 });

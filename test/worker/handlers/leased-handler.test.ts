@@ -10,7 +10,10 @@ import { createTask } from "../handler-fixture.ts";
 
 const macros = createMacros({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 1_000, macros: {} });
 
-/** Runs a task on leases. @param acquire  undefined grants them */
+/** What a task used. */
+const USED = { leases: { db: 1 }, waited: 1_500 };
+
+/** Runs a task on leases, each of which takes 1.5 s. @param acquire  undefined grants them */
 async function runLeased(
   leases: string[],
   acquire?: () => unknown,
@@ -22,6 +25,7 @@ async function runLeased(
   const acquirer = {
     macros,
     log: silentLog,
+    clock: { now: () => asked.length * 1_500 },
     acquire: async (specs: readonly { resource: string; count: number }[]) => {
       asked.push(...specs.map(({ resource, count }) => ({ resource, count })));
       await acquire?.();
@@ -69,7 +73,7 @@ class TestLeases {
 
 test("runs the task while it holds the leases, and counts their units", async () => {
   const { result, asked, units, held } = await runLeased(["db=2:10", "mem=CPU:16"]);
-  expect(result).toEqual({ result: "ok" });
+  expect(result).toEqual({ result: "ok", leases: { db: 2, mem: 4 }, waited: 3_000 });
   expect(asked).toEqual([
     { resource: "db", count: 2 },
     { resource: "mem", count: 4 },
@@ -106,7 +110,7 @@ test("gives the task back for a while when this program is too old to claim leas
 
 test("leases that are lost end the task", async () => {
   const { seen, result } = await runLeased(["db=1:2"], undefined, (held) => held.lose());
-  expect(result).toEqual({ result: "lost" });
+  expect(result).toEqual({ result: "lost", ...USED });
   expect(seen?.signal.reason).toMatchObject({ name: "TaskLost", result: "lost", message: "reset" });
 });
 
@@ -129,5 +133,5 @@ test("leases that cannot be released are left to expire", async () => {
   const { result } = await runLeased(["db=1:2"], undefined, (held) => {
     held.releaseError = new Error("cut");
   });
-  expect(result).toEqual({ result: "ok" });
+  expect(result).toEqual({ result: "ok", ...USED });
 });

@@ -1,6 +1,7 @@
 /** The command `timeline`, after runs. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
+import { putDueSchedule, waitForOutcomes } from "../../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 
@@ -23,4 +24,35 @@ test("holds are drawn, in ASCII where the locale has no UTF-8", async () => {
   expect(stdout).toMatch(/^ +\S+ \S+Z +\S+ \S+Z\nlock x +[·.]{39}[█#]\nlock y +[·.]{39}[█#]\n.* held /);
   expect((await start("timeline", "z")).stdout).toBe('nothing is recorded of "z" in this time\n');
   expect((await start("timeline", "--since", "+1h")).code).toBe(64);
+});
+
+test("what runs and tasks held of a resource is drawn, shown and listed after their end", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const read = async (...args: string[]) => JSON.parse((await namespace.execute([...args, "--json"])).stdout);
+  const run = ["run", "--lock", "x", "--lock", "y", "--lease", "db=2:10", "--", "sleep", "0.3"];
+  expect((await namespace.execute(run)).code).toBe(0);
+  namespace.start(["worker"]);
+  await putDueSchedule(namespace, "job", { command: ["sleep", "0.3"], leases: ["db=3:10"] });
+  const [outcome] = await waitForOutcomes(namespace, "job");
+  expect(outcome).toMatchObject({ result: "ok", leases: { db: 3 }, waited: expect.any(Number) });
+  const { history, use } = await read("show", "resource", "db");
+  expect(history).toMatchObject([
+    { subject: "schedule job", units: 3, result: "ok", run: outcome?.run },
+    { subject: expect.stringMatching(/^lock [xy]$/), units: 2, result: "0", command: "sleep" },
+  ]);
+  expect(use).toMatchObject({ from: history[1].enqueuedAt, peak: 3 });
+  expect([use.held.length, Math.max(...use.held)]).toEqual([24, 3]);
+  expect(use.average).toBeGreaterThan(0);
+  const shown = (await namespace.execute("show resource db")).stdout;
+  expect(shown).toMatch(/units held +\S+ at most 3, \d\.\d on average in the last /);
+  expect(shown).toMatch(/history\n.*UNITS.*\n.* 3 +schedule job .*\n.* 2 +lock [xy] /);
+  const { tracks } = await read("timeline", "db");
+  expect(tracks).toMatchObject([{ subject: "resource db" }]);
+  const holds = tracks[0].intervals.filter(({ kind }: { kind: string }) => kind === "hold");
+  expect(holds).toMatchObject([
+    { units: 2, result: "0" },
+    { units: 3, result: "ok" },
+  ]);
+  const { rows } = await read("ls", "history", "x");
+  expect(rows).toMatchObject([{ lock: "x", leases: { db: 2 } }]);
 });
