@@ -59,6 +59,8 @@ export interface ScheduleFields {
   deadline?: Duration;
   /** A run is ended after this time. Default: no limit. */
   timeout?: Duration;
+  /** How long a run should take: `5s..20m`, `5s..`, `..20m`, or `auto`: up to twice as long as usual. Default: any time. */
+  expect?: string;
   /** Pause before the first retry after a failure; doubled for each further one, up to an hour. Default: 30 s. */
   backoff?: Duration;
   /** How often an occurrence that failed is started again before it becomes a dead letter. Default: 0. */
@@ -778,6 +780,8 @@ export interface WorkerEvents {
   left: { readonly worker: string; readonly reason: string | undefined };
   /** A task has started. */
   started: TaskStarted;
+  /** A running task takes longer than its schedule expects (`expect`). Once for each start. */
+  overrun: TaskOverrun;
   /** A task has ended, and its result is stored. */
   ended: TaskEnded;
   /** Occurrences were missed and will not run. */
@@ -809,6 +813,12 @@ export interface TaskStarted {
   readonly run: string;
   /** Number of starts of this occurrence, including this one. */
   readonly attempt: number;
+}
+
+/** A task that takes longer than expected. */
+export interface TaskOverrun extends Omit<TaskStarted, "late"> {
+  /** How long it should take at most, ms. */
+  readonly bound: number;
 }
 
 /** The end of a task. */

@@ -49,6 +49,10 @@ function toPublicEvent(event: WorkerEvent): WorkerEvents[keyof WorkerEvents] {
       const { id, type, scheduled, late, run, attempt } = event;
       return { id, type, scheduledTime: new Date(scheduled), late, run, attempt };
     }
+    case "overrun": {
+      const { id, type, scheduled, run, attempt, bound } = event;
+      return { id, type, scheduledTime: new Date(scheduled), run, attempt, bound };
+    }
     case "ended":
       return toTaskEnded(event);
     case "skipped": {

@@ -189,15 +189,20 @@ const COLUMNS: readonly TableColumn<OccurrenceOutcome>[] = [
   RESULT_COLUMN,
   createTextColumn("scheduled", 2, formatScheduled),
   createOwnerColumn("host", 2, ({ host = "" }) => host),
-  createTextColumn("took", 2, formatRunTime, { align: "right" }),
+  createTextColumn("took", 2, formatRunTime, {
+    align: "right",
+    getTone: ({ deviation }) => (deviation === undefined ? "plain" : "problem"),
+  }),
   createTextColumn("late", 3, ({ late }) => formatIfKnown(late, formatLateness), { align: "right" }),
   createTextColumn("attempt", 4, ({ attempt }) => formatIfKnown(attempt, String), { align: "right" }),
   createTextColumn("code", 2, ({ code }) => formatIfKnown(code, String), { align: "right" }),
   createTextColumn("reason", 2, ({ reason }) => reason),
 ];
 
-function formatRunTime({ startedAt, endedAt }: OccurrenceOutcome): string | undefined {
-  return formatIfKnown(startedAt, (start) => formatBriefDuration(endedAt - start));
+/** Formats how long a run took, and whether that was expected: `25m overrun`. */
+function formatRunTime({ startedAt, endedAt, deviation }: OccurrenceOutcome): string | undefined {
+  const mark = deviation === undefined ? "" : ` ${deviation}`;
+  return formatIfKnown(startedAt, (start) => `${formatBriefDuration(endedAt - start)}${mark}`);
 }
 
 function formatIfKnown(value: number | undefined, format: (value: number) => string): string | undefined {

@@ -18,6 +18,19 @@ export type WorkerEvent =
       run: string;
       attempt: number;
     }
+  /** A running task has taken as long as expected, `bound` ms, and has not ended. Sent once for each start. */
+  | {
+      kind: "overrun";
+      id: string;
+      type: string;
+      definition: Definition;
+      scheduled: number;
+      run: string;
+      attempt: number;
+      /** ms since the epoch. */
+      startedAt: number;
+      bound: number;
+    }
   /**
    * `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. `wasFailing`:
    * the result before was a failure.

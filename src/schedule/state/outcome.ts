@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
+import { DEVIATIONS, type Deviation } from "../expectation.ts";
 import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 
 /** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
@@ -51,6 +52,8 @@ export interface OccurrenceOutcome {
   late?: number;
   /** Fencing token of the start. */
   token?: string;
+  /** Whether it took longer than expected, or has succeeded sooner. */
+  deviation?: Deviation;
   /** Exit code of the command, or status of the response to a request. */
   code?: number;
   reason?: string;
@@ -192,9 +195,11 @@ function isOutcome(value: unknown): value is OccurrenceOutcome {
     fields.every((field) => field === undefined || isValid(field));
   const { run, worker, host, token, reason, errorCode, tail, attempt, code, count, startedAt, late, until } =
     value;
+  const isDeviation = (field: unknown) => DEVIATIONS.some((deviation) => deviation === field);
   return (
     isOptional(isText, run, worker, host, token, reason, errorCode, tail) &&
     isOptional(isCount, attempt, code, count) &&
-    isOptional(isMillis, startedAt, late, until)
+    isOptional(isMillis, startedAt, late, until) &&
+    isOptional(isDeviation, value.deviation)
   );
 }

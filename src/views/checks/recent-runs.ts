@@ -23,6 +23,8 @@ export interface RecentRuns {
   runningSince: number | undefined;
   /** When the first run of a schedule is or was due, ms since the epoch. */
   firstDue?: number | undefined;
+  /** How long runs take, if that is to be judged and is not as expected: a run that goes on, or the last one. */
+  deviation?: { isRunning: boolean; detail: string } | undefined;
   /** Why a schedule cannot run: one of its keys is missing, or cannot be read. */
   fault?: string | undefined;
 }
@@ -36,8 +38,8 @@ interface RecentLimit {
 }
 
 /**
- * Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure. The time of a
- * schedule that has not run begins when its first run is due.
+ * Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure, and so is a run that
+ * takes longer than expected. The time of a schedule that has not run begins when its first run is due.
  */
 export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const about = createFindingBuilder(
@@ -47,10 +49,14 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   if (job.fault !== undefined) return about.failure(job.fault, formatInspectCommand(job));
   const success = job.runs.find(({ isSuccess }) => isSuccess);
   const [last] = job.runs;
+  const { deviation } = job;
+  if (deviation?.isRunning) return about.failure(deviation.detail, formatInspectCommand(job));
   if (last === undefined && job.firstDue !== undefined && limit.wall - job.firstDue <= limit.within)
     return about.ok(`has not run yet; its first run ${formatDueTime(job.firstDue, limit)}`);
   if (success === undefined || computeTimeSinceEnd(success, limit) > limit.within)
     return about.failure(...describeMissing(job, success, limit));
+  if (deviation !== undefined && last?.isSuccess)
+    return about.warning(deviation.detail, formatInspectCommand(job));
   if (last === undefined || last.isSuccess)
     return about.ok(`succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`);
   return about.warning(

@@ -252,16 +252,20 @@ const SYSTEMD: ReadonlySet<string> = new Set(SYSTEMD_VARIABLES);
 const LATE_AFTER = 60_000;
 
 /**
- * Logs worker events that the worker itself does not log: late starts, skipped occurrences, retries and final failures.
+ * Logs worker events that the worker itself does not log: late starts, overruns, skipped occurrences, retries and final failures.
  */
 function logWorkerEvent(log: Log, event: WorkerEvent): void {
   if (event.kind === "started" && event.late >= LATE_AFTER)
     log.warn("started late", { schedule: event.id, late: formatDuration(event.late) });
+  if (event.kind === "overrun")
+    log.warn("takes longer than expected", { schedule: event.id, expected: formatDuration(event.bound) });
   if (event.kind === "skipped") {
     const { count = 1, reason, scheduled } = event.outcome;
     log.warn("skipped", { schedule: event.id, scheduled: formatInstant(scheduled), count, reason });
   }
   if (event.kind !== "ended") return;
+  if (event.outcome.deviation === "too-short")
+    log.warn("succeeded sooner than expected", { schedule: event.id, expected: event.definition.expect });
   const { id: schedule, outcome, again, isDead } = event;
   if (isDead) log.error("given up", { schedule, attempt: outcome.attempt, reason: outcome.reason });
   else if (again !== undefined) log.info("starts again", { schedule, at: formatInstant(again) });

@@ -3,6 +3,7 @@ import { StoreError } from "../../etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import { findDeviation, getExpectation, updateUsual } from "../../schedule/expectation.ts";
 import {
   buildDeadLetter,
   completeOccurrence,
@@ -69,9 +70,10 @@ export async function completeTask(
   let mayRemove = true;
   const unit = ports.random.generateFraction();
   for (;;) {
-    const result = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
-    const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
+    const over = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
+    const dead = over.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
+    const result = { ...over, due: updateUsual(claimed.definition, over.due, history.runs) };
     const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const { resultSession } = ended;
@@ -331,7 +333,7 @@ export function applyCompletion(
  * @param taskResult result of the handler
  */
 export function buildOutcome(
-  { running, token, open }: ClaimedOccurrence,
+  { definition, due, running, token, open }: ClaimedOccurrence,
   taskResult: Pick<OccurrenceOutcome, "result" | "code" | "reason" | "errorCode" | "tail" | "value">,
   endedAt: number,
 ): EndedOccurrence["outcome"] {
@@ -339,6 +341,7 @@ export function buildOutcome(
   const { code, errorCode, tail, value } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
+  const deviation = findDeviation(getExpectation(definition, due.value), result, endedAt - since);
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
   return {
     scheduled,
@@ -351,6 +354,7 @@ export function buildOutcome(
     late,
     token: String(token),
     result: result as EndedOccurrence["outcome"]["result"],
+    ...(deviation !== undefined && { deviation }),
     ...(code !== undefined && { code }),
     ...(reason !== undefined && { reason }),
     ...(errorCode !== undefined && { errorCode }),
