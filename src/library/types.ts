@@ -176,6 +176,16 @@ export interface TaskFacts<D = unknown> {
    * worker was closed.
    */
   readonly signal: AbortSignal;
+  /** What the last start of this occurrence has saved with `checkpoint`. */
+  readonly lastCheckpoint?: unknown;
+  /**
+   * Saves data for the next start of this occurrence, in case this one does not succeed. Each call is a write to etcd; calls at the
+   * same time share one. After a success, etcd forgets it, and otherwise after 30 days.
+   * @param data  any value that JSON preserves, of at most 16 KiB. It replaces the checkpoint before
+   * @throws TooLargeError, NotSupportedError, UnreachableError, PermissionError; PreemptedError if the task belongs to another worker
+   *   now. The checkpoint before stays
+   */
+  checkpoint(data: unknown): Promise<void>;
 }
 
 /**
@@ -351,6 +361,8 @@ export interface RunOutcome {
   readonly host?: string;
   /** Number of starts of this occurrence, including this one. */
   readonly attempt?: number;
+  /** `overrun`: it took longer than the schedule expects (`expect`); `too-short`: it succeeded sooner. */
+  readonly deviation?: "overrun" | "too-short";
   /** Exit code of the command, or status of the response to a request. */
   readonly code?: number;
   /** Why it ended so, for example the name and the message of an error. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
 import { formatDuration } from "../base/duration.ts";
-import { isJsonObject } from "../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import { refuseFault } from "../base/schema.ts";
 import { clean, cleanLines, quoteText } from "../base/text.ts";
 import { OVER, waitForAbort } from "../base/wait.ts";
@@ -25,6 +25,7 @@ import {
   SignalboxError,
   TimeoutError,
   TooLargeError,
+  translated,
   UsageError,
 } from "./errors.ts";
 import { DURATION, parseArgument, quoteOption, type SessionTimes, TEXT } from "./options-schema.ts";
@@ -176,6 +177,7 @@ class FunctionHandler implements Handler {
           ...(wait !== undefined && { wait: parseArgument("wait", wait, DURATION) }),
         };
       },
+      ...buildCheckpointFacts(task.checkpoint, (text) => task.saveCheckpoint(text)),
       progress: (text) => task.reportProgress(parseArgument("text", text, TEXT)),
       release: () => {
         asked ??= { result: "released" };
@@ -200,6 +202,22 @@ class FunctionHandler implements Handler {
     await this.#clock.sleep(Math.min(this.#terminationTimeout, left), over);
     return { result: "failed", reason: "its handler did not end after its signal was aborted" };
   }
+}
+
+/** Builds what a task has of checkpoints. @param last  JSON; what a command has written may be none */
+export function buildCheckpointFacts(
+  last: string | undefined,
+  save: (text: string) => Promise<void>,
+): Pick<WorkerTask, "checkpoint" | "lastCheckpoint"> {
+  const lastCheckpoint = last === undefined ? undefined : parseJson(last);
+  return {
+    ...(lastCheckpoint !== undefined && { lastCheckpoint }),
+    checkpoint: (data) => {
+      const saved = translated(async () => save(JSON.stringify(toJsonData("checkpoint", data))));
+      saved.catch(() => {}); // a program that does not wait for it is not ended
+      return saved;
+    },
+  };
 }
 
 /**

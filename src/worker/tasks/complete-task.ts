@@ -168,10 +168,10 @@ function buildCompletionTxn(
   { result, due, history, outcomes, successors, isRemoved, resultSession }: CompletionStep,
 ): Txn {
   const { id, host, key, token } = claimed;
-  const removing: Op[] = [keys.schedule(id), keys.due(id, host), key].map((one) => ({
-    op: "delete",
-    key: one,
-  }));
+  const buildDeletion = (one: string): Op => ({ op: "delete", key: one });
+  const isForgotten = claimed.checkpoint.mayExist && result.isOver && !result.isDead;
+  const checkpoint = isForgotten ? [buildDeletion(claimed.checkpoint.key)] : [];
+  const removing = [...[keys.schedule(id), keys.due(id, host), key].map(buildDeletion), ...checkpoint];
   const last = { key: keys.outcomes(id, host) };
   removing.push(
     resultSession === undefined
@@ -182,6 +182,7 @@ function buildCompletionTxn(
   const ending: Op[] = [
     { op: "put", key: keys.due(id, host), value: formatDue(result.due) },
     { op: "delete", key },
+    ...checkpoint,
     ...successors.writes,
     { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id, host), history, outcomes) },
   ];

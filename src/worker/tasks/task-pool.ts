@@ -131,6 +131,7 @@ export class TaskPool {
     const stopWatching = this.#watchDuration(running);
     const taskResult = await runHandler(handler, running);
     stopWatching();
+    await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
     const outcome = buildOutcome(claimed, taskResult, clock.getWallTime());
     const completion = await retryUntilDone(
