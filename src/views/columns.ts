@@ -103,7 +103,10 @@ export function createDurationColumn<R>(
   return {
     ...createNumberColumn(id, title, priority, getDuration),
     unit: "duration",
-    formatCell: (row) => formatBriefDuration(getDuration(row) ?? 0),
+    formatCell: (row) => {
+      const duration = getDuration(row);
+      return duration === undefined ? "" : formatBriefDuration(duration);
+    },
   };
 }
 

@@ -44,6 +44,8 @@ export type WorkerEvent =
       again?: number;
       isDead: boolean;
       wasFailing: boolean;
+      /** The outcome is not stored: another worker has the occurrence, or the schedule was deleted. */
+      isLost?: true;
     }
   /** Occurrences that were missed and will not run. */
   | { kind: "skipped"; id: string; type: string; definition: Definition; outcome: OccurrenceOutcome }

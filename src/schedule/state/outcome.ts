@@ -188,7 +188,7 @@ function filterOutcomes(value: unknown, most: number): OccurrenceOutcome[] {
   return Array.isArray(value) ? value.filter(isOutcome).slice(0, most) : [];
 }
 
-function isOutcome(value: unknown): value is OccurrenceOutcome {
+export function isOutcome(value: unknown): value is OccurrenceOutcome {
   if (!isJsonObject(value) || !OCCURRENCE_RESULTS.some((result) => result === value.result)) return false;
   if (!isMillis(value.scheduled) || !isMillis(value.endedAt)) return false;
   const isOptional = (isValid: (field: unknown) => boolean, ...fields: unknown[]) =>

@@ -171,7 +171,7 @@ function buildCompletionTxn(
   const buildDeletion = (one: string): Op => ({ op: "delete", key: one });
   const isForgotten = claimed.checkpoint.mayExist && result.isOver && !result.isDead;
   const checkpoint = isForgotten ? [buildDeletion(claimed.checkpoint.key)] : [];
-  const removing = [...[keys.schedule(id), keys.due(id, host), key].map(buildDeletion), ...checkpoint];
+  const removing = [keys.schedule(id), keys.due(id, host), key].map(buildDeletion).concat(checkpoint);
   const last = { key: keys.outcomes(id, host) };
   removing.push(
     resultSession === undefined

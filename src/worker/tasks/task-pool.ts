@@ -144,7 +144,14 @@ export class TaskPool {
     const settled = completion.kind === "settled" ? completion : undefined;
     const { again, isDead = false } = settled?.finish ?? {};
     const state = { isDead, wasFailing: settled?.wasFailing ?? false };
-    this.#listener({ kind: "ended", ...about, outcome, ...state, ...(again !== undefined && { again }) });
+    this.#listener({
+      kind: "ended",
+      ...about,
+      outcome,
+      ...state,
+      ...(again !== undefined && { again }),
+      ...(settled === undefined && { isLost: true }),
+    });
   }
 
   /** Tells once when a task takes longer than expected. @returns a function that ends the watch */

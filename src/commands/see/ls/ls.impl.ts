@@ -1,8 +1,10 @@
 import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { clean, quoteText } from "../../../base/text.ts";
+import { resolveConfig } from "../../../config/config.ts";
 import { isCompacted } from "../../../etcd/retry.ts";
 import { load, readPages } from "../../../observe/read.ts";
-import type { QueueKind } from "../../../protocol/keys.ts";
+import { readArchive } from "../../../output/archive.ts";
+import { createKeys, type QueueKind } from "../../../protocol/keys.ts";
 import { toQueue } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
 import { computeQueueTally, type QueueTally } from "../../../state/shares.ts";
@@ -11,6 +13,7 @@ import { SnapshotBuilder } from "../../../state/snapshot-builder.ts";
 import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../../../state/view-context.ts";
 import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
 import { isFilterMatch } from "../../../views/filter.ts";
+import { historyView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
 import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
@@ -18,7 +21,7 @@ import type { AnyView, QueueView } from "../../../views/view.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
 import { formatJsonText } from "../../json-output.ts";
 import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../read-snapshot.ts";
-import type { CommandContext } from "../../store-command.ts";
+import { type CommandContext, createMessagePrinter } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { addEtcdFaults, readEtcdHealth } from "../health.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
@@ -37,6 +40,7 @@ export const execute: CommandExecutor<LsFlags> = async (call, io) => {
   const id = (call.args[0] ?? "overview") as ViewId;
   if (call.flags.macros && id !== "hosts")
     throw new UsageError(`--macros works with ls hosts only; got ${quoteText(id)}`);
+  if (!isColumnsHelp(call) && call.flags.archive !== undefined) return await listArchive(call, io, id);
   if (!isColumnsHelp(call)) return await createListCommand(VIEWS[id])(call, io);
   io.writeOutput(renderColumnsHelp(VIEWS[id]));
   return EXIT.ok;
@@ -53,11 +57,58 @@ function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
       all: options.all,
       needsHistories: hasDrawnColumn(view, options),
     });
-    if (call.flags.json) await printRowsJson(io, context, view, reading, options);
-    else if (call.flags.output !== undefined) await printExport(call, io, view, reading, options);
-    else await printTable(call, io, view, reading, options);
+    const head = { revision: reading.revision, prefix: context.keys.prefix };
+    await printRows(call, io, view, reading, options, head);
     return EXIT.ok;
   });
+}
+
+/** Lists an archive of this host. @throws UsageError, ConfigError, SignalboxError if it cannot be read */
+async function listArchive(call: Call<LsFlags>, io: CommandIo, id: ViewId): Promise<number> {
+  if (id !== "history") throw new UsageError(`--archive works with ls history only; got ${quoteText(id)}`);
+  if (call.flags.watch) throw new UsageError("--archive cannot be combined with --watch");
+  const { values } = resolveConfig({ flags: call.settings, env: io.env });
+  const { archive } = call.flags;
+  const path = typeof archive === "string" ? archive : values.archiveFile;
+  if (path === undefined)
+    throw new UsageError("no archive is configured: set archiveFile, or write --archive=FILE");
+  const wall = Date.now();
+  const options = parseListOptions(call, historyView, wall);
+  checkOutputFlags(call);
+  const empty = new SnapshotBuilder(createKeys(values.prefix), []).getSnapshot();
+  const warn = (lines: number) =>
+    createMessagePrinter(
+      call,
+      io,
+    )(`${path}: left out ${lines === 1 ? "a line that is no record" : `${lines} lines that are no records`}`);
+  const rows = readArchivedRuns(path, warn);
+  const reading = { rows, viewContext: buildViewContext(empty, wall) };
+  await printRows(call, io, historyView, reading, options, { archive: path });
+  return EXIT.ok;
+}
+
+async function* readArchivedRuns(
+  path: string,
+  onUnreadable: (lines: number) => void,
+): AsyncGenerator<PastRunRow> {
+  for await (const record of readArchive(path, onUnreadable)) {
+    const row = parseArchivedRun(record);
+    if (row !== undefined) yield row;
+  }
+}
+
+/** @param head  where the rows come from, for JSON */
+async function printRows<R>(
+  call: Call<LsFlags>,
+  io: CommandIo,
+  view: AnyView<R>,
+  reading: ReadRows<R>,
+  options: ListOptions,
+  head: object,
+): Promise<void> {
+  if (call.flags.json) await printRowsJson(io, head, view, reading, options);
+  else if (call.flags.output !== undefined) await printExport(call, io, view, reading, options);
+  else await printTable(call, io, view, reading, options);
 }
 
 /** Reads which resources have host macros in their names, and creates the view of hosts with a column for each. */
@@ -80,7 +131,7 @@ async function printExport<R>(
   call: Call<LsFlags>,
   io: CommandIo,
   view: AnyView<R>,
-  { rows: all, viewContext }: Awaited<ReturnType<typeof readViewRows<R>>>,
+  { rows: all, viewContext }: ReadRows<R>,
   options: ListOptions,
 ): Promise<void> {
   const rows: R[] = [];
@@ -97,7 +148,7 @@ async function printTable<R>(
   call: Call<LsFlags>,
   io: CommandIo,
   view: AnyView<R>,
-  { rows: all, viewContext }: Awaited<ReturnType<typeof readViewRows<R>>>,
+  { rows: all, viewContext }: ReadRows<R>,
   options: ListOptions,
 ): Promise<void> {
   const style = detectOutputStyle(io, {
@@ -146,12 +197,12 @@ const BATCH = 65_536;
  */
 async function printRowsJson<R>(
   io: CommandIo,
-  context: CommandContext,
+  source: object,
   view: AnyView<R>,
-  { revision, rows, viewContext }: ViewRows<R>,
+  { rows, viewContext }: ReadRows<R>,
   options: ListOptions,
 ): Promise<void> {
-  const head = formatJsonText({ version: 1, revision, prefix: context.keys.prefix, view: view.id });
+  const head = formatJsonText({ version: 1, ...source, view: view.id });
   let batch = `${head.slice(0, -1)},"rows":[`;
   let separator = "\n";
   const wanted =
@@ -195,11 +246,15 @@ async function* sortRows<R>(
   yield* sortAndLimitRows(view, all, options);
 }
 
-/** Rows as they are read, and their common revision. */
-interface ViewRows<R> {
-  revision: bigint;
+/** Rows as they are read. */
+interface ReadRows<R> {
   viewContext: ViewContext;
   rows: AsyncIterable<R>;
+}
+
+/** Rows of etcd, and their common revision. */
+interface ViewRows<R> extends ReadRows<R> {
+  revision: bigint;
 }
 
 /** What to read besides the collections of the view. */
