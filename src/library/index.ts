@@ -82,6 +82,7 @@ export type {
   TaskFacts,
   TaskHandler,
   TaskMiddleware,
+  TaskOverrun,
   TaskSource,
   TaskStarted,
   TasksSkipped,

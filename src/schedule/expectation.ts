@@ -1,8 +1,5 @@
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
-import type { Definition } from "./definition.ts";
-import type { DueState } from "./state/due.ts";
-import type { OccurrenceOutcome, OccurrenceResult } from "./state/outcome.ts";
 
 /** How long a run should take, ms. A bound that is missing does not matter. */
 interface Expectation {
@@ -13,6 +10,25 @@ interface Expectation {
 export const DEVIATIONS = ["overrun", "too-short"] as const;
 /** How a run deviates from what was expected: it takes longer, or has succeeded sooner. */
 export type Deviation = (typeof DEVIATIONS)[number];
+
+// Definitions and states are not imported: they use what is here.
+
+/** The part of a definition that says how long a run should take. */
+interface Expecting {
+  expect?: string;
+}
+
+/** The part of a state that says how long a success usually takes, ms. */
+interface Usual {
+  usual?: number;
+}
+
+/** The part of an outcome that says how long it took. Instants in ms since the epoch. */
+interface Timed {
+  result: string;
+  startedAt?: number;
+  endedAt: number;
+}
 
 /** An upper bound that follows from the runs before. */
 const AUTO = "auto";
@@ -47,10 +63,7 @@ export function findExpectationFault(text: string): string | undefined {
 }
 
 /** Returns how long a run of a schedule should take. @param due  the state of the schedule; of the host, if each has one */
-export function getExpectation(
-  { expect }: Pick<Definition, "expect">,
-  due: Pick<DueState, "usual"> | undefined,
-): Expectation {
+export function getExpectation({ expect }: Expecting, due: Usual | undefined): Expectation {
   if (expect === undefined) return {};
   if (expect !== AUTO) {
     const parsed = parseExpectation(expect);
@@ -70,7 +83,7 @@ export function formatExpectation({ least, most }: Expectation): string | undefi
 /** Judges a run that has ended. Only a success can be too short. @param took  ms */
 export function findDeviation(
   { least = 0, most = Number.POSITIVE_INFINITY }: Expectation,
-  result: OccurrenceResult,
+  result: string,
   took: number,
 ): Deviation | undefined {
   if (took > most) return "overrun";
@@ -78,19 +91,19 @@ export function findDeviation(
 }
 
 /** Writes the usual duration into the state of a schedule, if its expectation depends on it. @param runs  newest first */
-export function updateUsual(
-  { expect }: Pick<Definition, "expect">,
-  due: DueState,
-  runs: readonly OccurrenceOutcome[],
-): DueState {
+export function updateUsual<State extends Usual>(
+  { expect }: Expecting,
+  due: State,
+  runs: readonly Timed[],
+): State {
   if (expect !== AUTO && due.usual === undefined) return due;
-  const { usual: _, ...rest } = due;
   const usual = expect === AUTO ? computeUsual(runs) : undefined;
-  return usual === undefined ? rest : { ...rest, usual };
+  const { usual: _, ...rest } = due;
+  return { ...rest, ...(usual !== undefined && { usual }) } as State;
 }
 
 /** Returns the median duration of the last successes, ms; undefined if there are too few. */
-function computeUsual(runs: readonly OccurrenceOutcome[]): number | undefined {
+function computeUsual(runs: readonly Timed[]): number | undefined {
   const durations = runs
     .slice(0, OUTCOMES)
     .flatMap(({ result, startedAt, endedAt }) =>

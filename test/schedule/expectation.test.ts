@@ -6,6 +6,7 @@ import {
   getExpectation,
   updateUsual,
 } from "../../src/schedule/expectation.ts";
+import type { DueState } from "../../src/schedule/state/due.ts";
 
 describe("the text of an expectation", () => {
   test.each([
@@ -44,7 +45,7 @@ test("a run is judged by its duration, and only a success is too short", () => {
 });
 
 describe("auto", () => {
-  const due = { runAt: 0, open: [] };
+  const due: DueState = { runAt: 0, open: [] };
   const buildRuns = (...took: readonly number[]) =>
     took.map((ms) => ({ scheduled: 1, result: "ok" as const, startedAt: 1_000, endedAt: 1_000 + ms }));
 
