@@ -1,9 +1,10 @@
 // Runs a module for one task, in its own process under the guardian: `node task-host.mjs FILE [EXPORT]`, with the task
 // as JSON on standard input. The last line of standard output is the result. Without this line the task has failed.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { LARGEST_CHECKPOINT } from "../schedule/state/checkpoint.ts";
 import { writeAll } from "./write-all.ts";
 
 /** Same shape as the result that worker/handlers/handlers.ts reads. */
@@ -18,6 +19,7 @@ const LONGEST_REASON = 500;
 /** Node's exit code when the event loop is empty and a top-level promise is still pending. */
 const UNSETTLED = 13;
 const run = process.env.SIGNALBOX_RUN ?? "";
+const checkpointFile = process.env.SIGNALBOX_CHECKPOINT_FILE;
 const ending = new AbortController();
 let moduleResult: ModuleResult | undefined;
 let isReported = false;
@@ -49,6 +51,8 @@ function buildTask(text: string): object {
     ...fields,
     scheduledTime: new Date(fields.scheduled),
     signal: ending.signal,
+    lastCheckpoint: readLastCheckpoint(),
+    checkpoint: saveCheckpoint,
     finish: () => {
       moduleResult ??= { result: "ok" };
     },
@@ -58,6 +62,29 @@ function buildTask(text: string): object {
       moduleResult ??= { result: "retry", ...(wait !== undefined && { wait: Math.round(wait) }) };
     },
   };
+}
+
+/** @returns undefined if there is none, or another command has written it */
+function readLastCheckpoint(): unknown {
+  try {
+    return JSON.parse(readFileSync(checkpointFile ?? "", "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a checkpoint for the worker, which reads whole files. */
+function saveCheckpoint(data: unknown): void {
+  const text: string | undefined = JSON.stringify(data);
+  if (text === undefined) throw new TypeError("checkpoint(data): JSON cannot represent the data");
+  const size = Buffer.byteLength(text);
+  if (size > LARGEST_CHECKPOINT)
+    throw new RangeError(
+      `checkpoint(data): it has ${size} bytes, and at most ${LARGEST_CHECKPOINT} are kept`,
+    );
+  if (checkpointFile === undefined) throw new Error("checkpoint(data): this host has no space for its file");
+  writeFileSync(`${checkpointFile}.new`, text, { mode: 0o600 });
+  renameSync(`${checkpointFile}.new`, checkpointFile);
 }
 
 async function importHandler(file: string, name: string): Promise<(task: object) => unknown> {

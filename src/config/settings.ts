@@ -185,6 +185,20 @@ export const SETTINGS = {
     "how much output of each run is kept on its host, the newest (0: a worker keeps none)",
   ),
   outputAge: defineSetting(kinds.createDurationKind(), 7 * 86_400_000, "how long output is kept on its host"),
+  archiveFile: defineOptionalSetting(
+    kinds.file,
+    "file of this host to which a worker also writes the outcomes of its tasks, for `ls history --archive` (default: none)",
+  ),
+  archiveSize: defineSetting(
+    kinds.createSizeKind(4 * 1024),
+    64 * 1024 * 1024,
+    "size of that file from which on a new one is begun",
+  ),
+  archiveFiles: defineSetting(
+    kinds.createIntegerKind(1, 10_000),
+    10,
+    "how many such files are kept, the newest",
+  ),
   retentionAge: defineSetting(
     kinds.limit,
     90 * 86_400_000,

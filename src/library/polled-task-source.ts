@@ -10,7 +10,7 @@ import { ClosedError } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
 import { findJobTrace } from "./tracing.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
-import { checkResult, describeFailure } from "./worker-handlers.ts";
+import { buildCheckpointFacts, checkResult, describeFailure } from "./worker-handlers.ts";
 
 /**
  * The schedules that a connection has changed and one source of tasks has not read since. A source receives changes from its
@@ -172,6 +172,7 @@ function toTask(polled: PolledTask): Task {
     scheduledTime: new Date(running.scheduled),
     token: String(token),
     signal: polled.signal,
+    ...buildCheckpointFacts(polled.claimed.checkpoint.last, (text) => polled.saveCheckpoint(text)),
     finish: (result?: unknown) => translated(async () => polled.finish(checkResult(result).value)),
     retry: (wait?: Duration) =>
       translated(async () => polled.retry(parseArgument("wait", wait, v.optional(DURATION)))),

@@ -23,6 +23,7 @@ const FIELDS = {
     [
       "type",
       "timezone",
+      "expect",
       "retries",
       "pauseAfterFailures",
       "keep",

@@ -59,6 +59,8 @@ export interface ScheduleFields {
   deadline?: Duration;
   /** A run is ended after this time. Default: no limit. */
   timeout?: Duration;
+  /** How long a run should take: `5s..20m`, `5s..`, `..20m`, or `auto`: up to twice as long as usual. Default: any time. */
+  expect?: string;
   /** Pause before the first retry after a failure; doubled for each further one, up to an hour. Default: 30 s. */
   backoff?: Duration;
   /** How often an occurrence that failed is started again before it becomes a dead letter. Default: 0. */
@@ -174,6 +176,16 @@ export interface TaskFacts<D = unknown> {
    * worker was closed.
    */
   readonly signal: AbortSignal;
+  /** What the last start of this occurrence has saved with `checkpoint`. */
+  readonly lastCheckpoint?: unknown;
+  /**
+   * Saves data for the next start of this occurrence, in case this one does not succeed. Each call is a write to etcd; calls at the
+   * same time share one. After a success, etcd forgets it, and otherwise after 30 days.
+   * @param data  any value that JSON preserves, of at most 16 KiB. It replaces the checkpoint before
+   * @throws TooLargeError, NotSupportedError, UnreachableError, PermissionError; PreemptedError if the task belongs to another worker
+   *   now. The checkpoint before stays
+   */
+  checkpoint(data: unknown): Promise<void>;
 }
 
 /**
@@ -353,6 +365,8 @@ export interface RunOutcome {
   readonly host?: string;
   /** Number of starts of this occurrence, including this one. */
   readonly attempt?: number;
+  /** `overrun`: it took longer than the schedule expects (`expect`); `too-short`: it succeeded sooner. */
+  readonly deviation?: "overrun" | "too-short";
   /** Exit code of the command, or status of the response to a request. */
   readonly code?: number;
   /** Why it ended so, for example the name and the message of an error. */
@@ -782,6 +796,8 @@ export interface WorkerEvents {
   left: { readonly worker: string; readonly reason: string | undefined };
   /** A task has started. */
   started: TaskStarted;
+  /** A running task takes longer than its schedule expects (`expect`). Once for each start. */
+  overrun: TaskOverrun;
   /** A task has ended, and its result is stored. */
   ended: TaskEnded;
   /** Occurrences were missed and will not run. */
@@ -813,6 +829,12 @@ export interface TaskStarted {
   readonly run: string;
   /** Number of starts of this occurrence, including this one. */
   readonly attempt: number;
+}
+
+/** A task that takes longer than expected. */
+export interface TaskOverrun extends Omit<TaskStarted, "late"> {
+  /** How long it should take at most, ms. */
+  readonly bound: number;
 }
 
 /** The end of a task. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
 import { formatDuration } from "../base/duration.ts";
-import { isJsonObject } from "../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import { refuseFault } from "../base/schema.ts";
 import { clean, cleanLines, quoteText } from "../base/text.ts";
 import { listenForAbort, OVER, waitForAbort } from "../base/wait.ts";
@@ -17,7 +17,7 @@ import {
   type TaskResult,
 } from "../worker/handler.ts";
 import { createLeaseAcquirer, LeasedHandler } from "../worker/handlers/leased-handler.ts";
-import type { LibraryConnection } from "./connection.ts";
+import { type LibraryConnection, translated } from "./connection.ts";
 import {
   ClosedError,
   PreemptedError,
@@ -182,6 +182,7 @@ async function callHandler(
         ...(wait !== undefined && { wait: parseArgument("wait", wait, DURATION) }),
       };
     },
+    ...buildCheckpointFacts(task.checkpoint, (text) => task.saveCheckpoint(text)),
     progress: (text) => task.reportProgress(parseArgument("text", text, TEXT)),
     release: () => {
       asked ??= { result: "released" };
@@ -197,6 +198,22 @@ async function callHandler(
     }
     return { result: "failed", ...describeFailure(error) };
   }
+}
+
+/** Builds what a task has of checkpoints. @param last  JSON; what a command has written may be none */
+export function buildCheckpointFacts(
+  last: string | undefined,
+  save: (text: string) => Promise<void>,
+): Pick<WorkerTask, "checkpoint" | "lastCheckpoint"> {
+  const lastCheckpoint = last === undefined ? undefined : parseJson(last);
+  return {
+    ...(lastCheckpoint !== undefined && { lastCheckpoint }),
+    checkpoint: (data) => {
+      const saved = translated(async () => save(JSON.stringify(toJsonData("checkpoint", data))));
+      saved.catch(() => {}); // a program that does not wait for it is not ended
+      return saved;
+    },
+  };
 }
 
 /**

@@ -46,6 +46,10 @@ function toPublicEvent(event: WorkerEvent): WorkerEvents[keyof WorkerEvents] {
       const { id, type, scheduled, late, run, attempt } = event;
       return { id, type, scheduledTime: new Date(scheduled), late, run, attempt };
     }
+    case "overrun": {
+      const { id, type, scheduled, run, attempt, bound } = event;
+      return { id, type, scheduledTime: new Date(scheduled), run, attempt, bound };
+    }
     case "ended": {
       const { scheduled, run, result, reason } = event.outcome;
       const { id, type, again, isDead } = event;

@@ -24,6 +24,8 @@ export type ParsedKey =
    * every host.
    */
   | { kind: "running"; name: string; host?: string; scheduled?: number }
+  /** What the next start of an occurrence gets from the last one. */
+  | { kind: "checkpoint"; name: string; host?: string; scheduled: number }
   /** The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence its instant, or empty. */
   | { kind: "mark"; of: QueueKind; name: string; id: string }
   | { kind: "drain"; scope: DrainScope; name: string }
@@ -68,9 +70,15 @@ const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED)[keyof typeof NAMED
 
 /** The first segments of all keys. */
 const FIRST_SEGMENTS: ReadonlySet<string> = new Set(
-  [...NAMED_BY_COLLECTION.keys(), "locks/", "resources/", "drains/", "running/", "output/"].map(
-    getFirstSegment,
-  ),
+  [
+    ...NAMED_BY_COLLECTION.keys(),
+    "locks/",
+    "resources/",
+    "drains/",
+    "running/",
+    "checkpoints/",
+    "output/",
+  ].map(getFirstSegment),
 );
 
 /** First character of the last segment of a mark. No run id and no instant contains it, and it sorts behind all of them. */
@@ -116,6 +124,9 @@ export function createKeys(prefix: string) {
     /** Returns the key of an occurrence on one host of a schedule that runs on every host. */
     runningOnHost: (id: string, host: string, scheduled: number) =>
       `${prefix}running/${encodeName(id)}/${encodeName(host)}/${scheduled}`,
+    /** @param host  if the schedule runs on every host. @param scheduled  ms since the epoch */
+    checkpoint: (id: string, host: string | undefined, scheduled: number) =>
+      `${prefix}checkpoints/${encodeName(id)}${host === undefined ? "" : `/${encodeName(host)}`}/${scheduled}`,
     /** Returns the ranges of the outcomes of one schedule, also of its hosts. */
     listOutcomeRanges: (id: string) => {
       const own = `${prefix}outcomes/${encodeName(id)}`;
@@ -210,6 +221,7 @@ function parsePath(path: string): ParsedKey {
   if (collection === "hosts" && rest.length === 1) return parseAgentPath(first, second, rest[0]);
   if (collection === "output" && first === "requests") return parseOutputRequestPath(second, rest);
   if (collection === "running") return parseRunningPath(first, second, rest);
+  if (collection === "checkpoints") return parseCheckpointPath(first, second, rest);
   if (rest.length > 0) return { kind: "unknown" };
   if (collection === "due" || collection === "outcomes") return parseHostStatePath(collection, first, second);
   if (collection === "drains") return parseDrainPath(first, second);
@@ -256,6 +268,12 @@ function parseRunningPath(segment: string, second: string, rest: readonly string
     ...(host !== undefined && { host }),
     ...(instant !== "" && { scheduled: Number(instant) }),
   };
+}
+
+function parseCheckpointPath(segment: string, second: string, rest: readonly string[]): ParsedKey {
+  const parsed = parseRunningPath(segment, second, rest);
+  if (parsed.kind !== "running" || parsed.scheduled === undefined) return { kind: "unknown" };
+  return { ...parsed, kind: "checkpoint", scheduled: parsed.scheduled };
 }
 
 function parseDrainPath(scope: string, segment: string): ParsedKey {

@@ -46,10 +46,13 @@ export const HOOK_NAMES = [
   "dead",
   "late",
   "missed",
+  "overrun",
+  "too-short",
 ] as const;
 /**
  * Events that call a hook: a start, its success or failure, the first failure after a success, the first success after a
- * failure, an occurrence that is given up, a late start, and a skipped occurrence.
+ * failure, an occurrence that is given up, a late start, a skipped occurrence, and a run that takes longer than expected, or
+ * has succeeded sooner.
  */
 export type HookName = (typeof HOOK_NAMES)[number];
 

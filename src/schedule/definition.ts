@@ -20,6 +20,7 @@ import {
   REMOVAL_CONDITIONS,
   SCHEDULE_DEFAULTS,
 } from "./definition-values.ts";
+import { findExpectationFault } from "./expectation.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
 import { BOOT, type CronText, parsePlan } from "./plan.ts";
 
@@ -126,6 +127,16 @@ const DEFINITION = v.object({
   leases: v.exactOptional(createField("leases", isTexts, "is not a list of strings such as db=2:10", TEXTS)),
   /** A run receives TERM after this time. */
   timeout: createDurationField("timeout"),
+  /** How long a run should take: `5s..20m`, `5s..`, `..20m`, or `auto`. */
+  expect: v.exactOptional(
+    v.pipe(
+      createField("expect", isText, "is not a string such as 5s..20m", { type: "string" }),
+      refuseFault((text) => {
+        const fault = findExpectationFault(text);
+        return fault && `expect ${fault}`;
+      }),
+    ),
+  ),
   /** How often a failed occurrence is started again before it is given up. */
   retries: v.exactOptional(
     createField("retries", isCount, "is not a whole number of 0 or more", { type: "integer", minimum: 0 }),

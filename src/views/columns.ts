@@ -97,7 +97,10 @@ export function createDurationColumn<R>(
   getDuration: (row: R) => number | undefined,
   more: Partial<TableColumn<R>> = {},
 ): TableColumn<R> {
-  const formatCell = (row: R) => formatBriefDuration(getDuration(row) ?? 0);
+  const formatCell = (row: R) => {
+    const duration = getDuration(row);
+    return duration === undefined ? "" : formatBriefDuration(duration);
+  };
   return createNumberColumn(id, priority, getDuration, { unit: "duration", formatCell, ...more });
 }
 

@@ -4,7 +4,11 @@ import type { PastRun } from "../protocol/history.ts";
 import { MOST_KEPT } from "../schedule/definition-values.ts";
 import {
   DEAD_LETTERS_LENGTH,
+  isFailure,
+  isOutcome,
+  OCCURRENCE_RESULTS,
   type OccurrenceOutcome,
+  type OccurrenceResult,
   type OutcomeHistory,
 } from "../schedule/state/outcome.ts";
 import type { PastUse } from "../state/resource-use.ts";
@@ -36,15 +40,36 @@ import {
 } from "./json.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
 
-/** A finished run, and the lock whose history contains it. */
-interface PastRunRow {
-  lock: string;
-  past: PastRun;
+/** A finished run, and the lock whose history contains it; or an outcome of a schedule, from an archive. */
+export interface PastRunRow {
+  lock?: string;
+  schedule?: string;
+  /** Only of a schedule. */
+  outcome?: OccurrenceOutcome;
+  past: Pick<PastRun, "endedAt"> & Partial<PastRun>;
+}
+
+/** Returns the row of a record of an archive; undefined if it is of another kind. */
+export function parseArchivedRun({ schedule, ...fields }: Record<string, unknown>): PastRunRow | undefined {
+  if (typeof schedule !== "string" || !isOutcome(fields)) return undefined;
+  const { run, host, token, reason, endedAt, startedAt, late, code } = fields;
+  const past = {
+    endedAt,
+    ...(run !== undefined && { run }),
+    ...(host !== undefined && { host }),
+    ...(token !== undefined && { token }),
+    ...(reason !== undefined && { reason }),
+    ...(code !== undefined && { exit: code }),
+    ...(late !== undefined && { waited: late }),
+    ...(startedAt !== undefined && { grantedAt: startedAt, held: endedAt - startedAt }),
+  };
+  return { schedule, outcome: fields, past };
 }
 
 /** The result of a past run. `ended`: signalbox ended its command; `killed`: a signal from another process did. */
 const PAST_RUN_STATES = ["ok", "failed", "killed", "ended"] as const;
-type PastRunState = (typeof PAST_RUN_STATES)[number];
+type PastRunState = (typeof PAST_RUN_STATES)[number] | OccurrenceResult;
+const ALL_STATES = [...new Set<PastRunState>([...PAST_RUN_STATES, ...OCCURRENCE_RESULTS])];
 
 export const historyView: SnapshotView<PastRunRow> = {
   of: "snapshot",
@@ -56,12 +81,9 @@ export const historyView: SnapshotView<PastRunRow> = {
       getSortValue: ({ past }) => past.endedAt,
     }),
     createTextColumn("lock", 1, ({ lock }) => lock),
+    createTextColumn("schedule", 1, ({ schedule }) => schedule),
     createOwnerColumn("who", 2, formatRunOwner),
-    createStateColumn(
-      2,
-      (state) => (state === "ok" ? "quiet" : "problem"),
-      ({ past }) => getPastState(past),
-    ),
+    createStateColumn(2, (state) => (QUIET_STATES.has(state) ? "quiet" : "problem"), getPastState),
     createNumberColumn("exit", 1, ({ past }) => past.exit, { tones: ["plain", "problem"] }),
     createDurationColumn("waited", 3, ({ past }) => past.waited),
     createDurationColumn("held", 2, ({ past }) => past.held),
@@ -69,58 +91,81 @@ export const historyView: SnapshotView<PastRunRow> = {
     createTextColumn("command", 4, ({ past }) => past.command),
     createTextColumn("leases", 5, ({ past }) => formatLeases(past.leases)),
     createTextColumn("label", 6, ({ past }) => past.label),
+    createTextColumn("scheduled", 4, ({ outcome }) => outcome && formatScheduled(outcome)),
+    createNumberColumn("attempt", 6, ({ outcome }) => outcome?.attempt),
     createTextColumn("run", 9, ({ past }) => past.run, { isRandom: true }),
     createRightColumn("token", 9, ({ past }) => past.token),
   ],
   sort: "-ended",
-  getKey: ({ lock, past }) => `${lock}/${past.run}`,
+  getKey: ({ lock = "", schedule, past, outcome }) =>
+    schedule === undefined
+      ? `${lock}/${past.run}`
+      : `${schedule}@${outcome?.scheduled}/${past.run ?? past.endedAt}`,
   getFacets: (row) => ({
-    states: listPastStates(row.past),
-    hosts: [row.past.host],
+    states: listPastStates(row),
+    hosts: row.past.host === undefined ? [] : [row.past.host],
     holders: [formatRunOwner(row)],
   }),
-  getSubject: ({ lock, past }) => ({
+  getSubject: ({ lock = "", schedule, past }) => ({
     kind: "record",
-    name: past.run,
+    name: past.run ?? "",
     isEndedRun: true,
-    about: { kind: "lock", name: lock },
+    about: schedule === undefined ? { kind: "lock", name: lock } : { kind: "schedule", name: schedule },
   }),
   getInstant: ({ past }) => past.endedAt,
-  json: describeObject("pastRun", "A run that has ended. The history of a lock has its last 20 runs.", {
-    lock: describeText("name of the lock", "lock"),
-    run: describeText("id of the run", ({ past }) => past.run),
-    state: describeChoice(
-      PAST_RUN_STATES,
-      "result of the run. `ok`: exit code 0; `killed`: exit code above 128, by a signal; `ended`: signalbox ended the command, see `reason`",
-      ({ past }) => getPastState(past),
-    ),
-    ...describeFieldsOf(({ past }: PastRunRow) => past, {
-      host: describeText("full name of the run's host", "host"),
-      pid: describeInteger("process id of the runner", "pid"),
-      command: describeText("base name of the command", "command"),
-      "label?": describeText("label from `--label`", "label"),
-      "shared?": describeFlag("`true`: the run shared the lock", "shared"),
-      "leases?": describeField(
-        {
-          type: "object",
-          additionalProperties: { type: "integer" },
-          description: "units that the run held, by resource",
-        },
-        "leases",
+  json: describeObject(
+    "pastRun",
+    "A run that has ended: of a lock, or of a schedule in an archive. The history of a lock has its last 20 runs. With `--archive`, the document has `archive`, the file, instead of `revision` and `prefix`.",
+    {
+      "lock?": describeText("name of the lock", "lock"),
+      "schedule?": describeText("instead of the lock: id of the schedule", "schedule"),
+      "run?": describeText("id of the run; an occurrence that was skipped has none", ({ past }) => past.run),
+      state: describeChoice(
+        ALL_STATES,
+        "result of the run. `ok`: exit code 0; `killed`: exit code above 128, by a signal; `ended`: signalbox ended the command, see `reason`. Of a schedule: the result of the outcome",
+        getPastState,
       ),
-      token: describeRevision("fencing token", "token"),
-      enqueuedAt: describeInstant("time of the claim", "enqueuedAt"),
-      grantedAt: describeInstant("time of the grant", "grantedAt"),
-      endedAt: describeInstant("time of the end", "endedAt"),
-      waited: describeNumber("duration of the wait, ms", "waited"),
-      held: describeNumber("duration of the hold, ms", "held"),
-      exit: describeInteger(
-        "exit code of the command; 128 plus the signal number if a signal killed it",
-        "exit",
-      ),
-      "reason?": describeText("why signalbox ended the command, if it did", "reason"),
-    }),
-  }),
+      ...describeFieldsOf(({ outcome }: PastRunRow) => outcome, {
+        "scheduled?": describeInstant("of a schedule: nominal time of the occurrence", "scheduled"),
+        "attempt?": describeInteger("of a schedule: number of the attempt, from 1", "attempt"),
+        "deviation?": describeText(
+          "of a schedule: `overrun` or `too-short`, if it did not take as long as expected",
+          "deviation",
+        ),
+        "count?": describeInteger("of a schedule: number of skipped occurrences", "count"),
+        "until?": describeInstant("of a schedule: the last skipped occurrence", "until"),
+      }),
+      ...describeFieldsOf(({ past }: PastRunRow) => past, {
+        "host?": describeText("full name of the run's host", "host"),
+        "pid?": describeInteger("process id of the runner of a lock", "pid"),
+        "command?": describeText("base name of the command that held a lock", "command"),
+        "label?": describeText("label from `--label`", "label"),
+        "shared?": describeFlag("`true`: the run shared the lock", "shared"),
+        "leases?": describeField(
+          {
+            type: "object",
+            additionalProperties: { type: "integer" },
+            description: "units that the run held, by resource",
+          },
+          "leases",
+        ),
+        "token?": describeRevision("fencing token", "token"),
+        "enqueuedAt?": describeInstant("time of the claim of a lock", "enqueuedAt"),
+        "grantedAt?": describeInstant("time of the grant, or of the start", "grantedAt"),
+        endedAt: describeInstant("time of the end", "endedAt"),
+        "waited?": describeNumber("duration of the wait, or how late the start was, ms", "waited"),
+        "held?": describeNumber("duration of the hold, or of the run, ms", "held"),
+        "exit?": describeInteger(
+          "exit code of the command; 128 plus the signal number if a signal killed it",
+          "exit",
+        ),
+        "reason?": describeText(
+          "why signalbox ended the command, if it did; why the run of a schedule ended so",
+          "reason",
+        ),
+      }),
+    },
+  ),
   buildRows: buildPastRows,
   empty: "No runs yet. A run appears when it has ended: signalbox run --lock demo -- true",
 };
@@ -144,7 +189,7 @@ export function buildPastRunTable(lock: string, runs: readonly PastRun[]): Secti
   });
 }
 
-function buildPastRunTarget({ lock, past }: PastRunRow): DetailTarget {
+function buildPastRunTarget({ lock, past }: { lock: string; past: PastRun }): DetailTarget {
   const { host, pid, command, exit, reason, waited, held, grantedAt, endedAt, token } = past;
   return {
     title: `run ${past.run} of lock ${lock}`,
@@ -172,16 +217,21 @@ function buildPastRows({ histories }: Snapshot): PastRunRow[] {
 /** Exit codes above this are 128 plus a signal number, as in a shell. */
 const BY_SIGNAL = 128;
 
-function getPastState({ exit, reason }: PastRun): PastRunState {
+function getPastState({ outcome, past: { exit = 0, reason } }: PastRunRow): PastRunState {
+  if (outcome !== undefined) return outcome.result;
   if (reason !== undefined) return "ended";
   if (exit === 0) return "ok";
   return exit > BY_SIGNAL ? "killed" : "failed";
 }
 
+/** What has not failed. */
+const QUIET_STATES: ReadonlySet<PastRunState> = new Set(["ok", "retry", "released", "replaced", "skipped"]);
+
 /** Lists the states for filters: every run with an exit code other than 0 is also `failed`. */
-function listPastStates(past: PastRun): string[] {
-  const state = getPastState(past);
-  return past.exit === 0 || state === "failed" ? [state] : [state, "failed"];
+function listPastStates(row: PastRunRow): string[] {
+  const state = getPastState(row);
+  const hasFailed = row.outcome === undefined ? row.past.exit !== 0 : isFailure(row.outcome.result);
+  return hasFailed && state !== "failed" ? [state, "failed"] : [state];
 }
 
 function formatLeases(leases: PastRun["leases"] = {}): string {
@@ -209,8 +259,8 @@ export function buildPastUseTable(resource: string, uses: readonly PastUse[]): S
   });
 }
 
-function formatRunOwner({ past: { host, pid } }: PastRunRow): string {
-  return `${host}:${pid}`;
+function formatRunOwner({ past: { host = "", pid } }: PastRunRow): string {
+  return pid === undefined ? host : `${host}:${pid}`;
 }
 
 /** The result of an occurrence. */
@@ -226,15 +276,23 @@ const COLUMNS: readonly TableColumn<OccurrenceOutcome>[] = [
   RESULT_COLUMN,
   createTextColumn("scheduled", 2, formatScheduled),
   createOwnerColumn("host", 2, ({ host = "" }) => host),
-  createRightColumn("took", 2, formatRunTime),
-  createRightColumn("late", 3, ({ late }) => (late === undefined ? "" : formatLateness(late))),
+  createRightColumn("took", 2, formatRunTime, {
+    getTone: ({ deviation }) => (deviation === undefined ? "plain" : "problem"),
+  }),
+  createRightColumn("late", 3, ({ late }) => formatIfKnown(late, formatLateness)),
   createNumberColumn("attempt", 4, ({ attempt }) => attempt),
   createNumberColumn("code", 2, ({ code }) => code),
   createTextColumn("reason", 2, ({ reason }) => reason),
 ];
 
-function formatRunTime({ startedAt, endedAt }: OccurrenceOutcome): string {
-  return startedAt === undefined ? "" : formatBriefDuration(endedAt - startedAt);
+/** Formats how long a run took, and whether that was expected: `25m overrun`. */
+function formatRunTime({ startedAt, endedAt, deviation }: OccurrenceOutcome): string | undefined {
+  const mark = deviation === undefined ? "" : ` ${deviation}`;
+  return formatIfKnown(startedAt, (start) => `${formatBriefDuration(endedAt - start)}${mark}`);
+}
+
+function formatIfKnown(value: number | undefined, format: (value: number) => string): string | undefined {
+  return value === undefined ? undefined : format(value);
 }
 
 /** Builds the table of the last outcomes, newest first. */

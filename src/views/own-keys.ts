@@ -51,6 +51,11 @@ function describeParsedKey(parsed: ParsedKey): KeyMeaning {
         what: `running occurrence of schedule ${parsed.name}${formatHost(parsed)}`,
         changedBy: "only its worker",
       };
+    case "checkpoint":
+      return {
+        what: `checkpoint of an occurrence of schedule ${parsed.name}${formatHost(parsed)}`,
+        changedBy: "only its worker",
+      };
     case "worker":
       return { what: `worker ${parsed.name}`, changedBy: "only the worker" };
     case "host":

@@ -29,7 +29,7 @@ import { parseSubject } from "../state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../state/view-context.ts";
 import { createTextColumn } from "./columns.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
-import { buildScheduleRows, type ScheduleRow } from "./schedules.ts";
+import { buildScheduleRows, findOverruns, formatExecutionOwner, type ScheduleRow } from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const problemsView: SnapshotView<Problem> = {
@@ -375,6 +375,7 @@ function findScheduleProblems(inputs: ProblemInputs): Problem[] {
     ...rows.flatMap(findRowProblems),
     ...rows.flatMap(findOwnPauses),
     ...rows.flatMap(findPostponedProblems),
+    ...rows.flatMap((row) => findOverrunProblems(row, wall)),
     ...findLateProblems(rows, inputs),
     ...findUnservedProblems(rows),
     ...findMalformedExecutions(snapshot),
@@ -426,6 +427,19 @@ function findOwnPauses({ id, due }: ScheduleRow): Problem[] {
       { action: { command: "schedule resume", args: [id] } },
     ),
   ];
+}
+
+/** Finds runs that take longer than expected. */
+function findOverrunProblems(row: ScheduleRow, wall: number): Problem[] {
+  return findOverruns(row, wall).map(({ execution, running, most }) => ({
+    kind: "overrun",
+    level: "warning",
+    subject: `schedule ${row.id}`,
+    host: running.host,
+    run: running.run,
+    detail: `${formatExecutionOwner(execution)} has run it for ${formatBriefDuration(wall - running.since)}; expected: at most ${formatBriefDuration(most)}`,
+    remedy: `signalbox show schedule ${quoteShellWord(row.id)}`,
+  }));
 }
 
 /** Finds occurrences that ask again and again for another start later. */

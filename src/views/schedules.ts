@@ -16,6 +16,7 @@ import {
   runsOnEveryHost,
 } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
+import { formatExpectation, getExpectation } from "../schedule/expectation.ts";
 import { canHandle } from "../schedule/handler-types.ts";
 import { BOOT, explainPlan, formatCronText, MANUAL, parsePlan } from "../schedule/plan.ts";
 import {
@@ -27,6 +28,7 @@ import {
 import { formatHostResults, listStates, type ShownDue } from "../schedule/state/host-states.ts";
 import { isHeadFree } from "../schedule/state/next-candidate.ts";
 import { NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
+import type { RunningRecord } from "../schedule/state/running-record.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 import { computeLag } from "../schedule/timing.ts";
 import { formatReason } from "../state/eviction-preview.ts";
@@ -77,12 +79,13 @@ import {
 import type { SnapshotView, TableColumn } from "./view.ts";
 
 /**
- * The states of a schedule. `due`: a worker may start the next run. `late`: the run has been due for
+ * The states of a schedule. `overrun`: a run takes longer than expected. `due`: a worker may start the next run. `late`: the run has been due for
  * `SCHEDULE_LATE_AFTER`, and no worker started it. `retrying`: a failed run is retried. `no-worker`: no worker has a
  * handler for it. `failed`: its last run failed, and is not retried.
  */
 export const SCHEDULE_STATES = [
   "malformed",
+  "overrun",
   "running",
   "paused",
   "no-worker",
@@ -255,7 +258,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     schedule: describeText("id of the schedule", "id"),
     state: describeChoice(SCHEDULE_STATES, "first element of `states`", "state"),
     states: describeTexts(
-      "all states that apply. `due`: a worker may start the next run; `late`: the run has been due for ten seconds; `retrying`: a failed run is retried; `failed`: the last run failed and is not retried; `no-worker`: no worker has a handler for it; `ended`: no further run is planned",
+      "all states that apply. `overrun`: a run takes longer than expected; `due`: a worker may start the next run; `late`: the run has been due for ten seconds; `retrying`: a failed run is retried; `failed`: the last run failed and is not retried; `no-worker`: no worker has a handler for it; `ended`: no further run is planned",
       "states",
     ),
     "fault?": describeText("which key of the schedule is missing or cannot be read, and why", "fault"),
@@ -293,6 +296,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
 
 const TONES: Partial<Record<ScheduleState, Tone>> = {
   malformed: "problem",
+  overrun: "problem",
   "no-worker": "problem",
   late: "problem",
   failed: "problem",
@@ -473,7 +477,7 @@ function buildRow(
     served,
     calendarFault,
     from: wall,
-    until: computeValidUntil(kept.value, next, wall),
+    until: computeValidUntil(kept.value, next, { due: due?.value, executions }, wall),
     row: {
       id,
       state: states[0] ?? "waiting",
@@ -549,6 +553,7 @@ function listRowStates(
   const overdue = next === undefined ? 0 : wall - next;
   const found: (ScheduleState | false)[] = [
     fault !== undefined && "malformed",
+    findOverruns({ definition, due: state, executions }, wall).length > 0 && "overrun",
     executions.length > 0 && "running",
     definition !== undefined && isPaused(definition, state, wall) && "paused",
     !isServed && !isOver && "no-worker",
@@ -580,14 +585,47 @@ function isRetried(due: DueState | undefined): boolean {
   return due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled) === true;
 }
 
+/** A run that should take at most so long, ms. */
+interface BoundedRun {
+  execution: Execution;
+  running: RunningRecord;
+  most: number;
+}
+
+type RunningSchedule = Pick<ScheduleRow, "definition" | "due" | "executions">;
+
+function listBounds({ definition, due, executions }: RunningSchedule): BoundedRun[] {
+  if (definition?.expect === undefined) return [];
+  return executions.flatMap((execution) => {
+    const { value: running } = execution;
+    if (running === undefined) return [];
+    const state = due?.hosts === undefined ? due : due.hosts.get(running.host);
+    const { most } = getExpectation(definition, state);
+    return most === undefined ? [] : [{ execution, running, most }];
+  });
+}
+
+/** Finds the runs of a schedule that take longer than expected. @param wall  ms since the epoch */
+export function findOverruns(schedule: RunningSchedule, wall: number): BoundedRun[] {
+  return listBounds(schedule).filter(({ running, most }) => wall - running.since >= most);
+}
+
 /** Returns the next instant at which the row changes without a change in etcd. */
 function computeValidUntil(
   definition: Definition | undefined,
   next: number | undefined,
+  running: Pick<ScheduleRow, "due" | "executions">,
   wall: number,
 ): number {
   const end = runsAtBoot(definition) ? definition?.end : undefined;
-  const instants = [next, next && next + SCHEDULE_LATE_AFTER, definition?.pause?.until, end && end + 1];
+  const overruns = listBounds({ definition, ...running }).map(({ running, most }) => running.since + most);
+  const instants = [
+    next,
+    next && next + SCHEDULE_LATE_AFTER,
+    definition?.pause?.until,
+    end && end + 1,
+    ...overruns,
+  ];
   return Math.min(
     Number.POSITIVE_INFINITY,
     ...(instants.filter((at) => at !== undefined && at > wall) as number[]),
@@ -706,6 +744,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ["data", definition.data === undefined ? undefined : JSON.stringify(definition.data)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),
+    ["expected", formatExpected(definition, due)],
     ["note", definition.note],
     ["source", definition.source],
     [
@@ -715,6 +754,12 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
         : `${formatHostResults(due) ?? due.last.result}, ${formatAgo(due.last.endedAt, wall)}`,
     ],
   ]);
+}
+
+/** Formats how long a run should take: `at most 20m`, `auto, at most 42s`. */
+export function formatExpected(definition: Definition, due: DueState | undefined): string | undefined {
+  const bounds = formatExpectation(getExpectation(definition, due));
+  return definition.expect === "auto" ? ["auto", ...(bounds ? [bounds] : [])].join(", ") : bounds;
 }
 
 type FactEntry = readonly [label: string, value: string | undefined];

@@ -19,6 +19,19 @@ export type WorkerEvent =
       run: string;
       attempt: number;
     }
+  /** A running task has taken as long as expected, `bound` ms, and has not ended. Sent once for each start. */
+  | {
+      kind: "overrun";
+      id: string;
+      type: string;
+      definition: Definition;
+      scheduled: number;
+      run: string;
+      attempt: number;
+      /** ms since the epoch. */
+      startedAt: number;
+      bound: number;
+    }
   /**
    * `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. `wasFailing`:
    * the result before was a failure.
@@ -34,6 +47,8 @@ export type WorkerEvent =
       again?: number;
       isDead: boolean;
       wasFailing: boolean;
+      /** The outcome is not stored: another worker has the occurrence, or the schedule was deleted. */
+      isLost?: true;
     }
   /** Occurrences that were missed and will not run. */
   | { kind: "skipped"; id: string; type: string; definition: Definition; outcome: OccurrenceOutcome }

@@ -28,6 +28,13 @@ export interface ScheduledTask {
    * next occurrence replaces it. Everything that must not outlive the claim must end before `getHorizon()`.
    */
   readonly signal: AbortSignal;
+  /** The last checkpoint of the starts before, if there is one. */
+  readonly checkpoint?: string;
+  /**
+   * Saves a text for the next start of the occurrence, at most 16 KiB. It is deleted when the occurrence has succeeded.
+   * @throws TooLargeError; PreemptedError if another start has the occurrence; StoreError
+   */
+  saveCheckpoint(text: string): Promise<void>;
   /** Tells how far the task is, for listings: one line of at most 200 characters. */
   reportProgress(text: string): void;
   /**

@@ -114,6 +114,15 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
   fc.record({ kind: fc.constant("agentReport" as const), name: usableName, agent: runId }),
   fc.record({ kind: fc.constant("outputRequest" as const), name: usableName, run: runId, viewer: runId }),
   fc.record({ kind: fc.constant("outputChunk" as const), name: usableName }),
+  fc.record(
+    {
+      kind: fc.constant("checkpoint" as const),
+      name: usableName,
+      host: usableName,
+      scheduled: fc.integer({ min: 0, max: 1e14 }),
+    },
+    { requiredKeys: ["kind", "name", "scheduled"] },
+  ),
 );
 
 /** The key of a meaning. */
@@ -130,6 +139,8 @@ export function keyOf(what: Exclude<ParsedKey, { kind: "unknown" }>): string {
       return keys.agentReport(what.name, what.agent);
     case "outputRequest":
       return keys.outputRequest(what.name, what.run, what.viewer);
+    case "checkpoint":
+      return keys.checkpoint(what.name, what.host, what.scheduled);
     default:
       return keys[what.kind](what.name);
   }

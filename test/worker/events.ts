@@ -31,6 +31,11 @@ export function buildStarted(
   };
 }
 
+export function buildOverrun(bound: number): Of<"overrun"> {
+  const { late: _, ...started } = buildStarted();
+  return { ...started, kind: "overrun", startedAt: NOON, bound };
+}
+
 export function buildEnded(
   outcome: Partial<OccurrenceOutcome> = {},
   more: Partial<Of<"ended">> = {},

@@ -62,6 +62,7 @@ export function createTask(more: Partial<Definition> = {}): TestTask {
     definition: { cron: "* * * * *", timezone: "UTC", ...more },
     signal: ending.signal,
     reportProgress: () => {},
+    saveCheckpoint: async () => {},
     getHorizon: () => horizon,
     onExtended(listener) {
       listeners.add(listener);

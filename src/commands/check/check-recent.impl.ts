@@ -1,4 +1,6 @@
+import { formatBriefDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
@@ -15,7 +17,7 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
-import { findStoredFault } from "../../views/schedules.ts";
+import { findOverruns, findStoredFault, formatExpected } from "../../views/schedules.ts";
 import type { CommandExecutor } from "../command.ts";
 import { readSnapshotRanges, throwUnknownName } from "../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
@@ -24,14 +26,33 @@ import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios }
 
 export const checkSchedules = createRecentRunsCommand(readSchedules);
 
+/** The names of the schedules to check, and what was read of them. */
+interface ChosenSchedules {
+  names: readonly string[];
+  snapshot: Snapshot;
+}
+
 /** @throws SignalboxError 1 for a schedule that does not exist */
 async function readSchedules(context: CommandContext<CheckScheduleFlags>): Promise<RecentJobs> {
   const { args, flags } = context;
   const given = [...new Set(args.map((name) => validateName("schedule", name)))];
   const tags = flags.tag ?? [];
-  if (flags.all || tags.length > 0) return await readSelected(context, given, tags);
-  if (given.length === 0) throw new UsageError("ID is missing; name schedules, or use --tag or --all");
-  return await readNamed(context, given);
+  const isSelection = flags.all === true || tags.length > 0;
+  if (!isSelection && given.length === 0)
+    throw new UsageError("ID is missing; name schedules, or use --tag or --all");
+  const { names, snapshot } = isSelection
+    ? await readSelected(context, given, tags)
+    : await readNamed(context, given);
+  const jobs = names.flatMap((name) => listScheduleRuns(snapshot, name));
+  const { revision } = snapshot;
+  if (flags.expect !== true) return { jobs, revision };
+  const lacking = given.find((name) => isUnbounded(snapshot.schedules.get(name)?.value));
+  if (lacking !== undefined)
+    throw new UsageError(
+      `schedule ${quoteText(lacking)} does not say how long a run should take; leave out --expect, or set it: signalbox schedule edit`,
+    );
+  const wall = context.clock.getWallTime();
+  return { jobs: jobs.map((job) => ({ ...job, deviation: findDeviation(snapshot, job, wall) })), revision };
 }
 
 /** Reads all schedules, and selects named ones and those with these tags. */
@@ -39,7 +60,7 @@ async function readSelected(
   context: CommandContext,
   given: readonly string[],
   tags: readonly string[],
-): Promise<RecentJobs> {
+): Promise<ChosenSchedules> {
   const more = [context.keys.getOutcomesRange()];
   const snapshot = await readSnapshotRanges(context, ["schedules", "dues", "runnings"], more);
   const wall = context.clock.getWallTime();
@@ -54,7 +75,7 @@ async function readSelected(
   const names = [...new Set([...given, ...selected.map(([name]) => name)])].sort();
   if (names.length === 0)
     throw new SignalboxError(EXIT.undone, "no schedule is selected; see: signalbox ls schedules");
-  return { jobs: names.flatMap((name) => listScheduleRuns(snapshot, name)), revision: snapshot.revision };
+  return { names, snapshot };
 }
 
 /** Whether a schedule runs by itself, and again. */
@@ -65,7 +86,7 @@ function isCheckable(definition: Definition, due: DueState | undefined, wall: nu
   return kind !== "manual" && !isOver && removeAfter === undefined && !isPaused(definition, due, wall);
 }
 
-async function readNamed(context: CommandContext, names: readonly string[]): Promise<RecentJobs> {
+async function readNamed(context: CommandContext, names: readonly string[]): Promise<ChosenSchedules> {
   const { keys } = context;
   const ranges = names.flatMap(keys.listScheduleRanges);
   const snapshot = await readSnapshotRanges(context, [], ranges);
@@ -74,7 +95,34 @@ async function readNamed(context: CommandContext, names: readonly string[]): Pro
     const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
     return throwUnknownName("schedule", unknown, all.schedules.keys());
   }
-  return { jobs: names.flatMap((name) => listScheduleRuns(snapshot, name)), revision: snapshot.revision };
+  return { names, snapshot };
+}
+
+function isUnbounded(definition: Definition | undefined): boolean {
+  return definition !== undefined && definition.expect === undefined;
+}
+
+/** Finds a run that takes longer than expected; or else the last run, if it did or was too short. @param wall  ms */
+function findDeviation(
+  { schedules, dues, executions, outcomes }: Snapshot,
+  { name, host }: RecentRuns,
+  wall: number,
+): RecentRuns["deviation"] {
+  const definition = schedules.get(name)?.value;
+  if (definition === undefined) return undefined;
+  const due = dues.get(name)?.value;
+  const isHere = (one: { host?: string } | undefined) => host === undefined || one?.host === host;
+  const overruns = findOverruns({ definition, due, executions: executions.get(name) ?? [] }, wall);
+  const overrun = overruns.find(({ running }) => isHere(running));
+  const expected = `; expected: ${formatExpected(definition, due)}`;
+  if (overrun !== undefined) {
+    const detail = `has run for ${formatBriefDuration(wall - overrun.running.since)} on ${overrun.running.host}${expected}`;
+    return { isRunning: true, detail };
+  }
+  const last = outcomes.get(name)?.runs.find((one) => one.result !== "skipped" && isHere(one));
+  if (last?.deviation === undefined) return undefined;
+  const took = formatBriefDuration(last.endedAt - (last.startedAt ?? last.endedAt));
+  return { isRunning: false, detail: `its last run took ${took} (${last.deviation})${expected}` };
 }
 
 /** Lists the runs of a schedule; if it runs on every host, those of each host. */

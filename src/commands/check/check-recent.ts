@@ -34,6 +34,8 @@ const checkLock = declareCommand({
 const CHECK_SCHEDULE_FLAGS = declareFlags({
   "--tag TAG": { isRepeatable: true, help: "schedules with this tag, or all of several" },
   "--all": "all schedules",
+  "--expect":
+    "also how long runs take: 2 if one takes longer than the --expect of its schedule, 1 if the last one did, or was too short",
   ...CHECK_LOCK_FLAGS,
 });
 
@@ -54,6 +56,7 @@ const checkSchedule = declareCommand({
   flags: CHECK_SCHEDULE_FLAGS,
   examples: {
     "signalbox check schedule report --within 25h": "did the daily report succeed?",
+    "signalbox check schedule report --expect": "does it run as long as expected?",
     "signalbox check schedule --tag team=web --nagios": "the schedules of a team, for monitoring",
   },
   load: async () => (await import("./check-recent.impl.ts")).checkSchedules,

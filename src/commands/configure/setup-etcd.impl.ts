@@ -161,6 +161,7 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
     "due/",
     "running/",
     "outcomes/",
+    "checkpoints/",
     "history/",
     "workers/",
     "resources/",

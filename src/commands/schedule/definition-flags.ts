@@ -18,6 +18,7 @@ import {
   OVERLAPS,
   REMOVAL_CONDITIONS,
 } from "../../schedule/definition-values.ts";
+import { findExpectationFault } from "../../schedule/expectation.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../schedule/hook-address.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../command.ts";
@@ -53,6 +54,12 @@ function createNamesParser(what: string) {
 function parseZone(text: string): string {
   if (text === "") throw new UsageError("--timezone must not be empty; write UTC, or leave it out");
   return checkZone(text);
+}
+
+function parseExpect(text: string): string {
+  const fault = findExpectationFault(text);
+  if (fault !== undefined) throw new UsageError(`--expect ${fault}`);
+  return text;
 }
 
 function parseTag(text: string): string {
@@ -177,6 +184,11 @@ export const DEFINITION_FLAGS = declareFlags({
     help: "units of a resource to hold while it runs",
   },
   "--timeout DURATION": { canClear: true, help: "end a run that takes longer than this" },
+  "--expect RANGE": {
+    canClear: true,
+    parse: parseExpect,
+    help: "how long a run should take: 5s..20m, 5s.. or ..20m; auto: up to twice the usual; see --hook-overrun and ls problems",
+  },
   "--retries NUMBER": {
     canClear: true,
     parse: createCountParser(0),
@@ -208,6 +220,8 @@ export const DEFINITION_FLAGS = declareFlags({
   "--hook-dead ADDRESS|LINE": declareHookFlag("when an occurrence is given up"),
   "--hook-late ADDRESS|LINE": declareHookFlag("when a run starts late"),
   "--hook-missed ADDRESS|LINE": declareHookFlag("when occurrences are skipped"),
+  "--hook-overrun ADDRESS|LINE": declareHookFlag("when a run takes longer than --expect, while it runs"),
+  "--hook-too-short ADDRESS|LINE": declareHookFlag("when a run succeeds sooner than --expect"),
   "--tag TAG": {
     isRepeatable: true,
     canClear: true,

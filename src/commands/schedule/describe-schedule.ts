@@ -17,6 +17,7 @@ import {
   runsOnEveryHost,
 } from "../../schedule/definition.ts";
 import { EVERY_HOST, SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
+import { formatExpectation, getExpectation } from "../../schedule/expectation.ts";
 import { explainEventPlan, explainPlan, formatCronText, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { computeLag } from "../../schedule/timing.ts";
@@ -127,6 +128,7 @@ function formatField(field: string, value: unknown): string | undefined {
     field === "timezone" ||
     field === "ifExcluded" ||
     field === "group" ||
+    field === "expect" ||
     field === "catchup" ||
     field === "overlap"
   )
@@ -186,6 +188,7 @@ export function describeDefinition(id: string, definition: Definition, due?: Due
     describeWork(id, definition),
     ...describeRules(definition),
     ...describeLimits(definition),
+    ...describeExpectation(definition, due),
     ...(pause === undefined ? [] : [`the schedule is paused${formatSchedulePause(pause)}`]),
     ...(definition.note === undefined ? [] : [`note: ${definition.note}`]),
   ];
@@ -247,6 +250,14 @@ function describeLimits({
       ? []
       : [`the history keeps no outcome that ended ${formatDuration(keepFor)} before the newest one`]),
   ];
+}
+
+function describeExpectation(definition: Definition, due: DueState | undefined): string[] {
+  const { expect } = definition;
+  if (expect === undefined) return [];
+  const bounds = formatExpectation(getExpectation(definition, due));
+  const usual = "twice as long as usual, once enough runs have succeeded";
+  return [`a run should take ${bounds ?? `at most ${usual}`}; if not, it is told`];
 }
 
 /** Days ahead in which excluded days are listed. */

@@ -111,6 +111,10 @@ function buildSamplePayload(event: HookName, schedule: string, host: string, now
     case "start":
     case "late":
       return started;
+    case "overrun":
+      return { ...started, startedAt: now - DURATION, bound: DURATION };
+    case "too-short":
+      return { ...ended, result: "ok", code: 0, tail: OUTPUT, deviation: event };
     case "missed":
       return { ...common, endedAt: now, result: "skipped", count: 1, until: scheduled };
     case "success":

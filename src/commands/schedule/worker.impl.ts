@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { EXIT } from "../../base/errors.ts";
+import type { Settings } from "../../config/settings.ts";
 import { readMemberClocks } from "../../etcd/member-metrics.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import { getRetentionLimits } from "../../operate/retention.ts";
@@ -65,6 +66,10 @@ function buildPorts({ store, keys, clock, random, log, settings }: CommandConnec
   return { store, keys, clock, random, log, commands, env: io.env, settings: own };
 }
 
+function buildArchiveOptions({ archiveFile: path, archiveSize: size, archiveFiles: files }: Settings) {
+  return path === undefined ? undefined : { path, size, files };
+}
+
 function buildWorkerOptions(
   call: Call<WorkerFlags>,
   { settings, facts, clock }: CommandConnection,
@@ -86,6 +91,7 @@ function buildWorkerOptions(
     readMemberClocks: (signal: AbortSignal) =>
       readMemberClocks(buildStoreOptions(settings), clock.getWallTime, signal),
     output: buildOutputStorage(call, settings, env),
+    archive: buildArchiveOptions(settings),
     secrets: settings.password === undefined ? [] : [settings.password],
   };
 }

@@ -5,7 +5,7 @@ import { retryUnavailable } from "../retry.ts";
 import type { Store } from "../store.ts";
 import { grantOnce } from "./session.ts";
 
-/** How long one session is used for new keys, ms. */
+/** Default for how long one session is used for new keys, ms. */
 const USED_FOR = 60_000;
 
 /** A session that nobody renews, and until when it is used, by the clock, ms. */
@@ -21,13 +21,16 @@ interface ExpiryPorts {
   settings: { connectTimeout: number };
 }
 
-/** Sessions for keys that expire by themselves. The keys of a minute that stay equally long share one. */
+/** Sessions for keys that expire by themselves. The keys of a short time that stay equally long share one. */
 export class ExpirySessions {
   readonly #ports: ExpiryPorts;
+  readonly #usedFor: number;
   readonly #current = new Map<number, ExpirySession>();
 
-  constructor(ports: ExpiryPorts) {
+  /** @param usedFor  how long one session is used for new keys, ms. Default: a minute */
+  constructor(ports: ExpiryPorts, usedFor = USED_FOR) {
     this.#ports = ports;
+    this.#usedFor = usedFor;
   }
 
   /**
@@ -38,7 +41,7 @@ export class ExpirySessions {
     const now = this.#ports.clock.now();
     let session = this.#current.get(keptFor);
     if (session === undefined || session.until <= now) {
-      session = { id: this.#grant(now, keptFor), until: now + USED_FOR };
+      session = { id: this.#grant(now, keptFor), until: now + this.#usedFor };
       this.#current.set(keptFor, session);
       session.id.catch(() => this.#current.delete(keptFor));
     }
@@ -53,7 +56,7 @@ export class ExpirySessions {
   async #grant(now: number, keptFor: number): Promise<bigint> {
     const { store, random, settings } = this.#ports;
     const id = generateSessionId(random);
-    const ttl = Math.ceil((keptFor + USED_FOR) / 1_000);
+    const ttl = Math.ceil((keptFor + this.#usedFor) / 1_000);
     await retryUnavailable(this.#ports, now + settings.connectTimeout, (signal) =>
       grantOnce(store, id, ttl, signal),
     );

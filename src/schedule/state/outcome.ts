@@ -1,5 +1,6 @@
 import { isJsonObject, isUnits } from "../../base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
+import { DEVIATIONS, type Deviation } from "../expectation.ts";
 import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 
 /** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
@@ -54,6 +55,8 @@ export interface OccurrenceOutcome {
   /** Units that it held, by resource, and how long it waited for them, ms. */
   leases?: Readonly<Record<string, number>>;
   waited?: number;
+  /** Whether it took longer than expected, or has succeeded sooner. */
+  deviation?: Deviation;
   /** Exit code of the command, or status of the response to a request. */
   code?: number;
   reason?: string;
@@ -188,17 +191,19 @@ function filterOutcomes(value: unknown, most: number): OccurrenceOutcome[] {
   return Array.isArray(value) ? value.filter(isOutcome).slice(0, most) : [];
 }
 
-function isOutcome(value: unknown): value is OccurrenceOutcome {
+export function isOutcome(value: unknown): value is OccurrenceOutcome {
   if (!isJsonObject(value) || !OCCURRENCE_RESULTS.some((result) => result === value.result)) return false;
   if (!isMillis(value.scheduled) || !isMillis(value.endedAt)) return false;
   const isOptional = (isValid: (field: unknown) => boolean, ...fields: unknown[]) =>
     fields.every((field) => field === undefined || isValid(field));
   const { run, worker, host, token, reason, errorCode, tail, attempt, code, count } = value;
-  const { startedAt, late, until, leases, waited } = value;
+  const { startedAt, late, until, leases, waited, deviation } = value;
+  const isDeviation = (field: unknown) => DEVIATIONS.some((one) => one === field);
   return (
     isOptional(isText, run, worker, host, token, reason, errorCode, tail) &&
     isOptional(isCount, attempt, code, count) &&
     isOptional(isMillis, startedAt, late, until, waited) &&
-    isOptional(isUnits, leases)
+    isOptional(isUnits, leases) &&
+    isOptional(isDeviation, deviation)
   );
 }

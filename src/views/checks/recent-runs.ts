@@ -25,6 +25,8 @@ export interface RecentRuns {
   firstDue?: number | undefined;
   /** It runs at the boots of its host, so a success stays recent. */
   isAtBoot?: boolean;
+  /** How long runs take, if that is to be judged and is not as expected: a run that goes on, or the last one. */
+  deviation?: { isRunning: boolean; detail: string } | undefined;
   /** Why a schedule cannot run: one of its keys is missing, or cannot be read. */
   fault?: string | undefined;
 }
@@ -38,8 +40,9 @@ interface RecentLimit {
 }
 
 /**
- * Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure. The time of a
- * schedule that has not run begins when its first run is due, and so does that of one that runs at boot.
+ * Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure, and so is a run that
+ * takes longer than expected. The time of a schedule that has not run begins when its first run is due, and so does that of one
+ * that runs at boot.
  */
 export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const about = createFindingBuilder(
@@ -50,6 +53,8 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const success = job.runs.find(({ isSuccess }) => isSuccess);
   const [last] = job.runs;
   const dueFor = job.firstDue === undefined ? undefined : limit.wall - job.firstDue;
+  const { deviation } = job;
+  if (deviation?.isRunning) return about.failure(deviation.detail, formatInspectCommand(job));
   if (last === undefined && dueFor !== undefined && dueFor <= limit.within)
     return about.ok(`has not run yet; its first run ${formatDueTime(limit.wall - dueFor, limit)}`);
   if (last === undefined && dueFor === undefined && job.isAtBoot)
@@ -57,6 +62,8 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const age = job.isAtBoot ? dueFor : success && computeTimeSinceEnd(success, limit);
   if (success === undefined || (age ?? 0) > limit.within)
     return about.failure(...describeMissing(job, success, limit));
+  if (deviation !== undefined && last?.isSuccess)
+    return about.warning(deviation.detail, formatInspectCommand(job));
   if (last === undefined || last.isSuccess)
     return about.ok(`succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`);
   return about.warning(

@@ -19,6 +19,7 @@ import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Boot } from "../../schedule/state/boot.ts";
 import { type HandOver, handEnd } from "../../schedule/state/chain.ts";
+import { parseCheckpoint } from "../../schedule/state/checkpoint.ts";
 import { type DueState, formatDue, type HandedEnd, type OpenOccurrence } from "../../schedule/state/due.ts";
 import { type Candidate, canOverlap } from "../../schedule/state/next-candidate.ts";
 import {
@@ -63,6 +64,13 @@ export interface ClaimedOccurrence {
   token: bigint;
   due: VersionedValue<DueState>;
   outcomes: VersionedValue<OutcomeHistory>;
+  checkpoint: {
+    key: string;
+    /** What an earlier start has saved. */
+    last: string | undefined;
+    /** Whether the key may exist. */
+    mayExist: boolean;
+  };
   /** Returns the timing of the schedule as it is now: what comes after an end depends on it. */
   getTiming(): Timing;
 }
@@ -202,6 +210,9 @@ interface PreparedClaim {
   due: string;
   /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
   running: { key: string; record: RunningRecord; value: string } | undefined;
+  checkpointKey: string;
+  /** Whether an earlier start may have saved a checkpoint. */
+  mayHaveCheckpoint: boolean;
   /** Guards on everything that the decision depends on. */
   guards: Compare[];
 }
@@ -242,7 +253,20 @@ function prepareClaim(
     ...cache.guardRules(...rules),
   ];
   const running = record && { key, record, value: formatRunning(record) };
-  return { id, host, definition, start, step, due: formatDue(start.due), running, guards };
+  const checkpointKey = keys.checkpoint(id, host, record?.scheduled ?? 0);
+  const mayHaveCheckpoint = record !== undefined && candidate.open !== undefined;
+  return {
+    id,
+    host,
+    definition,
+    start,
+    step,
+    due: formatDue(start.due),
+    running,
+    checkpointKey,
+    mayHaveCheckpoint,
+    guards,
+  };
 }
 
 function createTimingWithoutCalendars({ name, definition }: CachedSchedule): Timing {
@@ -321,10 +345,11 @@ function buildRunningGuards(keys: Keys, { id, host, definition }: CachedSchedule
 
 function buildClaimTxn(
   { ports: { keys, settings }, registration }: ClaimContext,
-  { id, host, definition, start, due, running, guards }: PreparedClaim,
+  claim: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
   successors: SuccessorWrites,
 ): Txn {
+  const { id, host, definition, start, due, running, guards } = claim;
   const session = registration.session.id;
   const outcomes = keys.outcomes(id, host);
   const success: Op[] = [{ op: "put", key: keys.due(id, host), value: due }, ...successors.writes];
@@ -334,15 +359,16 @@ function buildClaimTxn(
     const value = formatOutcomes(addOutcomes(before.value, start.outcomes, limits, start.dead));
     success.push({ op: "put", key: outcomes, value });
   }
-  const read: Op = { op: "range", key: outcomes };
+  const read: Op[] = [{ op: "range", key: outcomes }];
+  if (claim.mayHaveCheckpoint) read.unshift({ op: "range", key: claim.checkpointKey });
   return {
     compare: [
       ...guards,
       ...successors.compare,
       ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)]),
     ],
-    success: [...success, read],
-    failure: [{ op: "range", key: running?.key ?? keys.running(id) }, read],
+    success: [...success, ...read],
+    failure: [{ op: "range", key: running?.key ?? keys.running(id) }, ...read],
   };
 }
 
@@ -351,16 +377,18 @@ function buildClaimTxn(
  * contains its own running key.
  */
 function parseClaimAnswer(
-  { id, host, definition, start, running, getTiming }: PreparedClaim & Pick<ClaimedOccurrence, "getTiming">,
+  claim: PreparedClaim & Pick<ClaimedOccurrence, "getTiming">,
   answer: TxnResponse,
   wasFailing: boolean,
 ): OccurrenceClaimResult {
+  const { id, host, definition, start, running, checkpointKey, mayHaveCheckpoint, getTiming } = claim;
   const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
   const isOwn = running !== undefined && found?.value === running.value;
   if (!answer.succeeded && !isOwn) return { kind: "missed" };
   if (running === undefined || start.occurrence === undefined)
     return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
   const token = found?.createRevision ?? answer.revision;
+  const kept = mayHaveCheckpoint ? findFirstKey(answer.results.at(-2)) : undefined;
   const claimed = {
     id,
     host,
@@ -371,6 +399,11 @@ function parseClaimAnswer(
     token,
     due: { value: start.due, mod: token },
     outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
+    checkpoint: {
+      key: checkpointKey,
+      last: kept && parseCheckpoint(kept.value),
+      mayExist: kept !== undefined,
+    },
     getTiming,
   };
   return { kind: "claimed", claimed, outcomes: start.outcomes, wasFailing };

@@ -1,16 +1,11 @@
-import { constants } from "node:fs";
-import { mkdtemp, open, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
 import { waitAtMost } from "../../base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 import { formatMark, RecordedOutput } from "./recorded-output.ts";
+import { TaskFiles } from "./task-files.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
 /** Why a command was ended early. */
@@ -122,6 +117,9 @@ const doNothing = () => {};
 /** How long to wait for the last output after all processes of a command are gone, ms. */
 const LAST_OUTPUT = 2_000;
 
+/** How long to wait for the disk, to read the last checkpoint of a command, ms. */
+const LAST_READ = 2_000;
+
 /** Options for running a command as a handler. Durations in ms. */
 export interface CommandHandlerOptions {
   /** The command as argv. */
@@ -180,15 +178,17 @@ export class CommandHandler implements Handler {
     const given = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
     const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
-    const progress = await openProgressFile(this.#ports, (text) => task.reportProgress(text));
-    const own = {
-      ...buildTaskEnv(task, this.#ports.host),
-      ...(progress !== undefined && { SIGNALBOX_PROGRESS_FILE: progress.path }),
-    };
+    const files = await TaskFiles.open(this.#ports, task);
+    const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
     const run = new GuardedRun(this.#ports, task);
-    const ended = await run
-      .run({ file, args, env, streams }, own, timeout)
-      .finally(() => void progress?.close()); // the result does not wait for the disk
+    let ended: GuardedRunResult;
+    try {
+      ended = await run.run({ file, args, env, streams }, own, timeout);
+      const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
+      if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
+    } finally {
+      void files?.close(); // the result does not wait for the disk
+    }
     // No process can write any more, so the output ends, unless another program still has it open.
     await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
     output.end();
@@ -230,75 +230,4 @@ export class CommandHandler implements Handler {
 export function toLostResult(reason: unknown): TaskResult {
   if (reason instanceof TaskLost) return { result: reason.result, reason: reason.message };
   return { result: "lost", reason: reason instanceof Error ? reason.message : String(reason) };
-}
-
-/** How often the file is read, ms. */
-const READ_EVERY = 1_000;
-/** What is read of it, bytes. */
-const READ_BYTES = 1_024;
-
-/** A file in which a command says how far it is, in a private directory. */
-interface ProgressFile {
-  readonly path: string;
-  /** Removes the file with its directory. */
-  close(): Promise<void>;
-}
-
-/**
- * Creates the directory of a progress file, and reads the file while it changes.
- * @param report  called with the text
- * @returns undefined if the directory cannot be created, for example on a full disk: the command runs without it
- */
-async function openProgressFile(
-  { clock, log }: { clock: Clock; log: Log },
-  report: (text: string) => void,
-): Promise<ProgressFile | undefined> {
-  const folder = await createFolder(log);
-  if (folder === undefined) return undefined;
-  const path = join(folder, "progress");
-  const over = new AbortController();
-  const reading = followFile(path, clock, report, over.signal);
-  return {
-    path,
-    close: async () => {
-      over.abort(new Error("the command has ended"));
-      await reading;
-      await rm(folder, { recursive: true, force: true }).catch(() => {});
-    },
-  };
-}
-
-async function createFolder(log: Log): Promise<string | undefined> {
-  try {
-    return await mkdtemp(join(tmpdir(), "signalbox-progress-"));
-  } catch (error) {
-    log.debug("no file for progress", { error: String(error) });
-    return undefined;
-  }
-}
-
-async function followFile(
-  path: string,
-  clock: Clock,
-  report: (text: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let before: string | undefined; ; ) {
-    await clock.sleep(READ_EVERY, signal).catch(() => {});
-    if (signal.aborted) return;
-    const text = await readStart(path).catch(() => undefined); // the command has not written it yet
-    if (text !== undefined && text !== before) report(text);
-    before = text;
-  }
-}
-
-async function readStart(path: string): Promise<string> {
-  // The command may have put something else there: a pipe would block a thread, a link lead elsewhere.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

@@ -135,6 +135,8 @@ const PRIORITIES: Readonly<Partial<Record<HookName, string>>> = {
   "failed-first": "4",
   dead: "5",
   missed: "4",
+  overrun: "4",
+  "too-short": "4",
 };
 
 /** Builds the message of a hook. @returns a fault if its address is none */

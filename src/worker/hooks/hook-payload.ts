@@ -26,6 +26,9 @@ export interface HookPayload {
   /** For a failure: when it starts again, in ms since the epoch, and whether it was given up. */
   again?: number;
   isDead?: boolean;
+  /** For an overrun: how long a run should take at most, ms. For ended runs: whether one took too long, or too short. */
+  bound?: number;
+  deviation?: string;
   /** For missed occurrences: how many, and the last one. */
   count?: number;
   until?: number;
@@ -45,6 +48,11 @@ export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: n
     const buildPayload = (name: HookName): HookPayload => ({ ...started, event: name });
     return late >= lateAfter ? [buildPayload("start"), buildPayload("late")] : [buildPayload("start")];
   }
+  if (event.kind === "overrun") {
+    const { scheduled, run, attempt, startedAt, bound } = event;
+    const common = buildCommonFields(event, host, scheduled);
+    return [{ ...common, run, attempt, startedAt, bound, event: "overrun" }];
+  }
   if (event.kind === "skipped") return [{ ...buildOutcomeFields(event, host), event: "missed" }];
   if (event.kind !== "ended") return [];
   const { again, isDead } = event;
@@ -53,7 +61,10 @@ export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: n
 }
 
 function listEndHooks({ outcome, isDead, wasFailing }: Extract<WorkerEvent, { kind: "ended" }>): HookName[] {
-  if (outcome.result === "ok") return wasFailing ? ["success", "recovered"] : ["success"];
+  if (outcome.result === "ok") {
+    const short: HookName[] = outcome.deviation === "too-short" ? ["too-short"] : [];
+    return wasFailing ? ["success", "recovered", ...short] : ["success", ...short];
+  }
   if (!isDead && !isFailure(outcome.result)) return [];
   const failed: HookName[] = wasFailing ? ["failure"] : ["failure", "failed-first"];
   return isDead ? [...failed, "dead"] : failed;
@@ -79,6 +90,8 @@ const PATHS: Readonly<Record<HookName, string>> = {
   dead: "/fail",
   late: "/log",
   missed: "/fail",
+  overrun: "/fail",
+  "too-short": "/fail",
 };
 
 /** Replaces `{event}` in a URL by the path of the event, in the format of healthchecks.io. */

@@ -34,7 +34,7 @@ export function buildHookText(payload: HookPayload): HookText {
 }
 
 function describeEvent(payload: HookPayload): string {
-  const { event, late = 0, count = 1, attempt } = payload;
+  const { event, late = 0, count = 1, attempt, bound = 0, startedAt = 0, endedAt = 0 } = payload;
   switch (event) {
     case "start":
       return "has started";
@@ -48,6 +48,10 @@ function describeEvent(payload: HookPayload): string {
       return `has started ${formatDuration(Math.round(late / 1_000) * 1_000)} late`;
     case "missed":
       return `was skipped ${count === 1 ? "once" : `${count} times`}`;
+    case "overrun":
+      return `has been running for more than ${formatDuration(bound)}`;
+    case "too-short":
+      return `has succeeded after ${formatDuration(endedAt - startedAt)}, sooner than expected`;
     case "failure":
     case "failed-first":
       return describeFailure(payload);
@@ -102,6 +106,8 @@ const SEVERITIES: Readonly<Partial<Record<HookPayload["event"], string>>> = {
   start: "info",
   late: "warning",
   missed: "warning",
+  overrun: "warning",
+  "too-short": "warning",
 };
 
 /**

@@ -77,6 +77,11 @@ function createMeters(prom: Prom, registry: Registry) {
     ]),
     skipped: createCounter("skipped_total", "Occurrences that were missed and are not caught up.", ["type"]),
     dead: createCounter("dead_total", "Occurrences that were given up.", ["type"]),
+    deviations: createCounter(
+      "deviations_total",
+      "Starts that took longer than expected (overrun), or succeeded sooner (too-short).",
+      ["type", "deviation"],
+    ),
     hooks: createCounter("hooks_total", "Calls of hooks, by result.", ["result"]),
     lost: createCounter("lost_changes_total", "Keys of which the watch had lost changes.", []),
     late: createHistogram("late_seconds", "Time from when an occurrence was due to its start.", LATENESS),
@@ -121,6 +126,7 @@ function countWorkerEvent(meters: Meters, event: WorkerEvent, type: string): voi
     meters.fired.inc({ type });
     meters.late.observe({ type }, Math.max(0, event.late) / 1_000);
   }
+  if (event.kind === "overrun") meters.deviations.inc({ type, deviation: "overrun" });
   if (event.kind === "ended") countEnd(meters, event, type);
   if (event.kind === "skipped") meters.skipped.inc({ type }, event.outcome.count ?? 1);
   if (event.kind === "lostChanges") meters.lost.inc(event.keys);
@@ -142,6 +148,7 @@ function countEnd(
   const { result, startedAt, endedAt } = outcome;
   meters.ended.inc({ type, result });
   if (result === "failed" || result === "timeout") meters.failed.inc({ type });
+  if (outcome.deviation === "too-short") meters.deviations.inc({ type, deviation: outcome.deviation });
   if (again !== undefined) meters.retried.inc({ type });
   if (isDead) meters.dead.inc({ type });
   if (startedAt !== undefined) meters.duration.observe({ type }, Math.max(0, endedAt - startedAt) / 1_000);

@@ -5,6 +5,7 @@ import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../sched
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
+import { CheckpointWriter } from "../tasks/checkpoint-writer.ts";
 import { buildOutcome, completeTask, type TaskCompletion } from "../tasks/complete-task.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
@@ -19,6 +20,7 @@ export class PolledTask {
   readonly #ports: SchedulePorts;
   readonly #aliveTime: number;
   readonly #registration: WorkerRegistration;
+  readonly #checkpoints: CheckpointWriter;
   readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
@@ -38,6 +40,7 @@ export class PolledTask {
     this.#onCompleted = onCompleted;
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
     this.#registration = registration;
+    this.#checkpoints = new CheckpointWriter(ports, claimed, registration);
     this.#followSession(registration.session.signal);
   }
 
@@ -59,6 +62,15 @@ export class PolledTask {
     if (findFirstKey(own)?.createRevision !== this.claimed.token) throw this.#createPreemptedError();
     if (findFirstKey(due) === undefined) throw this.#createDeletedError();
     this.aliveUntil = this.#ports.clock.getWallTime() + this.#aliveTime;
+  }
+
+  /**
+   * Saves a text for the next start of the occurrence.
+   * @throws TooLargeError; PreemptedError if another worker owns the task; AlreadyFinishedError; StoreError
+   */
+  async saveCheckpoint(text: string): Promise<void> {
+    this.#assertTaken();
+    await this.#checkpoints.save(text);
   }
 
   /**
@@ -101,6 +113,7 @@ export class PolledTask {
   ): Promise<void> {
     this.#assertTaken();
     const { clock } = this.#ports;
+    await this.#checkpoints.settle();
     const outcome = buildOutcome(this.claimed, taskResult, clock.getWallTime());
     const { keepResult } = this.claimed.definition;
     const resultSession = keepResult && (await this.#registration.expiry.choose(keepResult).id);

@@ -8,10 +8,12 @@ import { thisMachine } from "../../config/machine.ts";
 import { scrubEnv } from "../../config/scrub.ts";
 import { createConditionLookup } from "../../fleet/conditions.ts";
 import { createMacros, type MacroFacts } from "../../fleet/macros.ts";
+import { type ArchiveOptions, ArchiveWriter } from "../../output/archive.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
 import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
+import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import { createBootReader } from "../engine/boot-reader.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -54,6 +56,8 @@ export interface WorkerServiceOptions {
   secrets: readonly string[];
   /** Where the output of tasks is kept; undefined to keep none. */
   output?: OutputStorage | undefined;
+  /** Where outcomes are archived; undefined for nowhere. */
+  archive?: ArchiveOptions | undefined;
   /** Reads how far the clocks of etcd's members differ from this host's clock. */
   readMemberClocks?: ScheduleWorkerOptions["readMemberClocks"];
 }
@@ -72,6 +76,7 @@ export class WorkerService {
   readonly #handlerPorts: HandlerPorts;
   readonly #spans: SpanSender | undefined;
   readonly #traces: TaskTraces | undefined;
+  readonly #archive: ArchiveWriter | undefined;
   #metrics: WorkerMetrics | undefined;
   #heldLeases = 0;
   #runsCommands: boolean;
@@ -93,6 +98,7 @@ export class WorkerService {
     this.#options = options;
     this.#handlerPorts = buildHandlerPorts(ports, options);
     this.#spans = createSpanSender(ports.env, ports, options.facts.fqdn);
+    this.#archive = options.archive && new ArchiveWriter(ports, options.archive);
     this.#traces = this.#spans && new TaskTraces(ports.clock, this.#spans);
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
     this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
@@ -134,6 +140,7 @@ export class WorkerService {
       await this.#hooks.close();
       await this.#metrics?.close();
       await this.#spans?.close();
+      await this.#archive?.close();
       await this.#notifier.close();
     }
   }
@@ -219,14 +226,27 @@ export class WorkerService {
     this.#notifier.sendReady();
   }
 
+  /** Archives what etcd's history of the schedule has. */
+  #archiveOutcome(event: WorkerEvent): void {
+    if (event.kind !== "skipped" && (event.kind !== "ended" || event.isLost)) return;
+    const { id: schedule, type, outcome } = event;
+    this.#archive?.append({ id: buildOutcomeId(schedule, outcome), schedule, type, ...outcome });
+  }
+
   #handleEvent(event: WorkerEvent): void {
     logWorkerEvent(this.#ports.log, event);
     this.#hooks.handleEvent(event);
     this.#metrics?.countEvent(event);
     this.#traces?.handleEvent(event);
+    this.#archiveOutcome(event);
     if (event.kind === "load")
       this.#notifier.sendStatus(`${event.running} of ${event.concurrency} tasks run`);
   }
+}
+
+/** Builds what tells an outcome from others. Occurrences that were never started have no run. */
+function buildOutcomeId(id: string, { run, host = "", scheduled, endedAt }: OccurrenceOutcome): string {
+  return run ?? [id, host, scheduled, endedAt].join("@");
 }
 
 function readConfiguredFile({ log }: WorkerServicePorts, options: WorkerServiceOptions): WorkerFile {
@@ -252,16 +272,20 @@ const SYSTEMD: ReadonlySet<string> = new Set(SYSTEMD_VARIABLES);
 const LATE_AFTER = 60_000;
 
 /**
- * Logs worker events that the worker itself does not log: late starts, skipped occurrences, retries and final failures.
+ * Logs worker events that the worker itself does not log: late starts, overruns, skipped occurrences, retries and final failures.
  */
 function logWorkerEvent(log: Log, event: WorkerEvent): void {
   if (event.kind === "started" && event.late >= LATE_AFTER)
     log.warn("started late", { schedule: event.id, late: formatDuration(event.late) });
+  if (event.kind === "overrun")
+    log.warn("takes longer than expected", { schedule: event.id, expected: formatDuration(event.bound) });
   if (event.kind === "skipped") {
     const { count = 1, reason, scheduled } = event.outcome;
     log.warn("skipped", { schedule: event.id, scheduled: formatInstant(scheduled), count, reason });
   }
   if (event.kind !== "ended") return;
+  if (event.outcome.deviation === "too-short")
+    log.warn("succeeded sooner than expected", { schedule: event.id, expected: event.definition.expect });
   const { id: schedule, outcome, again, isDead } = event;
   if (isDead) log.error("given up", { schedule, attempt: outcome.attempt, reason: outcome.reason });
   else if (again !== undefined) log.info("starts again", { schedule, at: formatInstant(again) });

@@ -4,6 +4,7 @@ import { StoreError } from "../../etcd/store.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import { findDeviation, getExpectation, updateUsual } from "../../schedule/expectation.ts";
 import { type HandOver, handEnd } from "../../schedule/state/chain.ts";
 import {
   buildDeadLetter,
@@ -75,9 +76,10 @@ export async function completeTask(
   for (;;) {
     const completed = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
     const handed = handOver(claimed, ended, completed);
-    const result = handed === undefined ? completed : { ...completed, due: handed.due };
-    const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
+    const dead = completed.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
+    const next = handed?.due ?? completed.due;
+    const result = { ...completed, due: updateUsual(claimed.definition, next, history.runs) };
     const successors = await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, handed, call));
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const { resultSession } = ended;
@@ -165,10 +167,10 @@ function buildCompletionTxn(
   { result, due, history, outcomes, successors, isRemoved, resultSession }: CompletionStep,
 ): Txn {
   const { id, host, key, token } = claimed;
-  const removing: Op[] = [keys.schedule(id), keys.due(id, host), key].map((one) => ({
-    op: "delete",
-    key: one,
-  }));
+  const buildDeletion = (one: string): Op => ({ op: "delete", key: one });
+  const isForgotten = claimed.checkpoint.mayExist && result.isOver && !result.isDead;
+  const checkpoint = isForgotten ? [buildDeletion(claimed.checkpoint.key)] : [];
+  const removing = [keys.schedule(id), keys.due(id, host), key].map(buildDeletion).concat(checkpoint);
   const last = { key: keys.outcomes(id, host) };
   removing.push(
     resultSession === undefined
@@ -179,6 +181,7 @@ function buildCompletionTxn(
   const ending: Op[] = [
     { op: "put", key: keys.due(id, host), value: formatDue(result.due) },
     { op: "delete", key },
+    ...checkpoint,
     ...successors.writes,
     { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id, host), history, outcomes) },
   ];
@@ -339,13 +342,14 @@ function passFields(from: Pick<OccurrenceOutcome, PassedField>): Pick<Occurrence
  * @param taskResult result of the handler
  */
 export function buildOutcome(
-  { running, token, open }: ClaimedOccurrence,
+  { definition, due, running, token, open }: ClaimedOccurrence,
   taskResult: Pick<OccurrenceOutcome, "result" | "reason" | PassedField>,
   endedAt: number,
 ): EndedOccurrence["outcome"] {
   const { scheduled, run, worker, host, attempt, since, late } = running;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
+  const deviation = findDeviation(getExpectation(definition, due.value), result, endedAt - since);
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
   return {
     scheduled,
@@ -358,6 +362,7 @@ export function buildOutcome(
     late,
     token: String(token),
     result: result as EndedOccurrence["outcome"]["result"],
+    ...(deviation !== undefined && { deviation }),
     ...(reason !== undefined && { reason }),
     ...passFields(taskResult),
   };

@@ -6,6 +6,7 @@ import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import { CheckpointWriter } from "./checkpoint-writer.ts";
 
 /** A running task and the functions that end it. */
 export interface RunningTask {
@@ -15,6 +16,8 @@ export interface RunningTask {
   end(createReason: () => TaskLost): void;
   /** Call this when the handler has ended: the signal of the task is not aborted any more. */
   close(): void;
+  /** Waits until the checkpoints are written that the handler has saved. Never rejects. */
+  settle(): Promise<void>;
 }
 
 /** Creates the task that handlers receive for a claimed occurrence. Its signal is aborted when the session is lost. */
@@ -30,6 +33,7 @@ export function createRunningTask(
   };
   const { session } = registration;
   const progress = new ProgressReporter(ports, claimed, session.id);
+  const checkpoints = new CheckpointWriter(ports, claimed, registration);
   const handleSessionLoss = () =>
     end(() => new TaskLost("lost", String((session.signal.reason as Error).message)));
   if (session.signal.aborted) handleSessionLoss();
@@ -48,6 +52,8 @@ export function createRunningTask(
     attempt: running.attempt,
     run: running.run,
     ...(claimed.open.after !== undefined && { after: claimed.open.after }),
+    ...(claimed.checkpoint.last !== undefined && { checkpoint: claimed.checkpoint.last }),
+    saveCheckpoint: (text) => checkpoints.save(text),
     reportProgress: (text) => progress.report(text),
     getHorizon: () => session.horizon,
     onExtended: (listener) => registration.onExtended(listener),
@@ -57,7 +63,7 @@ export function createRunningTask(
     progress.close();
     session.signal.removeEventListener("abort", handleSessionLoss);
   };
-  return { task, claimed, end, close };
+  return { task, claimed, end, close, settle: () => checkpoints.settle() };
 }
 
 /** Shortest time between two writes of the progress of one task, ms. */

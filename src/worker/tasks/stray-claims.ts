@@ -93,6 +93,7 @@ function buildClaim(
     open: open ?? { scheduled, runAt: scheduled, attempt, failures: 0, kind: "due" },
     due: { value: state, mod: dueMod },
     outcomes: { value: { runs: [], dead: [] }, mod: 0n },
+    checkpoint: { key: "", last: undefined, mayExist: false },
     getTiming: () => NEVER_DUE, // it is given back, so nothing follows
   };
 }

@@ -1,4 +1,5 @@
 import { OVER } from "../../base/wait.ts";
+import { getExpectation } from "../../schedule/expectation.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
@@ -127,7 +128,10 @@ export class TaskPool {
     const about = { id, type, definition };
     this.#listener({ kind: "started", ...about, scheduled, late, run, attempt });
     log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
+    const stopWatching = this.#watchDuration(running);
     const taskResult = await runHandler(handler, running);
+    stopWatching();
+    await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
     const outcome = buildOutcome(claimed, taskResult, clock.getWallTime());
     const completion = await retryUntilDone(
@@ -148,7 +152,22 @@ export class TaskPool {
       outcome,
       ...state,
       ...(again !== undefined && { again }),
+      ...(settled === undefined && { isLost: true }),
     });
+  }
+
+  /** Tells once when a task takes longer than expected. @returns a function that ends the watch */
+  #watchDuration({ task, claimed }: RunningTask): () => void {
+    const { most: bound } = getExpectation(claimed.definition, claimed.due.value);
+    if (bound === undefined) return () => {};
+    const over = new AbortController();
+    const { id, type, definition, scheduled, run, attempt } = task;
+    const about = { id, type, definition, scheduled, run, attempt, startedAt: claimed.running.since };
+    void this.#context.ports.clock.sleep(bound, over.signal).then(
+      () => this.#listener({ kind: "overrun", ...about, bound }),
+      () => {},
+    );
+    return () => over.abort(OVER);
   }
 
   #logResult(

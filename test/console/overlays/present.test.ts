@@ -111,6 +111,7 @@ describe("the form that edits a schedule", () => {
       "after-end",
       "start",
       "at",
+      "expect",
       "pause-after-failures",
       "hook-start",
       "hook-failed-first",
@@ -118,6 +119,8 @@ describe("the form that edits a schedule", () => {
       "hook-dead",
       "hook-late",
       "hook-missed",
+      "hook-overrun",
+      "hook-too-short",
       "reason",
     ]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { HOOK_NAMES } from "../../../src/schedule/definition-values.ts";
 import { buildHookMessage, type HookMessage } from "../../../src/worker/hooks/call-hook.ts";
 import { buildHookPayloads, type HookPayload } from "../../../src/worker/hooks/hook-payload.ts";
-import { buildEnded, buildSkipped, buildStarted, NOON } from "../events.ts";
+import { buildEnded, buildOverrun, buildSkipped, buildStarted, NOON } from "../events.ts";
 
 const HOST = "web1.example.com";
 const [failure] = buildHookPayloads(
@@ -130,6 +130,8 @@ test("every event has a title of its own", () => {
     ...buildHookPayloads(buildEnded({}, { wasFailing: true }), HOST, 60_000),
     ...buildHookPayloads(buildEnded(failed, { isDead: true }), HOST, 60_000),
     ...buildHookPayloads(buildSkipped(7), HOST, 60_000),
+    ...buildHookPayloads(buildOverrun(90_000), HOST, 60_000),
+    ...buildHookPayloads(buildEnded({ deviation: "too-short" }), HOST, 60_000),
   ];
   const titles = payloads.map((payload) => [
     payload.event,
@@ -144,6 +146,9 @@ test("every event has a title of its own", () => {
     ["failed-first", "mail.daily has failed"],
     ["dead", "mail.daily was given up after 3 attempts"],
     ["missed", "mail.daily was skipped 7 times"],
+    ["overrun", "mail.daily has been running for more than 1m30s"],
+    ["success", "mail.daily has succeeded"],
+    ["too-short", "mail.daily has succeeded after 2s, sooner than expected"],
   ]);
   expect(new Set(payloads.map(({ event }) => event))).toEqual(new Set(HOOK_NAMES));
 });

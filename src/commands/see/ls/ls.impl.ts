@@ -1,8 +1,10 @@
 import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { clean, quoteText } from "../../../base/text.ts";
+import { resolveConfig } from "../../../config/config.ts";
 import { isCompacted } from "../../../etcd/retry.ts";
 import { load, readPages } from "../../../observe/read.ts";
-import type { QueueKind } from "../../../protocol/keys.ts";
+import { readArchive } from "../../../output/archive.ts";
+import { createKeys, type QueueKind } from "../../../protocol/keys.ts";
 import { toQueue } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
 import { computeQueueTally, type QueueTally } from "../../../state/shares.ts";
@@ -11,14 +13,15 @@ import { SnapshotBuilder } from "../../../state/snapshot-builder.ts";
 import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../../../state/view-context.ts";
 import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
 import { isFilterMatch } from "../../../views/filter.ts";
+import { historyView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
 import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
 import type { AnyView, QueueView } from "../../../views/view.ts";
-import type { CommandExecutor } from "../../command.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
 import { formatJsonText } from "../../json-output.ts";
 import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../read-snapshot.ts";
-import type { CommandContext } from "../../store-command.ts";
+import { type CommandContext, createMessagePrinter } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { addEtcdFaults, readEtcdHealth } from "../health.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
@@ -37,7 +40,9 @@ export const execute: CommandExecutor<LsFlags> = async (call, io) => {
   const id = (args[0] ?? "overview") as ViewId;
   if (flags.macros && id !== "hosts")
     throw new UsageError(`--macros works with ls hosts only; got ${quoteText(id)}`);
-  if (flags.columns?.[0] !== "help") return await createListCommand(VIEWS[id])(call, io);
+  const isColumnsHelp = flags.columns?.[0] === "help";
+  if (!isColumnsHelp && flags.archive !== undefined) return await listArchive(call, io, id);
+  if (!isColumnsHelp) return await createListCommand(VIEWS[id])(call, io);
   io.writeOutput(renderColumnsHelp(VIEWS[id]));
   return EXIT.ok;
 };
@@ -49,12 +54,57 @@ function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
     const options = parseListOptions(context, view, context.clock.getWallTime());
     checkOutputFlags(flags);
     if (flags.watch) return await (await import("./ls-watch.ts")).watchView(context, view, options);
-    const reading = await readViewRows(context, view, options);
-    if (flags.json) await printRowsJson(context, view, reading, options);
-    else if (flags.output !== undefined) await printExport(context, view, reading, options);
-    else await printTable(context, view, reading, options);
+    await printRows(context, view, await readViewRows(context, view, options), options);
     return EXIT.ok;
   });
+}
+
+/** Lists an archive of this host. @throws UsageError, ConfigError, SignalboxError if it cannot be read */
+async function listArchive(call: Call<LsFlags>, io: CommandIo, id: ViewId): Promise<number> {
+  const { flags, settings } = call;
+  if (id !== "history") throw new UsageError(`--archive works with ls history only; got ${quoteText(id)}`);
+  if (flags.watch) throw new UsageError("--archive cannot be combined with --watch");
+  const { values } = resolveConfig({ flags: settings, env: io.env });
+  const path = typeof flags.archive === "string" ? flags.archive : values.archiveFile;
+  if (path === undefined)
+    throw new UsageError("no archive is configured: set archiveFile, or write --archive=FILE");
+  const wall = Date.now();
+  const options = parseListOptions(call, historyView, wall);
+  checkOutputFlags(flags);
+  const empty = new SnapshotBuilder(createKeys(values.prefix), []).getSnapshot();
+  const printMessage = createMessagePrinter(call, io);
+  const rows = readArchivedRuns(path, (lines) =>
+    printMessage(
+      `${path}: left out ${lines === 1 ? "a line that is no record" : `${lines} lines that are no records`}`,
+    ),
+  );
+  const reading = { source: { archive: path }, rows, viewContext: buildViewContext(empty, wall) };
+  await printRows({ ...call, io }, historyView, reading, options);
+  return EXIT.ok;
+}
+
+async function* readArchivedRuns(
+  path: string,
+  onUnreadable: (lines: number) => void,
+): AsyncGenerator<PastRunRow> {
+  for await (const record of readArchive(path, onUnreadable)) {
+    const row = parseArchivedRun(record);
+    if (row !== undefined) yield row;
+  }
+}
+
+/** What printing rows needs of a command. */
+type ListOutput = Pick<CommandContext<LsFlags>, "flags" | "io" | "verbosity">;
+
+async function printRows<R>(
+  output: ListOutput,
+  view: AnyView<R>,
+  reading: ViewRows<R>,
+  options: ListOptions,
+): Promise<void> {
+  if (output.flags.json) await printRowsJson(output, view, reading, options);
+  else if (output.flags.output !== undefined) await printExport(output, view, reading, options);
+  else await printTable(output, view, reading, options);
 }
 
 /** Reads which resources have host macros in their names, and creates the view of hosts with a column for each. */
@@ -74,7 +124,7 @@ function checkOutputFlags({ output, json, watch }: LsFlags): void {
 
 /** Prints the rows in a format for other programs. The columns do not depend on the rows. */
 async function printExport<R>(
-  { flags, io }: CommandContext<LsFlags>,
+  { flags, io }: ListOutput,
   view: AnyView<R>,
   reading: ViewRows<R>,
   options: ListOptions,
@@ -89,7 +139,7 @@ async function printExport<R>(
 }
 
 async function printTable<R>(
-  { flags, io, verbosity }: CommandContext<LsFlags>,
+  { flags, io, verbosity }: ListOutput,
   view: AnyView<R>,
   reading: ViewRows<R>,
   options: ListOptions,
@@ -145,13 +195,12 @@ const BATCH = 65_536;
  * memory. If an order is requested, or the view needs the whole snapshot, all rows are read first.
  */
 async function printRowsJson<R>(
-  { io, keys }: CommandContext,
+  { io }: ListOutput,
   view: AnyView<R>,
   reading: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
-  const { revision } = reading;
-  const head = formatJsonText({ version: 1, revision, prefix: keys.prefix, view: view.id });
+  const head = formatJsonText({ version: 1, ...reading.source, view: view.id });
   let batch = `${head.slice(0, -1)},"rows":[`;
   let separator = "\n";
   const wanted =
@@ -183,9 +232,10 @@ async function* takeFirst<R>(
   }
 }
 
-/** Rows as they are read, and their common revision. */
+/** Rows as they are read. */
 interface ViewRows<R> {
-  revision: bigint;
+  /** Where they come from, for JSON: their common revision and the prefix, or the archive. */
+  source: object;
   viewContext: ViewContext;
   rows: AsyncIterable<R> | readonly R[];
 }
@@ -208,13 +258,14 @@ async function readViewRows<R>(
   ]);
   const snapshot = addEtcdFaults(builder.getSnapshot(), health);
   const viewContext = buildViewContext(snapshot, context.clock.getWallTime());
+  const source = { revision, prefix: context.keys.prefix };
   if (view.of === "queue")
     return {
-      revision,
+      source,
       viewContext,
       rows: streamQueueRows(context, view, { snapshot, viewContext, all: options.all }),
     };
-  return { revision, viewContext, rows: view.buildRows(snapshot, viewContext) };
+  return { source, viewContext, rows: view.buildRows(snapshot, viewContext) };
 }
 
 /** What rows of queues need besides their queue. `all`: also those of locks and resources that are free. */

@@ -28,6 +28,8 @@ const LS_FLAGS = declareFlags({
     parse: parseWrittenPastTime,
     help: "history and audit: what happened since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
   },
+  "--archive[=FILE]":
+    "history: the outcomes of schedules that the workers of this host have archived, from FILE or archiveFile; needs no etcd",
   "--sort COLUMN": "sort by this column; -COLUMN for the largest first",
   "--reverse": "reverse the order",
   "--columns A,B,…": {
@@ -72,6 +74,8 @@ export const ls = declareCommand({
     "signalbox ls locks --all --sort -since": "all locks, the longest held first",
     "signalbox ls history state:failed --since 8h": "which runs failed in the last 8 hours?",
     "signalbox ls history invoices": "the last runs of a lock; at most 20 are kept for each",
+    "signalbox ls history --archive backup state:failed":
+      "all failures of a schedule that a worker here has archived",
     "signalbox ls statistics --sort -busy": "which locks are a bottleneck?",
     "signalbox ls audit --since 2026-11-22T18:00Z": "what did operators do since the end of the last shift?",
     "signalbox ls hosts --macros": "how full is each host?",

@@ -1,0 +1,216 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import { generateRunId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { isJsonObject, parseJson } from "../base/parse-json.ts";
+import type { Random } from "../base/random.ts";
+import { quoteText } from "../base/text.ts";
+import { OVER, waitAtMost } from "../base/wait.ts";
+
+// Records of the past in files of this host: a line of JSON for each. The current file is renamed when it is full.
+
+export interface ArchiveOptions {
+  /** The current file. Full ones have its name with a time behind it. */
+  path: string;
+  /** Bytes of one file. A file may be larger by the records of one moment. */
+  size: number;
+  /** Number of files, with the current one; the oldest are removed. */
+  files: number;
+}
+
+/** A record. Of two with one id, one is a copy. */
+export interface ArchiveRecord extends Record<string, unknown> {
+  id: string;
+}
+
+/** Pause after a failed write, ms. */
+const AFTER_FAILURE = 5_000;
+/** How long the end of the process waits for the disk, ms. */
+const LAST_WAIT = 2_000;
+/** Records that wait for a full disk at most; the oldest are dropped. */
+const MOST_WAITING = 10_000;
+/** Several processes may write to one archive. A link or a pipe is not followed. */
+const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+interface ArchivePorts {
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+/** Writes records into an archive. Never throws, and never delays its caller. */
+export class ArchiveWriter {
+  readonly #ports: ArchivePorts;
+  readonly #options: ArchiveOptions;
+  readonly #over = new AbortController();
+  #waiting: string[] = [];
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+  #lost = 0;
+
+  constructor(ports: ArchivePorts, options: ArchiveOptions) {
+    this.#ports = ports;
+    this.#options = options;
+  }
+
+  append(record: ArchiveRecord): void {
+    // The disk does not answer.
+    if (this.#waiting.length >= 2 * MOST_WAITING) {
+      this.#lost += 1;
+      return;
+    }
+    this.#waiting.push(`${JSON.stringify({ v: 1, ...record })}\n`);
+    this.#writing ??= this.#writeWaiting().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Waits until everything is written, but not for a full disk. */
+  async close(): Promise<void> {
+    this.#over.abort(OVER);
+    const { clock, log } = this.#ports;
+    await waitAtMost(clock, LAST_WAIT, this.#writing ?? Promise.resolve());
+    const lost = this.#lost + this.#waiting.length;
+    if (lost > 0) log.warn("records were not archived", { file: this.#options.path, records: lost });
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const { clock, log, random } = this.#ports;
+    const { path: file } = this.#options;
+    while (this.#waiting.length > 0) {
+      const isLast = this.#over.signal.aborted;
+      try {
+        const lines = this.#waiting.slice(0, MOST_WAITING);
+        const written = await appendLines(this.#options, lines, () => nameFullFile(clock, random));
+        this.#waiting.splice(0, written);
+        if (written < lines.length) throw new Error("the disk is full");
+        if (this.#isFailing) log.info("records are archived again", { file, lost: this.#lost });
+        this.#isFailing = false;
+        this.#lost = 0;
+      } catch (error) {
+        this.#lost += this.#waiting.splice(0, Math.max(0, this.#waiting.length - MOST_WAITING)).length;
+        if (!this.#isFailing) log.warn("records wait to be archived", { file, error: String(error) });
+        this.#isFailing = true;
+        if (isLast) return;
+        await clock.sleep(AFTER_FAILURE, this.#over.signal).catch(() => {});
+      }
+    }
+  }
+}
+
+/** Returns what is added to the name of a full file. The names of later ones sort behind. */
+function nameFullFile(clock: Clock, random: Random): string {
+  const time = new Date(clock.getWallTime()).toISOString().replaceAll(/[-:.]/g, "");
+  return `${time}-${generateRunId(random)}`;
+}
+
+const FULL = /^\.\d{8}T\d{9}Z-[0-9a-z]{12,32}$/;
+
+/** @returns the number of lines that are written: not all, if the disk is full. @throws the system's error */
+async function appendLines(
+  options: ArchiveOptions,
+  lines: readonly string[],
+  nameFull: () => string,
+): Promise<number> {
+  const { path } = options;
+  const text = lines.join("");
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await renameFull(options, Buffer.byteLength(text), nameFull);
+  const file = await open(path, APPEND | SAFELY, 0o600);
+  try {
+    const end = await readLineEnd(file);
+    const bytes = Buffer.from(end + text);
+    const { bytesWritten } = await file.write(bytes);
+    if (bytesWritten === bytes.length) return lines.length;
+    const whole = bytes.subarray(end.length, Math.max(end.length, bytesWritten)).toString().split("\n");
+    return whole.length - 1;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Renames the current file if it has no space for so many bytes, and removes the oldest ones. */
+async function renameFull(
+  { path, size, files }: ArchiveOptions,
+  more: number,
+  nameFull: () => string,
+): Promise<void> {
+  const before = await stat(path).catch(() => undefined);
+  if (before === undefined || before.size === 0 || before.size + more <= size) return;
+  await rename(path, `${path}.${nameFull()}`).catch(ignoreMissing); // another process has renamed it
+  const full = await listFullFiles(path);
+  for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
+}
+
+/** Returns the line break that a process owes that was killed, or found the disk full, in the middle of a line. */
+async function readLineEnd(file: FileHandle): Promise<string> {
+  const status = await file.stat();
+  if (!status.isFile()) throw new Error("it is not a file");
+  if (status.size === 0) return "";
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, status.size - 1);
+  return buffer.toString() === "\n" ? "" : "\n";
+}
+
+/** Lists the full files of an archive, the oldest first; none if the folder cannot be read. */
+async function listFullFiles(path: string): Promise<string[]> {
+  const [folder, name] = [dirname(path), basename(path)];
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((one) => one.startsWith(name) && FULL.test(one.slice(name.length)))
+    .sort()
+    .map((one) => join(folder, one));
+}
+
+/**
+ * Reads the records of an archive, in the order in which they were written, each once.
+ * @param onUnreadable  called with the number of lines that are no records: a process was killed in the middle of one
+ * @throws SignalboxError if there is none, or it cannot be read
+ */
+export async function* readArchive(
+  path: string,
+  onUnreadable: (lines: number) => void,
+): AsyncGenerator<ArchiveRecord> {
+  const seen = new Set<string>();
+  let unreadable = 0;
+  for (const one of [...(await listFullFiles(path)), path]) {
+    for await (const line of readLines(one, path)) {
+      const record = parseJson(line);
+      if (isRecord(record)) {
+        if (!seen.has(record.id)) yield record;
+        seen.add(record.id);
+      } else if (line !== "") unreadable += 1;
+    }
+  }
+  if (unreadable > 0) onUnreadable(unreadable);
+}
+
+/** @param path  the current file: it is missing between a full one and the next record */
+async function* readLines(one: string, path: string): AsyncGenerator<string> {
+  try {
+    const file = await open(one, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      yield* file.readLines();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isRemoved = code === "ENOENT" && (one !== path || (await listFullFiles(path)).length > 0);
+    if (!isRemoved)
+      throw new SignalboxError(EXIT.undone, `cannot read the archive ${quoteText(one)}: ${message}`, {
+        cause: error,
+      });
+  }
+}
+
+function isRecord(value: unknown): value is ArchiveRecord {
+  return isJsonObject(value) && typeof value.id === "string";
+}

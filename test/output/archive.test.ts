@@ -1,0 +1,160 @@
+/** An archive: its files while processes write, die, and find no space. */
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { type LogFields, silentLog } from "../../src/base/log.ts";
+import { type ArchiveOptions, ArchiveWriter, readArchive } from "../../src/output/archive.ts";
+import { createRealClock } from "../../src/process/clock.ts";
+import { realRandom } from "../../src/process/random.ts";
+
+const realClock = createRealClock();
+/** Retries soon. */
+const clock: Clock = {
+  now: () => realClock.now(),
+  getWallTime: () => realClock.getWallTime(),
+  sleep: (ms, signal) => realClock.sleep(ms === 5_000 ? 20 : ms, signal),
+};
+
+function createArchive(more: Partial<ArchiveOptions> = {}) {
+  const options = { path: join(createTestFolder(), "history.jsonl"), size: 1e6, files: 3, ...more };
+  const warnings: string[] = [];
+  const warn = (text: string, fields: LogFields = {}) =>
+    void warnings.push(`${text} ${fields.error ?? fields.records}`);
+  const open = () => new ArchiveWriter({ clock, random: realRandom, log: { ...silentLog, warn } }, options);
+  return { ...options, warnings, open };
+}
+
+async function readIds(path: string) {
+  const ids: string[] = [];
+  let unreadable = 0;
+  const count = (lines: number) => {
+    unreadable += lines;
+  };
+  for await (const { id } of readArchive(path, count)) ids.push(id);
+  return { ids, unreadable };
+}
+
+const name = (n: number) => `r${String(n).padStart(3, "0")}`;
+
+test("what is written is read in its order, and only its user can read it", async () => {
+  const { path, open } = createArchive();
+  const writer = open();
+  for (let n = 0; n < 50; n += 1) writer.append({ id: name(n) });
+  await writer.close();
+  expect((await readIds(path)).ids).toEqual(Array.from({ length: 50 }, (_, n) => name(n)));
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a full file is renamed, and the oldest are removed", async () => {
+  const { path, open } = createArchive({ size: 200, files: 3 });
+  const writer = open();
+  for (let n = 0; n < 40; n += 1) {
+    writer.append({ id: name(n) });
+    await waitUntil("it is written", async () =>
+      (await readIds(path).catch(() => ({ ids: [] as string[] }))).ids.includes(name(n)),
+    );
+  }
+  await writer.close();
+  const folder = join(path, "..");
+  const files = readdirSync(folder);
+  expect(files).toHaveLength(3);
+  for (const file of files) expect(statSync(join(folder, file)).size).toBeLessThanOrEqual(200);
+  const { ids } = await readIds(path);
+  expect(ids.length).toBeGreaterThan(10);
+  expect(ids).toEqual(Array.from({ length: ids.length }, (_, n) => name(40 - ids.length + n)));
+});
+
+test("of several writers at the same time, nothing is lost or torn", async () => {
+  const { path, open } = createArchive({ size: 2_000, files: 10_000 });
+  const writers = Array.from({ length: 4 }, open);
+  const wanted: string[] = [];
+  for (let n = 0; n < 400; n += 1) {
+    writers[n % 4]?.append({ id: name(n), text: "x".repeat(n % 90) });
+    wanted.push(name(n));
+    if (n % 7 === 0) await new Promise(setImmediate);
+  }
+  await Promise.all(writers.map((writer) => writer.close()));
+  const { ids, unreadable } = await readIds(path);
+  expect([ids.sort(), unreadable]).toEqual([wanted, 0]);
+});
+
+test("a line that a killed process has left is left out, and the next one is whole; copies are read once", async () => {
+  const { path, open } = createArchive();
+  writeFileSync(path, '{"v":1,"id":"a"}\n{"v":1,"id":"b"}\n{"v":1,"id":"tor');
+  const writer = open();
+  writer.append({ id: "b" });
+  writer.append({ id: "c" });
+  await writer.close();
+  appendFileSync(path, 'null\n"text"\n{"id":7}\n');
+  expect(await readIds(path)).toEqual({ ids: ["a", "b", "c"], unreadable: 4 });
+});
+
+describe("what cannot be written waits, is told once, and is written later", () => {
+  test.each<[string, (path: string) => void, RegExp]>([
+    ["a link", (path) => symlinkSync("/etc/hostname", path), /ELOOP/],
+    ["a directory", (path) => mkdirSync(path), /EISDIR/],
+    ["a pipe", (path) => execFileSync("mkfifo", [path]), /not a file/],
+  ])("%s", async (_, block, why) => {
+    const { path, warnings, open } = createArchive();
+    block(path);
+    const writer = open();
+    writer.append({ id: "a" });
+    await waitUntil("a warning", () => warnings.length > 0);
+    writer.append({ id: "b" });
+    await new Promise((resolve) => setTimeout(resolve, 50)); // some more attempts
+    expect(warnings).toEqual([expect.stringMatching(why)]);
+    rmSync(path, { recursive: true });
+    await waitUntil(
+      "it is written",
+      async () => (await readIds(path).catch(() => ({ ids: [] }))).ids.length === 2,
+    );
+    await writer.close();
+    expect(warnings).toHaveLength(1);
+  });
+
+  test.runIf(process.getuid?.() === 0)("a full disk (as root)", async () => {
+    const folder = createTestFolder();
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=32k", "tmpfs", folder]);
+    onTestFinished(() => void execFileSync("umount", [folder]));
+    const { path, warnings, open } = createArchive({ path: join(folder, "history.jsonl") });
+    const ballast = join(folder, "ballast");
+    writeFileSync(ballast, "x".repeat(24_000));
+    const writer = open();
+    for (let n = 0; n < 200; n += 1) {
+      writer.append({ id: name(n), text: "y".repeat(20) });
+      await new Promise(setImmediate);
+    }
+    await waitUntil("a warning", () => warnings.length > 0);
+    expect(warnings[0]).toMatch(/ENOSPC|full/);
+    rmSync(ballast);
+    await waitUntil("all is written", async () => (await readIds(path)).ids.length === 200);
+    await writer.close();
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("the end of the process does not wait for it, and says what is lost", async () => {
+    const { path, warnings, open } = createArchive();
+    mkdirSync(path);
+    const writer = open();
+    writer.append({ id: "a" });
+    writer.append({ id: "b" });
+    await writer.close();
+    expect(warnings.at(-1)).toBe("records were not archived 2");
+  });
+});
+
+test("an archive that is not there is named", async () => {
+  await expect(readIds("/nowhere/history.jsonl")).rejects.toThrow(/cannot read the archive "\/nowhere/);
+});

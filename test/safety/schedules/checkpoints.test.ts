@@ -1,0 +1,217 @@
+/** Checkpoints: what a start of an occurrence saves, and the next one gets, while workers die, freeze and tasks misbehave. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { PreemptedError, TooLargeError, Worker, type WorkerTask } from "../../../src/library/index.ts";
+import { parseCheckpoint } from "../../../src/schedule/state/checkpoint.ts";
+import { putDueSchedule, runShell, waitForFile, waitForOutcomes } from "../support/due-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
+const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
+const LARGEST = 16_384;
+
+/** Returns the checkpoints of a schedule in etcd. */
+async function readCheckpoints(namespace: TestNamespace, id: string): Promise<(string | undefined)[]> {
+  const { kvs } = await namespace.store.readRange({
+    key: `${namespace.keys.prefix}checkpoints/${id}/`,
+    rangeEnd: `${namespace.keys.prefix}checkpoints/${id}0`,
+  });
+  return kvs.map(({ value }) => parseCheckpoint(value));
+}
+
+const waitForCheckpoint = (namespace: TestNamespace, id: string, wanted: string) =>
+  waitUntil(`checkpoint ${wanted}`, async () => (await readCheckpoints(namespace, id))[0] === wanted);
+
+/** A shell script that first writes its attempt, and the checkpoint that it gets, into a log. */
+function createScript(...steps: string[]) {
+  const log = cluster.createPath();
+  const told = `F=$SIGNALBOX_CHECKPOINT_FILE; echo "$SIGNALBOX_ATTEMPT:$(cat $F 2>&-)" >> ${log}`;
+  const cases = steps.map((step, n) => `${n + 1}) ${step};;`).join("\n");
+  const command = runShell(`${told}\ncase $SIGNALBOX_ATTEMPT in\n${cases}\nesac`);
+  return { command, readLog: () => readFileSync(log, "utf8").trim().split("\n") };
+}
+
+describe.concurrent("a command", () => {
+  test("goes on where the last start stopped, after a kill, a failure, and as a dead letter", async () => {
+    const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
+    const { command, readLog } = createScript(
+      'echo half > "$F.new"; mv "$F.new" "$F"; sleep 60',
+      "printf late > $F; exit 1",
+      "exit 1",
+    );
+    await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10 });
+    const first = namespace.start(["worker"]);
+    await waitForCheckpoint(namespace, "job", "half\n");
+    first.child.kill("SIGKILL");
+    namespace.start(["worker"]);
+    const runs = await waitForOutcomes(namespace, "job", 2);
+    expect(runs.map(({ attempt, result }) => [attempt, result])).toEqual([
+      [3, "failed"],
+      [2, "failed"],
+    ]);
+    expect(readLog()).toEqual(["1:", "2:half", "3:late"]);
+    expect(await readCheckpoints(namespace, "job"), "a dead letter keeps it").toEqual(["late"]);
+    // What is triggered anew has none; the dead letter goes on, succeeds, and etcd forgets its checkpoint.
+    const edited = await namespace.execute([
+      "schedule",
+      "edit",
+      "job",
+      "--yes",
+      "--",
+      ...runShell("cat $SIGNALBOX_CHECKPOINT_FILE; exit 0"),
+    ]);
+    expect(edited).toExit(0);
+    expect(await namespace.execute("schedule trigger job --yes")).toExit(0);
+    const [plain] = await waitForOutcomes(namespace, "job", 3);
+    expect(plain?.tail).toContain("No such file");
+    expect(await namespace.execute("schedule trigger job --dead all --yes")).toExit(0);
+    const [last] = await waitForOutcomes(namespace, "job", 4);
+    expect(last).toMatchObject({ result: "ok", tail: "late" });
+    expect(await readCheckpoints(namespace, "job")).toEqual([]);
+  });
+
+  test("is heard when it writes at its timeout, while it is ended", async ({ namespace }) => {
+    const there = cluster.createPath();
+    const { command, readLog } = createScript(
+      `trap 'printf saved > "$F"; exit 3' TERM; touch ${there}; sleep 60 & wait`,
+      "true",
+    );
+    await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10, timeout: 400 });
+    namespace.start(["worker"]);
+    const runs = await waitForOutcomes(namespace, "job", 2);
+    expect(runs.map(({ result }) => result)).toEqual(["ok", "timeout"]);
+    expect(readLog()).toEqual(["1:", "2:saved"]);
+    expect(await readCheckpoints(namespace, "job")).toEqual([]);
+  });
+
+  test.each([
+    ["too large", `head -c ${LARGEST + 1} /dev/zero | tr '\\0' x > "$F"`, /larger than 16384 bytes/],
+    ["no text", `printf 'a\\377' > "$F"`, /not text in UTF-8/],
+    ["a link", `rm "$F"; ln -s /etc/hostname "$F"`, /symbolic link/],
+    ["a pipe", `rm "$F"; mkfifo "$F"`, /not a file/],
+    ["a directory", `rm "$F"; mkdir "$F"`, /not a file/],
+    ["empty", `: > "$F"`, undefined],
+  ])("whose checkpoint is %s keeps the one before, and the log says why", async (_, step, why) => {
+    const namespace = cluster.createNamespace();
+    const gate = cluster.createPath();
+    const { command, readLog } = createScript(
+      `printf good > "$F"; until [ -e ${gate} ]; do sleep 0.02; done; ${step}; exit 1`,
+      `head -c ${LARGEST} /dev/zero | tr '\\0' x > "$F"; exit 1`,
+      "true",
+    );
+    await putDueSchedule(namespace, "job", { command, retries: 2, backoff: 10 });
+    const worker = namespace.start(["worker"]);
+    await waitForCheckpoint(namespace, "job", "good");
+    writeFileSync(gate, "");
+    await waitForOutcomes(namespace, "job", 3);
+    expect(readLog()).toEqual(["1:", "2:good", `3:${"x".repeat(LARGEST)}`]);
+    const warnings = worker.output.stderr.match(/a checkpoint is not kept.*/g) ?? [];
+    if (why === undefined) expect(warnings).toEqual([]);
+    else expect(warnings).toEqual([expect.stringMatching(why)]);
+  });
+});
+
+test("what a frozen worker saves late is refused: the next start has the occurrence", async () => {
+  const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
+  const [there, gate] = [cluster.createPath(), cluster.createPath()];
+  const counting = `n=0; while :; do n=$((n + 1)); echo stale $n > "$F.new"; mv "$F.new" "$F"; sleep 0.05; done`;
+  const { command, readLog } = createScript(
+    counting,
+    `printf new > "$F"; touch ${there}; until [ -e ${gate} ]; do sleep 0.02; done; exit 1`,
+    "true",
+  );
+  await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10 });
+  const frozen = namespace.start(["worker"]);
+  await waitUntil("a checkpoint", async () => (await readCheckpoints(namespace, "job")).length === 1);
+  frozen.child.kill("SIGSTOP");
+  onTestFinished(() => void frozen.child.kill("SIGKILL"));
+  namespace.start(["worker"]);
+  await waitForFile(there);
+  await waitForCheckpoint(namespace, "job", "new");
+  frozen.child.kill("SIGCONT");
+  await frozen.waitForOutput(/a checkpoint is not kept.*(refused|session was lost)/);
+  expect(await readCheckpoints(namespace, "job")).toEqual(["new"]);
+  frozen.child.kill("SIGKILL");
+  writeFileSync(gate, "");
+  await waitForOutcomes(namespace, "job", 2);
+  expect(readLog()).toEqual(["1:", expect.stringMatching(/^2:stale \d+$/), "3:new"]);
+});
+
+test("a module saves data, and gets it in the next attempt", async ({ namespace }) => {
+  const folder = createTestFolder();
+  const module = join(folder, "handler.mjs");
+  writeFileSync(
+    module,
+    `export default async function (task) {
+      if (task.attempt === 2) {
+        if (task.lastCheckpoint?.page !== 7) throw new Error(JSON.stringify(task.lastCheckpoint));
+        return;
+      }
+      for (const bad of [undefined, "x".repeat(20_000)]) {
+        try { task.checkpoint(bad); console.log("taken"); } catch (error) { console.log(error.message); }
+      }
+      task.checkpoint({ page: 6 });
+      task.checkpoint({ page: 7 });
+      throw new Error("it stops here");
+    }`,
+  );
+  const file = join(folder, "worker.json");
+  writeFileSync(file, JSON.stringify({ handlers: [{ type: "job", module }] }));
+  await putDueSchedule(namespace, "job", { retries: 1, backoff: 10 });
+  namespace.start(["worker", "--handlers", file]);
+  const [last, first] = await waitForOutcomes(namespace, "job", 2);
+  expect(first?.tail).toMatch(/JSON cannot represent.*\n.*it has 20002 bytes, and at most 16384/);
+  expect(last).toMatchObject({ result: "ok", attempt: 2 });
+  expect(await readCheckpoints(namespace, "job")).toEqual([]);
+});
+
+describe.concurrent("the library", () => {
+  test("a handler saves data, without waiting for it too, and gets it in the next attempt", async () => {
+    const namespace = cluster.createNamespace();
+    const signalbox = await connectLibrary(namespace);
+    const seen: unknown[] = [];
+    const faults: unknown[] = [];
+    const handle = async (task: WorkerTask) => {
+      seen.push(task.lastCheckpoint);
+      if (task.attempt === 3) return;
+      await task.checkpoint("x".repeat(LARGEST)).catch((error) => faults.push(error));
+      await task.checkpoint({ attempt: task.attempt });
+      const late = [1, 2, 3].map((n) => task.checkpoint({ n, attempt: task.attempt }));
+      expect(late).toHaveLength(3);
+      throw new Error("it stops here");
+    };
+    const worker = new Worker(signalbox, { handlers: { job: handle } });
+    void worker.run();
+    await signalbox.schedules.add("job", { cron: "@manual", retries: 2, backoff: 10 });
+    await signalbox.schedules.trigger("job");
+    await waitForOutcomes(namespace, "job", 3);
+    expect(seen).toEqual([undefined, { n: 3, attempt: 1 }, { n: 3, attempt: 2 }]);
+    expect(faults).toEqual([expect.any(TooLargeError), expect.any(TooLargeError)]);
+    expect(await readCheckpoints(namespace, "job")).toEqual([]);
+  });
+
+  test("etcd refuses the checkpoint of a task that another start has, and keeps that of the other", async () => {
+    const namespace = cluster.createNamespace();
+    const { schedules } = await connectLibrary(namespace);
+    await schedules.add("job", { cron: "@manual" });
+    await schedules.trigger("job");
+    const source = await schedules.open();
+    const task = await source.poll({ wait: true });
+    await task?.checkpoint(["mine"]);
+    expect(await readCheckpoints(namespace, "job")).toEqual(['["mine"]']);
+    const { store, keys } = namespace;
+    const [running] = (await store.readRange({ key: keys.running("job") })).kvs;
+    const success = [{ op: "delete" as const, key: keys.running("job") }];
+    await store.commitTxn({ compare: [], success, failure: [] });
+    await namespace.put(keys.running("job"), running?.value ?? "");
+    await expect(task?.checkpoint(["late"])).rejects.toThrow(PreemptedError);
+    expect(await readCheckpoints(namespace, "job")).toEqual(['["mine"]']);
+  });
+});

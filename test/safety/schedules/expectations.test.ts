@@ -1,0 +1,161 @@
+/** How long runs should take: what is told about those that take longer, or have succeeded sooner. */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { expect } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { formatDefinition } from "../../../src/schedule/definition.ts";
+import { parseDue } from "../../../src/schedule/state/due.ts";
+import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { formatRunning } from "../../../src/schedule/state/running-record.ts";
+import { buildWaitingScript, putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
+const MINUTE = 60_000;
+
+/** Hooks that write the JSON documents that they get into a file, and what reads it. */
+function createHookLog(...names: string[]) {
+  const path = cluster.createPath();
+  const hook = runShell(`cat >> ${path}`);
+  const read = () =>
+    existsSync(path)
+      ? readFileSync(path, "utf8")
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line))
+      : [];
+  return { hooks: Object.fromEntries(names.map((name) => [name, hook])), read };
+}
+
+test("an overrun is told once for each start while it runs, also if the worker is killed then", async () => {
+  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "3s" } });
+  const [there, gate] = [cluster.createPath(), cluster.createPath()];
+  const { hooks, read } = createHookLog("start", "overrun", "success", "too-short");
+  const command = runShell(buildWaitingScript(there, gate));
+  await putDueSchedule(namespace, "slow", { command, expect: "50ms..400ms", hooks });
+  await putDueSchedule(namespace, "quick", { command: ["true"], expect: "..1h" });
+  const first = namespace.start(["worker", "--metrics", "127.0.0.1:0"]);
+  await first.waitForOutput(/metrics are served at=\S+\n/);
+  const [, address] = /metrics are served at=(\S+)/.exec(first.output.stderr) ?? [];
+  await waitUntil("overrun", () => read().length >= 2);
+  const overrun = {
+    schedule: "slow",
+    event: "overrun",
+    attempt: 1,
+    bound: 400,
+    startedAt: expect.any(Number),
+  };
+  expect(read()).toMatchObject([{ event: "start", attempt: 1 }, overrun]);
+  const metrics = await (await fetch(`http://${address}/metrics`)).text();
+  expect(metrics).toContain('signalbox_worker_deviations_total{type="slow",deviation="overrun"} 1');
+
+  const problems = await namespace.execute("ls problems");
+  expect(problems.stdout).toMatch(/overrun +schedule slow/);
+  expect(problems.stdout).toMatch(/has run it for \S+; expected: at most/);
+  expect((await namespace.execute("overview")).stdout).toMatch(/1 problem/);
+  const listed = JSON.parse((await namespace.execute("ls schedules --json")).stdout);
+  const states = listed.rows.map((row: { schedule: string; states: string[] }) => [row.schedule, row.states]);
+  expect(Object.fromEntries(states)).toMatchObject({
+    slow: ["overrun", "running"],
+    quick: ["waiting"],
+  });
+  expect((await namespace.execute("show schedule slow")).stdout).toMatch(/expected +50ms to 400ms/);
+  const check = await namespace.execute("check schedule slow quick --expect");
+  expect(check).toExit(2, { stdout: /slow.*has run for \S+ on \S+; expected: 50ms to 400ms/ });
+  expect(await namespace.execute("check schedule slow"), "nobody has asked").toExit(0);
+
+  first.child.kill("SIGKILL");
+  const second = namespace.start(["worker"]);
+  await waitUntil("overrun of the second start", () => read().length >= 4);
+  expect(read().slice(2)).toMatchObject([
+    { event: "start", attempt: 2 },
+    { ...overrun, attempt: 2 },
+  ]);
+  expect(second.output.stderr).toContain("takes longer than expected");
+  writeFileSync(gate, "");
+  const [outcome] = await waitForOutcomes(namespace, "slow");
+  expect(outcome).toMatchObject({ result: "ok", attempt: 2, deviation: "overrun" });
+  await waitUntil("success", () => read().length >= 5);
+  expect(read().at(-1)).toMatchObject({ event: "success", deviation: "overrun" });
+  expect((await namespace.execute("ls problems")).stdout).not.toContain("overrun");
+  expect((await namespace.execute("show schedule slow")).stdout).toMatch(/ok +.*\d+s overrun/);
+  const after = await namespace.execute("check schedule slow --expect");
+  expect(after).toExit(1, { stdout: /its last run took \S+ \(overrun\); expected: 50ms to 400ms/ });
+});
+
+test("a success that comes too soon is told after it, a failure is only a failure", async ({ namespace }) => {
+  const { hooks, read } = createHookLog("success", "failure", "too-short");
+  await putDueSchedule(namespace, "empty", { command: ["true"], expect: "30s..", hooks });
+  await putDueSchedule(namespace, "bad", { command: ["false"], expect: "30s..", hooks });
+  namespace.start(["worker"]);
+  const [outcome] = await waitForOutcomes(namespace, "empty");
+  expect(outcome).toMatchObject({ result: "ok", deviation: "too-short" });
+  const [failed] = await waitForOutcomes(namespace, "bad");
+  expect(failed).not.toHaveProperty("deviation");
+  await waitUntil("three hooks", () => read().length === 3);
+  const events = (id: string) =>
+    read()
+      .filter(({ schedule }) => schedule === id)
+      .map(({ event }) => event);
+  expect([events("empty"), events("bad")]).toEqual([["success", "too-short"], ["failure"]]);
+  expect((await namespace.execute("show schedule empty")).stdout).toMatch(/0s too-short/);
+  const check = await namespace.execute("check schedule empty --expect");
+  expect(check).toExit(1, { stdout: /took 0s \(too-short\); expected: at least 30s/ });
+});
+
+test("auto: the bound follows the last successes, and is known to all", async ({ namespace }) => {
+  const { keys } = namespace;
+  const endedAt = Date.now() - MINUTE;
+  const past = Array.from({ length: 6 }, (_, n) => ({
+    scheduled: n,
+    result: "ok" as const,
+    startedAt: endedAt - 8_000,
+    endedAt,
+  }));
+  await namespace.put(keys.outcomes("job"), formatOutcomes({ runs: past, dead: [] }));
+  await putDueSchedule(namespace, "job", { command: ["true"], expect: "auto" });
+  const worker = namespace.start(["worker"]);
+  await waitForOutcomes(namespace, "job", 7);
+  const [kv] = (await namespace.store.readRange({ key: keys.due("job") })).kvs;
+  expect(parseDue(kv?.value ?? "")).toMatchObject({ value: { usual: 8_000 } });
+  expect((await namespace.execute("show schedule job")).stdout).toMatch(/expected +auto, at most 16s/);
+  expect((await namespace.execute("schedule explain job")).stdout).toContain("should take at most 16s");
+  worker.child.kill("SIGTERM");
+  await worker.ended;
+  const running = { worker: "w", host: "web1", pid: 7, run: "r", scheduled: 1, attempt: 1, late: 0 };
+  await namespace.put(keys.running("job"), formatRunning({ ...running, since: Date.now() - 15_000 }));
+  expect((await namespace.execute("ls problems")).stdout).not.toContain("overrun");
+  await namespace.put(keys.running("job"), formatRunning({ ...running, since: Date.now() - 17_000 }));
+  const problems = await namespace.execute("ls problems");
+  expect(problems.stdout).toMatch(/web1:7 has run it for 1\ds; expected: at most 16s/);
+});
+
+test("flags, messages, and one file for a site", async ({ namespace }) => {
+  const add = (id: string, expected: string) =>
+    namespace.execute(["schedule", "add", id, "0 3 * * *", "--expect", expected, "--", "true"]);
+  expect(await add("job", "5s..20m")).toExit(0);
+  expect(await add("bad", "20m")).toExit(64, { stderr: /--expect "20m" does not say how long a run takes/ });
+  expect((await namespace.execute("schedule explain job")).stdout).toContain("should take 5s to 20m");
+  const edited = await namespace.execute(["schedule", "edit", "job", "--expect", "..1h", "--yes"]);
+  expect(edited.stdout).toContain("expect 5s..20m -> ..1h");
+  const exported = await namespace.execute("export");
+  expect(exported.stdout).toContain("expect: ..1h");
+  const path = cluster.createPath();
+  writeFileSync(path, exported.stdout);
+  const other = cluster.createNamespace();
+  expect(await other.execute(["apply", path, "--yes"])).toExit(0);
+  expect((await other.execute("export")).stdout).toBe(exported.stdout);
+  writeFileSync(path, exported.stdout.replace("..1h", "1h"));
+  expect(await other.execute(["diff", path])).toMatchObject({
+    stderr: expect.stringContaining('expect "1h"'),
+  });
+  await namespace.put(
+    namespace.keys.schedule("plain"),
+    formatDefinition({ cron: "@daily", timezone: "UTC" }),
+  );
+  await namespace.put(namespace.keys.due("plain"), JSON.stringify({ v: 1, next: 1e15, runAt: 1e15 }));
+  const refused = await namespace.execute("check schedule plain --expect");
+  expect(refused).toExit(64, { stderr: /"plain" does not say how long a run should take/ });
+  expect(await namespace.execute("check schedule --all --expect")).toExit(0);
+});
