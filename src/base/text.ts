@@ -160,6 +160,11 @@ export function findNameFault(name: string): string | undefined {
   return undefined;
 }
 
+/** Normalizes a host name for comparison: DNS names are case-insensitive, and a trailing dot has no meaning. */
+export function canonicalizeHost(host: string): string {
+  return host.toLowerCase().replace(/(?<=.)\.$/, "");
+}
+
 /** Macros that every host has. A host's own macros cannot use these names. */
 export const BUILT_IN_MACROS = ["FQDN", "HOST", "CPU", "MEMMB"] as const;
 

@@ -1,7 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { parseJson, parseObject } from "../base/parse-json.ts";
-import { findNameFault, findNearest, type ParseResult, quoteText } from "../base/text.ts";
-import { canonicalizeHost } from "../protocol/drain.ts";
+import { canonicalizeHost, findNameFault, findNearest, type ParseResult, quoteText } from "../base/text.ts";
 
 export { canonicalizeHost };
 

@@ -1,4 +1,5 @@
 import { parseObject } from "../base/parse-json.ts";
+import { canonicalizeHost } from "../base/text.ts";
 import { DRAIN_ALL, type DrainScope, type Keys } from "./keys.ts";
 import type { KeyValue } from "./txn.ts";
 
@@ -75,11 +76,6 @@ export function isDrainApplicable(drain: DrainTarget, targets: RunTargets): bool
     case "group":
       return targets.groups.includes(drain.name);
   }
-}
-
-/** Normalizes a host name for comparison: DNS names are case-insensitive, and a trailing dot has no meaning. */
-export function canonicalizeHost(host: string): string {
-  return host.toLowerCase().replace(/(?<=.)\.$/, "");
 }
 
 /** Returns whether two drains have the same target, even if their keys spell it differently. */

@@ -1,6 +1,7 @@
 import { clean, quoteText } from "../../base/text.ts";
 import { listenForAbort, mapAtMost, OVER } from "../../base/wait.ts";
 import type { KeyRange, Op } from "../../protocol/txn.ts";
+import type { Failover } from "../failover.ts";
 import type { LoginShare } from "../login/login.ts";
 import { type Member, MemberError, type Rpc } from "../member.ts";
 import { isAuthenticationOff } from "../member-errors.ts";
@@ -28,7 +29,6 @@ import {
   type WireTxn,
   type WireWatch,
 } from "../wire-codec.ts";
-import type { Failover } from "./failover.ts";
 import { OpenWatch, type SharedWatches, type WatchSource } from "./shared-watches.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { forwardAbort, OVER } from "../../base/wait.ts";
-import type { Failover } from "../cluster/failover.ts";
+import type { Failover } from "../failover.ts";
 import { joinErrors, type Member, MemberError } from "../member.ts";
 import { isAuthenticationOff } from "../member-errors.ts";
 import { StoreError } from "../store.ts";

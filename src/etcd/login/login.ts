@@ -1,6 +1,6 @@
 import { listenForAbort } from "../../base/wait.ts";
 import { readFileWithMode, readPassword } from "../../config/files.ts";
-import type { Failover } from "../cluster/failover.ts";
+import type { Failover } from "../failover.ts";
 import { MemberError } from "../member.ts";
 import type { CheckedOptions } from "../options.ts";
 import { isUnavailable } from "../retry.ts";

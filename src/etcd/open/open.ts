@@ -1,6 +1,6 @@
 import { createClusterStore } from "../cluster/cluster-store.ts";
-import { DEFAULT_TIMEOUTS, Failover } from "../cluster/failover.ts";
 import { ClusterPin, pinMember } from "../cluster/pinned-member.ts";
+import { DEFAULT_TIMEOUTS, Failover } from "../failover.ts";
 import type { Member } from "../member.ts";
 import {
   type CheckedOptions,

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { readPemFile } from "../../config/files.ts";
 import type { Settings } from "../../config/settings.ts";
 import { ClusterMemory } from "../cluster/cluster-memory.ts";
-import { DEFAULT_TIMEOUTS } from "../cluster/failover.ts";
 import { parseEndpoint } from "../endpoint.ts";
+import { DEFAULT_TIMEOUTS } from "../failover.ts";
 import type { StoreOptions, TlsOptions } from "./open.ts";
 
 /** Builds the options of a store from the settings. @throws ConfigError */

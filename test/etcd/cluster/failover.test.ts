@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { Failover } from "../../../src/etcd/cluster/failover.ts";
+import { Failover } from "../../../src/etcd/failover.ts";
 import { type AttemptOptions, type Member, MemberError } from "../../../src/etcd/member.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 import { ManualClock, waitForPending } from "../manual-clock.ts";

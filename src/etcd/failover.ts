@@ -1,9 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
-import { listenForAbort, OVER } from "../../base/wait.ts";
-import { type AttemptOptions, joinErrors, type Member, MemberError } from "../member.ts";
-import type { Timeouts } from "../options.ts";
-import { isUnavailable } from "../retry.ts";
-import { StoreError } from "../store.ts";
+import type { Clock } from "../base/clock.ts";
+import { listenForAbort, OVER } from "../base/wait.ts";
+import { type AttemptOptions, joinErrors, type Member, MemberError } from "./member.ts";
+import type { Timeouts } from "./options.ts";
+import { isUnavailable } from "./retry.ts";
+import { StoreError } from "./store.ts";
 
 /** Factor by which the slowest time decays with each response. */
 const DECAY = 0.8;
