@@ -1,5 +1,5 @@
 import { EXIT } from "../base/errors.ts";
-import { formatShortList, quoteText } from "../base/text.ts";
+import { formatShortList, pluralize, quoteText } from "../base/text.ts";
 import {
   type ConfigChange,
   computeConfigChanges,
@@ -230,10 +230,6 @@ export function formatAffectedCount(affected: readonly AffectedRun[]): string {
     ...(leaving > 0 ? [`evicts ${pluralize(leaving, "waiting run")}`] : []),
     ...(perhaps > 0 ? [`may evict ${pluralize(perhaps, "waiting run")}`] : []),
   ].join(", ");
-}
-
-function pluralize(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /**
