@@ -10,6 +10,11 @@ export function quoteShellWord(word: string): string {
   return `$'${word.replace(hidden, escapeCharacter)}'`;
 }
 
+/** The same for the words of a command, separated by spaces. */
+export function quoteShellWords(words: readonly string[]): string {
+  return words.map(quoteShellWord).join(" ");
+}
+
 /** Quotes a word for a script: any POSIX shell reads it unchanged. */
 export function quotePosixWord(word: string): string {
   return /^[\w.:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

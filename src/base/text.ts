@@ -194,3 +194,8 @@ export function formatShortList(texts: readonly string[], most: number): string 
   const few = texts.slice(0, most).join(", ");
   return texts.length > most ? `${few} and ${texts.length - most} more` : few;
 }
+
+/** Formats a number with its noun: `1 line`, `2 lines`. */
+export function pluralize(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,5 +1,5 @@
 import { EXIT, UsageError } from "../base/errors.ts";
-import { quoteShellWord } from "../base/shell.ts";
+import { quoteShellWords } from "../base/shell.ts";
 import { findNearest, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { type Command, type CommandIo, listFlags, listSpellings } from "../commands/command.ts";
@@ -80,7 +80,7 @@ function createOptionError(argv: readonly string[]): UsageError {
     return new UsageError(`COMMAND is missing behind the option ${quoteText(name)}; see: signalbox --help`);
   if (listFlags(runCommand).some((flag) => listSpellings(flag).includes(name)))
     return new UsageError(
-      `${quoteText(name)} is an option of run; did you mean: signalbox run ${argv.map(quoteShellWord).join(" ")}`,
+      `${quoteText(name)} is an option of run; did you mean: signalbox run ${quoteShellWords(argv)}`,
     );
   const meant = findNearest(name, ["--version", "--help", ...VALUED, ...SWITCHES]);
   const hint =

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { EXIT, SignalboxError } from "../base/errors.ts";
-import { runEditor } from "../process/editor-and-pager.ts";
 import type { CommandIo } from "./command.ts";
+import { openUserEditor } from "./open-external-program.ts";
 import { type ActionOutcome, addAdvice, createAbandonedOutcome } from "./outcome.ts";
 import { type ActionContext, InterruptedError } from "./store-command.ts";
 
@@ -50,12 +50,8 @@ export async function editText<T>(context: ActionContext, editable: EditableText
   }
 }
 
-async function openEditor(
-  { env: { VISUAL, EDITOR } }: CommandIo,
-  sheet: EditorFile,
-  signal: AbortSignal,
-): Promise<void> {
-  const end = await runEditor(VISUAL || EDITOR || "vi", sheet.path, signal);
+async function openEditor(io: CommandIo, sheet: EditorFile, signal: AbortSignal): Promise<void> {
+  const end = await openUserEditor(io, sheet, signal);
   signal.throwIfAborted();
   if (!end.ok) throw new SignalboxError(EXIT.undone, `nothing was changed: ${end.why}`);
 }

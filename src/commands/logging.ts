@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { ConfigError, describeFileError } from "../base/errors.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
-import { clean } from "../base/text.ts";
+import { clean, pluralize } from "../base/text.ts";
 import { resolveConfig } from "../config/config.ts";
 import type { Call, CommandIo } from "./command.ts";
 import { formatJsonLine } from "./json-output.ts";
@@ -90,8 +90,7 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
       if (file === undefined || descriptor === CLOSED) return;
       closeSync(descriptor);
       descriptor = CLOSED;
-      if (lost > 0)
-        warnAtStandardError(`${lost} ${lost === 1 ? "line" : "lines"} of the log file ${file} were lost`);
+      if (lost > 0) warnAtStandardError(`${pluralize(lost, "line")} of the log file ${file} were lost`);
     },
   };
 }

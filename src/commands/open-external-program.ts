@@ -3,7 +3,6 @@ import { runEditor, runPager, USUAL_PAGER } from "../process/editor-and-pager.ts
 export { runCaptured, runOnTerminal } from "../process/editor-and-pager.ts";
 
 import type { CommandIo } from "./command.ts";
-import type { EditorFile } from "./editor.ts";
 
 /** How another program on the terminal has ended. */
 export type ProgramEnd = { ok: true } | { ok: false; why: string };
@@ -20,8 +19,8 @@ export function openUserPager(
 /** Opens a file in the user's editor. */
 export function openUserEditor(
   { env: { VISUAL, EDITOR } }: Pick<CommandIo, "env">,
-  sheet: EditorFile,
+  { path }: { readonly path: string },
   signal: AbortSignal,
 ): Promise<ProgramEnd> {
-  return runEditor(VISUAL || EDITOR || "vi", sheet.path, signal);
+  return runEditor(VISUAL || EDITOR || "vi", path, signal);
 }

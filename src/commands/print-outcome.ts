@@ -80,7 +80,7 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
     }
     case "prune": {
       const { revision, outcome: end, audit, hosts, vanished, expired } = result;
-      return { revision, outcome: formatPruneEnd(end), audit, hosts, vanished, expired };
+      return { revision, outcome: PRUNE_ENDS[end], audit, hosts, vanished, expired };
     }
     case "key":
       return KEY_CHANGE_JSON.toJson({ ...result, messages });
@@ -202,31 +202,19 @@ function formatRepeatLine({ repeat }: Pick<ActionOutcome, "repeat">): string[] {
 /** Formats the line above the changes that prevented an action. */
 function formatHeading(result: OperationResult): string[] {
   if (!("outcome" in result) || result.outcome !== "changed") return [];
-  switch (result.kind) {
-    case "schedules":
-      return ["nothing was done, because schedules have changed:"];
-    case "prune":
-      return [];
-    default:
-      return ["nothing was done, because something has changed:"];
-  }
+  if (result.kind === "prune") return [];
+  const what = result.kind === "schedules" ? "schedules have" : "something has";
+  return [`nothing was done, because ${what} changed:`];
 }
 
-/** Formats how a prune ended. */
-export function formatPruneEnd(outcome: PruneResult["outcome"]): string {
-  switch (outcome) {
-    case "nothing":
-      return "nothing to do";
-    case "dry-run":
-      return "would be forgotten";
-    case "declined":
-      return "nothing was done";
-    case "done":
-      return "forgotten";
-    case "changed":
-      return "nothing was done, because a host was seen or a run removed a mark meanwhile";
-  }
-}
+/** How a prune ended, in words. */
+export const PRUNE_ENDS: Readonly<Record<PruneResult["outcome"], string>> = {
+  nothing: "nothing to do",
+  "dry-run": "would be forgotten",
+  declined: "nothing was done",
+  done: "forgotten",
+  changed: "nothing was done, because a host was seen or a run removed a mark meanwhile",
+};
 
 /** The message of a refusal if what was shown is there again. */
 export const REVERTED = "it changed and was reverted; run the command again";

@@ -1,5 +1,6 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
+import { pluralize } from "../../base/text.ts";
 import { checkAgent, locateAgentSocket } from "../../check/agent.ts";
 import { checkEtcd } from "../../check/etcd.ts";
 import { buildUncheckedFinding, examine } from "../../check/examine.ts";
@@ -320,6 +321,6 @@ async function checkGroups(context: CommandContext<CheckHostsFlags>): Promise<Ch
       { name: "groups_without_host", value: without, critical: 0 },
       { name: "hosts_missing", value: stale.size - runs.size },
     ],
-    summary: `${groups} ${groups === 1 ? "group" : "groups"}, each with an active host`,
+    summary: `${pluralize(groups, "group")}, each with an active host`,
   };
 }

@@ -172,22 +172,10 @@ function listPrefixes(
   kind: Exclude<NameKind, "run" | "context">,
   { scope }: Pick<NameQuery, "scope">,
 ): string[] {
-  switch (kind) {
-    case "lock":
-      return [keys.locks().key, keys.histories().key];
-    case "resource":
-      return [keys.resources().key, keys.resourceConfigs().key];
-    case "group":
-      return [keys.groups().key];
-    case "host":
-      return [keys.hosts().key];
-    case "schedule":
-      return [keys.schedules().key];
-    case "calendar":
-      return [keys.calendars().key];
-    case "drain":
-      return scope === undefined ? [keys.drains().key] : [keys.drain(scope, "")];
-  }
+  const own = keys[`${kind}s`]().key;
+  if (kind === "lock") return [own, keys.histories().key];
+  if (kind === "resource") return [own, keys.resourceConfigs().key];
+  return [kind === "drain" && scope !== undefined ? keys.drain(scope, "") : own];
 }
 
 /**

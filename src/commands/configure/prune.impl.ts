@@ -5,7 +5,7 @@ import { type PruneCandidates, prune, readPruneCandidates } from "../../operate/
 import { getRetentionLimits } from "../../operate/retention.ts";
 import { getTicketKey } from "../../protocol/ticket.ts";
 import { createOutcome, type PruneResult } from "../outcome.ts";
-import { confirmAction, createActionCommand, formatPruneEnd } from "../print-outcome.ts";
+import { confirmAction, createActionCommand, PRUNE_ENDS } from "../print-outcome.ts";
 import type { CommandContext } from "../store-command.ts";
 import type { PruneFlags } from "./prune.ts";
 
@@ -22,7 +22,7 @@ export const { execute, perform } = createActionCommand<PruneFlags>(async (conte
   const found = await readPruneCandidates(context, cutoffs, isVanishedWanted);
   const reportOutcome = (outcome: PruneResult["outcome"]) =>
     createOutcome(context, toResult(found, outcome), {
-      messages: [`${describeLitter(found)}: ${formatPruneEnd(outcome)}`],
+      messages: [`${describeLitter(found)}: ${PRUNE_ENDS[outcome]}`],
     });
   if (countCandidates(found) === 0) return reportOutcome("nothing");
   if (context.flags["dry-run"]) return reportOutcome("dry-run");

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { findInexactNumber } from "../../base/json-numbers.ts";
-import { quoteShellWord } from "../../base/shell.ts";
+import { quoteShellWords } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { parseCondition } from "../../fleet/conditions.ts";
 import { validateName } from "../../protocol/names.ts";
@@ -280,16 +280,12 @@ function formatFlagValue(
 ): string | readonly string[] {
   if (kind === "DURATION") return formatDuration(value as number);
   if (name === "data") return JSON.stringify(value);
-  if (name === "command") return formatLine(value as readonly string[]);
+  if (name === "command") return quoteShellWords(value as readonly string[]);
   if (name === "end") return new Date(value as number).toISOString();
   if (name === "env") return Object.entries(value as object).map((pair) => pair.join("="));
   return isRepeatable ? (value as readonly string[]) : String(value);
 }
 
-function formatLine(words: readonly string[]): string {
-  return words.map(quoteShellWord).join(" ");
-}
-
 function formatHook(hook: Hook): string {
-  return typeof hook === "string" ? hook : formatLine(hook);
+  return typeof hook === "string" ? hook : quoteShellWords(hook);
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../base/duration.ts";
-import { quoteShellWord } from "../../base/shell.ts";
+import { quoteShellWords } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
@@ -107,21 +107,21 @@ function formatPredecessors({
 function formatDefinitionSummary(definition: Definition): string {
   const { cron, timezone, command, type, after } = definition;
   const runs =
-    command === undefined ? (type === undefined ? "" : `, type ${type}`) : `, runs ${formatArgv(command)}`;
+    command === undefined
+      ? type === undefined
+        ? ""
+        : `, type ${type}`
+      : `, runs ${quoteShellWords(command)}`;
   const when = after !== undefined && cron === MANUAL ? "" : `${quoteText(formatCronText(cron))} ${timezone}`;
   const chain = after === undefined ? "" : `${when === "" ? "" : ", "}${formatPredecessors(definition)}`;
   return `${when}${chain}${runs}${runsOnEveryHost(definition) ? formatHosts(definition) : ""}`;
-}
-
-export function formatArgv(argv: readonly string[]): string {
-  return argv.map(quoteShellWord).join(" ");
 }
 
 function formatField(field: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (DURATION_FIELDS.has(field)) return formatDuration(value as number);
   if (field === "end") return formatInstantUtc(value as number);
-  if (field === "command") return formatArgv(value as readonly string[]);
+  if (field === "command") return quoteShellWords(value as readonly string[]);
   if (field === "pause") return formatSchedulePause(value as Pause).trim();
   if (field === "except" || field === "only") return (value as readonly string[]).join(",");
   if (
@@ -206,7 +206,7 @@ function describeWork(id: string, definition: Definition): string {
   const work =
     command === undefined
       ? `runs the handler for type ${quoteText(getScheduleType(id, definition))}`
-      : `runs: ${formatArgv(command)}`;
+      : `runs: ${quoteShellWords(command)}`;
   return `${work}${formatHosts(definition)}${leases.length === 0 ? "" : `, holding ${leases.join(", ")}`}`;
 }
 

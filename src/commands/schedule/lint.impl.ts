@@ -1,6 +1,6 @@
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { clean, pluralize } from "../../base/text.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,
@@ -57,7 +57,7 @@ function printRemarks(
 ): number {
   printResult(output, { looked, rows: remarks }, () =>
     remarks.length === 0
-      ? `no findings in ${looked} schedule${looked === 1 ? "" : "s"}\n`
+      ? `no findings in ${pluralize(looked, "schedule")}\n`
       : remarks.map((remark) => `${clean(formatRemark(remark))}\n`).join(""),
   );
   return remarks.some(({ level }) => level === "error") ? EXIT.undone : EXIT.ok;

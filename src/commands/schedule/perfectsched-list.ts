@@ -1,4 +1,5 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
+import { quoteShellWords } from "../../base/shell.ts";
 import { clean } from "../../base/text.ts";
 import { getShownDue, readAllStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
@@ -6,7 +7,6 @@ import { getScheduleType } from "../../schedule/definition.ts";
 import { formatCronText } from "../../schedule/plan.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 import { createReadCommand } from "../read-snapshot.ts";
-import { formatArgv } from "./describe-schedule.ts";
 
 const HEAD = ["key", "type", "cron", "delay", "timezone", "next_time", "next_run_time", "data"];
 
@@ -43,7 +43,7 @@ function toCells(stored: StoredSchedule): string[] {
     String(delay / 1000),
     timezone,
     ...formatTimes(getShownDue(stored)),
-    data !== undefined ? JSON.stringify(data) : command === undefined ? "" : formatArgv(command),
+    data !== undefined ? JSON.stringify(data) : command === undefined ? "" : quoteShellWords(command),
   ];
 }
 

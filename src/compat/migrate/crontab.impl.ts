@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
+import { clean, pluralize, quoteText } from "../../base/text.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { replaceFileText } from "../../commands/documents.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
@@ -121,12 +121,8 @@ function formatCheckReport(file: string, migration: Migration): string {
   const changed = lines.filter(({ before, after }) => before !== after);
   const kept = lines.filter(({ reason }) => reason !== undefined);
   const changes = changed.map(({ line, after }) => `${clean(file)}:${line}: would become: ${clean(after)}\n`);
-  const sum = `${formatLineCount(changed.length)} would change, ${formatLineCount(kept.length)} cannot be translated`;
+  const sum = `${pluralize(changed.length, "line")} would change, ${pluralize(kept.length, "line")} cannot be translated`;
   return `${changes.join("")}${formatRemarks(file, migration)}${changed.length + kept.length === 0 ? "nothing to do" : sum}\n`;
-}
-
-function formatLineCount(count: number): string {
-  return `${count} line${count === 1 ? "" : "s"}`;
 }
 
 /** Builds the JSON document: the lines that change, cannot be translated or have notes, and the whole new text. */

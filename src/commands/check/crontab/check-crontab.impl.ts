@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describeFileError, EXIT, SignalboxError } from "../../../base/errors.ts";
 import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
-import { quoteText } from "../../../base/text.ts";
+import { pluralize, quoteText } from "../../../base/text.ts";
 import { resolveConfig } from "../../../config/config.ts";
 import type { Settings } from "../../../config/settings.ts";
 import { StoreError } from "../../../etcd/store.ts";
@@ -100,14 +100,10 @@ function reportResult(
       { name: "files", value: files },
       { name: "jobs", value: jobs.length },
     ],
-    summary: `${formatCount(jobs.length, "job")} in ${formatCount(files, "crontab")}`,
+    summary: `${pluralize(jobs.length, "job")} in ${pluralize(files, "crontab")}`,
     revision: configured?.revision,
   };
   return printReport(report, check);
-}
-
-function formatCount(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** Orders findings by file and line, and keeps the order within a line. */

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UsageError } from "../../../base/errors.ts";
 import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
-import { quoteShellWord } from "../../../base/shell.ts";
-import { findNearest, quoteText } from "../../../base/text.ts";
+import { quoteShellWords } from "../../../base/shell.ts";
+import { findNearest, pluralize, quoteText } from "../../../base/text.ts";
 import { thisMachine } from "../../../config/machine.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
 import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
@@ -74,7 +74,7 @@ function mergeFindings(findings: readonly Finding[]): Finding[] {
   );
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (first === undefined || others.length === 0) return first ?? [];
-    const more = `(and in ${others.length} more ${others.length === 1 ? "line" : "lines"})`;
+    const more = `(and in ${pluralize(others.length, "more line")})`;
     return { ...first, detail: `${first.detail} ${more}` };
   });
 }
@@ -192,7 +192,7 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
   const unread = findings.filter(({ kind }) => kind === UNREAD);
   if (unread.length === 0) return [...findings];
   const tools = [...new Set(unread.map(({ detail }) => detail))].join(", ");
-  const detail = `${unread.length} ${unread.length === 1 ? "line" : "lines"} of ${tools} ${unread.length === 1 ? "was" : "were"} not checked`;
+  const detail = `${pluralize(unread.length, "line")} of ${tools} ${unread.length === 1 ? "was" : "were"} not checked`;
   const remedy = "to check them: signalbox migrate crontab --check FILE";
   const told = createFindingBuilder(UNREAD, path).hint(detail, remedy);
   return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
@@ -334,7 +334,7 @@ export function toSignalboxLine(call: SwitchmanCall): string {
     "--",
     ...command,
   ];
-  return words.map(quoteShellWord).join(" ");
+  return quoteShellWords(words);
 }
 
 const DEBIAN_NAMES =
