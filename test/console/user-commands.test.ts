@@ -61,64 +61,30 @@ describe("the commands of a row", () => {
 });
 
 describe("what a command gets", () => {
-  it.each<[subject: Subject | undefined, env: Record<string, string>]>([
-    [
-      { kind: "lock", name: "backup" },
-      { NAME: "backup", KIND: "lock", HOST: "a.example.com", RUN: runOf("a") },
-    ],
-    [
-      { kind: "lock", name: "free" },
-      { NAME: "free", KIND: "lock", HOST: "", RUN: "" },
-    ],
-    [
-      { kind: "resource", name: "db" },
-      { NAME: "db", KIND: "resource", HOST: "", RUN: "" },
-    ], // two holders
-    [
-      { kind: "host", name: "web1" },
-      { NAME: "web1", KIND: "host", HOST: "web1", RUN: "" },
-    ],
-    [
-      { kind: "group", name: "web" },
-      { NAME: "web", KIND: "group", HOST: "", RUN: "" },
-    ],
-    [
-      { kind: "schedule", name: "nightly" },
-      { NAME: "nightly", KIND: "schedule", HOST: "h.example.com", RUN: runOf("s") },
-    ],
-    [
-      { kind: "run", name: runOf("b") },
-      { NAME: runOf("b"), KIND: "run", HOST: "b.example.com", RUN: runOf("b") },
-    ],
-    [
-      { kind: "run", name: runOf("s") },
-      { NAME: runOf("s"), KIND: "run", HOST: "h.example.com", RUN: runOf("s") },
-    ],
-    [
-      { kind: "run", name: "gone" },
-      { NAME: "gone", KIND: "run", HOST: "", RUN: "gone" },
-    ],
-    [
-      { kind: "drain", scope: "host", name: "web1" },
-      { NAME: "web1", KIND: "host", HOST: "web1", RUN: "" },
-    ],
-    [
-      { kind: "drain", scope: "all", name: "" },
-      { NAME: "", KIND: "all", HOST: "", RUN: "" },
-    ],
-    [
-      { kind: "record", name: "p", about: { kind: "lock", name: "backup" } },
-      { NAME: "backup", RUN: runOf("a") },
-    ],
+  const backup = { kind: "lock", name: "backup" } as const;
+  it.each<[subject: Subject, host: string, run: string, kind?: string, name?: string]>([
+    [backup, "a.example.com", runOf("a")],
+    [{ kind: "lock", name: "free" }, "", ""],
+    [{ kind: "resource", name: "db" }, "", ""], // two holders
+    [{ kind: "host", name: "web1" }, "web1", ""],
+    [{ kind: "group", name: "web" }, "", ""],
+    [{ kind: "schedule", name: "nightly" }, "h.example.com", runOf("s")],
+    [{ kind: "run", name: runOf("b") }, "b.example.com", runOf("b")],
+    [{ kind: "run", name: runOf("s") }, "h.example.com", runOf("s")],
+    [{ kind: "run", name: "gone" }, "", "gone"],
+    [{ kind: "drain", scope: "host", name: "web1" }, "web1", "", "host"],
+    [{ kind: "drain", scope: "all", name: "" }, "", "", "all"],
+    [{ kind: "record", name: "p", about: backup }, "a.example.com", runOf("a"), "lock", "backup"],
     // Another run holds the lock by now.
-    [
-      { kind: "record", name: "p", about: { kind: "lock", name: "backup" }, isEndedRun: true },
-      { NAME: "backup", RUN: "", HOST: "" },
-    ],
-    [undefined, { NAME: "", KIND: "", HOST: "", RUN: "" }],
-  ])("%j", (subject, env) => {
-    const all = { ...env, PREFIX: "/signalbox/", CONTEXT: "prod", SIGNALBOX_CONTEXT: "prod" };
-    expect(build(subject)).toMatchObject({ argv: ["/bin/sh", "-c", ":"], env: all });
+    [{ kind: "record", name: "p", about: backup, isEndedRun: true }, "", "", "lock", "backup"],
+  ])("%j", (subject, host, run, kind = subject.kind, name = subject.name) => {
+    const context = { PREFIX: "/signalbox/", CONTEXT: "prod", SIGNALBOX_CONTEXT: "prod" };
+    const env = { NAME: name, KIND: kind, HOST: host, RUN: run, ...context };
+    expect(build(subject)).toMatchObject({ argv: ["/bin/sh", "-c", ":"], env });
+  });
+
+  it("is nothing of a row where there is none", () => {
+    expect(build(undefined)).toMatchObject({ env: { NAME: "", KIND: "", HOST: "", RUN: "" } });
   });
 
   it("is each variable that the configuration knows, and the context for other calls", () => {
