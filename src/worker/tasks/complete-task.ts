@@ -31,7 +31,7 @@ import {
   toVersionedOutcomes,
   type VersionedValue,
 } from "../claims/claim-occurrence.ts";
-import { prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
+import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
 import { createTaskTrace } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { mergeOwnInput } from "./running-task.ts";
@@ -78,7 +78,10 @@ export async function completeTask(
     const result = handed === undefined ? completed : { ...completed, due: handed.due };
     const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
-    const successors = await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, handed, call));
+    const successors =
+      handed === undefined
+        ? NO_SUCCESSORS
+        : await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, handed, call));
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const { resultSession } = ended;
     const step = {
