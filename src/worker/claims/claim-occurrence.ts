@@ -43,7 +43,7 @@ import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import type { ConditionGate } from "./condition-gate.ts";
-import { prepareHandOver, prepareSuccessors, type SuccessorWrites } from "./successors.ts";
+import { NO_SUCCESSORS, prepareHandOver, prepareSuccessors, type SuccessorWrites } from "./successors.ts";
 
 /** The value of a key and its `mod_revision`; `mod` is 0n if the key does not exist. */
 export interface VersionedValue<T> {
@@ -130,7 +130,7 @@ export async function claimOccurrence(
   if (missed !== undefined) return missed;
   const { id, host, start } = claim;
   const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id, host);
-  const successors = await prepareSuccessors(ports, claim.step);
+  const successors = claim.step === undefined ? NO_SUCCESSORS : await prepareSuccessors(ports, claim.step);
   const txn = buildClaimTxn(context, claim, outcomes, successors);
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);

@@ -30,7 +30,7 @@ export class ConditionGate {
 
   /** @param now  wall clock, ms since the epoch */
   judge(entry: CachedSchedule, candidate: Candidate, now: number): GateVerdict {
-    const why = candidate.end === undefined ? this.findUnmet(entry) : undefined;
+    const why = this.findUnmet(entry);
     if (entry.definition === undefined || why === undefined) return { kind: "start" };
     const skipAt = computeSkipTime(entry.definition, candidate);
     if (skipAt <= now) return { kind: "skip", why: `on ${this.#host}, ${why}` };

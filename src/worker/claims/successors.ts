@@ -13,7 +13,7 @@ export interface SuccessorWrites {
   readonly writes: readonly Op[];
 }
 
-const NO_SUCCESSORS: SuccessorWrites = { compare: [], writes: [] };
+export const NO_SUCCESSORS: SuccessorWrites = { compare: [], writes: [] };
 
 /**
  * Builds the transaction that gives an end to further schedules that follow, and notes it in the state, which it compares.
@@ -40,16 +40,15 @@ export async function prepareHandOver(
 /**
  * Reads the schedules that follow one whose occurrence has ended, and builds the writes that add their runs. They belong
  * into the transaction that ends the occurrence: then no run is lost or added twice. If a guard fails, read again.
- * @param step  from the state that the transaction guards; undefined if no schedule gets an end
+ * @param step  from the state that the transaction guards
  * @throws StoreError
  */
 export async function prepareSuccessors(
   ports: SchedulePorts,
-  step: Pick<HandOver, "followers" | "end"> | undefined,
+  { followers, end }: Pick<HandOver, "followers" | "end">,
   signal?: AbortSignal,
 ): Promise<SuccessorWrites> {
-  const { followers, end } = step ?? { followers: [] };
-  if (end === undefined || followers.length === 0) return NO_SUCCESSORS;
+  if (followers.length === 0) return NO_SUCCESSORS;
   const { schedules } = await readStoredSchedules(ports, followers, signal);
   const all = [...schedules.values()].map((stored) => buildSuccessorWrites(ports, stored, end));
   return { compare: all.flatMap((one) => one.compare), writes: all.flatMap((one) => one.writes) };

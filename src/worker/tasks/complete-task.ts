@@ -32,7 +32,7 @@ import {
   toVersionedOutcomes,
   type VersionedValue,
 } from "../claims/claim-occurrence.ts";
-import { prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
+import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
 import { createTaskTrace } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { mergeOwnInput } from "./running-task.ts";
@@ -80,7 +80,10 @@ export async function completeTask(
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
     const next = handed?.due ?? completed.due;
     const result = { ...completed, due: updateUsual(claimed.definition, next, history.runs) };
-    const successors = await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, handed, call));
+    const successors =
+      handed === undefined
+        ? NO_SUCCESSORS
+        : await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, handed, call));
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const { resultSession } = ended;
     const step = {

@@ -8,6 +8,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
+import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { keys } from "../../protocol/samples.ts";
 import { pastRun, plain, runOf } from "../../state/pictures.ts";
 import { memory, schedule } from "../../views/schedules.ts";
@@ -102,6 +103,54 @@ describe("the timeline", () => {
       await console.waitFor(/run c{16}/);
     },
   );
+
+  test("of a resource has the units that runs and tasks held, and so have its details", async ({
+    namespace,
+  }) => {
+    const now = Date.now();
+    const span = { enqueuedAt: now - 20 * MINUTE, grantedAt: now - 20 * MINUTE, endedAt: now - 10 * MINUTE };
+    const run = pastRun({ run: runOf("p"), host: "p.example.com", leases: { db: 7 }, ...span });
+    const outcome = {
+      scheduled: span.grantedAt,
+      result: "failed",
+      run: runOf("q"),
+      host: "q.example.com",
+      startedAt: now - 9 * MINUTE,
+      endedAt: now - MINUTE,
+      leases: { db: 2 },
+      waited: MINUTE,
+    } as const;
+    await putKeys(namespace, [
+      plain(keys.history("invoices"), appendPastRun(undefined, run)),
+      plain(
+        keys.resource("db", runOf("a")),
+        serializeTicket(
+          ticketWith({
+            run: runOf("a"),
+            state: "held",
+            count: 1,
+            total: 10,
+            enqueuedAt: now,
+            grantedAt: now,
+          }),
+        ),
+      ),
+      ...schedule("job"),
+      plain(keys.outcomes("job"), formatOutcomes({ runs: [outcome], dead: [] })),
+    ]);
+    const console = await openConsole(namespace, {
+      columns: 160,
+      rows: 50,
+      args: ["--view", "resources"],
+    });
+    await console.waitFor(/db .*1\/10/);
+    await console.waitFor(/units held .* at most 7, /);
+    console.press("t");
+    await console.waitFor("timeline resource db: 30m until now");
+    await console.waitFor(/units, 7 at most +█+ +▃+ +▂+/);
+    await console.waitFor(/q .*░.*█+▲/);
+    await console.waitFor(/p:4711 .*█/);
+  });
 
   test("has ASCII signs, and shows hostile names as harmless text", async ({ namespace }) => {
     await putLockHistory(namespace, HOSTILE);
