@@ -78,10 +78,17 @@ export function buildRowSchema(id: ViewId): JsonSchema {
 
 function buildDocument(id: ViewId): JsonSchema {
   const rows = { type: "array", items: buildRowSchema(id), description: "rows of the view" };
+  const archive = describeText(
+    "only with `--archive`, instead of `revision` and `prefix`: the file",
+    getNothing,
+  );
+  const source =
+    id === "history"
+      ? { "revision?": revision, "prefix?": prefix, "archive?": archive }
+      : { revision, prefix };
   return describeObject("", `\`signalbox ls ${id} --json\``, {
     version,
-    revision,
-    prefix,
+    ...source,
     view: describeField({ const: id, description: "name of the view; `overview` by default" }, getNothing),
     rows: describeField(rows, getNothing),
   }).schema;

@@ -194,10 +194,10 @@ export const SETTINGS = {
     64 * 1024 * 1024,
     "size of that file from which on a new one is begun",
   ),
-  archiveFiles: defineSetting(
+  archiveCount: defineSetting(
     kinds.createIntegerKind(1, 10_000),
     10,
-    "how many such files are kept, the newest",
+    "how many files the archive has, the newest",
   ),
   retentionAge: defineSetting(
     kinds.limit,

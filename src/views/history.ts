@@ -115,7 +115,7 @@ export const historyView: SnapshotView<PastRunRow> = {
   getInstant: ({ past }) => past.endedAt,
   json: describeObject(
     "pastRun",
-    "A run that has ended: of a lock, or of a schedule in an archive. The history of a lock has its last 20 runs. With `--archive`, the document has `archive`, the file, instead of `revision` and `prefix`.",
+    "A run that has ended: of a lock, or of a schedule in an archive. The history of a lock has its last 20 runs.",
     {
       "lock?": describeText("name of the lock", "lock"),
       "schedule?": describeText("instead of the lock: id of the schedule", "schedule"),

@@ -66,7 +66,7 @@ function buildPorts({ store, keys, clock, random, log, settings }: CommandConnec
   return { store, keys, clock, random, log, commands, env: io.env, settings: own };
 }
 
-function buildArchiveOptions({ archiveFile: path, archiveSize: size, archiveFiles: files }: Settings) {
+function buildArchiveOptions({ archiveFile: path, archiveSize: size, archiveCount: files }: Settings) {
   return path === undefined ? undefined : { path, size, files };
 }
 

@@ -51,7 +51,7 @@ export const worker = declareCommand({
     "outputAge",
     "archiveFile",
     "archiveSize",
-    "archiveFiles",
+    "archiveCount",
     "retentionAge",
     "retentionCount",
     ...LOGGING_SETTINGS,

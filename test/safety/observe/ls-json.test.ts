@@ -20,6 +20,9 @@ import { findMismatches, resolveReference } from "../support/find-mismatches.ts"
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
+/** The fields that only runs of schedules have, in an archive. */
+const OF_SCHEDULES = ["schedule", "scheduled", "attempt", "deviation", "count", "until"];
+
 /** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
 async function putSamples(namespace: TestNamespace): Promise<void> {
   const { keys, store } = namespace;
@@ -136,15 +139,40 @@ describe.concurrent("ls --json", () => {
       );
       const lacking = fields.filter((field) => !present(document.rows).has(field));
       // Locks are not configured, and their names have no macros.
-      const ofResources = view === "locks" ? ["configured", "sum"] : [];
+      const ofOthers = { locks: ["configured", "sum"], history: OF_SCHEDULES } as Record<string, string[]>;
       expect({
         view,
-        lacking: lacking.filter((field) => !ofResources.includes(field)),
+        lacking: lacking.filter((field) => !ofOthers[view]?.includes(field)),
       }).toEqual({
         view,
         lacking: [],
       });
     }
+  });
+
+  test("has the fields of schedules in an archive", async ({ namespace }) => {
+    const common = { v: 1, schedule: "backup", type: "backup", scheduled: 1, endedAt: 9 };
+    const records = [
+      { ...common, id: "a", result: "skipped", count: 2, until: 3 },
+      {
+        ...common,
+        id: "b",
+        result: "ok",
+        run: "b",
+        attempt: 1,
+        startedAt: 8,
+        late: 7,
+        deviation: "too-short",
+      },
+    ];
+    const path = cluster.createPath(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    const { stdout } = await namespace.execute(["ls", "history", `--archive=${path}`, "--json"]);
+    const document = JSON.parse(stdout) as { rows: object[] };
+    expect(findMismatches(LISTINGS, LISTINGS, document)).toEqual([]);
+    expect(document.rows.flatMap((row) => findMismatches(LISTINGS, buildRowSchema("history"), row))).toEqual(
+      [],
+    );
+    expect([...present(document.rows)]).toEqual(expect.arrayContaining(OF_SCHEDULES));
   });
 
   test("tells lines that are as the schema says", async ({ namespace }) => {
