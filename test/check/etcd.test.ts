@@ -76,7 +76,10 @@ describe("members", () => {
 
   test("members that can come to hold different data are named as such", () => {
     expect(judgeMembers([buildMember(1, { version: "3.5.2" })])).toMatchObject([
-      { detail: "etcd 3.5.2, which is older than 3.5.28, 1 ms", remedy: expect.stringMatching(/different data.*held twice/) },
+      {
+        detail: "etcd 3.5.2, which is older than 3.5.28, 1 ms",
+        remedy: expect.stringMatching(/different data.*held twice/),
+      },
     ]);
   });
 
