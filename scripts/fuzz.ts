@@ -16,7 +16,7 @@ const HELP = `npm run fuzz -- [TARGET…] [--seconds N] [--seed S]
 Gives changed inputs to what the guardian and the launcher read, with AddressSanitizer, UndefinedBehaviorSanitizer and checks
 of what is read. Targets: ${FUZZ_TARGETS.join(", ")} (default: all, side by side).
 
-  --seconds N    duration (default: 60); 0 only tries the inputs of .cache/fuzz, which repeats a fault
+  --seconds N    processor time of each target (default: 60); 0 only tries the inputs of .cache/fuzz, which repeats a fault
   --seed S       seed of the changes (default: random)
 
 Inputs that reach new code are kept in .cache/fuzz/TARGET. An input with a fault is written there too, and the exit code is 1.`;
