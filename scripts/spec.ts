@@ -7,8 +7,8 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { glob } from "zx";
-import { MUTANTS } from "../fixtures/mutants.ts";
 import { type Exploration, exploreModel } from "./spec/checker.ts";
+import { isEvidence } from "./spec/evidence.ts";
 import { findSpin } from "./spec/find-spin.ts";
 import { type Model, readModel } from "./spec/model.ts";
 import { type ModelReport, replaceRules } from "./spec/rules-page.ts";
@@ -48,10 +48,9 @@ async function readModels(): Promise<Model[]> {
 /** Checks that what a model names as evidence for its rules exists: mutants and tests. */
 async function checkEvidence({ name, rules }: Model): Promise<void> {
   for (const { id, shownBy } of rules)
-    for (const evidence of shownBy) {
-      const exists = evidence in MUTANTS || (await glob(`${evidence}.*`, { cwd: ROOT })).length > 0;
-      if (!exists) throw new Error(`${name}, rule ${id}: there is no mutant or test ${evidence}`);
-    }
+    for (const evidence of shownBy)
+      if (!(await isEvidence(evidence)))
+        throw new Error(`${name}, rule ${id}: there is no mutant or test ${evidence}`);
 }
 
 /** Explores the large worlds of the whole models. */

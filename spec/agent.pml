@@ -2,14 +2,14 @@
  * The shared session of an agent: two agents one after the other, and the run of a launcher.
  *
  * small: -DCOPIES=1
- * large: -DCOPIES=2
+ * small: -DCOPIES=1 -DVANISHES
+ * large: -DCOPIES=2 -DVANISHES
  *
  * Agent 1 may freeze at any step and go on later. The launcher then brings its run to agent 2, which takes the session over.
- * As soon as the ticket is gone, a run elsewhere can get the lock. The session does not expire here (session.pml), and its
- * tickets do not vanish (vanished.pml).
- *
+ *XX *
  * Rules
  * S1: Every write of an agent compares that the session is still its own. [agent-fence]
+ * S2: A launcher knows its run before the claim is sent. [agent-note]
  * S3: For one time to live after a takeover, no ticket is removed. [agent-sweep-time]
  * S4: A run whose ticket is about to be removed is not resumed. [agent-condemned]
  * S5: Before the ticket of an unknown run is removed, its processes are killed. [agent-kill]
@@ -18,6 +18,8 @@
  * S9a: A command starts only before the deadline that came with the message to start. [test/process/deadlines]
  * S10: A deadline moves only after a later read of the own ticket. [agent-proof]
  * S12: An agent removes tickets that belong to no run. [agent-sweep]
+ * S13: An agent that has lost the session writes nothing into the history, and no run twice. [agent-history-moved, agent-history]
+ * V10 (-DVANISHES): An agent that has not started the command leaves the mark of a vanished ticket. [vanished-continued]
  */
 #include "common.pml"
 
@@ -28,10 +30,14 @@
 /* etcd: the agent that the fence of the session names, the ticket of the run, and that of another run of the host. */
 byte fence = 1;
 bool ticket;
+bool mark;
 bool other_ticket = true;
+/* How often the run is in the history of its lock. */
+byte past;
 
-/* The launcher: the agent that it is connected to, a message to start that has not arrived, and the agent that sent it. */
+/* The launcher: the agent that it is connected to, whether it knows its run, and the agent whose message to start has not arrived. */
 byte connected = 1;
+bool has_note;
 byte start_from;
 /* Its command, whether that was started and has ended, and whether the guardians are frozen: then no deadline kills. */
 bool command;
@@ -50,6 +56,9 @@ bool is_forced;
 
 byte claim_copies;
 bool may_force = true;
+#ifdef VANISHES
+bool may_vanish = true;
+#endif
 
 #ifdef WITHOUT_S1
 #define owns(agent) true
@@ -81,7 +90,7 @@ bool may_force = true;
 
 inline check() {
   if
-  :: command && !ticket && !is_forced -> broken("> a run elsewhere can get the lock, and the command lives\n")
+  :: command && !ticket && !mark && !is_forced -> broken("> a run elsewhere can get the lock, and the command lives\n")
   :: else
   fi
 }
@@ -89,7 +98,7 @@ inline check() {
 /* A claim compares that the ticket is absent. So a copy has no effect while the ticket is there. */
 inline put_ticket() {
   if
-  :: owns(1) && !ticket -> ticket = true; printf("> the claim of agent 1 is applied\n")
+  :: owns(1) && !ticket -> ticket = true; mark = true; printf("> the claim of agent 1 is applied\n")
   :: else
   fi
 }
@@ -98,6 +107,7 @@ inline remove_ticket(agent) {
   if
   :: owns(agent) && ticket ->
     ticket = false;
+    mark = false;
     printf("> agent %d removes the ticket\n", agent);
 #ifdef WITHOUT_S7
     other_ticket = false;
@@ -112,8 +122,50 @@ inline remove_ticket(agent) {
   fi
 }
 
+/* Writes that the run has ended into the history of its lock. */
+inline append(agent) {
+  if
+#ifdef WITHOUT_S13
+  :: was_started ->
+#else
+  :: was_started && owns(agent) && past == 0 ->
+#endif
+    past++; printf("> agent %d writes the run into the history\n", agent);
+    if
+    :: past > 1 -> broken("> a run is in the history twice\n")
+    :: else
+    fi
+  :: else
+  fi
+}
+
+/* The claim is lost, and the command is dead. */
+inline delete_mark(agent) {
+  if
+  :: !ticket && mark -> mark = false; printf("> agent %d deletes the mark\n", agent); check()
+  :: else
+  fi
+}
+
 proctype First() {
+  bool knows_end;
+#ifndef WITHOUT_S2
+  atomic {
+    if
+    :: connected == 1 -> has_note = true
+    :: connected != 1 -> goto gone
+    fi
+  }
+#endif
   atomic { claim_copies = COPIES; put_ticket() }
+#ifdef WITHOUT_S2
+  atomic {
+    if
+    :: connected == 1 -> has_note = true
+    :: connected != 1 -> goto leave
+    fi
+  }
+#endif
   if
   :: atomic { connected == 1 && ticket -> start_from = 1; printf("> agent 1 sends the start\n") }
   :: connected != 1 -> goto leave
@@ -121,12 +173,25 @@ proctype First() {
   fi;
   /* The command ends, or the launcher goes before it has said that the command was started. */
   if
-  :: has_ended && connected == 1
+  :: atomic { has_ended && connected == 1 -> knows_end = true }
   :: connected != 1 && !was_started
   :: connected != 1 && was_started -> goto over
   fi;
 leave:
-  atomic { remove_ticket(1); has_left = true }
+  atomic {
+#ifdef WITHOUT_V10
+    delete_mark(1);
+#else
+    if
+    :: knows_end -> delete_mark(1)
+    :: else
+    fi;
+#endif
+    remove_ticket(1);
+    append(1);
+    has_left = true
+  }
+gone:
 over:
 #ifdef WITHOUT_S12
   skip
@@ -175,25 +240,30 @@ end:
       connected == 2 && !serves ->
       serves = true;
       if
-      :: !may_resume ->
+      :: !has_note ->
+        if
+        :: ticket -> broken("> a run that reported in time has lost its claim\n")
+        :: else -> printf("> agent 2 makes a new attempt\n")
+        fi
+      :: has_note && !may_resume ->
         if
         :: !has_waited -> broken("> a run that reported in time has lost its claim\n")
         :: else
         fi;
         kill()
-      :: may_resume && !ticket -> kill()
-      :: may_resume && ticket && !was_started -> start_from = 2; printf("> agent 2 resumes the run, and sends the start\n")
-      :: may_resume && ticket && was_started -> printf("> agent 2 resumes the run\n")
+      :: has_note && may_resume && !ticket -> kill()
+      :: has_note && may_resume && ticket && !was_started -> start_from = 2; printf("> agent 2 resumes the run, and sends the start\n")
+      :: has_note && may_resume && ticket && was_started -> printf("> agent 2 resumes the run\n")
       fi
     }
-  :: atomic { serves && has_ended && ticket -> remove_ticket(2) }
+  :: atomic { serves && has_ended && ticket -> remove_ticket(2); append(2) }
   /* A renewal. It gives the command more time. */
   :: atomic {
       serves && command && !ticket ->
 #ifdef WITHOUT_S10
       broken("> the deadline moves of a command whose claim is gone\n")
 #else
-      printf("> agent 2 reads that the ticket is gone\n"); kill()
+      printf("> agent 2 reads that the ticket is gone\n"); kill(); delete_mark(2)
 #endif
     }
   od
@@ -225,7 +295,10 @@ end:
       :: else
       fi
     }
-  :: atomic { may_force && ticket && serves -> may_force = false; is_forced = true; ticket = false; printf("> an operator removes the ticket by force\n") }
+#ifdef VANISHES
+  :: atomic { may_vanish && ticket && fence == 2 -> may_vanish = false; ticket = false; other_ticket = false; fence = 0; printf("> a former leader revokes the session\n") }
+#endif
+  :: atomic { may_force && ticket && serves -> may_force = false; is_forced = true; ticket = false; mark = false; printf("> an operator removes the ticket by force\n") }
   :: atomic { may_force -> may_force = false }
   od
 }

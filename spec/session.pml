@@ -8,7 +8,8 @@
  * passed. The leader of etcd counts the time of the session, and an election gives it all its time again. A leader that was
  * replaced may not know that yet: it still answers, with its own term, and what it answers has no effect.
  *
- * Taken for granted: the guardian is fast. It kills at the horizon before the next tick.
+ * Taken for granted: the guardian is fast. It kills at the horizon before the next tick. It may freeze; then the runner, or
+ * the agent, is as fast. Both can freeze only together with the machine.
  *
  * Rules
  * H1: The time of a session counts from when the call that granted it was sent. [grant-time]
@@ -16,7 +17,9 @@
  * H3: A renewal counts only if it and a later read state the raft term of the read before. [renewal-term]
  * H4: The horizon has a margin, because clocks run at different speeds. [margin]
  * H5: The read that proves a renewal is sent after it. [renewal-term]
- * H6: The guardian knows the horizon. It kills the command also when the runner is frozen or dead. [agent-frozen]
+ * H6: The guardian knows the horizon. It kills the command also when the runner is frozen or dead. [test/process/deadlines,
+ *     test/process/runner-death]
+ * S6: At the horizon, the runner or the agent kills what a frozen guardian has not killed. [agent-frozen]
  * H7: A command starts only before the horizon, by the clock at that instant. [test/process/deadlines]
  */
 #include "common.pml"
@@ -47,15 +50,26 @@ byte since_sent;
 /* What chance may still do. The clock of the run loses one tick against that of etcd. */
 byte elections = ELECTIONS;
 bool may_lag = true;
+bool may_freeze = true;
+/* The guardian is frozen for ever. */
+bool is_frozen;
 
 #define later(a, b) (a > b -> a : b)
 #define time_left(since) (TTL - MARGIN > (since) -> TTL - MARGIN - (since) : 0)
 #define must_kill (command && horizon_left == 0)
 #ifdef WITHOUT_H6
-#define may_pass true
+#define does_guardian_kill false
 #else
-#define may_pass (!must_kill)
+#define does_guardian_kill (!is_frozen)
 #endif
+/* Nobody knows whether the runner is frozen, so only a frozen guardian is proof that it is not. */
+#ifdef WITHOUT_S6
+#define does_runner_kill false
+#else
+#define does_runner_kill is_frozen
+#endif
+/* Who kills is faster than a tick. */
+#define may_pass (!must_kill || !(does_guardian_kill || does_runner_kill))
 
 #ifdef WITHOUT_H3
 #define is_same_term true
@@ -146,11 +160,9 @@ over:
 proctype Guardian() {
 end:
   do
-#ifndef WITHOUT_H6
-  :: atomic { must_kill -> command = false; printf("> the guardian kills the command\n") }
-#else
-  :: false
-#endif
+  :: atomic { must_kill && does_guardian_kill -> command = false; printf("> the guardian kills the command\n") }
+  :: atomic { may_freeze && command -> may_freeze = false; is_frozen = true; printf("> the guardian freezes\n") }
+  :: atomic { must_kill && does_runner_kill -> command = false; printf("> the runner kills the command\n") }
   od
 }
 

@@ -3,6 +3,7 @@
  *
  * small: -DELECTIONS=2
  * small: -DBEFORE
+ * small: -DLONGER -DELECTIONS=1
  * large: -DREVOKES=2 -DELECTIONS=2 -DTTL=4
  * large: -DRUNS=3 -DELECTIONS=1 -DCRASHES=0 -DTTL=2
  *
@@ -20,6 +21,8 @@
  * V5b (-DELECTIONS=1 -DCRASHES=0): It waits for the whole time to live. [vanished-whole-time]
  * V5c (-DELECTIONS=1 -DCRASHES=0): It counts from the receipt of the first read that shows the mark alone. [vanished-whole-time]
  * V7: The term in a mark is that in which the session was granted; none if that is not certain. [test/etcd/session-renewal]
+ * V8 (-DLONGER -DELECTIONS=1 -DCRASHES=0): The horizon never counts with a longer time to live than the mark states.
+ *     [test/etcd/session-renewal]
  * V9 (-DELECTIONS=1): A run without --wait that finds only such marks waits for their removal. [vanished-alone]
  */
 #include "common.pml"
@@ -68,6 +71,16 @@ Waits waits[ROOM];
 byte elections = ELECTIONS;
 byte revokes = REVOKES;
 byte crashes = CRASHES;
+/* A renewal may state a longer time to live than the grant. */
+#ifdef LONGER
+bool may_be_longer = true;
+#define LONGER_TTL (TTL + 2)
+#ifdef WITHOUT_V8
+#define HORIZON_TTL LONGER_TTL
+#else
+#define HORIZON_TTL TTL
+#endif
+#endif
 
 #define has_vanished(one) (mark[one] && ticket[one] == NONE)
 #ifdef WITHOUT_V3
@@ -259,6 +272,13 @@ granted:
       horizon_left[own] = TTL - MARGIN; server_left[own] = TTL;
       printf("> run %d renews its session\n", own)
     }
+#ifdef LONGER
+  :: atomic {
+      may_be_longer && command[own] && ticket[own] == HELD && horizon_left[own] > 0 ->
+      may_be_longer = false; horizon_left[own] = HORIZON_TTL - MARGIN; server_left[own] = LONGER_TTL;
+      printf("> run %d renews its session, and its time to live is longer\n", own)
+    }
+#endif
   :: command[own] && ticket[own] == HELD -> break
   :: atomic { !command[own] || ticket[own] == NONE -> printf("> run %d notices that its claim is lost\n", own); break }
   :: atomic { crashes > 0 -> crashes--; is_dead[own] = true; printf("> the runner of run %d dies\n", own); goto dead }

@@ -80,7 +80,7 @@ interface Compiler {
 const HEAP_LIMITS_SOURCE = join(import.meta.dirname, "../../src/bin/heap-limits.ts");
 
 /** How an addon is built: without libc, so that it works with any. Its undefined symbols are those of Node. */
-const ADDON_FLAGS = [
+export const ADDON_FLAGS = [
   "-shared",
   "-fPIC",
   "-nostdlib",

@@ -99,6 +99,9 @@ function suggestRemedy(kind: string): string {
   return "start it, or take it out of endpoints";
 }
 
+/** First patch of each release line whose members do not come to hold different data after a crash (etcd #13766, #14685). */
+const FIRST_CONSISTENT_PATCHES: Record<string, number> = { "3.5": 6 };
+
 /** Describes what is wrong with a version, and the lowest version without the fault. */
 function findVersionFault(
   version: string,
@@ -106,9 +109,16 @@ function findVersionFault(
   const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   if (major < OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor < OLDEST_VERSION[1]))
     return { level: "failure", older: OLDEST_VERSION.join("."), remedy: "etcd 3.4 or later is needed" };
-  const floor = FIRST_SOUND_PATCHES[`${major}.${minor}`];
+  const line = `${major}.${minor}`;
+  const floor = FIRST_SOUND_PATCHES[line];
   if (floor === undefined || patch >= floor) return undefined;
-  const older = `${major}.${minor}.${floor}`;
+  const older = `${line}.${floor}`;
+  if (patch < (FIRST_CONSISTENT_PATCHES[line] ?? 0))
+    return {
+      level: "warning",
+      older,
+      remedy: `upgrade to ${older} or later: members of this version can come to hold different data after a crash, so that a lock is held twice`,
+    };
   const remedy = `upgrade to ${older} or later: older servers can acknowledge a stale renewal (runs guard against it), and do not enforce roles`;
   return { level: "hint", older, remedy };
 }

@@ -53,6 +53,9 @@ describe("members", () => {
     ["3.4.23", "hint"],
     ["3.4.41", "hint"],
     ["3.4.42", "ok"],
+    ["3.5.0", "warning"],
+    ["3.5.5", "warning"],
+    ["3.5.6", "hint"],
     ["3.5.27", "hint"],
     ["3.5.28", "ok"],
     ["3.6.8", "hint"],
@@ -68,6 +71,15 @@ describe("members", () => {
   test("the floor is named", () => {
     expect(judgeMembers([buildMember(1, { version: "3.4.23" })])).toMatchObject([
       { detail: "etcd 3.4.23, which is older than 3.4.42, 1 ms", remedy: expect.stringContaining("3.4.42") },
+    ]);
+  });
+
+  test("members that can come to hold different data are named as such", () => {
+    expect(judgeMembers([buildMember(1, { version: "3.5.2" })])).toMatchObject([
+      {
+        detail: "etcd 3.5.2, which is older than 3.5.28, 1 ms",
+        remedy: expect.stringMatching(/different data.*held twice/),
+      },
     ]);
   });
 

@@ -79,6 +79,12 @@ test("no next agent: the launcher falls back with its note, after the time that 
   expect(out).toMatch(/^fallback=the agent has ended, and none has replaced it\ncall=place 2\n/);
 });
 
+test("a note may give any time, also one that is longer than the clock can count", async () => {
+  const { agent, run } = await startWaiting("place 2", 2n ** 62n);
+  const called = restart(agent).then((next) => next.waitForCall());
+  expect(await Promise.race([called, run.ended])).toMatchObject({ note: "place 2", stage: STAGE.waits });
+});
+
 test("the next agent declines a waiting call, or does not answer: the launcher falls back with its note", async () => {
   const { agent, run } = await startWaiting("place 3");
   const second = await restart(agent);

@@ -3,56 +3,93 @@
  * (AddressSanitizer) or undefined behaviour (UndefinedBehaviorSanitizer).
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import {
+  buildSanitizedEnv,
+  compileC,
+  findSanitizerObstacle,
+  SANITIZED_FLAGS,
+  SANITIZED_START,
+} from "../../fixtures/process/sanitizers.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
-import { FLAGS, listSources } from "../../scripts/build/native.ts";
+import { ADDON_FLAGS, FLAGS, listSources } from "../../scripts/build/native.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
-const TESTS = ["passthrough", "signals", "failures", "guardian-stops", "launcher-runs", "launcher-deaths"];
+const TESTS = [
+  "process/passthrough",
+  "process/signals",
+  "process/failures",
+  "process/news",
+  "process/guardian-stops",
+  "process/launcher-runs",
+  "process/launcher-deaths",
+  "worker/service/notifier",
+];
 
 const folder = createTestFolder(afterAll);
+const obstacle = findSanitizerObstacle(folder);
+/** A trap, because the other reports go to a standard error that guardians have closed. AddressSanitizer reports it. */
+const TRAP = "-fsanitize-undefined-trap-on-error";
+const name = (what: string) => `${what}${obstacle ? ` (skipped: ${obstacle})` : ""}`;
 
-function compile(program: string, sources: readonly string[]) {
-  const flags = [...FLAGS.filter((flag) => flag !== "-s"), ...SANITIZERS];
-  return spawnSync(process.env.CC || "cc", [...flags, "-o", program, ...sources], { encoding: "utf8" });
-}
-
-/** Without random addresses, where that is allowed: older sanitizers fail now and then on kernels with many random bits. */
-const WORDS = spawnSync("setarch", ["-R", "true"]).status === 0 ? ["setarch", "-R"] : ["env"];
-
-/** Why the sanitizers cannot be used here. */
-function findObstacle(): string | undefined {
-  const [source, program] = [join(folder, "probe.c"), join(folder, "probe")];
-  writeFileSync(source, "int main(void) { return 0; }\n");
-  if (compile(program, [source]).status !== 0) return "libasan or libubsan is missing";
-  return spawnSync(WORDS[0] ?? "", [...WORDS.slice(1), program]).status === 0
-    ? undefined
-    : "a program with AddressSanitizer does not start";
-}
-
-const obstacle = findObstacle();
-
-test.skipIf(obstacle !== undefined)(`no fault is found${obstacle ? ` (skipped: ${obstacle})` : ""}`, () => {
+test.skipIf(obstacle !== undefined)(name("no fault is found"), () => {
   const natives = join(folder, "natives");
   const reports = join(folder, "reports");
   for (const path of [natives, reports]) mkdirSync(path);
-  for (const name of ["guardian", "launcher"]) {
-    const sources = listSources(ROOT, name).filter((path) => path.endsWith(".c"));
-    expect(compile(join(natives, name), sources)).toMatchObject({ status: 0, stderr: "" });
+  for (const program of ["guardian", "launcher", "notify"]) {
+    const sources = listSources(ROOT, program).filter((path) => path.endsWith(".c"));
+    compileC([...SANITIZED_FLAGS, TRAP, "-o", join(natives, program), ...sources]);
   }
-  const files = TESTS.map((name) => `test/process/${name}.test.ts`);
+  const files = TESTS.map((path) => `test/${path}.test.ts`);
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-  const options = `log_path=${join(reports, "fault")}:detect_leaks=0`; // guardians end without freeing anything
-  const [file = "", ...words] = [...WORDS, process.execPath, vitest, "run", "--project", "!long", ...files];
+  const [file = "", ...words] = [
+    ...SANITIZED_START,
+    process.execPath,
+    vitest,
+    "run",
+    "--project",
+    "!long",
+    ...files,
+  ];
   const run = spawnSync(file, words, {
     cwd: ROOT,
-    env: { ...process.env, TEST_NATIVES: natives, ASAN_OPTIONS: options, UBSAN_OPTIONS: options },
+    env: { ...process.env, TEST_NATIVES: natives, ...buildSanitizedEnv(join(reports, "fault")) },
     encoding: "utf8",
   });
-  expect(readdirSync(reports).map((name) => readFileSync(join(reports, name), "utf8"))).toEqual([]);
+  expect(readdirSync(reports).map((path) => readFileSync(join(reports, path), "utf8"))).toEqual([]);
   expect(run.stdout).toMatch(/Tests .*passed/);
   expect(run.status, run.stdout).toBe(0);
+});
+
+/** Calls each function of the addon with what no caller gives it, and closes no descriptor of its process. */
+const ODD_CALLS = `
+const addon = { exports: {} };
+process.dlopen(addon, process.argv[1]);
+const odd = [undefined, null, -1, 0, 2 ** 31, 1e300, Number.NaN, "text", {}, [], 12345678];
+const attempt = (call, ...given) => { try { call(...given); } catch {} };
+for (const [name, call] of Object.entries(addon.exports)) {
+  attempt(call);
+  for (const a of odd) for (const b of odd) if (name !== "signalProcess" || b === 0 || typeof b !== "number") attempt(call, a, b);
+}
+console.log(Object.keys(addon.exports).length);
+`;
+
+/** The addon has no libc, and so no runtime of a sanitizer: undefined behaviour ends the process with SIGILL. */
+test("the addon has no undefined behaviour, whatever it is called with", () => {
+  const addon = join(folder, "peer.node");
+  compileC([
+    ...FLAGS,
+    ...ADDON_FLAGS,
+    "-fsanitize=undefined",
+    TRAP,
+    "-o",
+    addon,
+    join(ROOT, "src/process/peer/peer.c"),
+  ]);
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, ["-e", ODD_CALLS, addon], {
+    encoding: "utf8",
+  });
+  expect({ status, signal, stdout, stderr }).toEqual({ status: 0, signal: null, stdout: "5\n", stderr: "" });
 });

@@ -10,6 +10,7 @@
 enum {
   AGENT_WIRE_VERSION = 1,
   NOTE_MAX = 4096,   /* maximum length of a note */
+  NOTE_RETRY_MAX = 24 * 60 * 60 * 1000, /* ms; a NOTE that gives more means this */
   LATER_KINDS = 166, /* kinds from here on belong to later versions and are ignored */
 };
 

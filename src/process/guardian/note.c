@@ -16,11 +16,13 @@ int note_open(void) {
   return note ? 0 : -1;
 }
 
+static int64_t limit_retry(int64_t ms) { return ms < 0 ? 0 : ms > NOTE_RETRY_MAX ? NOTE_RETRY_MAX : ms; }
+
 int note_keep(const unsigned char *text, uint32_t length, int64_t retry_ms) {
   if (length > NOTE_MAX || memchr(text, '\0', length)) return 0;
   memcpy(note->text, text, length);
   note->text[length] = '\0';
-  note->retry_ms = retry_ms;
+  note->retry_ms = limit_retry(retry_ms);
   note->is_kept = 1;
   return 1;
 }
