@@ -184,11 +184,6 @@ export function findMacroFault(name: string, value: unknown): string | undefined
   return fault === undefined ? undefined : `${name} cannot be part of a name: ${fault}`;
 }
 
-/** Formats a number of things: `1 host`, `2 hosts`. */
-export function pluralize(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
 /** Formats the first texts of a list, and the number of the others: `web1, web2 and 3 more`. */
 export function formatShortList(texts: readonly string[], most: number): string {
   const few = texts.slice(0, most).join(", ");
