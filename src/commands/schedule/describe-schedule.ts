@@ -257,7 +257,7 @@ function describeExpectation(definition: Definition, due: DueState | undefined):
   if (expect === undefined) return [];
   const bounds = formatExpectation(getExpectation(definition, due));
   const usual = "twice as long as usual, once enough runs have succeeded";
-  return [`a run should take ${bounds ?? `at most ${usual}`}; if not, it is told`];
+  return [`a run should take ${bounds ?? `at most ${usual}`}; what does not is reported`];
 }
 
 /** Days ahead in which excluded days are listed. */
