@@ -78,7 +78,10 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
       ),
       put(
         keys.history("past"),
-        appendPastRun(undefined, pastRun({ label: "nightly", reason: "reset by ann", shared: true })),
+        appendPastRun(
+          undefined,
+          pastRun({ label: "nightly", reason: "reset by ann", shared: true, leases: { db: 2 } }),
+        ),
       ),
       put(
         keys.audit("0".repeat(20)),
