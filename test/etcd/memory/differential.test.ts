@@ -56,11 +56,15 @@ async function compareAll(real: Compared): Promise<void> {
   for (let at = 1; at <= STEPS; at += 1) await both.take(steps.drawStep(), at);
   await both.end();
   console.log(`results: ${[...both.counts].map(([name, count]) => `${name} ${count}`).join(", ")}`);
-  for (const kind of KINDS)
-    expect(both.counts.get(kind), `operations of the kind ${kind}`).toBeGreaterThan(0);
+  if (STEPS >= FEW_OF_EACH)
+    for (const kind of KINDS)
+      expect(both.counts.get(kind), `operations of the kind ${kind}`).toBeGreaterThan(0);
 }
 
-/** What must come about in every run, if it is to say anything. */
+/** Steps in which each of the kinds comes about dozens of times. */
+const FEW_OF_EACH = 20_000;
+
+/** What must come about in a long run, if it is to say anything. */
 const KINDS = [
   "txn",
   "range",
