@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { pickDefined } from "../base/pick-defined.ts";
 import { quoteText } from "../base/text.ts";
 import { formatCalendarChange } from "../operate/calendar-changes.ts";
 import { applySite, isEmptyPlan, planSite } from "../operate/site.ts";
@@ -7,7 +8,7 @@ import { validateName } from "../protocol/names.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../schedule/calendar/calendar.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import { NotFoundError, UsageError } from "./errors.ts";
-import { parseOptions, pickDefined, TEXT, TEXTS } from "./options-schema.ts";
+import { parseOptions, TEXT, TEXTS } from "./options-schema.ts";
 import type { ConnectionSchedules } from "./schedules.ts";
 import type { CalendarDays, CalendarStore } from "./types.ts";
 

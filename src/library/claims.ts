@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
+import { pickDefined } from "../base/pick-defined.ts";
 import { mergeSignals, OVER, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
@@ -16,7 +17,6 @@ import {
   FLAG,
   POSITIVE,
   parseOptions,
-  pickDefined,
   resolveSessionTimes,
   SESSION_OPTIONS,
   SIGNAL,

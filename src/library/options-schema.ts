@@ -65,12 +65,6 @@ export function quoteOption(what: string): (issue: { input: unknown }) => string
   return ({ input }) => `${formatOptionValue(input)} ${what}`;
 }
 
-/** Returns an object without the keys whose value is undefined. */
-export function pickDefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const kept = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };
-}
-
 function parseDurationOption(given: unknown): ParseResult<number> {
   if (isCount(given)) return { value: given };
   if (isText(given)) return parseDuration(given);

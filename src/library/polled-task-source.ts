@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { pickDefined } from "../base/pick-defined.ts";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
@@ -7,7 +8,7 @@ import { Poller } from "../worker/polling/poller.ts";
 import { mergeOwnInput } from "../worker/tasks/running-task.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import { ClosedError } from "./errors.ts";
-import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
+import { DURATION, parseArgument, parseOptions, SIGNAL, WAIT } from "./options-schema.ts";
 import { findJobTrace } from "./tracing.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
 import { buildCheckpointFacts, checkResult, describeFailure } from "./worker-handlers.ts";

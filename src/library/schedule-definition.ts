@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { pickDefined } from "../base/pick-defined.ts";
 import { clean } from "../base/text.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
@@ -6,7 +7,7 @@ import { NotSupportedError } from "../schedule/errors.ts";
 import { isTexts } from "../schedule/json-fields.ts";
 import { parsePlan } from "../schedule/plan.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
-import { DURATION, INSTANT, parseOptions, pickDefined } from "./options-schema.ts";
+import { DURATION, INSTANT, parseOptions } from "./options-schema.ts";
 import type { NewSchedule, ScheduleChanges, ScheduleFields } from "./types.ts";
 
 /** Fields of a schedule as programs write them; null removes one. The output is their stored form. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { isJsonObject } from "../base/parse-json.ts";
+import { pickDefined } from "../base/pick-defined.ts";
 import { quoteText } from "../base/text.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
 import { formatOperator } from "../operate/ports.ts";
@@ -30,16 +31,7 @@ import { getScheduleType, isPaused } from "../schedule/definition.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import { ConfigError, NotFoundError } from "./errors.ts";
-import {
-  FLAG,
-  INSTANT,
-  POSITIVE,
-  parseArgument,
-  parseOptions,
-  pickDefined,
-  quoteOption,
-  TEXT,
-} from "./options-schema.ts";
+import { FLAG, INSTANT, POSITIVE, parseArgument, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
 import { openTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import { captureTrace } from "./tracing.ts";

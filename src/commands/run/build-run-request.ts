@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../base/errors.ts";
+import { pickDefined } from "../../base/pick-defined.ts";
 import { quoteText } from "../../base/text.ts";
 import { readTraceContext } from "../../base/trace.ts";
 import { thisMachine } from "../../config/machine.ts";
@@ -51,13 +52,13 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
     waitLimits: {
       queues: wait !== undefined,
       ...(typeof wait === "number" && { lock: wait }),
-      ...dropUndefined({ leases: settings.leaseTimeout }),
+      ...pickDefined({ leases: settings.leaseTimeout }),
     },
     identity: buildIdentity(file, args, host),
     ttl: settings.ttl / 1000,
     terminationTimeout: settings.terminationTimeout,
     connectTimeout: settings.connectTimeout,
-    ...dropUndefined({
+    ...pickDefined({
       group: settings.group,
       grace: settings.grace,
       timeout: settings.timeout,
@@ -103,14 +104,8 @@ function buildIdentity(
     ...owner,
     command: basename(file),
     ...(settings.recordArgs && { args: shortenArgs(args) }),
-    ...dropUndefined({ label: settings.label }),
+    ...pickDefined({ label: settings.label }),
   };
-}
-
-/** Removes keys without a value. */
-function dropUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const kept = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 /**
