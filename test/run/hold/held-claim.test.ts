@@ -5,6 +5,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
+import type { Op } from "../../../src/protocol/txn.ts";
 import { acquireClaim, type HeldClaim } from "../../../src/run/held-claim.ts";
 import type { ClaimRequest } from "../../../src/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
@@ -153,10 +154,10 @@ describe("a claim without a command", () => {
       parsePastRuns(store.etcd.range({ key: keys.history(lock) }).kvs[0]?.value).map(({ run }) => run);
     const [value = ""] = store.etcd.range({ key: keys.history("x") }).kvs.map((kv) => kv.value);
     const other = value.replaceAll(held.run, "0ther0ther0ther0");
-    const written = [
+    const written: Op[] = [
       { op: "put", key: keys.history("x"), value },
       { op: "put", key: keys.history("y"), value: other },
-    ] as const;
+    ];
     store.etcd.apply({ compare: [], success: written, failure: [] }); // as a release of both does: with one revision
     store.proposals = 0;
     const { held: next } = await createScene({ locks: ["x", "y"] }, clock, store);
