@@ -150,7 +150,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Returns the line break that a process owes that was killed, or found the disk full, in the middle of a line. */
+/** Returns the line break that is missing if a process was killed, or found the disk full, in the middle of a line. */
 async function readLineEnd(file: FileHandle): Promise<string> {
   const status = await file.stat();
   if (!status.isFile()) throw new Error("it is not a file");
