@@ -26,7 +26,7 @@ export interface Span {
   /** Why it failed: a word of few, for `error.type`. */
   error?: string | undefined;
   parts?: readonly Span[];
-  /** Further operations that it follows from, beside its caller. */
+  /** Further operations that caused it, besides its caller. */
   links?: readonly TraceContext[];
 }
 

@@ -192,12 +192,12 @@ export const SETTINGS = {
   archiveSize: defineSetting(
     kinds.createSizeKind(4 * 1024),
     64 * 1024 * 1024,
-    "size of that file from which on a new one is begun",
+    "size at which that file is renamed, and a new one begins",
   ),
   archiveCount: defineSetting(
     kinds.createIntegerKind(1, 10_000),
     10,
-    "how many files the archive has, the newest",
+    "number of files to keep, with the current one",
   ),
   retentionAge: defineSetting(
     kinds.limit,

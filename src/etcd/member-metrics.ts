@@ -42,7 +42,7 @@ export async function readMemberMetrics(
   return {
     version: find(/^etcd_server_version\{server_version="([^"]+)"\} 1$/m),
     quota: quota > 0 ? quota : undefined,
-    compacted: compacted > 0 ? BigInt(Math.round(compacted)) : undefined,
+    compacted: compacted > 0 && Number.isFinite(compacted) ? BigInt(Math.round(compacted)) : undefined,
     clock,
   };
 }

@@ -210,7 +210,7 @@ export class ClosableWait {
   }
 }
 
-/** Runs a call and converts etcd's errors to the errors above. */
+/** Runs a call and converts etcd's errors to those of the library. */
 export async function translated<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

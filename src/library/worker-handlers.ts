@@ -200,7 +200,7 @@ async function callHandler(
   }
 }
 
-/** Builds what a task has of checkpoints. @param last  JSON; what a command has written may be none */
+/** Builds the properties of a task that are about checkpoints. @param last  JSON, or any text that a command has written */
 export function buildCheckpointFacts(
   last: string | undefined,
   save: (text: string) => Promise<void>,

@@ -150,7 +150,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Returns the line break that a process owes that was killed, or found the disk full, in the middle of a line. */
+/** Returns the line break that is missing if a process was killed, or found the disk full, in the middle of a line. */
 async function readLineEnd(file: FileHandle): Promise<string> {
   const status = await file.stat();
   if (!status.isFile()) throw new Error("it is not a file");
@@ -171,7 +171,7 @@ async function listFullFiles(path: string): Promise<string[]> {
 
 /**
  * Reads the records of an archive, in the order in which they were written, each once.
- * @param onUnreadable  called with the number of lines that are no records: a process was killed in the middle of one
+ * @param onUnreadable  called with the number of lines that are not records: a process was killed in the middle of one
  * @throws SignalboxError if there is none, or it cannot be read
  */
 export async function* readArchive(

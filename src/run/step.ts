@@ -208,7 +208,7 @@ function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
 
 /**
  * Creates a function that reads the success of a granting transaction: the queue entries that it has put, and the histories,
- * which are its last reads.
+ * which are its last reads. Operations that are not reads may follow them, as the write of the host record does.
  * @param found  the existing entries that the tickets replace
  */
 function createGrantReader(
@@ -224,6 +224,12 @@ function createGrantReader(
       modRevision: revision,
       session,
     })),
-    histories: reads.length === 0 ? undefined : results.slice(-reads.length).map(findFirstKey),
+    histories:
+      reads.length === 0
+        ? undefined
+        : results
+            .filter(({ op }) => op === "range")
+            .slice(-reads.length)
+            .map(findFirstKey),
   });
 }

@@ -1,7 +1,7 @@
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
 
-/** How long a run should take, ms. A bound that is missing does not matter. */
+/** How long a run should take, ms. A missing bound limits nothing. */
 interface Expectation {
   least?: number;
   most?: number;

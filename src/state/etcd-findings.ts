@@ -117,7 +117,7 @@ function findVersionFault(
     return {
       level: "warning",
       older,
-      remedy: `upgrade to ${older} or later: members of this version can come to hold different data after a crash, so that a lock is held twice`,
+      remedy: `upgrade to ${older} or later: members of this version can come to hold different data after a crash, and then a lock can be held twice`,
     };
   const remedy = `upgrade to ${older} or later: older servers can acknowledge a stale renewal (runs guard against it), and do not enforce roles`;
   return { level: "hint", older, remedy };

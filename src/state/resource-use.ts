@@ -84,7 +84,7 @@ interface UnitSpan extends TimeSpan {
 
 /**
  * Computes how many units were held and waited for.
- * @param entries  the tickets of now
+ * @param entries  the current tickets
  * @param count  number of equal parts of the span
  */
 export function computeResourceUse(
@@ -147,7 +147,7 @@ export function computeUnitPeaks(
   return maxima;
 }
 
-/** Raises the parts from one index to before another. */
+/** Raises the parts from `first` on, before `end`, to at least `sum`. */
 function raise(maxima: number[], sum: number, first: number, end: number): void {
   for (let at = first; at < Math.min(end, maxima.length); at += 1)
     maxima[at] = Math.max(maxima[at] ?? 0, sum);

@@ -115,7 +115,7 @@ export interface QueueTally {
   waiting: number;
   /** When the longest wait began, ms since the epoch; undefined if no ticket states it. */
   since: number | undefined;
-  /** The same of the longest hold. */
+  /** The same for the longest hold. */
   heldSince: number | undefined;
   /** As the first readable ticket states. */
   total: number | undefined;

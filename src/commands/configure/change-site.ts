@@ -69,7 +69,7 @@ export function createTotalCheck({ facts }: Pick<CommandContext, "facts">, snaps
 /** What was read of a site. Kinds that were not read are empty. */
 export interface SiteRead {
   kinds: SiteKinds;
-  /** Has the runs that a change of the configuration affects. */
+  /** Contains the runs that a change of the configuration affects. */
   snapshot: Snapshot;
   schedules: ScheduleReadResult;
   revision: bigint;
@@ -308,7 +308,7 @@ function listChanges({ read, plan }: PreparedSite): string[] {
   ];
 }
 
-/** Lists how calendars and schedules have changed that a plan changes. */
+/** Lists how others have changed the calendars and schedules that a plan changes. */
 function listMoved(seen: SitePlan, current: SitePlan): string[] {
   const [old, now] = [listEffects(seen), listEffects(current)];
   const moved = [...new Set([...old.keys(), ...now.keys()])].filter(

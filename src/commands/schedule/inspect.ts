@@ -35,7 +35,7 @@ const SCHEDULE_NEXT_FLAGS = declareFlags({
   },
   "--from TIME": { parse: parseTime, help: "show runs from this time on (default: --start, or now)" },
   ...TIME_FLAGS,
-  "--start TIME": { parse: parseTime, help: "with --rrule or --after-end: where it begins" },
+  "--start TIME": { parse: parseTime, help: "with --rrule or --after-end: where the times begin" },
   ...ZONE,
   "--json": "as JSON",
 });

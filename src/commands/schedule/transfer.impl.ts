@@ -118,7 +118,7 @@ function parseImportOptions(
     timezone: timezone === undefined ? getHostZone() : checkZone(timezone),
     source: `crontab:${validateName("source", source)}`,
     prefix: flags["prefix-id"] ?? "",
-    group: group && validateName("group", group),
+    group: group === undefined ? undefined : validateName("group", group),
     on: flags.on,
     workerUser: flags["worker-user"] ?? io.env.USER ?? userInfo().username,
     sudo: flags.sudo === true,

@@ -4,7 +4,7 @@ import type { Coding } from "./messages.ts";
 export type FrequentCalls = ReturnType<typeof createFrequentCalls>;
 
 /**
- * Creates the ranges, transactions and watches of one member, on a connection of their own: etcd3 needs twice the processor time
+ * Creates the calls for ranges, transactions and watches of one member, on a connection of their own: etcd3 needs twice the processor time
  * for them.
  */
 export function createFrequentCalls(

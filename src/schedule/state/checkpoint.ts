@@ -17,7 +17,7 @@ export function formatCheckpoint(checkpoint: Checkpoint): string {
   return JSON.stringify({ v: 1, ...checkpoint });
 }
 
-/** Returns the text of a checkpoint; undefined if the value is none. */
+/** Returns the text of a checkpoint; undefined if the value is not a checkpoint. */
 export function parseCheckpoint(value: string): string | undefined {
   const { data } = parseObject(value);
   return isText(data) ? data : undefined;

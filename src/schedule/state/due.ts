@@ -119,7 +119,7 @@ export interface DueState {
   backfill?: Backfill;
   /** Ids of the schedules that follow this one. They are written with the definitions that name this one. */
   successors?: readonly string[];
-  /** Ends that not all of those have yet, the oldest first. */
+  /** Ends that some of these have not received yet, the oldest first. */
   handed?: readonly HandedEnd[];
   /** Ends of the schedules before this one since its last run, until each of them has ended. */
   arrived?: readonly PredecessorEnd[];

@@ -244,7 +244,7 @@ export class WorkerService {
   }
 }
 
-/** Builds what tells an outcome from others. Occurrences that were never started have no run. */
+/** Builds what distinguishes an outcome from others. Occurrences that were never started have no run. */
 function buildOutcomeId(id: string, { run, host = "", scheduled, endedAt }: OccurrenceOutcome): string {
   return run ?? [id, host, scheduled, endedAt].join("@");
 }

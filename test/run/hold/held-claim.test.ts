@@ -5,6 +5,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
+import type { Op } from "../../../src/protocol/txn.ts";
 import { acquireClaim, type HeldClaim } from "../../../src/run/held-claim.ts";
 import type { ClaimRequest } from "../../../src/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
@@ -40,9 +41,11 @@ interface Scene {
   firedAt(): number | undefined;
 }
 
-async function createScene(more: Partial<ClaimRequest> = {}): Promise<Scene> {
-  const clock = new ManualClock();
-  const store = new Line(MemoryStore.create(clock).etcd);
+async function createScene(
+  more: Partial<ClaimRequest> = {},
+  clock = new ManualClock(),
+  store = new Line(MemoryStore.create(clock).etcd),
+): Promise<Scene> {
   const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
   const request: ClaimRequest = {
     locks: ["x"],
@@ -142,5 +145,25 @@ describe("a claim without a command", () => {
     expect(store.proposals).toBe(2); // beside the session's two
     expect(held.signal.aborted).toBe(false);
     expect(store.etcd.range({ key: held.lockKey ?? "" }).count).toBe(0);
+  });
+
+  test("adds to the history that was read with its grant, of each lock", async () => {
+    const { clock, store, held } = await createScene();
+    await held.release();
+    const readRuns = (lock: string) =>
+      parsePastRuns(store.etcd.range({ key: keys.history(lock) }).kvs[0]?.value).map(({ run }) => run);
+    const [value = ""] = store.etcd.range({ key: keys.history("x") }).kvs.map((kv) => kv.value);
+    const other = value.replaceAll(held.run, "0ther0ther0ther0");
+    const written: Op[] = [
+      { op: "put", key: keys.history("x"), value },
+      { op: "put", key: keys.history("y"), value: other },
+    ];
+    store.etcd.apply({ compare: [], success: written, failure: [] }); // as a release of both does: with one revision
+    store.proposals = 0;
+    const { held: next } = await createScene({ locks: ["x", "y"] }, clock, store);
+    await next.release();
+    expect(readRuns("x")).toEqual([next.run, held.run]);
+    expect(readRuns("y")).toEqual([next.run, "0ther0ther0ther0"]);
+    expect(store.proposals).toBe(2); // the histories are written with the release
   });
 });

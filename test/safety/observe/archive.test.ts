@@ -57,7 +57,7 @@ test("has what etcd does not keep any more, with the filters, columns and fields
   const [first = ""] = readLines(path);
   writeFileSync(path, `${readFileSync(path, "utf8")}${first}\n{"v":1,"id":"x","sch`);
   const after = await list("--json");
-  expect(after.stderr).toContain("left out a line that is no record");
+  expect(after.stderr).toContain("left out a line that is not a record");
   expect(JSON.parse(after.stdout).rows).toHaveLength(readLines(path).length - 2);
   expect(await list("--watch")).toExit(64);
   expect(await offline.execute("ls locks --archive")).toExit(64, { stderr: /works with ls history only/ });

@@ -357,6 +357,13 @@ describe("a crontab", () => {
     expect(await take("two")).toExit(78, { stderr: /imported from "crontab:one".*--prefix-id/ });
   });
 
+  test("refuses a group without a name, as an unset variable gives", async ({ namespace }) => {
+    const words = ["schedule", "import", "crontab", "-", "--host-group", "", "--yes"];
+    const ended = await namespace.execute(words, { input: "0 1 * * * a\n" });
+    expect(ended).toExit(64, { stderr: /group name "" cannot be used: it is empty/ });
+    expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toEqual([]);
+  });
+
   test("exported as JSON is the same elsewhere", async () => {
     const [namespace, other] = [
       await cluster.createTestNamespace("http"),

@@ -75,7 +75,7 @@ async function listArchive(call: Call<LsFlags>, io: CommandIo, id: ViewId): Prom
   const printMessage = createMessagePrinter(call, io);
   const rows = readArchivedRuns(path, (lines) =>
     printMessage(
-      `${path}: left out ${lines === 1 ? "a line that is no record" : `${lines} lines that are no records`}`,
+      `${path}: left out ${lines === 1 ? "a line that is not a record" : `${lines} lines that are not records`}`,
     ),
   );
   const reading = { source: { archive: path }, rows, viewContext: buildViewContext(empty, wall) };
