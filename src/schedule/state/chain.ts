@@ -27,17 +27,23 @@ export interface HandOver {
 /**
  * Gives an end to the next of the schedules that follow. The state notes how far it has come until all have it, so that the next
  * transaction, perhaps of another worker, goes on there.
+ * @param most  how many of them get it at most
  */
-export function handEnd(due: DueState, from: HandedEnd): HandOver {
+export function handEnd(due: DueState, from: HandedEnd, most = HANDED_TOGETHER): HandOver {
   const { handed = [], ...rest } = due;
   const { upTo: before, ...end } = from;
   const left = (due.successors ?? []).filter((id) => id > before).sort();
-  const followers = left.slice(0, HANDED_TOGETHER);
+  const followers = left.slice(0, most);
   const upTo = followers.at(-1);
   const next = upTo === undefined || followers.length === left.length ? [] : [{ ...end, upTo }];
   const at = handed.indexOf(from);
   const kept = at < 0 ? [...handed, ...next] : handed.toSpliced(at, 1, ...next);
   return { due: kept.length === 0 ? rest : { ...rest, handed: kept }, end, followers };
+}
+
+/** Notes an end that nobody has yet, for `handEnd`, if schedules follow. */
+export function noteEnd(due: DueState, end: HandedEnd): DueState {
+  return due.successors === undefined ? due : { ...due, handed: [...(due.handed ?? []), end] };
 }
 
 /** The state of a following schedule after an end; `isFull`: too many of its runs wait, and the end was dropped. */

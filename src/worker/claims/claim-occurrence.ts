@@ -18,7 +18,7 @@ import {
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Boot } from "../../schedule/state/boot.ts";
-import { type HandOver, handEnd } from "../../schedule/state/chain.ts";
+import { noteEnd } from "../../schedule/state/chain.ts";
 import { parseCheckpoint } from "../../schedule/state/checkpoint.ts";
 import { type DueState, formatDue, type HandedEnd, type OpenOccurrence } from "../../schedule/state/due.ts";
 import { type Candidate, canOverlap } from "../../schedule/state/next-candidate.ts";
@@ -43,7 +43,7 @@ import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import type { ConditionGate } from "./condition-gate.ts";
-import { NO_SUCCESSORS, prepareHandOver, prepareSuccessors, type SuccessorWrites } from "./successors.ts";
+import { prepareHandOver } from "./successors.ts";
 
 /** The value of a key and its `mod_revision`; `mod` is 0n if the key does not exist. */
 export interface VersionedValue<T> {
@@ -130,8 +130,7 @@ export async function claimOccurrence(
   if (missed !== undefined) return missed;
   const { id, host, start } = claim;
   const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id, host);
-  const successors = claim.step === undefined ? NO_SUCCESSORS : await prepareSuccessors(ports, claim.step);
-  const txn = buildClaimTxn(context, claim, outcomes, successors);
+  const txn = buildClaimTxn(context, claim, outcomes);
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
   if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id, host), claim.due, answer.revision));
@@ -204,8 +203,6 @@ interface PreparedClaim {
   host: string | undefined;
   definition: Definition;
   start: OccurrenceStart;
-  /** If it gives an occurrence up: who gets this end. */
-  step: HandOver | undefined;
   /** The state to write. */
   due: string;
   /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
@@ -233,7 +230,7 @@ function prepareClaim(
   const isFree = open !== undefined && !needsCalendars(open);
   const timing = cache.getTiming(entry) ?? (isFree ? createTimingWithoutCalendars(entry) : undefined);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
-  const { start: decided, step } = handGivenUp(
+  const decided = noteGivenUp(
     id,
     addHost(startOccurrence(definition, timing, due, candidate, now, unmet), host),
   );
@@ -260,7 +257,6 @@ function prepareClaim(
     host,
     definition,
     start,
-    step,
     due: formatDue(start.due),
     running,
     checkpointKey,
@@ -301,13 +297,12 @@ function addSession(
   return { ...start, occurrence: marked, due: { ...due, open } };
 }
 
-/** Hands the end of an occurrence that the claim gives up to the first schedules that follow. */
-function handGivenUp(id: string, start: OccurrenceStart): { start: OccurrenceStart; step?: HandOver } {
-  if (start.dead === undefined) return { start };
+/** Notes the end of an occurrence that the claim gives up, for the schedules that follow: the next step hands it on. */
+function noteGivenUp(id: string, start: OccurrenceStart): OccurrenceStart {
+  if (start.dead === undefined) return start;
   const { scheduled, endedAt, result, data } = start.dead;
   const end = { id, scheduled, endedAt, result, ...(data !== undefined && { data }), isDead: true };
-  const step = handEnd(start.due, { ...end, upTo: "" });
-  return { start: { ...start, due: step.due }, step };
+  return { ...start, due: noteEnd(start.due, { ...end, upTo: "" }) };
 }
 
 function buildRunning(
@@ -347,12 +342,11 @@ function buildClaimTxn(
   { ports: { keys, settings }, registration }: ClaimContext,
   claim: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
-  successors: SuccessorWrites,
 ): Txn {
   const { id, host, definition, start, due, running, guards } = claim;
   const session = registration.session.id;
   const outcomes = keys.outcomes(id, host);
-  const success: Op[] = [{ op: "put", key: keys.due(id, host), value: due }, ...successors.writes];
+  const success: Op[] = [{ op: "put", key: keys.due(id, host), value: due }];
   if (running !== undefined) success.push({ op: "put", key: running.key, value: running.value, session });
   if (before !== undefined) {
     const limits = limitAge(definition, settings.retention?.age);
@@ -362,11 +356,7 @@ function buildClaimTxn(
   const read: Op[] = [{ op: "range", key: outcomes }];
   if (claim.mayHaveCheckpoint) read.unshift({ op: "range", key: claim.checkpointKey });
   return {
-    compare: [
-      ...guards,
-      ...successors.compare,
-      ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)]),
-    ],
+    compare: [...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
     success: [...success, ...read],
     failure: [{ op: "range", key: running?.key ?? keys.running(id) }, ...read],
   };

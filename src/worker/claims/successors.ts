@@ -2,9 +2,14 @@ import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-s
 import { guardRevision } from "../../protocol/guards.ts";
 import { guardSchema } from "../../protocol/schema.ts";
 import type { Compare, Op, Txn } from "../../protocol/txn.ts";
-import { addPredecessorEnd, type HandOver, handEnd, type OccurrenceEnd } from "../../schedule/state/chain.ts";
+import { addPredecessorEnd, handEnd, type OccurrenceEnd } from "../../schedule/state/chain.ts";
 import { type DueState, formatDue, type HandedEnd } from "../../schedule/state/due.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+
+/** What the states of the schedules that get an end together may have at most, bytes. etcd accepts requests of 1.5 MiB. */
+const BYTES_TOGETHER = 512 * 1024;
+/** Largest state that a schedule gets, bytes. */
+const LARGEST_STATE = 1024 * 1024;
 
 /** What a transaction that ends an occurrence does for the schedules that follow. */
 export interface SuccessorWrites {
@@ -26,9 +31,8 @@ export async function prepareHandOver(
   signal?: AbortSignal,
 ): Promise<{ txn: Txn; due: string }> {
   const { keys } = ports;
-  const step = handEnd(due, handed);
-  const { compare, writes } = await prepareSuccessors(ports, step, signal);
-  const [key, value] = [keys.due(id), formatDue(step.due)];
+  const { compare, writes, due: next } = await prepareSuccessors(ports, due, handed, signal);
+  const [key, value] = [keys.due(id), formatDue(next)];
   const txn: Txn = {
     compare: [guardSchema(keys), guardRevision(key, dueMod), ...compare],
     success: [{ op: "put", key, value }, ...writes],
@@ -38,20 +42,38 @@ export async function prepareHandOver(
 }
 
 /**
- * Reads the schedules that follow one whose occurrence has ended, and builds the writes that add their runs. They belong
- * into the transaction that ends the occurrence: then no run is lost or added twice. If a guard fails, read again.
- * @param step  from the state that the transaction guards
+ * Reads the next schedules that get an end, as many as fit into one request, and builds the writes that add their runs. They belong
+ * into the transaction that writes the state: then no run is lost or added twice. If a guard fails, read again.
+ * @param due  the state of the schedule that has ended
+ * @returns the writes, and the state that notes who has the end
  * @throws StoreError
  */
 export async function prepareSuccessors(
   ports: SchedulePorts,
-  { followers, end }: Pick<HandOver, "followers" | "end">,
+  due: DueState,
+  from: HandedEnd,
   signal?: AbortSignal,
-): Promise<SuccessorWrites> {
-  if (followers.length === 0) return NO_SUCCESSORS;
-  const { schedules } = await readStoredSchedules(ports, followers, signal);
-  const all = [...schedules.values()].map((stored) => buildSuccessorWrites(ports, stored, end));
-  return { compare: all.flatMap((one) => one.compare), writes: all.flatMap((one) => one.writes) };
+): Promise<SuccessorWrites & { due: DueState }> {
+  const step = handEnd(due, from);
+  if (step.followers.length === 0) return { ...NO_SUCCESSORS, due: step.due };
+  const { schedules } = await readStoredSchedules(ports, step.followers, signal);
+  const all = [...schedules.values()].map((stored) => buildSuccessorWrites(ports, stored, step.end));
+  const some = all.slice(0, countFitting(all));
+  return {
+    compare: some.flatMap((one) => one.compare),
+    writes: some.flatMap((one) => one.writes),
+    due: handEnd(due, from, some.length).due,
+  };
+}
+
+/** Counts the first ones whose writes fit into one request: at least one. */
+function countFitting(all: readonly SuccessorWrites[]): number {
+  let bytes = 0;
+  const end = all.findIndex(({ writes }) => {
+    bytes += writes.reduce((sum, op) => sum + (op.op === "put" ? Buffer.byteLength(op.value) : 0), 0);
+    return bytes > BYTES_TOGETHER;
+  });
+  return end < 0 ? all.length : Math.max(1, end);
 }
 
 function buildSuccessorWrites(
@@ -62,10 +84,10 @@ function buildSuccessorWrites(
   // A schedule that cannot be read does not run; listings and the worker's log say why.
   if (definition === undefined || due === undefined) return NO_SUCCESSORS;
   const step = addPredecessorEnd(id, definition, due, end);
-  if (step.kind === "full")
-    log.warn("a run in a chain was not added: too many wait", { schedule: id, after: end.id });
+  const value = step.kind === "changed" ? formatDue(step.due) : "";
+  const isFull = step.kind === "full" || Buffer.byteLength(value) > LARGEST_STATE;
+  if (isFull) log.warn("a run in a chain was not added: too many wait", { schedule: id, after: end.id });
   const compare = [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), dueMod)];
-  const writes: Op[] =
-    step.kind === "changed" ? [{ op: "put", key: keys.due(id), value: formatDue(step.due) }] : [];
+  const writes: Op[] = value === "" || isFull ? [] : [{ op: "put", key: keys.due(id), value }];
   return { compare, writes };
 }

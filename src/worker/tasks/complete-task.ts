@@ -5,7 +5,6 @@ import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards
 import type { Keys } from "../../protocol/keys.ts";
 import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
 import { findDeviation, getExpectation, updateUsual } from "../../schedule/expectation.ts";
-import { type HandOver, handEnd } from "../../schedule/state/chain.ts";
 import {
   buildDeadLetter,
   completeOccurrence,
@@ -15,7 +14,13 @@ import {
   isRemovedAfter,
   type OccurrenceCompletion,
 } from "../../schedule/state/complete-occurrence.ts";
-import { type DueState, formatDue, type OpenOccurrence, parseDue } from "../../schedule/state/due.ts";
+import {
+  type DueState,
+  formatDue,
+  type HandedEnd,
+  type OpenOccurrence,
+  parseDue,
+} from "../../schedule/state/due.ts";
 import {
   addOutcomes,
   formatOutcomes,
@@ -75,15 +80,14 @@ export async function completeTask(
   const unit = ports.random.generateFraction();
   for (;;) {
     const completed = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
-    const handed = handOver(claimed, ended, completed);
+    const end = buildEnd(claimed, ended, completed);
     const dead = completed.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
     const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
-    const next = handed?.due ?? completed.due;
-    const result = { ...completed, due: updateUsual(claimed.definition, next, history.runs) };
     const successors =
-      handed === undefined
-        ? NO_SUCCESSORS
-        : await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, handed, call));
+      end === undefined
+        ? { ...NO_SUCCESSORS, due: completed.due }
+        : await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, completed.due, end, call));
+    const result = { ...completed, due: updateUsual(claimed.definition, successors.due, history.runs) };
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const { resultSession } = ended;
     const step = {
@@ -138,19 +142,19 @@ async function commitCompletion(
   }
 }
 
-/** Hands the end of an occurrence to the first schedules that follow; undefined if none follows, or the occurrence has not ended. */
-function handOver(
+/** Builds the end of an occurrence for the schedules that follow; undefined if none follows, or the occurrence has not ended. */
+function buildEnd(
   { id, open, running, definition }: ClaimedOccurrence,
   { outcome: { endedAt, result } }: EndedOccurrence,
   { due, isOver, isDead }: OccurrenceCompletion,
-): HandOver | undefined {
+): HandedEnd | undefined {
   if (!isOver || due.successors === undefined) return undefined;
   const { scheduled, run } = running;
   const trace = buildTraceVariables(
     createTaskTrace({ run, definition: mergeOwnInput({ definition, open }) }),
   );
   const data = open.data !== undefined && { data: open.data };
-  return handEnd(due, { id, scheduled, run, endedAt, result, ...data, trace, isDead, upTo: "" });
+  return { id, scheduled, run, endedAt, result, ...data, trace, isDead, upTo: "" };
 }
 
 interface CompletionStep {

@@ -128,6 +128,38 @@ test.concurrent("a schedule has more followers than one transaction writes, and 
   expect(parseDue(kvs[0]?.value ?? "")).not.toHaveProperty("value.handed");
 });
 
+test.concurrent("followers get an end whose runs together are larger than a request of etcd", async () => {
+  const namespace = cluster.createNamespace();
+  const ids = Array.from({ length: 25 }, (_, n) => `f${n}`);
+  await expectDone(namespace, "add", "extract", "@manual", ...shell("true"));
+  const site = {
+    version: 1,
+    schedules: Object.fromEntries(
+      ids.map((id) => [
+        id,
+        { cron: "@manual", timezone: "UTC", after: ["extract"], type: "unhandled", catchup: "all" },
+      ]),
+    ),
+  };
+  const file = cluster.createPath(JSON.stringify(site));
+  expect(await namespace.start(["apply", file, "--yes"]).ended).toMatchObject({ code: 0 });
+  namespace.start(["worker"]);
+  const data = JSON.stringify("x".repeat(8_000));
+  for (let run = 1; run <= 8; run += 1) {
+    await expectDone(namespace, "trigger", "extract", "--data", data);
+    await waitForOutcomes(namespace, "extract", run);
+  }
+  const readWaiting = async (id: string) => {
+    const { kvs } = await namespace.store.readRange({ key: namespace.keys.due(id) });
+    const parsed = parseDue(kvs[0]?.value ?? "");
+    return "value" in parsed ? parsed.value.open.length : undefined;
+  };
+  await waitUntil("all ends at all followers", async () => {
+    const waiting = await Promise.all(ids.map(readWaiting));
+    return waiting.every((count) => count === 8);
+  });
+});
+
 test.concurrent("a chain of any length runs to its end, in one trace, and cannot become a loop", async () => {
   const namespace = cluster.createNamespace();
   const count = 30;
