@@ -85,7 +85,9 @@ export class ArchiveWriter {
       const isLast = this.#over.signal.aborted;
       try {
         const lines = this.#waiting.slice(0, MOST_WAITING);
-        const written = await appendLines(this.#options, lines, () => nameFullFile(clock, random));
+        const written = await appendLines(this.#options, lines, (newest) =>
+          nameFullFile(clock, random, newest),
+        );
         this.#waiting.splice(0, written);
         if (written < lines.length) throw new Error("the disk is full");
         if (this.#isFailing) log.info("records are archived again", { file, lost: this.#lost });
@@ -102,19 +104,30 @@ export class ArchiveWriter {
   }
 }
 
-/** Returns what is added to the name of a full file. The names of later ones sort behind. */
-function nameFullFile(clock: Clock, random: Random): string {
-  const time = new Date(clock.getWallTime()).toISOString().replaceAll(/[-:.]/g, "");
-  return `${time}-${generateRunId(random)}`;
+/**
+ * Returns what is added to the name of a full file. It sorts behind the name of the newest one, even if the clock was set back since:
+ * the first of all are removed.
+ */
+function nameFullFile(clock: Clock, random: Random, newest = ""): string {
+  const before = readTime(newest);
+  const at = Math.max(clock.getWallTime(), before === undefined ? 0 : before + 1);
+  return `${new Date(at).toISOString().replaceAll(/[-:.]/g, "")}-${generateRunId(random)}`;
 }
 
-const FULL = /^\.\d{8}T\d{9}Z-[0-9a-z]{12,32}$/;
+const FULL = /\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[0-9a-z]{12,32}$/;
+
+/** Reads the time from the name of a full file, ms since the epoch; undefined if it has none. */
+function readTime(path: string): number | undefined {
+  const found = FULL.exec(path);
+  const time = found === null ? Number.NaN : Date.parse(found[0].replace(FULL, "$1-$2-$3T$4:$5:$6.$7Z"));
+  return Number.isNaN(time) ? undefined : time;
+}
 
 /** @returns the number of lines that are written: not all, if the disk is full. @throws the system's error */
 async function appendLines(
   options: ArchiveOptions,
   lines: readonly string[],
-  nameFull: () => string,
+  nameFull: (newest: string | undefined) => string,
 ): Promise<number> {
   const { path } = options;
   const text = lines.join("");
@@ -137,11 +150,12 @@ async function appendLines(
 async function renameFull(
   { path, size, files }: ArchiveOptions,
   more: number,
-  nameFull: () => string,
+  nameFull: (newest: string | undefined) => string,
 ): Promise<void> {
   const before = await stat(path).catch(() => undefined);
   if (before === undefined || before.size === 0 || before.size + more <= size) return;
-  await rename(path, `${path}.${nameFull()}`).catch(ignoreMissing); // another process has renamed it
+  const newest = (await listFullFiles(path)).at(-1);
+  await rename(path, `${path}.${nameFull(newest)}`).catch(ignoreMissing); // another process has renamed it
   const full = await listFullFiles(path);
   for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
 }
@@ -164,7 +178,7 @@ async function listFullFiles(path: string): Promise<string[]> {
   const [folder, name] = [dirname(path), basename(path)];
   const names = await readdir(folder).catch(() => []);
   return names
-    .filter((one) => one.startsWith(name) && FULL.test(one.slice(name.length)))
+    .filter((one) => one.startsWith(name) && FULL.exec(one)?.index === name.length)
     .sort()
     .map((one) => join(folder, one));
 }

@@ -32,7 +32,8 @@ function createArchive(more: Partial<ArchiveOptions> = {}) {
   const warnings: string[] = [];
   const warn = (text: string, fields: LogFields = {}) =>
     void warnings.push(`${text} ${fields.error ?? fields.records}`);
-  const open = () => new ArchiveWriter({ clock, random: realRandom, log: { ...silentLog, warn } }, options);
+  const open = (by = clock) =>
+    new ArchiveWriter({ clock: by, random: realRandom, log: { ...silentLog, warn } }, options);
   return { ...options, warnings, open };
 }
 
@@ -76,9 +77,28 @@ test("a full file is renamed, and the oldest are removed", async () => {
   expect(ids).toEqual(Array.from({ length: ids.length }, (_, n) => name(40 - ids.length + n)));
 });
 
+test("the newest records stay after the host's clock was set back", async () => {
+  const { path, open } = createArchive({ size: 100, files: 3 });
+  const year = 365 * 86_400_000;
+  let n = 0;
+  for (const ahead of [year, 0]) {
+    const writer = open({ ...clock, getWallTime: () => clock.getWallTime() + ahead });
+    for (const end = n + 10; n < end; n += 1) {
+      writer.append({ id: name(n) });
+      await waitUntil("it is written", async () =>
+        (await readIds(path).catch(() => ({ ids: [] as string[] }))).ids.includes(name(n)),
+      );
+    }
+    await writer.close();
+  }
+  const { ids } = await readIds(path);
+  expect(ids.length).toBeGreaterThan(5);
+  expect(ids).toEqual(Array.from({ length: ids.length }, (_, at) => name(20 - ids.length + at)));
+});
+
 test("of several writers at the same time, nothing is lost or torn", async () => {
   const { path, open } = createArchive({ size: 2_000, files: 10_000 });
-  const writers = Array.from({ length: 4 }, open);
+  const writers = Array.from({ length: 4 }, () => open());
   const wanted: string[] = [];
   for (let n = 0; n < 400; n += 1) {
     writers[n % 4]?.append({ id: name(n), text: "x".repeat(n % 90) });
