@@ -1,7 +1,8 @@
 import { TooLargeError } from "../../base/errors.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
 import { StoreError } from "../../etcd/store.ts";
-import type { Txn } from "../../protocol/txn.ts";
+import { guardNotNewer } from "../../protocol/guards.ts";
+import { findFirstKey, type Txn } from "../../protocol/txn.ts";
 import { PreemptedError } from "../../schedule/errors.ts";
 import { formatCheckpoint, LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
@@ -19,6 +20,8 @@ export class CheckpointWriter {
   readonly #ports: SchedulePorts;
   readonly #claimed: ClaimedOccurrence;
   readonly #registration: WorkerRegistration;
+  /** The checkpoint is not newer, as far as known. */
+  #newest: bigint;
   #wanted = "";
   #waiting: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -27,6 +30,7 @@ export class CheckpointWriter {
     this.#ports = ports;
     this.#claimed = claimed;
     this.#registration = registration;
+    this.#newest = claimed.token;
   }
 
   /**
@@ -58,25 +62,13 @@ export class CheckpointWriter {
 
   async #write(data: string): Promise<void> {
     const { session, checkpointExpiry: expiry } = this.#registration;
-    const { id, key, token, running, checkpoint } = this.#claimed;
-    const { attempt } = running;
+    const { id, running, checkpoint } = this.#claimed;
     const { mayExist } = checkpoint;
+    const value = formatCheckpoint({ attempt: running.attempt, data });
     try {
       const own = await expiry.choose(KEPT_FOR).id;
-      const txn: Txn = {
-        compare: [{ key, target: "create", is: "equal", value: token }],
-        success: [
-          { op: "put", key: checkpoint.key, value: formatCheckpoint({ attempt, data }), session: own },
-        ],
-        failure: [],
-      };
       checkpoint.mayExist = true; // also if no answer comes
-      const call = (signal: AbortSignal) => this.#ports.store.commitTxn(txn, signal);
-      const { succeeded } = await retryUnavailable(this.#ports, session.horizon, call, session.signal);
-      if (!succeeded)
-        throw new PreemptedError(
-          `the checkpoint of ${id} was refused: attempt ${attempt} does not have the occurrence any more`,
-        );
+      while (!(await this.#put(value, own))); // a late copy of an earlier write was applied first
     } catch (error) {
       if (session.signal.aborted)
         throw new PreemptedError(`the session was lost before the checkpoint of ${id} was saved`, {
@@ -86,5 +78,31 @@ export class CheckpointWriter {
       if (error instanceof StoreError && error.kind === "noSession") expiry.drop(KEPT_FOR);
       throw error;
     }
+  }
+
+  /**
+   * Writes a value, unless the checkpoint is newer than known: a late copy of this write must not undo a later one.
+   * @returns whether etcd has it
+   */
+  async #put(value: string, own: bigint): Promise<boolean> {
+    const { session } = this.#registration;
+    const { id, key, token, running, checkpoint } = this.#claimed;
+    const txn: Txn = {
+      compare: [
+        { key, target: "create", is: "equal", value: token },
+        ...guardNotNewer(this.#newest, { key: checkpoint.key }),
+      ],
+      success: [{ op: "put", key: checkpoint.key, value, session: own }],
+      failure: [key, checkpoint.key].map((one) => ({ op: "range", key: one })),
+    };
+    const call = (signal: AbortSignal) => this.#ports.store.commitTxn(txn, signal);
+    const answer = await retryUnavailable(this.#ports, session.horizon, call, session.signal);
+    const [held, stored] = answer.succeeded ? [] : answer.results.map(findFirstKey);
+    if (!answer.succeeded && held?.createRevision !== token)
+      throw new PreemptedError(
+        `the checkpoint of ${id} was refused: attempt ${running.attempt} does not have the occurrence any more`,
+      );
+    this.#newest = stored?.modRevision ?? answer.revision;
+    return answer.succeeded || stored?.value === value;
   }
 }
