@@ -15,7 +15,8 @@ export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: numbe
   const due = getStartableDue(entry);
   if (definition === undefined || due === undefined) return undefined;
   const [end] = due.handed ?? [];
-  if (end !== undefined) return { runAt: end.endedAt, end };
+  // Without a time: the clock of the worker that wrote it may have been ahead, and nothing else of the schedule starts before.
+  if (end !== undefined) return { runAt: 0, end };
   // With `overlap: allow`, a run that was claimed before it was set still blocks the others; so does, on every host, one that
   // was claimed before.
   if (running.size > 0 && (!canOverlap(definition) || running.has(keys.running(id)))) return undefined;
