@@ -30,7 +30,21 @@ export interface PastRun {
 
 /** Adds a run to a lock's history. Unreadable parts of the old history are dropped. */
 export function appendPastRun(text: string | undefined, past: PastRun): string {
-  return JSON.stringify({ v: 1, runs: limitTails([past, ...parsePastRuns(text)].slice(0, HISTORY_LENGTH)) });
+  const runs = [past, ...parsePastRuns(text)].slice(0, HISTORY_LENGTH);
+  return JSON.stringify({ v: 1, runs: limitLeases(limitTails(runs)) });
+}
+
+/** Most characters of the leases in a history: a run has up to 20, and one transaction writes the histories of 16 locks. */
+const LEASES_LENGTH = 8 * 1024;
+
+/** Keeps the leases of the newest runs, as far as there is room for them. */
+function limitLeases(runs: readonly PastRun[]): PastRun[] {
+  let length = 0;
+  return runs.map((run) => {
+    const { leases, ...rest } = run;
+    length += leases === undefined ? 0 : JSON.stringify(leases).length;
+    return length > LEASES_LENGTH ? rest : run;
+  });
 }
 
 /** Keeps the newest tail and the newest one of a failure: tails are the largest part of the value in etcd. */

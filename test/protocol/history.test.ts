@@ -116,3 +116,14 @@ test("a history of a size that signalbox does not write is not read, and the nex
   expect(parsePastRuns(huge)).toEqual([]);
   expect(parsePastRuns(appendPastRun(huge, past("t")))).toEqual([past("t")]);
 });
+
+test("many leases with long names are kept of the newest runs only: one transaction writes 16 histories", () => {
+  const leases = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n}`.padEnd(250, "x"), 1]));
+  const text = after(Array.from({ length: 30 }, (_, i) => past(`r${i}`, { leases }))) ?? "";
+  expect(text.length).toBeLessThan(25 * 1024);
+  const [newest, ...others] = parsePastRuns(text);
+  expect(newest?.leases).toEqual(leases);
+  expect(others).toHaveLength(HISTORY_LENGTH - 1);
+  const few = Array.from({ length: 20 }, (_, i) => past(`r${i}`, { leases: { db: 1, cpu: 4 } }));
+  expect(parsePastRuns(after(few))).toEqual(few.toReversed());
+});
