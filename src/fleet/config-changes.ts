@@ -1,3 +1,4 @@
+import { pluralize } from "../base/text.ts";
 import { type Configuration, compareByCodeUnit } from "./configuration.ts";
 import type { ResourceConfig } from "./resources.ts";
 
@@ -128,7 +129,7 @@ export function formatChangeCount(changes: readonly ConfigChange[]): string {
   const told = ([false, true] as const).flatMap((isGone) => {
     const parts = (["group", "resource"] as const).flatMap((kind) => {
       const number = count(kind, isGone);
-      return number === 0 ? [] : `${number} ${kind}${number === 1 ? "" : "s"}`;
+      return number === 0 ? [] : pluralize(number, kind);
     });
     return parts.length === 0 ? [] : `${parts.join(" and ")} ${isGone ? "deleted" : "set"}`;
   });

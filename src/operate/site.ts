@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError, EXIT, SignalboxError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
+import { pluralize, quoteText } from "../base/text.ts";
 import {
   type ConfigChange,
   formatChangeCount,
@@ -164,7 +164,7 @@ export function formatSiteCounts({ config, calendars, schedules }: SitePlan): st
   const told = counts.filter(([count]) => count > 0);
   return [
     ...(config.length === 0 ? [] : [formatChangeCount(config)]),
-    ...told.map(([count, noun, verb]) => `${count} ${noun}${count === 1 ? "" : "s"} ${verb}`),
+    ...told.map(([count, noun, verb]) => `${pluralize(count, noun)} ${verb}`),
   ].join(", ");
 }
 

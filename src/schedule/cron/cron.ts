@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { findNearest, quoteText } from "../../base/text.ts";
+import { findNearest, pluralize, quoteText } from "../../base/text.ts";
 import type { CronFieldKind } from "./cron-field.ts";
 import {
   CRON_FIELD_KINDS,
@@ -149,7 +149,7 @@ function formatCountFault(text: string, parts: readonly string[]): string {
     parts.length === 6
       ? `; to fire at seconds, add --seconds, or write ${quoteText(`${SECONDS} ${text}`)} in a file; or leave them out: ${quoteText(parts.slice(1).join(" "))}`
       : "";
-  return `cron text ${quoteText(text)} has ${parts.length} field${parts.length === 1 ? "" : "s"}, ${wanted}${remedy}`;
+  return `cron text ${quoteText(text)} has ${pluralize(parts.length, "field")}, ${wanted}${remedy}`;
 }
 
 function parseCachedField(part: string, kind: CronFieldKind, text: string): CronField {

@@ -1,3 +1,4 @@
+import { pluralize } from "../../base/text.ts";
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { MANUAL } from "../plan.ts";
@@ -83,7 +84,7 @@ export function addDeadLetter(
   if (most === undefined) return counted;
   const failed = (due.failed ?? 0) + 1;
   if (failed < most || due.pause !== undefined) return { ...counted, failed };
-  const why = `after ${failed} failure${failed === 1 ? "" : "s"}`;
+  const why = `after ${pluralize(failed, "failure")}`;
   return { ...counted, failed, pause: { by: "signalbox", at: now, why } };
 }
 

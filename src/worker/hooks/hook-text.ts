@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
-import { clean, cleanLines } from "../../base/text.ts";
+import { clean, cleanLines, pluralize } from "../../base/text.ts";
 import type { HookPayload } from "./hook-payload.ts";
 
 /** What a message says to people, as plain text without control characters. */
@@ -43,7 +43,7 @@ function describeEvent(payload: HookPayload): string {
     case "recovered":
       return "has succeeded again";
     case "dead":
-      return `was given up${attempt === undefined ? "" : ` after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}`}`;
+      return `was given up${attempt === undefined ? "" : ` after ${pluralize(attempt, "attempt")}`}`;
     case "late":
       return `has started ${formatDuration(Math.round(late / 1_000) * 1_000)} late`;
     case "missed":
