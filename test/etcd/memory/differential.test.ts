@@ -246,8 +246,7 @@ function normalizeRange(
 
 /**
  * Joins batches, as stores may cut them differently.
- * @param without  the compacted revision, if it was asked for: before 3.4.34 and 3.5.16, etcd delivers no deletes of it
- *   (etcd #18089), and no put either whose key the same transaction deleted
+ * @param without  the compacted revision, if it was asked for: before 3.4.34 and 3.5.16, etcd delivers no deletes of it (etcd #18089)
  * @throws AssertionError if the events of one revision were torn apart
  */
 function toEvents(batches: readonly WatchBatch[] | { error: string }, without: bigint | undefined): Result {
@@ -255,7 +254,7 @@ function toEvents(batches: readonly WatchBatch[] | { error: string }, without: b
   const revisions = batches.flatMap(({ events }) => [...new Set(events.map(getRevision))]);
   expect(new Set(revisions).size, "batches must not share a revision").toBe(revisions.length);
   const all = batches.flatMap(({ events }) => events);
-  return all.filter((event) => getRevision(event) !== without);
+  return all.filter((event) => event.type === "put" || event.revision !== without);
 }
 
 /** @throws StoreError `compacted`, `invalid` */
