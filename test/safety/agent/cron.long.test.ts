@@ -50,8 +50,9 @@ SIGNALBOX_PREFIX=${SIGNALBOX_PREFIX}
     killProcesses(UID);
     for (const path of [output, `/tmp/signalbox-${UID}`]) rmSync(path, { recursive: true, force: true });
   });
+  /** A job writes its line word by word: the last one may be incomplete. */
   const readRuns = () =>
-    existsSync(`${output}/out`) ? readFileSync(`${output}/out`, "utf8").trimEnd().split("\n") : [];
+    existsSync(`${output}/out`) ? readFileSync(`${output}/out`, "utf8").split("\n").slice(0, -1) : [];
   const [first, second] = await waitUntil("two runs", () => readRuns().length === 2 && readRuns(), {
     ms: 200_000,
     every: 500,
