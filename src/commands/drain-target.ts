@@ -1,6 +1,5 @@
 import { UsageError } from "../base/errors.ts";
-import { quoteText, suggestNearest } from "../base/text.ts";
-import { canonicalizeHost } from "../fleet/groups.ts";
+import { canonicalizeHost, quoteText, suggestNearest } from "../base/text.ts";
 import type { DrainTarget } from "../protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";

@@ -2,8 +2,6 @@ import { ConfigError } from "../base/errors.ts";
 import { parseJson, parseObject } from "../base/parse-json.ts";
 import { canonicalizeHost, findNameFault, findNearest, type ParseResult, quoteText } from "../base/text.ts";
 
-export { canonicalizeHost };
-
 /**
  * Groups by name, each a list of members. If a member is the name of an existing group, it means that group. Otherwise
  * it is a host, by the full name (FQDN) that the host reports. Short names do not match: `web1` would include the

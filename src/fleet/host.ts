@@ -1,5 +1,5 @@
+import { canonicalizeHost } from "../base/text.ts";
 import { countSharedCpus, type KernelFileReader, readCgroupLimits } from "./cgroups.ts";
-import { canonicalizeHost } from "./groups.ts";
 import type { MacroFacts } from "./macros.ts";
 
 /** The facts of a host that jobs depend on. `cpu` and `memMb` are determined on first access. */

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { ConfigError } from "../base/errors.ts";
+import { isCount } from "../base/parse-json.ts";
 import { applySchema, isUnknownKey, parseWith } from "../base/schema.ts";
 import { clean, findNearest, type ParseResult, quoteText } from "../base/text.ts";
 import type { Settings } from "../config/settings.ts";
 import { canTerminateWithin, computeSmallestTtl } from "../config/ttl.ts";
-import { isCount, isText, isTexts } from "../schedule/json-fields.ts";
+import { isText, isTexts } from "../schedule/json-fields.ts";
 
 /** A `Duration` in ms. */
 export const DURATION = v.pipe(v.unknown(), parseWith(parseDurationOption));

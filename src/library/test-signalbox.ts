@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
+import { isCount } from "../base/parse-json.ts";
 import { mergeSignals, OVER } from "../base/wait.ts";
 import { MemoryStore } from "../etcd/memory/memory-store.ts";
 import { createRealClock } from "../process/clock.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
-import { isCount } from "../schedule/json-fields.ts";
 import { LibraryConnection } from "./connection.ts";
 import { ConfigError, ProcessStopError, UsageError } from "./errors.ts";
 import { DURATION, INSTANT, parseArgument, parseOptions, quoteOption } from "./options-schema.ts";

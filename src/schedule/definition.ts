@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { ConfigError, SignalboxError } from "../base/errors.ts";
 import type { JsonSchema } from "../base/json-schema.ts";
-import { isJsonObject } from "../base/parse-json.ts";
+import { isCount, isJsonObject } from "../base/parse-json.ts";
 import { applySchema, refuseFault } from "../base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../base/text.ts";
 import { findConditionFault } from "../fleet/conditions.ts";
@@ -21,7 +21,7 @@ import {
   SCHEDULE_DEFAULTS,
 } from "./definition-values.ts";
 import { findExpectationFault } from "./expectation.ts";
-import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
+import { isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
 import { BOOT, type CronText, parsePlan } from "./plan.ts";
 
 /** A pause set by an operator, or by the schedule itself (`pauseAfterFailures`). The schedule fires only when triggered. */

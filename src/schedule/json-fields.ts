@@ -1,7 +1,5 @@
 import { isCount, isJsonObject, parseJson } from "../base/parse-json.ts";
 
-export { isCount };
-
 /**
  * Fields of a JSON object. Values in etcd may be written by hand or by a later version, so each field is checked
  * separately.

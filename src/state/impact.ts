@@ -1,19 +1,13 @@
 import { EXIT } from "../base/errors.ts";
 import { memoize } from "../base/memoize.ts";
-import { collectTexts, formatShortList, pluralize, quoteText } from "../base/text.ts";
+import { canonicalizeHost, collectTexts, formatShortList, pluralize, quoteText } from "../base/text.ts";
 import {
   type ConfigChange,
   computeConfigChanges,
   formatConfigChange,
   type GroupChange,
 } from "../fleet/config-changes.ts";
-import {
-  canonicalizeHost,
-  findMembership,
-  type Groups,
-  listGroupHosts,
-  listGroupNotes,
-} from "../fleet/groups.ts";
+import { findMembership, type Groups, listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
 import { isHolding } from "../protocol/admission.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import type { Ticket } from "../protocol/ticket.ts";

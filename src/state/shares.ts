@@ -1,7 +1,7 @@
 import { SignalboxError } from "../base/errors.ts";
 import { memoizeWeakly } from "../base/memoize.ts";
+import { canonicalizeHost } from "../base/text.ts";
 import { evaluateUnits, substituteMacros } from "../fleet/arithmetic.ts";
-import { canonicalizeHost } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { createMacros, type MacroFacts, type Macros } from "../fleet/macros.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";

@@ -1,5 +1,5 @@
-import { collectTexts, pluralize } from "../base/text.ts";
-import { canonicalizeHost, listGroupHosts } from "../fleet/groups.ts";
+import { canonicalizeHost, collectTexts, pluralize } from "../base/text.ts";
+import { listGroupHosts } from "../fleet/groups.ts";
 import type { Drain } from "../protocol/drain.ts";
 import { type Claim, findClaimHost, isHolder } from "../state/claims.ts";
 import { formatDrainLine } from "../state/eviction-preview.ts";

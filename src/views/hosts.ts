@@ -1,7 +1,7 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import { memoize } from "../base/memoize.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { canonicalizeHost } from "../fleet/groups.ts";
+import { canonicalizeHost } from "../base/text.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { AgentReport } from "../protocol/agent-record.ts";

@@ -1,8 +1,8 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import type { Finding } from "../base/finding.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { formatShortList, pluralize } from "../base/text.ts";
-import { canonicalizeHost, listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
+import { canonicalizeHost, formatShortList, pluralize } from "../base/text.ts";
+import { listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
 import { HOST_RECORD_INTERVAL } from "../fleet/host-record.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";

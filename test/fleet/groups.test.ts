@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureProcessorMs } from "../../fixtures/steady.ts";
 import { ConfigError } from "../../src/base/errors.ts";
+import { canonicalizeHost } from "../../src/base/text.ts";
 import {
-  canonicalizeHost,
   findGroupCycles,
   findMembership,
   type Groups,

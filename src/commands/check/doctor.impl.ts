@@ -1,6 +1,6 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
-import { pluralize } from "../../base/text.ts";
+import { canonicalizeHost, pluralize } from "../../base/text.ts";
 import { checkAgent, locateAgentSocket } from "../../check/agent.ts";
 import { checkEtcd } from "../../check/etcd.ts";
 import { buildUncheckedFinding, examine } from "../../check/examine.ts";
@@ -20,7 +20,6 @@ import { type MemberMetrics, readAutoCompaction, readMemberMetrics } from "../..
 import { chooseTransport, openStore, type StoreOptions } from "../../etcd/open/open.ts";
 import { buildStoreOptions, createClusterMemory } from "../../etcd/open/store-options.ts";
 import { type MemberStatus, type Store, StoreError } from "../../etcd/store.ts";
-import { canonicalizeHost } from "../../fleet/groups.ts";
 import { load, readPages } from "../../observe/read.ts";
 import { countPresent, getAnsweringMembers } from "../../state/etcd-findings.ts";
 import type { Collection } from "../../state/snapshot.ts";

@@ -1,8 +1,7 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { generateRunId } from "../../base/ids.ts";
-import { quoteText } from "../../base/text.ts";
+import { canonicalizeHost, quoteText } from "../../base/text.ts";
 import { buildTraceVariables, readTraceContext } from "../../base/trace.ts";
-import { canonicalizeHost } from "../../fleet/groups.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import type { ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import {

@@ -1,4 +1,4 @@
-import { canonicalizeHost } from "../../fleet/groups.ts";
+import { canonicalizeHost } from "../../base/text.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { validateName } from "../../protocol/names.ts";

@@ -1,3 +1,4 @@
+import { bisect } from "../../base/bisect.ts";
 import type { ParseResult } from "../../base/text.ts";
 import { isText, isTexts, parseJsonFields } from "../json-fields.ts";
 import { type CalendarEntry, getWeekdayOf, parseCalendarEntry } from "./calendar-day.ts";
@@ -109,11 +110,6 @@ function mergeRanges(ranges: readonly DayRange[]): DayRange[] {
 }
 
 function isInRanges(ranges: readonly DayRange[], day: number): boolean {
-  let [low, high] = [0, ranges.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ranges[middle]?.until ?? day) < day) low = middle + 1;
-    else high = middle;
-  }
-  return (ranges[low]?.from ?? Number.POSITIVE_INFINITY) <= day;
+  const at = bisect(ranges.length, (index) => (ranges[index]?.until ?? day) < day);
+  return (ranges[at]?.from ?? Number.POSITIVE_INFINITY) <= day;
 }

@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { isCount } from "../../base/parse-json.ts";
 import type { ParseResult } from "../../base/text.ts";
 import { PAUSE, type Pause } from "../definition.ts";
-import { isCount, isMillis, isTexts, parseJsonFields } from "../json-fields.ts";
+import { isMillis, isTexts, parseJsonFields } from "../json-fields.ts";
 import { OCCURRENCE_RESULTS } from "./outcome.ts";
 
 /** A whole number of ms: an instant since the epoch, or a duration. */

@@ -1,7 +1,7 @@
-import { isJsonObject, isUnits } from "../../base/parse-json.ts";
+import { isCount, isJsonObject, isUnits } from "../../base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { DEVIATIONS, type Deviation } from "../expectation.ts";
-import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
+import { isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 
 /** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
 export const DEAD_LETTERS_LENGTH = 20;

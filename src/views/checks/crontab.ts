@@ -1,8 +1,8 @@
 import { SignalboxError } from "../../base/errors.ts";
 import { createFindingBuilder, type Finding } from "../../base/finding.ts";
-import { quoteText } from "../../base/text.ts";
+import { canonicalizeHost, quoteText } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
-import { canonicalizeHost, createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
+import { createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
 import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
 import { buildHostMacros } from "../../state/configuration.ts";

@@ -1,12 +1,7 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../base/finding.ts";
-import { pluralize, quoteText } from "../../base/text.ts";
-import {
-  canonicalizeHost,
-  createUnknownGroupError,
-  listGroupHosts,
-  listGroupNotes,
-} from "../../fleet/groups.ts";
+import { canonicalizeHost, pluralize, quoteText } from "../../base/text.ts";
+import { createUnknownGroupError, listGroupHosts, listGroupNotes } from "../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";

@@ -7,9 +7,8 @@ import {
 } from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { formatShortList, pluralize } from "../../base/text.ts";
+import { canonicalizeHost, formatShortList, pluralize } from "../../base/text.ts";
 import { LONGEST_VALUE } from "../../base/value-size.ts";
-import { canonicalizeHost } from "../../fleet/groups.ts";
 import { parseHostRecord } from "../../fleet/host-record.ts";
 import { parseAuditRecord } from "../../protocol/audit.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
