@@ -1,4 +1,7 @@
-/** Finds the first index at which `isBefore` is false; `length` if there is none. It must be true before, and false from there on. */
+/**
+ * Finds the first index at which `isBefore` is false; `length` if it is true for all.
+ * @param isBefore  true for the first indexes, and false for all others
+ */
 export function bisect(length: number, isBefore: (index: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {

@@ -64,7 +64,7 @@ function buildTask(text: string): object {
   };
 }
 
-/** @returns undefined if there is none, or another command has written it */
+/** Reads what `checkpoint` saved in an earlier start; undefined if that start saved nothing, or a text that is not JSON. */
 function readLastCheckpoint(): unknown {
   try {
     return JSON.parse(readFileSync(checkpointFile ?? "", "utf8"));

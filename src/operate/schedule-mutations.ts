@@ -180,7 +180,7 @@ type DeadLetterChoice = readonly (number | "all")[];
 interface TriggerOptions extends Pick<TriggeredRun, "data" | "env"> {
   /** Dead letters to run again. Their data and variables are kept unless others are given. */
   dead?: DeadLetterChoice | undefined;
-  /** The trace of whoever triggers it, as variables. Those of `env` come first. */
+  /** The trace of the caller, as variables. A variable of `env` with the same name replaces one of these. */
   trace?: Readonly<Record<string, string>> | undefined;
   /** Whether it runs also on a day that the calendars of the schedule exclude. */
   ignoresCalendars?: boolean | undefined;

@@ -186,7 +186,7 @@ async function listFullFiles(path: string): Promise<string[]> {
 /**
  * Reads the records of an archive, in the order in which they were written, each once.
  * @param onUnreadable  called with the number of lines that are not records: a process was killed in the middle of one
- * @throws SignalboxError if there is none, or it cannot be read
+ * @throws SignalboxError if the archive does not exist, or cannot be read
  */
 export async function* readArchive(
   path: string,

@@ -1,4 +1,5 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
+import { pickDefined } from "../base/pick-defined.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import type { PastRun } from "../protocol/history.ts";
 import { MOST_KEPT } from "../schedule/definition-values.ts";
@@ -53,17 +54,18 @@ export interface PastRunRow {
 export function parseArchivedRun({ schedule, ...fields }: Record<string, unknown>): PastRunRow | undefined {
   if (typeof schedule !== "string" || !isOutcome(fields)) return undefined;
   const { run, host, token, reason, endedAt, startedAt, late, code } = fields;
-  const past = {
-    endedAt,
-    ...(run !== undefined && { run }),
-    ...(host !== undefined && { host }),
-    ...(token !== undefined && { token }),
-    ...(reason !== undefined && { reason }),
-    ...(code !== undefined && { exit: code }),
-    ...(late !== undefined && { waited: late }),
-    ...(startedAt !== undefined && { grantedAt: startedAt, held: endedAt - startedAt }),
-  };
-  return { schedule, outcome: fields, past };
+  const held = startedAt === undefined ? undefined : endedAt - startedAt;
+  const known = pickDefined({
+    run,
+    host,
+    token,
+    reason,
+    exit: code,
+    waited: late,
+    grantedAt: startedAt,
+    held,
+  });
+  return { schedule, outcome: fields, past: { endedAt, ...known } };
 }
 
 /** The result of a past run. `ended`: signalbox ended its command; `killed`: a signal from another process did. */

@@ -1,24 +1,15 @@
 import { expect, test } from "vitest";
 import type { CampaignVerdict } from "../../fixtures/campaign/check/index.ts";
 import { buildCampaignReport, countFacts, describeReports } from "../../fixtures/campaign/report.ts";
+import { makeFacts } from "./samples.ts";
 
-const NOTHING = {
-  claims: [],
-  changes: [],
-  endings: [],
-  forced: [],
-  faults: [],
-  totals: {},
-  longestStall: 0,
-  complaints: [],
-};
 const build = (seed: number, findings: readonly string[], overlaps: readonly string[]) => {
   const verdict: CampaignVerdict = {
     checks: { "no two holders": findings },
     admitted: 1,
     controls: { etcdctl: overlaps, etcd3: ["one"] },
   };
-  const figures = { ...countFacts(NOTHING), faults: 7 };
+  const figures = { ...countFacts(makeFacts({})), faults: 7 };
   return buildCampaignReport({ seed, seconds: 5_400 }, figures, verdict);
 };
 

@@ -78,8 +78,9 @@ interface DrainPlan {
   target: DrainTarget;
   /** A warning for the user. */
   note: string | undefined;
-  /** Drains of the same target: `before` has all that have a key, `active` those that have not ended. */
+  /** All drains of the same target that have a key. */
   before: readonly Drain[];
+  /** Those of them that have not ended. */
   active: readonly Drain[];
   extent: DrainExtent;
 }

@@ -1,3 +1,4 @@
+import { pickDefined } from "../../base/pick-defined.ts";
 import { buildTraceVariables } from "../../base/trace.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
 import { StoreError } from "../../etcd/store.ts";
@@ -336,13 +337,7 @@ export function applyCompletion(
 }
 
 /** Fields of a handler's result that an outcome has too. */
-const PASSED = ["code", "errorCode", "tail", "value", "leases", "waited"] as const;
-type PassedField = (typeof PASSED)[number];
-
-function passFields(from: Pick<OccurrenceOutcome, PassedField>): Pick<OccurrenceOutcome, PassedField> {
-  const known = PASSED.filter((field) => from[field] !== undefined);
-  return Object.fromEntries(known.map((field) => [field, from[field]]));
-}
+type PassedField = "code" | "errorCode" | "tail" | "value" | "leases" | "waited";
 
 /**
  * Builds the outcome of a start. `retry` is a failure if the occurrence has asked for it too often.
@@ -354,6 +349,7 @@ export function buildOutcome(
   endedAt: number,
 ): EndedOccurrence["outcome"] {
   const { scheduled, run, worker, host, attempt, since, late } = running;
+  const { code, errorCode, tail, value, leases, waited } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
   const deviation = findDeviation(getExpectation(definition, due.value), result, endedAt - since);
@@ -369,8 +365,6 @@ export function buildOutcome(
     late,
     token: String(token),
     result: result as EndedOccurrence["outcome"]["result"],
-    ...(deviation !== undefined && { deviation }),
-    ...(reason !== undefined && { reason }),
-    ...passFields(taskResult),
+    ...pickDefined({ deviation, reason, code, errorCode, tail, value, leases, waited }),
   };
 }

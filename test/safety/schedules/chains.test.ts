@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parseDue } from "../../../src/schedule/state/due.ts";
+import { type DueState, parseDue } from "../../../src/schedule/state/due.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
 
@@ -18,6 +18,23 @@ async function expectDone(namespace: TestNamespace, ...args: string[]): Promise<
   const ended = await schedule(namespace, ...args);
   expect(ended, args.join(" ")).toMatchObject({ code: 0 });
   return ended.stdout;
+}
+
+async function readDue({ keys, store }: TestNamespace, id: string): Promise<DueState | undefined> {
+  const { kvs } = await store.readRange({ key: keys.due(id) });
+  const parsed = parseDue(kvs[0]?.value ?? "");
+  return "value" in parsed ? parsed.value : undefined;
+}
+
+/** Adds a schedule, and others that follow it. @returns the ids of those */
+async function addFollowers(namespace: TestNamespace, count: number, follower: object): Promise<string[]> {
+  await expectDone(namespace, "add", "extract", "@manual", ...shell("true"));
+  const ids = Array.from({ length: count }, (_, n) => `f${n}`);
+  const definition = { cron: "@manual", timezone: "UTC", after: ["extract"], ...follower };
+  const site = { version: 1, schedules: Object.fromEntries(ids.map((id) => [id, definition])) };
+  const file = cluster.createPath(JSON.stringify(site));
+  expect(await namespace.start(["apply", file, "--yes"]).ended).toMatchObject({ code: 0 });
+  return ids;
 }
 
 const shell = (script: string) => ["--", "sh", "-c", script];
@@ -72,12 +89,7 @@ test.concurrent("a failure counts when it is given up, and a join waits for all"
   namespace.start(["worker"]);
   await expectDone(namespace, "trigger", "b");
   await waitForOutcomes(namespace, "b");
-  const readArrived = async () => {
-    const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("both") });
-    const parsed = parseDue(kvs[0]?.value ?? "");
-    return "value" in parsed && parsed.value.arrived;
-  };
-  expect(await readArrived()).toMatchObject([{ id: "b", result: "ok" }]);
+  expect((await readDue(namespace, "both"))?.arrived).toMatchObject([{ id: "b", result: "ok" }]);
   await expectDone(namespace, "trigger", "a");
   expect(await waitForOutcomes(namespace, "both")).toMatchObject([{ tail: "ok,failed" }]);
   expect(await waitForOutcomes(namespace, "alarm")).toMatchObject([{ tail: "alarm" }]);
@@ -107,16 +119,7 @@ test.concurrent("something runs once, at a time, and a dead letter keeps its inp
 
 test.concurrent("a schedule has more followers than one transaction writes, and each runs once", async () => {
   const namespace = cluster.createNamespace();
-  const ids = Array.from({ length: 45 }, (_, n) => `f${n}`);
-  await expectDone(namespace, "add", "extract", "@manual", ...shell("true"));
-  const site = {
-    version: 1,
-    schedules: Object.fromEntries(
-      ids.map((id) => [id, { cron: "@manual", timezone: "UTC", after: ["extract"], command: ["true"] }]),
-    ),
-  };
-  const file = cluster.createPath(JSON.stringify(site));
-  expect(await namespace.start(["apply", file, "--yes"]).ended).toMatchObject({ code: 0 });
+  const ids = await addFollowers(namespace, 45, { command: ["true"] });
   for (let worker = 0; worker < 2; worker += 1) namespace.start(["worker"]);
   await expectDone(namespace, "trigger", "extract");
   const [extract] = await waitForOutcomes(namespace, "extract");
@@ -124,36 +127,21 @@ test.concurrent("a schedule has more followers than one transaction writes, and 
     expect(await waitForOutcomes(namespace, id)).toMatchObject([
       { result: "ok", scheduled: extract?.scheduled },
     ]);
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("extract") });
-  expect(parseDue(kvs[0]?.value ?? "")).not.toHaveProperty("value.handed");
+  const due = await readDue(namespace, "extract");
+  expect(due).toBeDefined();
+  expect(due).not.toHaveProperty("handed");
 });
 
 test.concurrent("followers get an end whose runs together are larger than a request of etcd", async () => {
   const namespace = cluster.createNamespace();
-  const ids = Array.from({ length: 25 }, (_, n) => `f${n}`);
-  await expectDone(namespace, "add", "extract", "@manual", ...shell("true"));
-  const site = {
-    version: 1,
-    schedules: Object.fromEntries(
-      ids.map((id) => [
-        id,
-        { cron: "@manual", timezone: "UTC", after: ["extract"], type: "unhandled", catchup: "all" },
-      ]),
-    ),
-  };
-  const file = cluster.createPath(JSON.stringify(site));
-  expect(await namespace.start(["apply", file, "--yes"]).ended).toMatchObject({ code: 0 });
+  const ids = await addFollowers(namespace, 25, { type: "unhandled", catchup: "all" });
   namespace.start(["worker"]);
   const data = JSON.stringify("x".repeat(8_000));
   for (let run = 1; run <= 8; run += 1) {
     await expectDone(namespace, "trigger", "extract", "--data", data);
     await waitForOutcomes(namespace, "extract", run);
   }
-  const readWaiting = async (id: string) => {
-    const { kvs } = await namespace.store.readRange({ key: namespace.keys.due(id) });
-    const parsed = parseDue(kvs[0]?.value ?? "");
-    return "value" in parsed ? parsed.value.open.length : undefined;
-  };
+  const readWaiting = async (id: string) => (await readDue(namespace, id))?.open.length;
   await waitUntil("all ends at all followers", async () => {
     const waiting = await Promise.all(ids.map(readWaiting));
     return waiting.every((count) => count === 8);
