@@ -27,7 +27,7 @@ import {
 } from "../schedule/state/due.ts";
 import { formatHostResults, listStates, type ShownDue } from "../schedule/state/host-states.ts";
 import { isHeadFree } from "../schedule/state/next-candidate.ts";
-import { NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
+import { isFailure, NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
 import type { RunningRecord } from "../schedule/state/running-record.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 import { computeLag } from "../schedule/timing.ts";
@@ -477,7 +477,7 @@ function buildRow(
     served,
     calendarFault,
     from: wall,
-    until: computeValidUntil(kept.value, next, { due: due?.value, executions }, wall),
+    until: computeValidUntil({ definition: kept.value, due: due?.value, executions }, next, wall),
     row: {
       id,
       state: states[0] ?? "waiting",
@@ -560,7 +560,7 @@ function listRowStates(
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
-    parts.some((one) => FAILED.has(one.last?.result) && !isRetried(one)) && "failed",
+    parts.some((one) => one.last !== undefined && isFailure(one.last.result) && !isRetried(one)) && "failed",
     fault === undefined && isOver && !canRunAgain(definition, wall) && "ended",
   ];
   const states = found.filter((one) => one !== false);
@@ -573,12 +573,6 @@ function canRunAgain(definition: Definition | undefined, wall: number): boolean 
   const { cron, end = wall } = definition ?? {};
   return cron === MANUAL || (cron === BOOT && end >= wall);
 }
-
-const FAILED: ReadonlySet<LastOccurrence["result"] | undefined> = new Set([
-  "failed",
-  "timeout",
-  "lost",
-] as const);
 
 /** Whether the occurrence that ended last is retried. */
 function isRetried(due: DueState | undefined): boolean {
@@ -611,14 +605,10 @@ export function findOverruns(schedule: RunningSchedule, wall: number): BoundedRu
 }
 
 /** Returns the next instant at which the row changes without a change in etcd. */
-function computeValidUntil(
-  definition: Definition | undefined,
-  next: number | undefined,
-  running: Pick<ScheduleRow, "due" | "executions">,
-  wall: number,
-): number {
+function computeValidUntil(schedule: RunningSchedule, next: number | undefined, wall: number): number {
+  const { definition } = schedule;
   const end = runsAtBoot(definition) ? definition?.end : undefined;
-  const overruns = listBounds({ definition, ...running }).map(({ running, most }) => running.since + most);
+  const overruns = listBounds(schedule).map(({ running, most }) => running.since + most);
   const instants = [
     next,
     next && next + SCHEDULE_LATE_AFTER,
