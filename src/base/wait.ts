@@ -29,6 +29,20 @@ export function forwardAbort(from: AbortSignal | undefined, to: AbortController)
   return listenForAbort(from, () => to.abort(from?.reason));
 }
 
+/** Delay of a timer, ms, that shows that this process did not run. */
+const NOT_RUN = 50;
+
+/**
+ * Sleeps until an answer is late. A process that was stopped, or got no processor, finds its timers due before it has read
+ * the answers that came meanwhile: after a delay it sleeps once more for as long, at most for `ms`. Rejects as `Clock.sleep`.
+ */
+export async function sleepUntilLate(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  const due = clock.now() + ms;
+  await clock.sleep(ms, signal);
+  const delay = clock.now() - due;
+  if (delay > NOT_RUN) await clock.sleep(Math.min(delay, ms), signal);
+}
+
 /** Waits until a promise is settled, at most `ms`. Never rejects. @returns whether it is settled */
 export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { listenForAbort, OVER } from "../base/wait.ts";
+import { listenForAbort, OVER, sleepUntilLate } from "../base/wait.ts";
 import { type AttemptOptions, joinErrors, type Member, MemberError } from "./member.ts";
 import type { Timeouts } from "./options.ts";
 import { isUnavailable } from "./retry.ts";
@@ -93,7 +93,7 @@ function startCall<T>(
   };
 
   const runAfter = (ms: number, act: () => void) => {
-    clock.sleep(ms, timers.signal).then(
+    sleepUntilLate(clock, ms, timers.signal).then(
       () => {
         if (!isSettled) act();
       },

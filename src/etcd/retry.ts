@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
-import { forwardAbort, OVER } from "../base/wait.ts";
+import { forwardAbort, OVER, sleepUntilLate } from "../base/wait.ts";
 import { StoreError } from "./store.ts";
 
 /** First and longest pause between attempts, ms. */
@@ -54,7 +54,7 @@ export async function runWithDeadline<T>(
   const left = Math.max(LEAST, until - clock.now());
   const abortLate = () =>
     stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
-  void clock.sleep(left, stop.signal).then(abortLate, () => {}); // rejected: the attempt has ended
+  void sleepUntilLate(clock, left, stop.signal).then(abortLate, () => {}); // rejected: the attempt has ended
   try {
     return await call(stop.signal);
   } finally {

@@ -1,6 +1,6 @@
-import { OVER } from "../base/wait.ts";
 import { type MemberMetrics, readMemberMetrics } from "../etcd/member-metrics.ts";
 import type { StoreOptions } from "../etcd/options.ts";
+import { runWithDeadline } from "../etcd/retry.ts";
 import { type MemberStatus, StoreError } from "../etcd/store.ts";
 import { type ClusterMember, findTopStatus } from "../protocol/member.ts";
 import type { ClusterReading } from "./etcd-members.ts";
@@ -174,16 +174,9 @@ export async function probeEtcd(
   { store, keys, clock }: ObserverPorts,
   signal: AbortSignal,
 ): Promise<ProbeAnswer> {
-  const stop = new AbortController();
-  const over = new AbortController();
-  const abortLate = () => stop.abort(new StoreError("unavailable", `no answer within ${PATIENCE} ms`));
-  void clock.sleep(PATIENCE, over.signal).then(abortLate, () => {}); // rejected: the answer arrived
   const start = clock.now();
-  try {
-    const either = AbortSignal.any([signal, stop.signal]);
-    const { revision } = await store.readRange({ key: keys.prefix, keysOnly: true, limit: 1 }, either);
-    return { ms: clock.now() - start, revision };
-  } finally {
-    over.abort(OVER);
-  }
+  const read = (limited: AbortSignal) =>
+    store.readRange({ key: keys.prefix, keysOnly: true, limit: 1 }, limited);
+  const { revision } = await runWithDeadline(clock, start + PATIENCE, read, signal);
+  return { ms: clock.now() - start, revision };
 }

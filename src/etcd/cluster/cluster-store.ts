@@ -1,5 +1,5 @@
 import { clean, quoteText } from "../../base/text.ts";
-import { listenForAbort, mapAtMost, OVER } from "../../base/wait.ts";
+import { listenForAbort, mapAtMost, OVER, sleepUntilLate } from "../../base/wait.ts";
 import type { KeyRange, Op } from "../../protocol/txn.ts";
 import type { Failover } from "../failover.ts";
 import type { LoginShare } from "../login/login.ts";
@@ -254,7 +254,7 @@ async function readMemberStatus(
   const done = new AbortController();
   const ended = AbortSignal.any(signal ? [done.signal, signal] : [done.signal]);
   const { endpoint } = member;
-  const late = clock.sleep(timeouts.attempt, ended).then(() => {
+  const late = sleepUntilLate(clock, timeouts.attempt, ended).then(() => {
     throw new MemberError("unavailable", "retry", `${endpoint}: no answer within ${timeouts.attempt} ms`);
   });
   const start = clock.now();
