@@ -1,6 +1,6 @@
 import type { Finding } from "../base/finding.ts";
 import type { Terminal } from "../base/terminal.ts";
-import { getFlagName, getSetting, type SettingKey } from "../config/settings.ts";
+import { getFlagHelp, getFlagName, getSetting, type SettingKey } from "../config/settings.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Subject } from "../state/subject.ts";
 import type { VALUE_PARSERS, ValueParser } from "./command-line/values.ts";
@@ -368,14 +368,14 @@ export function listSpellings({ name, aliases = [], short }: Flag): string[] {
 
 /** Converts a setting to its flag. A setting that is on or off takes no value. */
 function toSettingFlag(setting: SettingKey): Flag[] {
-  const { kind, default: standard, short, help } = getSetting(setting);
+  const { kind, default: standard, short } = getSetting(setting);
   const flag = getFlagName(setting);
   if (flag === undefined) return [];
   return [
     {
       name: flag.slice(2),
       setting,
-      help,
+      help: getFlagHelp(setting),
       ...(short !== undefined && { short }),
       ...(typeof standard !== "boolean" && { value: kind.name }),
       ...(setting === "endpoints" && { isRepeatable: true }),

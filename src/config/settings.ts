@@ -162,7 +162,7 @@ export const SETTINGS = {
   busyExitCode: defineSetting(kinds.createIntegerKind(0, 255), 75, "exit code when nothing was started", {
     short: "E",
   }),
-  history: defineSetting(kinds.flag, true, "record the run in the lock's history (default)", {
+  history: defineSetting(kinds.flag, true, "record the run in the lock's history", {
     flag: "no-history",
   }),
   killLeftovers: defineSetting(
@@ -238,14 +238,9 @@ export const SETTINGS = {
     "auto",
     "colours of the console: as the terminal's background is, for dark or light ones, with high contrast, only the terminal's own sixteen, or none",
   ),
-  mouse: defineSetting(
-    kinds.flag,
-    true,
-    "use clicks and the wheel in the console (default); without, the terminal selects text",
-    {
-      flag: "no-mouse",
-    },
-  ),
+  mouse: defineSetting(kinds.flag, true, "use clicks and the wheel in the console", {
+    flag: "no-mouse",
+  }),
   notify: defineSetting(
     notifyWays,
     ["all"],
@@ -287,4 +282,10 @@ export function getEnvVariableName(key: SettingKey): string {
 export function getFlagName(key: SettingKey): string | undefined {
   const { flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) } = getSetting(key);
   return flag === false ? undefined : `--${flag}`;
+}
+
+/** Describes the flag of a setting: `--no-history` is for what the setting does not do. */
+export function getFlagHelp(key: SettingKey): string {
+  const { flag, help } = getSetting(key);
+  return flag !== false && flag?.startsWith("no-") ? `do not ${help}` : help;
 }

@@ -1,6 +1,6 @@
 import type { Terminal } from "../../base/terminal.ts";
 import { describeSettings } from "../../config/config.ts";
-import type { SettingKey } from "../../config/settings.ts";
+import { getFlagHelp, type SettingKey } from "../../config/settings.ts";
 import { type Argument, COMMON_FLAGS, CONNECTION_SETTINGS, type Command, type Flag } from "../command.ts";
 
 /**
@@ -107,7 +107,8 @@ export function buildSettingRows(settings: readonly SettingKey[]): [string, stri
   return settings.flatMap((wanted) => {
     const found = rows.find(({ key }) => key === wanted);
     if (found?.flag === undefined) return [];
-    const { flag, short, kind, standard, help } = found;
+    const { flag, short, kind, standard } = found;
+    const help = getFlagHelp(wanted);
     const isSwitch = standard === "true" || standard === "false";
     const left = `${short === undefined ? "" : `-${short}, `}${flag}${isSwitch ? "" : ` ${kind}`}`;
     return [
