@@ -25,7 +25,7 @@ export const consoleCommand = declareCommand({
   about: [
     "Shows who holds what, who waits and why, and what a change would affect. Resets, drains and configures after a" +
       " preview. Press ? for the keys, : for all actions. On a terminal, signalbox without arguments opens it too.",
-    "The display is live, or shows since when it is not. The layout, sorting and filters are stored per cluster, in" +
+    "The display is live, or shows since when it is not. The layout, the order of rows and saved views are kept for each cluster, in" +
       " $XDG_STATE_HOME/signalbox.",
   ],
   flags: CONSOLE_FLAGS,
