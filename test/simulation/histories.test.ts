@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tryMutant } from "../../fixtures/try-mutant.ts";
+import { CHUNK } from "./seeds.ts";
 
 // What is judged here are only the histories of claims, when all is over: no check of a single revision.
 describe("without a rule, the history of a simulation is impossible", () => {
@@ -15,4 +16,9 @@ describe("without a rule, the history of a simulation is impossible", () => {
     expect(isNoticed, evidence).toBe(true);
     expect(evidence).toMatch(new RegExp(`history: ${queue} \\w+: no order explains acquire`));
   });
+});
+
+test("a grant that takes a wrong result for the history of its lock is noticed in the first schedules", async () => {
+  const { isNoticed, evidence } = await tryMutant("history-results", CHUNK);
+  expect(isNoticed, evidence).toBe(true);
 });
