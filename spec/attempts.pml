@@ -7,8 +7,8 @@
  * The agent may be frozen when its connection ends, and go on much later: it still owns its session.
  *
  * Rules
- * S8: An attempt removes the ticket of an earlier attempt of its call. [agent-earlier]
- * S8a: It never removes that of a later attempt. [agent-later]
+ * S8: An attempt removes the ticket of an earlier one of its call. [agent-earlier]
+ * S8a: An attempt never removes the ticket of a later one. [agent-later]
  * S8b: Each attempt has a new run id, and so a ticket of its own. [agent-same-run]
  */
 #include "common.pml"
