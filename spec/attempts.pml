@@ -1,10 +1,10 @@
 /*
- * The attempts of one call: an agent makes the first one. If its connection ends, another process makes the second one, on a session
- * of its own. A run elsewhere asks for the same lock.
+ * The attempts of one call: an agent makes the first one, another process the second; a run elsewhere wants the same lock.
  *
  * small: -DLOSSES=1
  *
- * The agent may be frozen when its connection ends, and go on much later: it still owns its session.
+ * The second attempt begins when the connection of the first has ended, on a session of its own. The agent may be frozen then, and go on
+ * much later: it still owns its session.
  *
  * Rules
  * S8: An attempt removes the ticket of an earlier one of its call. [agent-earlier]
