@@ -6,7 +6,7 @@
  * large: -DCOPIES=2 -DVANISHES
  *
  * Agent 1 may freeze at any step and go on later. The launcher then brings its run to agent 2, which takes the session over.
- *XX *
+ *
  * Rules
  * S1: Every write of an agent compares that the session is still its own. [agent-fence]
  * S2: A launcher knows its run before the claim is sent. [agent-note]

@@ -104,6 +104,56 @@ describe("what outlives its claim", () => {
   });
 });
 
+describe("occurrences of a schedule", () => {
+  const order = makeOrder("long", { tool: "worker", host: "workers" });
+  const task = (name: string, birth: number, last: number, token: number) =>
+    makeClaim(name, birth, last, token, { order });
+  const due = (at: number, value: object) =>
+    makeChange("", at, "held", {
+      key: "/campaign/due/long",
+      value: JSON.stringify({ v: 1, runAt: 0, ...value }),
+    });
+  const open = { scheduled: 1, runAt: 1, failures: 0, kind: "trigger" };
+  const key = "/campaign/running/long";
+  const claim = (name: string, at: number, attempt: number) => {
+    const record = { v: 1, worker: "w", host: "h1", pid: 1, scheduled: 1, since: 1, late: 0 };
+    const value = JSON.stringify({ ...record, run: `run${name}`, attempt });
+    return [due(at, { open: [{ ...open, attempt }] }), makeChange(name, at, "held", { key, value })];
+  };
+  const lose = (name: string, at: number, created: number) =>
+    makeChange(name, at, "gone", { key, createRevision: BigInt(created) });
+  const succeed = (name: string, at: number, created: number) => [
+    lose(name, at, created),
+    due(at, { last: { scheduled: 1, startedAt: 1, endedAt: 1, late: 0, run: `run${name}`, result: "ok" } }),
+  ];
+  const added = due(1, { open: [{ ...open, attempt: 0 }] });
+  const lost = [added, ...claim("x", 2, 1), lose("x", 30, 2)];
+
+  test("that runs again after its first worker is fine", () => {
+    const changes = [...lost, ...claim("y", 40, 2), ...succeed("y", 60, 40)];
+    expect(find({ claims: [task("x", 5, 20, 2), task("y", 41, 50, 40)], changes })).toEqual({});
+  });
+
+  test.each([
+    [
+      "that runs twice at a time",
+      [...lost, ...claim("y", 40, 2)],
+      [task("x", 5, 45, 2), task("y", 41, 50, 40)],
+    ],
+    ["with a gap between its attempts", [...lost, ...claim("y", 40, 3)], [task("x", 5, 20, 2)]],
+    ["that is lost", [...lost, due(40, {})], [task("x", 5, 20, 2)]],
+    ["whose task was never claimed", [added], [task("x", 5, 20, 2)]],
+  ])("%s is found", (_, changes, claims) => {
+    expect(find({ claims, changes })).toHaveProperty(["every occurrence runs as it should"]);
+  });
+
+  test("that runs on after a forced loss is admitted", () => {
+    const changes = [...lost, ...claim("y", 40, 2)];
+    const claims = [task("x", 5, 45, 2), task("y", 41, 50, 40)];
+    expect(find({ claims, changes, forced: [{ at: 29, key }] })).toEqual({});
+  });
+});
+
 describe("force", () => {
   const claims = [makeClaim("x", 0, 1_000, 1), makeClaim("y", 500, 2_000, 2)];
   const changes = [makeChange("x", 1, "held"), makeChange("x", 490, "gone")];

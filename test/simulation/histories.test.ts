@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { tryMutant } from "../../fixtures/try-mutant.ts";
+import { CHUNK } from "./seeds.ts";
 
-// What is judged here are only the histories of claims, when all is over: no check of a single revision.
+// What is judged here are only the histories, when all is over: no check of a single revision.
 describe("without a rule, the history of a simulation is impossible", () => {
   test.each([
     ["claim-lock-free", "lock"],
@@ -15,4 +16,21 @@ describe("without a rule, the history of a simulation is impossible", () => {
     expect(isNoticed, evidence).toBe(true);
     expect(evidence).toMatch(new RegExp(`history: ${queue} \\w+: no order explains acquire`));
   });
+});
+
+describe("without a rule, the history of workers is impossible", () => {
+  test.each([
+    ["worker-claim-opens", "no order explains leave of s0"],
+    ["worker-end-own", "no order explains claim of s0"],
+    ["worker-hand-over", "no order explains the end of the history"],
+  ])("%s", async (name, says) => {
+    const { isNoticed, evidence } = await tryMutant(name, 5, true);
+    expect(isNoticed, evidence).toBe(true);
+    expect(evidence).toContain(says);
+  });
+});
+
+test("a grant that takes a wrong result for the history of its lock is noticed in the first schedules", async () => {
+  const { isNoticed, evidence } = await tryMutant("history-results", CHUNK);
+  expect(isNoticed, evidence).toBe(true);
 });
