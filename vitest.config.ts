@@ -15,6 +15,8 @@ const LONGEST = [
   "process/every-call",
   "safety/runs/conditions",
   "safety/schedules/chaos",
+  "safety/schedules/checkpoints",
+  "safety/schedules/expectations",
   "safety/operate/drain",
   "safety/operate/reset",
   "safety/queues/",
@@ -25,6 +27,11 @@ const LONGEST = [
   "safety/check/doctor",
   "safety/observe/ls.",
   "safety/command-line/command-line",
+  "safety/schedules/chains",
+  "safety/etcd/role-bypass",
+  "safety/front-ends/perfectsched",
+  "safety/runs/death",
+  "process/runner-death",
 ];
 
 /** Those of the project `rules` come last: they are short, so that all workers end together; and a worker serves one project only. */
