@@ -15,13 +15,13 @@ export function chunksOf(schedules: number): number[] {
 }
 
 /** Plays the schedules of a chunk. */
-export async function playChunk(first: number, options: ScheduleOptions = {}): Promise<void> {
-  await playAll(first, (seed) => playSchedule(seed, options));
+export async function playChunk(first: number, options: ScheduleOptions = {}, count?: number): Promise<void> {
+  await playAll(first, (seed) => playSchedule(seed, options), count);
 }
 
 /** Plays the schedules of a chunk with agents. */
-export async function playAgentChunk(first: number): Promise<void> {
-  await playAll(first, playAgentSchedule);
+export async function playAgentChunk(first: number, count?: number): Promise<void> {
+  await playAll(first, playAgentSchedule, count);
 }
 
 /** Plays the schedules of a chunk with workers. */

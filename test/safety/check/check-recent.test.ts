@@ -15,7 +15,7 @@ describe.concurrent("signalbox check lock", () => {
     await run("worse", 0);
     await run("worse", 3);
     await run("bad", 4);
-    const check = (...words: string[]) => namespace.start(["check", "lock", ...words]).ended;
+    const check = (...words: string[]) => namespace.execute(["check", "lock", ...words]);
     expect(await check("good")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ok +lock good: succeeded/),
@@ -39,10 +39,10 @@ describe.concurrent("signalbox check lock", () => {
   });
 
   test("counts from the end of the success, and tells a run that is still going", async ({ namespace }) => {
-    await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
+    await namespace.execute(["run", "--lock", "x", "--", "true"]);
     const running = namespace.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
     await running.waitForOutput(/up/);
-    const late = await namespace.start(["check", "lock", "x", "--within", "0"]).ended;
+    const late = await namespace.execute(["check", "lock", "x", "--within", "0"]);
     expect(late.code).toBe(2);
     expect(late.stdout).toMatch(
       /no run succeeded within 0s; the last success was \d+s ago; a run has been going/,
@@ -52,8 +52,8 @@ describe.concurrent("signalbox check lock", () => {
   });
 
   test("refuses what it cannot check", async ({ namespace }) => {
-    expect(await namespace.start(["check", "lock"]).ended).toMatchObject({ code: 64 });
-    expect(await namespace.start(["check", "lock", "x", "--within", "soon"]).ended).toMatchObject({
+    expect(await namespace.execute(["check", "lock"])).toMatchObject({ code: 64 });
+    expect(await namespace.execute(["check", "lock", "x", "--within", "soon"])).toMatchObject({
       code: 64,
       stderr: expect.stringContaining('"soon" is not a duration'),
     });
@@ -86,10 +86,10 @@ describe.concurrent("signalbox check schedule", () => {
   });
 
   test("reads what the schedule remembers, and names what was probably meant", async ({ namespace }) => {
-    const schedule = (...words: string[]) => namespace.start(["schedule", ...words]).ended;
+    const schedule = (...words: string[]) => namespace.execute(["schedule", ...words]);
     await schedule("add", "good", "0 0 1 1 *", "--yes", "--", "true");
     await schedule("add", "bad", "0 0 1 1 *", "--yes", "--", "false");
-    const check = (...words: string[]) => namespace.start(["check", "schedule", ...words]).ended;
+    const check = (...words: string[]) => namespace.execute(["check", "schedule", ...words]);
     expect(await check("good")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ok +schedule good: has not run yet; its first run is due in /),
@@ -131,9 +131,9 @@ describe.concurrent("signalbox check schedule", () => {
       code: 1,
       stderr: expect.stringContaining('did you mean "good"?'),
     });
-    const { rows } = JSON.parse((await namespace.start(["ls", "workers", "--json"]).ended).stdout);
-    await namespace.start(["group", "set", "work", rows[0].host]).ended;
-    expect(await namespace.start(["check", "hosts", "work"]).ended).toMatchObject({
+    const { rows } = JSON.parse((await namespace.execute(["ls", "workers", "--json"])).stdout);
+    await namespace.execute(["group", "set", "work", rows[0].host]);
+    expect(await namespace.execute(["check", "hosts", "work"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ok +group work: 1 of 1 host is active/),
     });

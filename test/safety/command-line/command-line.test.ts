@@ -177,14 +177,8 @@ describe.concurrent("settings", () => {
         allowPlaintextPassword: true,
       }),
     );
-    const { code, stdout, stderr } = await namespace.execute([
-      "config",
-      "--json",
-      "-c",
-      file,
-      "--ttl",
-      "20s",
-    ]);
+    const config = ["config", "--json", "-c", file, "--ttl", "20s"];
+    const { code, stdout, stderr } = await namespace.execute(config);
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: "signalbox: note: unknown setting SIGNALBOX_TTLL; did you mean SIGNALBOX_TTL?\n",

@@ -146,7 +146,7 @@ describe.concurrent("a lock of the library", () => {
     working.catch(() => {});
     const [entry] = await waitUntil("the lock", async () => {
       const queue = await namespace.readQueue("x");
-      return queue.length === 1 && queue;
+      return queue[0]?.ticket?.state === "held" && queue; // before that, it would only claim anew
     });
     await namespace.delete(entry?.key ?? "");
     await expect(working).rejects.toMatchObject({ code: "CLAIM_LOST", kind: "gone" });

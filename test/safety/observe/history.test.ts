@@ -19,22 +19,18 @@ describe.concurrent("the history of locks", () => {
       "-c",
       `exit ${code}`,
     ]);
-    for (const run of runs) await namespace.start(run).ended;
-    await namespace.start(["run", "--lock", "y", "--", "true"]).ended;
-    const { stdout } = await namespace.start(["ls", "history", "l3"]).ended;
+    for (const run of runs) await namespace.execute(run);
+    await namespace.execute(["run", "--lock", "y", "--", "true"]);
+    const { stdout } = await namespace.execute(["ls", "history", "l3"]);
     expect(stdout).toMatch(/^ENDED +LOCK .*\n.*Z +x .* 3 .*\n$/);
-    const history = JSON.parse(
-      (await namespace.start(["history", "x", "--json", "--limit", "1"]).ended).stdout,
-    );
+    const history = JSON.parse((await namespace.execute(["history", "x", "--json", "--limit", "1"])).stdout);
     expect(history).toMatchObject({
       version: 1,
       view: "history",
       rows: [{ lock: "x", exit: 3, label: "l3" }],
     });
     expect(BigInt(history.revision)).toBeGreaterThan(0n);
-    const stats = JSON.parse(
-      (await namespace.start(["stats", "--json", "--sort", "-failures"]).ended).stdout,
-    );
+    const stats = JSON.parse((await namespace.execute(["stats", "--json", "--sort", "-failures"])).stdout);
     expect(
       stats.rows.map((one: { lock: string; runs: number; failures: number }) => [
         one.lock,
@@ -45,11 +41,11 @@ describe.concurrent("the history of locks", () => {
       ["x", 2, 1],
       ["y", 1, 0],
     ]);
-    expect((await namespace.start(["stats", "y"]).ended).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
+    expect((await namespace.execute(["stats", "y"])).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
   });
 
   test("--since leaves out what ended before, in history and in ls", async ({ namespace }) => {
-    const start = async (...args: string[]) => await namespace.start(args).ended;
+    const start = async (...args: string[]) => await namespace.execute(args);
     const list = async (...args: string[]) => JSON.parse((await start(...args, "--json")).stdout);
     await start("run", "--lock", "x", "--", "true");
     await start("drain", "lock", "x", "--yes");
@@ -74,7 +70,7 @@ describe.concurrent("the history of locks", () => {
     [["ls", "locks", "--since", "1h"], /--since works with ls history and ls audit only; got "locks"/],
     [["ls", "--since", "1h"], /--since works with ls history and ls audit only; got "overview"/],
   ])("signalbox %j is refused", async ([args, message], { namespace }) => {
-    const { code, stderr } = await namespace.start(args).ended;
+    const { code, stderr } = await namespace.execute(args);
     expect([code, stderr]).toEqual([64, expect.stringMatching(message)]);
   });
 
@@ -82,7 +78,7 @@ describe.concurrent("the history of locks", () => {
     namespace,
   }) => {
     for (const view of ["history", "statistics"])
-      expect(await namespace.start(["ls", view]).ended).toMatchObject({
+      expect(await namespace.execute(["ls", view])).toMatchObject({
         code: 0,
         stdout: "",
         stderr: expect.stringContaining("No runs yet"),
@@ -92,15 +88,15 @@ describe.concurrent("the history of locks", () => {
       value: '{"v":1,"runs":[{"run":"\\u001b]52;c;eA==\\u0007"},7]}',
     };
     await namespace.store.commitTxn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
-    expect(await namespace.start(["ls", "history"]).ended).toMatchObject({ code: 0, stdout: "" });
-    expect(await namespace.start(["ls", "statistics"]).ended).toMatchObject({ code: 0 });
-    expect((await namespace.start(["stats", "--sort", "size"]).ended).code).toBe(64);
+    expect(await namespace.execute(["ls", "history"])).toMatchObject({ code: 0, stdout: "" });
+    expect(await namespace.execute(["ls", "statistics"])).toMatchObject({ code: 0 });
+    expect((await namespace.execute(["stats", "--sort", "size"])).code).toBe(64);
   });
 });
 
 // Not beside other tests: JSON has the revision.
 test("old words do what their new ones do", async ({ namespace }) => {
-  const start = async (line: string) => await namespace.start(line.split(" ")).ended;
+  const start = async (line: string) => await namespace.execute(line.split(" "));
   await start("group set web a.example");
   await start("resource set db 3 --yes");
   await start("schedule add s @manual -- true"); // which has no time that passes

@@ -23,7 +23,7 @@ const readMembers = async (namespace: TestNamespace, name: string): Promise<stri
 
 /** Runs a command that must succeed. */
 async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await namespace.start(args).ended;
+  const { code, stdout, stderr } = await namespace.execute(args);
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
 }
@@ -51,13 +51,13 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
     const before = (await readAudits(namespace)).length;
 
     const remove = ["group", "remove", "sub", W1];
-    const refused = await namespace.start(remove).ended;
+    const refused = await namespace.execute(remove);
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes to go on") });
     expect(refused.stderr).toContain(`~ group sub: - ${W1}`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${one.pid} .*its host leaves group "web"`));
     expect(refused.stderr).toMatch(new RegExp(`evicts +${W1}:${three.pid} `));
     expect(refused.stderr).not.toContain(W2);
-    const dry = JSON.parse((await namespace.start([...remove, "--dry-run", "--json"]).ended).stdout);
+    const dry = JSON.parse((await namespace.execute([...remove, "--dry-run", "--json"])).stdout);
     expect(dry).toMatchObject({
       version: 1,
       outcome: "dry-run",
@@ -97,19 +97,19 @@ describe.concurrent("a group", () => {
     expect(await runSuccessfully(namespace, "group", "add", "web", W1)).toMatch(/is up to date/);
     expect(await runSuccessfully(namespace, "group", "remove", "web", "db1")).toMatch(/is up to date/);
     expect(await readAudits(namespace)).toHaveLength(1);
-    const strict = await namespace.start(["group", "set", "web", W1, W2, "--strict"]).ended;
+    const strict = await namespace.execute(["group", "set", "web", W1, W2, "--strict"]);
     expect(strict.code).toBe(1);
     expect(await runSuccessfully(namespace, "group", "add", "web", "db1", W1)).toBe("~ group web: + db1\n");
-    const typo = await namespace.start(["group", "add", "weeb", "db2"]).ended;
+    const typo = await namespace.execute(["group", "add", "weeb", "db2"]);
     expect(typo).toMatchObject({ code: 78, stderr: expect.stringContaining('did you mean "web"?') });
-    expect((await namespace.start(["group", "remove", "web"]).ended).code).toBe(64);
+    expect((await namespace.execute(["group", "remove", "web"])).code).toBe(64);
   });
 
   test("is deleted with a yes only, whoever it hits; a second time is no error", async ({ namespace }) => {
     await runSuccessfully(namespace, "group", "set", "web", W1);
     await runSuccessfully(namespace, "group", "set", "all", "web");
-    expect((await namespace.start(["group", "delete", "web"]).ended).code).toBe(64);
-    const { code, stderr } = await namespace.start(["group", "delete", "web", "--yes"]).ended;
+    expect((await namespace.execute(["group", "delete", "web"])).code).toBe(64);
+    const { code, stderr } = await namespace.execute(["group", "delete", "web", "--yes"]);
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringContaining('group "all" still contains "web", which now counts as a host'),
@@ -117,7 +117,7 @@ describe.concurrent("a group", () => {
     expect(await runSuccessfully(namespace, "group", "delete", "web", "--yes")).toMatch(
       /group "web" does not exist/,
     );
-    expect((await namespace.start(["group", "delete", "web", "--yes", "--strict"]).ended).code).toBe(1);
+    expect((await namespace.execute(["group", "delete", "web", "--yes", "--strict"])).code).toBe(1);
     expect(JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"))).toMatchObject({
       version: 1,
       revision: expect.stringMatching(/^\d+$/),
@@ -146,9 +146,9 @@ describe.concurrent("a group", () => {
     const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
     await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
     expect(await runSuccessfully(namespace, "ls", "groups")).toMatch(/^web .* is not a JSON list/m);
-    const add = await namespace.start(["group", "add", "web", W1]).ended;
+    const add = await namespace.execute(["group", "add", "web", W1]);
     expect(add).toMatchObject({ code: 78, stderr: expect.stringContaining("group set") });
-    const { stderr } = await namespace.start(["group", "set", "web", W1]).ended;
+    const { stderr } = await namespace.execute(["group", "set", "web", W1]);
     expect(stderr).toContain('group "web" could not be read');
     expect(await readMembers(namespace, "web")).toEqual([W1]);
   });
@@ -176,7 +176,7 @@ describe.concurrent("a group", () => {
     const { revision } = JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"));
     await runSuccessfully(namespace, "group", "set", "other", W1);
     await runSuccessfully(namespace, "group", "add", "web", W2, "--expect-revision", revision);
-    const late = await namespace.start(["group", "set", "web", "--expect-revision", revision]).ended;
+    const late = await namespace.execute(["group", "set", "web", "--expect-revision", revision]);
     expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining(`~ group web: + ${W2}`) });
     expect(await readMembers(namespace, "web")).toEqual([W1, W2]);
   });
@@ -199,7 +199,7 @@ describe.concurrent("a resource", () => {
     const small = namespace.jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
     await namespace.jobs.waitForTickets("stating", "waiting");
     await namespace.jobs.waitForTickets("small", "waiting");
-    const refused = await namespace.start(["resource", "set", "db", "6"]).ended;
+    const refused = await namespace.execute(["resource", "set", "db", "6"]);
     expect(refused.code).toBe(64);
     expect(refused.stderr.match(/evicts.*/g)).toEqual([
       expect.stringContaining(`:${big.pid} `),
@@ -224,7 +224,7 @@ describe.concurrent("a resource", () => {
       /order 3 -> none/,
     );
     expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toMatch(/is up to date/);
-    expect((await namespace.start(["resource", "delete", "db"]).ended).code).toBe(64);
+    expect((await namespace.execute(["resource", "delete", "db"])).code).toBe(64);
     expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toBe(
       "- resource db (total 12)\n",
     );

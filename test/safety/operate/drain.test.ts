@@ -95,7 +95,7 @@ function runThatStartsLate(namespace: TestNamespace, name: string, over: string)
     connectTimeout: 10_000,
     killLeftovers: false,
     busyExitCode: 75,
-    command: { file: "sh", args: [JOB_SCRIPT, "until", over], env },
+    command: { file: "bash", args: [JOB_SCRIPT, "until", over], env },
     logReopens: false,
   };
   return { start: () => held.resolve(), ended: run(ports, request) };
