@@ -1,10 +1,17 @@
+import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { isNewBoot } from "../../schedule/state/boot.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import { CLAIM_STAGGER, computeClaimTime, findClaimCandidate } from "../claims/claim-candidate.ts";
+import {
+  CLAIM_STAGGER,
+  computeClaimTime,
+  computePlacedClaimTime,
+  findClaimCandidate,
+} from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import { HostLoad } from "../claims/host-load.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
@@ -70,6 +77,8 @@ export interface DispatchOptions {
   concurrency: number;
   /** Time that a task has to end before the session may have expired, ms. */
   terminationTimeout: number;
+  /** Measures the host, for conditions and places of schedules: see `createConditionLookup`. */
+  measure: MacroLookup;
   listener: WorkerListener;
 }
 
@@ -92,6 +101,7 @@ export class Dispatcher {
    */
   readonly #ready = new TimerQueue();
   readonly #eligibility: WorkerEligibility;
+  readonly #hostLoad: HostLoad;
   readonly #pendingClaims: PendingClaims;
   readonly #strayClaims: StrayClaims;
   readonly #handlerLookup: HandlerLookup;
@@ -113,6 +123,7 @@ export class Dispatcher {
     this.#canFire = canFire;
     this.#sleep = new InterruptibleSleep(context.ports.clock);
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
+    this.#hostLoad = new HostLoad(options.measure, context.ports.clock);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
     this.#calendarFaults = new CalendarFaults(context.ports);
     this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
@@ -236,8 +247,13 @@ export class Dispatcher {
     this.#latest = now;
   }
 
+  /** Number of slots that tasks and claims take. */
+  get #taken(): number {
+    return this.#taskPool.size + this.#pendingClaims.size;
+  }
+
   #canTake(): boolean {
-    const isFull = this.#taskPool.size + this.#pendingClaims.size >= this.#options.concurrency;
+    const isFull = this.#taken >= this.#options.concurrency;
     return this.#state === "open" && !isFull && this.#drain === undefined && this.#canFire();
   }
 
@@ -325,13 +341,28 @@ export class Dispatcher {
     const candidate = isAfterBoot ? undefined : this.#findCandidate(entry, now);
     if (candidate === undefined && !isAfterBoot && (due !== undefined || entry.calendarFault !== undefined))
       return;
-    const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
-    const rank = before.length;
-    const lastClaimBefore = this.#findLastClaim(before, now);
-    const runAt = candidate?.runAt ?? entry.freeSince;
-    const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
+    const at = this.#computeClaimTime(entry, candidate, now);
     if (at > now) this.#setTimer(name, at);
     else void this.#try({ entry, handler, candidate });
+  }
+
+  /** Returns when this worker may claim what is due, after the workers before it. */
+  #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
+    const { registration, ports } = this.#context;
+    const before = this.#eligibility.listWorkersBefore(registration.id, entry, now);
+    const rank = before.length;
+    const runAt = candidate?.runAt ?? entry.freeSince;
+    const startsTask = candidate !== undefined && candidate.end === undefined;
+    if (
+      startsTask &&
+      entry.definition?.place === "least-loaded" &&
+      this.#eligibility.hasRivals(registration.id, entry, now)
+    ) {
+      const load = this.#hostLoad.compute(this.#taken / this.#options.concurrency);
+      return computePlacedClaimTime(entry, { rank, runAt, load }, ports.random);
+    }
+    const lastClaimBefore = this.#findLastClaim(before, now);
+    return computeClaimTime(entry, { rank, runAt, lastClaimBefore }, ports.random);
   }
 
   /**

@@ -72,6 +72,13 @@ export class WorkerEligibility {
     return listWorkersBefore(worker, capable, id).filter(isThere);
   }
 
+  /** Returns whether other workers can run a schedule. */
+  hasRivals(worker: string, { id, definition }: CachedSchedule, wall: number): boolean {
+    return (
+      definition !== undefined && this.#findCapableWorkers(id, definition, wall).some((one) => one !== worker)
+    );
+  }
+
   /**
    * Returns the workers that can run a schedule. A drain that expires does not clear the cache: until the next change,
    * other workers rank before those of its hosts, and claims may come a second later.
