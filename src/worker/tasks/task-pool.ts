@@ -129,11 +129,13 @@ export class TaskPool {
     this.#listener({ kind: "started", ...about, scheduled, late, run, attempt });
     log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
     const stopWatching = this.#watchDuration(running);
+    const from = clock.now();
     const taskResult = await runHandler(handler, running);
+    const took = clock.now() - from;
     stopWatching();
     await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
-    const outcome = buildOutcome(claimed, taskResult, clock.getWallTime());
+    const outcome = buildOutcome(claimed, taskResult, { endedAt: clock.getWallTime(), took });
     const completion = await retryUntilDone(
       this.#context,
       claimed,
