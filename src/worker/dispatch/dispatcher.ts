@@ -1,5 +1,6 @@
 import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
+import { findSerialQueue } from "../../schedule/serial-queue.ts";
 import { isNewBoot } from "../../schedule/state/boot.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
@@ -21,6 +22,7 @@ import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
+import { SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
 
 /** Logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
@@ -100,6 +102,7 @@ export class Dispatcher {
    * longer than a backlog, and comes first.
    */
   readonly #ready = new TimerQueue();
+  readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
   readonly #hostLoad: HostLoad;
   readonly #pendingClaims: PendingClaims;
@@ -126,7 +129,10 @@ export class Dispatcher {
     this.#hostLoad = new HostLoad(options.measure, context.ports.clock);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
     this.#calendarFaults = new CalendarFaults(context.ports);
-    this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
+    this.#taskPool = new TaskPool(context, options.listener, (name) => {
+      this.#updateQueue(name);
+      this.#handlePoolChange();
+    });
     const { ports, cache, registration } = context;
     this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
@@ -168,6 +174,7 @@ export class Dispatcher {
     const isFirst = this.#state === "reading";
     if (isFirst) this.#state = "listening";
     this.#eligibility.forget();
+    this.#serialQueues.clear();
     this.#planAll();
     return isFirst;
   }
@@ -260,12 +267,23 @@ export class Dispatcher {
   #takeDue(): void {
     this.#checkDrains();
     const now = this.#getWallTime();
+    this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
       const name = this.#ready.take(Number.POSITIVE_INFINITY);
       if (name === undefined) return;
       const entry = this.#context.cache.entries.get(name);
       if (entry !== undefined && !this.#pendingClaims.has(name)) this.#consider(entry, now);
+    }
+  }
+
+  /** Considers what is next in the serial queues in which nothing runs any more. */
+  #continueQueues(now: number): void {
+    for (const name of this.#serialQueues.takeNext()) {
+      const entry = this.#context.cache.entries.get(name);
+      if (entry === undefined) continue;
+      entry.freeSince = now; // workers after the first one wait from now on
+      this.#setTimer(name, now);
     }
   }
 
@@ -301,6 +319,7 @@ export class Dispatcher {
   #plan(entry: CachedSchedule): void {
     const { name, definition } = entry;
     this.#calendarFaults.report(entry);
+    this.#updateQueue(name);
     if (this.#pendingClaims.has(name)) return;
     this.#strayClaims.release(entry);
     if (entry.host !== undefined && definition !== undefined && !this.#eligibility.isFor(definition)) {
@@ -341,9 +360,20 @@ export class Dispatcher {
     const candidate = isAfterBoot ? undefined : this.#findCandidate(entry, now);
     if (candidate === undefined && !isAfterBoot && (due !== undefined || entry.calendarFault !== undefined))
       return;
+    const queue = candidate?.end === undefined ? findQueue(entry) : undefined;
+    if (queue !== undefined && this.#serialQueues.isBusy(queue))
+      return this.#serialQueues.wait(queue, name, this.#computeOrder(entry, now));
     const at = this.#computeClaimTime(entry, candidate, now);
     if (at > now) this.#setTimer(name, at);
     else void this.#try({ entry, handler, candidate });
+  }
+
+  /** Call this when a state may have begun to run, or may run no more. */
+  #updateQueue(name: string): void {
+    const entry = this.#context.cache.entries.get(name);
+    const isRunning =
+      (entry?.running.size ?? 0) > 0 || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
+    this.#serialQueues.update(name, entry && findQueue(entry), isRunning);
   }
 
   /** Returns when this worker may claim what is due, after the workers before it. */
@@ -400,8 +430,11 @@ export class Dispatcher {
   }
 
   async #try(one: OccurrenceClaim): Promise<void> {
-    const again = await this.#pendingClaims.attempt(one);
     const { name } = one.entry;
+    const attempt = this.#pendingClaims.attempt(one);
+    this.#updateQueue(name);
+    const again = await attempt;
+    this.#updateQueue(name);
     const entry = this.#context.cache.entries.get(name) ?? one.entry; // it may have been removed, and added again
     this.#strayClaims.release(entry);
     const at = isSeedless(entry) ? again : this.#findTime(entry, this.#getWallTime());
@@ -423,6 +456,11 @@ export class Dispatcher {
       this.#done.resolve();
     this.wake();
   }
+}
+
+/** Returns the serial queue of a schedule. On every host, only the states of this one are known. */
+function findQueue({ host, definition }: CachedSchedule): string | undefined {
+  return host === undefined ? findSerialQueue(definition) : undefined;
 }
 
 /** Returns whether a schedule can run, and has no state yet. */
