@@ -12,7 +12,7 @@ import {
   findClaimCandidate,
 } from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
-import { HostLoad } from "../claims/host-load.ts";
+import { LoadMeter } from "../claims/load-meter.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
@@ -104,7 +104,7 @@ export class Dispatcher {
   readonly #ready = new TimerQueue();
   readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
-  readonly #hostLoad: HostLoad;
+  readonly #loadMeter: LoadMeter;
   readonly #pendingClaims: PendingClaims;
   readonly #strayClaims: StrayClaims;
   readonly #handlerLookup: HandlerLookup;
@@ -126,7 +126,7 @@ export class Dispatcher {
     this.#canFire = canFire;
     this.#sleep = new InterruptibleSleep(context.ports.clock);
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
-    this.#hostLoad = new HostLoad(options.measure, context.ports.clock);
+    this.#loadMeter = new LoadMeter(options.measure, context.ports.clock);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
     this.#calendarFaults = new CalendarFaults(context.ports);
     this.#taskPool = new TaskPool(context, options.listener, (name) => {
@@ -388,7 +388,7 @@ export class Dispatcher {
       entry.definition?.place === "least-loaded" &&
       this.#eligibility.hasRivals(registration.id, entry, now)
     ) {
-      const load = this.#hostLoad.compute(this.#taken / this.#options.concurrency);
+      const load = this.#loadMeter.compute(this.#taken / this.#options.concurrency);
       return computePlacedClaimTime(entry, { rank, runAt, load }, ports.random);
     }
     const lastClaimBefore = this.#findLastClaim(before, now);

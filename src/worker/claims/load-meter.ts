@@ -6,7 +6,7 @@ import type { MacroLookup } from "../../fleet/arithmetic.ts";
 const MEASURED_FOR = 1_000;
 
 /** The load of this host and of this worker, to compare it with that of other hosts. */
-export class HostLoad {
+export class LoadMeter {
   readonly #measure: MacroLookup;
   readonly #clock: Clock;
   #measured = 0;
