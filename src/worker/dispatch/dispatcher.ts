@@ -87,6 +87,9 @@ export interface DispatchOptions {
 /** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
 const LONGEST_SLEEP = 1_000;
 
+/** Delay per rank up to rank 2 after the end of a task, for the next one of its serial queue, ms. */
+const QUEUE_STAGGER = 250;
+
 /** A priority outweighs this lateness, ms: two centuries. */
 const PRIORITY_STEP = 6.4e12;
 
@@ -267,7 +270,7 @@ export class Dispatcher {
   #takeDue(): void {
     this.#checkDrains();
     const now = this.#getWallTime();
-    this.#continueQueues(now);
+    if (this.#canTake()) this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
       const name = this.#ready.take(Number.POSITIVE_INFINITY);
@@ -277,13 +280,17 @@ export class Dispatcher {
     }
   }
 
-  /** Considers what is next in the serial queues in which nothing runs any more. */
+  /**
+   * Considers what is next in the serial queues in which nothing runs any more. It is late already, so other workers leave the first one
+   * little time.
+   */
   #continueQueues(now: number): void {
+    const { cache, registration } = this.#context;
     for (const name of this.#serialQueues.takeNext()) {
-      const entry = this.#context.cache.entries.get(name);
+      const entry = cache.entries.get(name);
       if (entry === undefined) continue;
-      entry.freeSince = now; // workers after the first one wait from now on
-      this.#setTimer(name, now);
+      const rank = this.#eligibility.listWorkersBefore(registration.id, entry, now).length;
+      this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
     }
   }
 
@@ -360,7 +367,7 @@ export class Dispatcher {
     const candidate = isAfterBoot ? undefined : this.#findCandidate(entry, now);
     if (candidate === undefined && !isAfterBoot && (due !== undefined || entry.calendarFault !== undefined))
       return;
-    const queue = candidate?.end === undefined ? findQueue(entry) : undefined;
+    const queue = startsTask(candidate) ? findQueue(entry) : undefined;
     if (queue !== undefined && this.#serialQueues.isBusy(queue))
       return this.#serialQueues.wait(queue, name, this.#computeOrder(entry, now));
     const at = this.#computeClaimTime(entry, candidate, now);
@@ -382,9 +389,8 @@ export class Dispatcher {
     const before = this.#eligibility.listWorkersBefore(registration.id, entry, now);
     const rank = before.length;
     const runAt = candidate?.runAt ?? entry.freeSince;
-    const startsTask = candidate !== undefined && candidate.end === undefined;
     if (
-      startsTask &&
+      startsTask(candidate) &&
       entry.definition?.place === "least-loaded" &&
       this.#eligibility.hasRivals(registration.id, entry, now)
     ) {
@@ -456,6 +462,11 @@ export class Dispatcher {
       this.#done.resolve();
     this.wake();
   }
+}
+
+/** Returns whether a claim starts something: else it writes the first state, or gives an end to schedules that follow. */
+function startsTask(candidate: Candidate | undefined): boolean {
+  return candidate !== undefined && candidate.end === undefined;
 }
 
 /** Returns the serial queue of a schedule. On every host, only the states of this one are known. */
