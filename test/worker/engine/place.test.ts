@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { START, WorkerFixture } from "../worker-fixture.ts";
 
@@ -53,9 +54,15 @@ test("if all hosts are busy, they start all", async () => {
   expect(Math.min(countOn("a"), countOn("b")), "by their ranks").toBeGreaterThan(0);
 });
 
-test("tasks fill the slots of idle hosts evenly, whatever ranks say", async () => {
-  await startAll([startWorker("a", 0, 8), startWorker("b", 0, 8)], 8);
-  expect(Math.max(countOn("a"), countOn("b"))).toBeLessThanOrEqual(5);
+test("tasks fill the slots of idle hosts evenly, also if one worker is the first one for all", async () => {
+  const workers = [startWorker("a", 0, 8), startWorker("b", 0, 8)];
+  const ids = await Promise.all(workers.map((worker) => worker.waitUntilJoined()));
+  const names = Array.from({ length: 1_000 }, (_, n) => `job${n}`);
+  const first = names.filter((name) => listWorkersBefore(ids[0] ?? "", ids, name).length === 0).slice(0, 8);
+  for (const name of first) await fixture.add(name, PLACED);
+  fixture.clock.set(START);
+  await waitUntil("all", () => started.length === 8);
+  expect(countOn("a")).toBeLessThanOrEqual(5);
 });
 
 test("what an idle host does not claim, a busy one starts", async () => {
