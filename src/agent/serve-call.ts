@@ -97,7 +97,9 @@ function tellVersion(call: LaunchedCall): CallEnd {
 function readNote({ seal }: AgentContext, served: ServedCalls, call: LaunchedCall) {
   if (call.request.state === "new") return undefined;
   const note = parseCallNote(seal.unseal(call.request.note, call.peer.uid));
-  if (note === undefined) throw new CallDeclined("note", "its note is not one of an agent of this host");
+  const isWhole = note?.attempt !== undefined || call.request.state !== "running";
+  if (note === undefined || !isWhole)
+    throw new CallDeclined("note", "its note is not one of an agent of this host");
   if (served.has(note.id)) throw new CallDeclined("twice", "its former connection is still served");
   return note;
 }
@@ -191,7 +193,6 @@ class ServedRun implements LaunchedRun {
   readonly spans: SpanSender | undefined;
   readonly #context: AgentContext;
   readonly #call: LaunchedCall;
-  readonly #id: string;
   readonly #note: CallNote | undefined;
   readonly #output: CallOutput;
   /** Whether the run has its ports, and with them its command. */
@@ -200,6 +201,7 @@ class ServedRun implements LaunchedRun {
   declined: CallDeclined | undefined;
   #patience = PATIENCE;
   #facts: HostFacts | undefined;
+  readonly #attempts: CallAttempts;
 
   /** @param note  the note of the call if it is resumed */
   constructor(
@@ -209,8 +211,8 @@ class ServedRun implements LaunchedRun {
   ) {
     this.#context = context;
     this.#call = call;
-    this.#id = id;
     this.#note = note;
+    this.#attempts = new CallAttempts(id, note?.number ?? 0, note?.since ?? context.clock.getWallTime());
     this.#output = output;
     const { uid } = call.peer;
     this.spans = context.spans;
@@ -293,20 +295,29 @@ class ServedRun implements LaunchedRun {
     // The agent keeps the record of its own host, but a call can name another one, or other macros.
     const isOther = facts !== undefined && !isSameHost(facts, this.#context.facts);
     return {
-      commands: createLaunchedCommandHost(this.#call, this.#context, isStarted ? note?.run : undefined),
+      commands: createLaunchedCommandHost(
+        this.#call,
+        this.#context,
+        isStarted ? note?.attempt?.run : undefined,
+      ),
       sessions,
       successors,
-      attempts: new CallAttempts(this.#id, note?.number ?? 0, note?.enqueuedAt),
-      ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
+      attempts: this.#attempts,
+      ...(note?.attempt !== undefined && { resumed: note.attempt }),
       isStarted,
+      onWait: () => this.#sendNote(),
       ...(isOther && { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) }),
     };
   }
 
   async onAttempt(attempt: StartedAttempt) {
+    await this.#sendNote(attempt);
+  }
+
+  async #sendNote(attempt?: StartedAttempt): Promise<void> {
     const { seal } = this.#context;
     const { uid } = this.#call.peer;
-    await this.#call.sendNote(seal.seal(renderCallNote(this.#id, attempt), uid), this.#patience);
+    await this.#call.sendNote(seal.seal(renderCallNote(this.#attempts, attempt), uid), this.#patience);
   }
 
   get #isOwnUser(): boolean {

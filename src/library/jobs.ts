@@ -28,6 +28,7 @@ import {
 import { validateName } from "../protocol/names.ts";
 import { parseRevision } from "../protocol/ticket.ts";
 import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { buildQueueLease } from "../schedule/serial-queue.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import {
@@ -216,14 +217,6 @@ export class JobQueueImpl implements JobQueue {
       };
     });
   }
-}
-
-/**
- * Builds the lease that lets the jobs of a queue run one at a time. No host may read a macro into the name of the queue: a digit
- * beside a capital letter keeps it from that.
- */
-function buildQueueLease(queue: string): string {
-  return `queue.${queue.replace(/[A-Z]/g, "0$&")}=1:1`;
 }
 
 /** Converts a stored schedule. @returns undefined if it is not a job @param now  wall clock, ms */

@@ -31,6 +31,7 @@ const FIELDS = {
       "catchup",
       "overlap",
       "group",
+      "place",
       "if",
       "leases",
       "command",

@@ -82,6 +82,11 @@ export interface ScheduleFields {
   overlap?: Overlap;
   /** Only hosts of this group take the schedule. */
   group?: string;
+  /**
+   * Which host starts an occurrence first, of those that can: `least-loaded`: the one with the least load. Default: another one for
+   * each schedule, whatever its load.
+   */
+  place?: "least-loaded";
   /** Conditions on the host, all of which must hold when an occurrence starts: `["load < CPU"]`. It waits until `deadline`. */
   if?: readonly string[];
   /** Leases that are held while an occurrence runs: `["db=2:10"]`. */

@@ -9,7 +9,7 @@ import type { Compare, Op } from "../protocol/txn.ts";
 import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { type ChainGraph, findChainCycle } from "../schedule/chain-graph.ts";
 import { type Definition, formatDefinition, runsOnEveryHost } from "../schedule/definition.ts";
-import { type DueState, formatDue } from "../schedule/state/due.ts";
+import { type DueState, formatDue, type HandedEnd } from "../schedule/state/due.ts";
 import { computeFirstDue } from "../schedule/state/due-transitions.ts";
 import { formatOutcomes } from "../schedule/state/outcome.ts";
 import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
@@ -412,16 +412,26 @@ function setSuccessors(
   return isDeepStrictEqual(linked, due) ? undefined : { ...change, due: linked };
 }
 
-/** Replaces the successors, and forgets the ends of schedules that are no longer before it. */
+/**
+ * Replaces the successors, and forgets the ends of schedules that are no longer before it. An end that is being handed on is none
+ * for those that are added.
+ */
 function replaceLinks(
-  { successors: _, arrived = [], ...due }: DueState,
+  { successors: before = [], arrived = [], handed, ...due }: DueState,
   successors: readonly string[] | undefined,
   after: readonly string[] = [],
 ): DueState {
   const kept = arrived.filter(({ id }) => after.includes(id));
+  const added = successors?.filter((id) => !before.includes(id)) ?? [];
   return {
     ...due,
     ...(successors !== undefined && { successors }),
     ...(kept.length > 0 && { arrived: kept }),
+    ...(handed !== undefined && { handed: handed.map((end) => exceptFollowers(end, added)) }),
   };
+}
+
+function exceptFollowers(end: HandedEnd, added: readonly string[]): HandedEnd {
+  const except = [...new Set([...(end.except ?? []), ...added.filter((id) => id > end.upTo)])];
+  return except.length === 0 ? end : { ...end, except };
 }

@@ -262,7 +262,7 @@ async function removeMarks(ports: ClaimPorts, tickets: readonly string[], until:
 
 /** Waits outside all queues until the conditions on the host hold. @returns a refusal if they do not hold in time */
 async function waitForConditions(
-  { clock, random, log }: ClaimPorts,
+  { clock, random, log, attempts, onWait }: ClaimPorts,
   { conditions, waitLimits }: ClaimRequest,
   limits: ClaimDeadlines,
   signal: AbortSignal,
@@ -275,6 +275,7 @@ async function waitForConditions(
     const left = limits.wait - clock.now();
     if (left <= 0) return { kind: "timeout", why };
     if (isFirst) log.info("waiting", { why });
+    if (isFirst && attempts?.last === 0) await onWait?.();
     await clock.sleep(Math.min(left, CONDITION_INTERVAL * (0.5 + random.generateFraction())), signal);
   }
   const { connect, wait } = limits;

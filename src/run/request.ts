@@ -172,6 +172,8 @@ export interface ClaimPorts {
   successors?: Successors;
   /** The attempt that another process began, to go on with. */
   resumed?: ResumedAttempt;
+  /** Called when the run waits for conditions, before its first attempt. Another process can then go on with it. */
+  onWait?(): Promise<void>;
   /** Called for each attempt. Nothing is claimed before the promise resolves, if there is one. */
   onAttempt?(attempt: StartedAttempt): Promise<void> | undefined;
 }
@@ -198,7 +200,7 @@ export class CallAttempts {
   readonly id: string;
   /** The number of the last attempt; 0 before the first. */
   last: number;
-  /** When another process began the last attempt, wall clock, ms since the epoch; undefined: there was none. */
+  /** When the call began to wait, wall clock, ms since the epoch; undefined: it begins now. */
   readonly since: number | undefined;
 
   /** @param last  number of the attempts that other processes have made */

@@ -17,6 +17,7 @@ import {
   MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
+  PLACES,
   REMOVAL_CONDITIONS,
   SCHEDULE_DEFAULTS,
 } from "./definition-values.ts";
@@ -116,6 +117,8 @@ const DEFINITION = v.object({
   removeAfter: createChoiceField("removeAfter", REMOVAL_CONDITIONS),
   /** Only hosts of this group claim the schedule. */
   group: createTextField("group"),
+  /** Which host of those starts an occurrence first. */
+  place: createChoiceField("place", PLACES),
   /** Conditions on the host, such as `load < CPU`. All must hold when it starts. */
   if: v.exactOptional(
     v.pipe(
@@ -255,6 +258,11 @@ function findEveryHostFault(
     return {
       what: "a schedule that runs on every host cannot follow another one: leave out after, or on: every-host",
       path: ["on"],
+    };
+  if (definition.place !== undefined)
+    return {
+      what: `a schedule that runs on every host does not choose between hosts: leave out place: ${definition.place} (--place), or on: every-host`,
+      path: ["place"],
     };
   if (definition.removeAfter !== undefined)
     return {

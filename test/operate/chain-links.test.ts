@@ -9,7 +9,8 @@ import {
   buildTriggerMutation,
 } from "../../src/operate/schedule-mutations.ts";
 import type { Definition } from "../../src/schedule/definition.ts";
-import { parseDue } from "../../src/schedule/state/due.ts";
+import { handEnd } from "../../src/schedule/state/chain.ts";
+import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
 import { keys } from "../protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
@@ -48,6 +49,38 @@ it("adds, moves and ends a link in the transaction of the change", async () => {
   expect([await readSuccessors("a"), await readSuccessors("b")]).toEqual([["c"], ["c", "d"]]);
   await apply(buildDeleteMutation(["c"]));
   expect([await readSuccessors("a"), await readSuccessors("b")]).toEqual([[], ["d"]]);
+});
+
+it("gives an end that is handed on to those that followed already, and not to one that is added meanwhile", async () => {
+  const { operator, apply, add } = setUp();
+  const key = keys.due("a");
+  const readState = async () => {
+    const parsed = parseDue((await operator.store.readRange({ key })).kvs[0]?.value ?? "");
+    if ("fault" in parsed) throw new Error(parsed.fault);
+    return parsed.value;
+  };
+  await add("a");
+  for (const id of ["b", "m", "x", "y"]) await add(id, "a");
+  const end = { id: "a", scheduled: 1, endedAt: 2, result: "ok", isDead: false, upTo: "b" } as const;
+  const value = formatDue({ ...(await readState()), handed: [end] });
+  await operator.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  await add("n", "a");
+  await apply(buildModifyMutation(["x"], follow()));
+  await apply(buildModifyMutation(["x"], follow("a")));
+  const state = await readState();
+  expect(state.successors).toEqual(["b", "m", "n", "x", "y"]);
+  const [left] = state.handed ?? [];
+  expect(left && handEnd(state, left, 1)).toMatchObject({
+    followers: ["m"],
+    due: { handed: [{ upTo: "m" }] },
+  });
+  expect(left && handEnd(state, left)).toEqual({
+    followers: ["m", "y"],
+    end: { id: "a", scheduled: 1, endedAt: 2, result: "ok", isDead: false },
+    due: { ...state, handed: undefined },
+  });
+  const next = handEnd(state, { ...end, upTo: "" });
+  expect(next.followers, "of the next end").toEqual(["b", "m", "n", "x", "y"]);
 });
 
 it("keeps its links where the state changes otherwise", async () => {

@@ -1,7 +1,7 @@
-import { isJsonObject, parseJson } from "../../base/parse-json.ts";
+import { isCount, isJsonObject, parseJson } from "../../base/parse-json.ts";
 import type { SpanSender } from "../../process/span-sender.ts";
 import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
-import type { RunPorts, StartedAttempt } from "../../run/request.ts";
+import type { CallAttempts, ResumedAttempt, RunPorts, StartedAttempt } from "../../run/request.ts";
 import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection, FrontEndOptions } from "../connect.ts";
 import type { RunFlags } from "./run.ts";
@@ -18,46 +18,50 @@ export interface CallNote {
   id: string;
   /** Number of attempts made. */
   number: number;
-  /** The last attempt. */
-  run: string;
-  /** Id of its session, hexadecimal. */
-  session: string;
-  /** Time to live of the session, in whole seconds. */
-  ttl: number;
-  /** Wall clock, ms since the epoch. */
-  enqueuedAt: number;
+  /** When the call began to wait, wall clock, ms since the epoch. */
+  since: number;
+  /** The last attempt; undefined if none was made: the call waits for conditions on the host. */
+  attempt: ResumedAttempt | undefined;
 }
 
 const VERSION = 1;
 
-/** Renders a note. Later versions must be able to read it: they take over runs of this one. */
-export function renderCallNote(id: string, attempt: StartedAttempt): string {
-  const { run, session, ttl, number = 1, enqueuedAt } = attempt;
-  return JSON.stringify({ v: VERSION, id, number, run, session: session.toString(16), ttl, enqueuedAt });
+/**
+ * Renders a note. Later versions must be able to read it: they take over runs of this one.
+ * @param attempt  the last one, if there is one
+ */
+export function renderCallNote({ id, last, since }: CallAttempts, attempt?: StartedAttempt): string {
+  const fields = attempt && { ...attempt, session: attempt.session.toString(16) };
+  return JSON.stringify({ v: VERSION, id, number: last, since, ...fields });
 }
 
 /** Parses a note. Returns undefined if the text is missing, or this version does not understand it. */
 export function parseCallNote(text: string | undefined): CallNote | undefined {
   const value = text === undefined || text === "" ? undefined : parseJson(text);
-  return isCallNote(value) ? value : undefined;
+  if (!isJsonObject(value)) return undefined;
+  const { v, id, number, enqueuedAt, since = enqueuedAt } = value; // earlier versions wrote no `since`
+  const attempt = parseAttempt(value);
+  const isValid = v === VERSION && isMatching(id, RUN_ID) && Number.isFinite(since) && isCount(number);
+  if (!isValid || (number !== 0) !== (attempt !== undefined)) return undefined;
+  return { id, number, since, attempt } as CallNote;
 }
 
-const isMatching = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
-
-function isCallNote(value: unknown): value is CallNote {
-  if (!isJsonObject(value)) return false;
-  const { v, id, number, run, session, ttl, enqueuedAt } = value;
-  return (
-    v === VERSION &&
-    isMatching(id, RUN_ID) &&
-    isCount(number) &&
+function parseAttempt({
+  run,
+  session,
+  ttl,
+  enqueuedAt,
+}: Readonly<Record<string, unknown>>): ResumedAttempt | undefined {
+  const isValid =
     isMatching(run, RUN_ID) &&
     isMatching(session, SESSION_ID) &&
     isCount(ttl) &&
-    Number.isFinite(enqueuedAt)
-  );
+    ttl !== 0 &&
+    Number.isFinite(enqueuedAt);
+  return isValid ? ({ run, session: BigInt(`0x${session}`), ttl, enqueuedAt } as ResumedAttempt) : undefined;
 }
+
+const isMatching = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
 
 /** What an agent supplies to a run that a launcher has started. */
 export interface LaunchedRun {
@@ -70,7 +74,7 @@ export interface LaunchedRun {
   /** The ports that differ from those of a run in a process of its own. */
   createPorts(): Pick<
     RunPorts,
-    "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "describeHost"
+    "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "onWait" | "describeHost"
   >;
   /** Called for each attempt before it claims anything. */
   onAttempt(attempt: StartedAttempt): Promise<void>;

@@ -152,7 +152,7 @@ function createRunPorts(
 /** Continues the numbers of the attempts that an agent has made for the launcher, before it became this process. */
 function findEarlierAttempts({ [CALL_VARIABLE]: note }: CommandIo["env"]): Pick<RunPorts, "attempts"> {
   const call = parseCallNote(note?.slice(note.indexOf("{"))); // without the seal, which only agents can check
-  return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number, call.enqueuedAt) };
+  return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number, call.since) };
 }
 
 function readOwner(): { pid: number; user: string } {

@@ -16,6 +16,7 @@ import {
   MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
+  PLACES,
   REMOVAL_CONDITIONS,
 } from "../../schedule/definition-values.ts";
 import { findExpectationFault } from "../../schedule/expectation.ts";
@@ -169,6 +170,11 @@ export const DEFINITION_FLAGS = declareFlags({
     canClear: true,
     parse: (text) => validateName("group", text),
     help: "run it only on hosts of this group",
+  },
+  "--place RULE": {
+    canClear: true,
+    choices: PLACES,
+    help: "start it on the host with the least load, of all that can run it: least-loaded (default: by schedule, whatever the load)",
   },
   "--if CONDITION": {
     isRepeatable: true,

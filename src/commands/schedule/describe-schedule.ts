@@ -213,7 +213,9 @@ function describeWork(id: string, definition: Definition): string {
 /** Says on which hosts a schedule runs: `, on every host of group web`. */
 function formatHosts(definition: Definition): string {
   const { group } = definition;
-  if (runsOnEveryHost(definition)) return `, on every host${group === undefined ? "" : ` of group ${group}`}`;
+  const ofGroup = group === undefined ? "" : ` of group ${group}`;
+  if (runsOnEveryHost(definition)) return `, on every host${ofGroup}`;
+  if (definition.place === "least-loaded") return `, on the host${ofGroup} with the least load`;
   return group === undefined ? "" : `, on hosts of group ${group}`;
 }
 

@@ -1,4 +1,5 @@
 import { canonicalizeHost } from "../../base/text.ts";
+import { load, type Sink } from "../../observe/read.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { validateName } from "../../protocol/names.ts";
@@ -11,6 +12,7 @@ import { judgeHostLiveness, type RunnerLiveness } from "../../state/liveness.ts"
 import { computeResourceUse } from "../../state/resource-use.ts";
 import { isTemplate } from "../../state/shares.ts";
 import { type Collection, findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import type { ViewContext } from "../../state/view-context.ts";
 import { buildViewContext, CONTEXT_COLLECTIONS } from "../../state/view-context.ts";
 import { filterAuditRecords } from "../../views/detail.ts";
@@ -42,7 +44,6 @@ import {
   createReadCommand,
   findOnlyClaim,
   QUEUE_COLLECTIONS,
-  readAllOutcomes,
   readEntryLiveness,
   readSnapshotRanges,
   retryCompacted,
@@ -162,7 +163,9 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
   const snapshot =
     kind === "lock"
       ? await readQueueSnapshot(context, kind, name)
-      : await retryCompacted(async () => addPastUses(context, await readQueueSnapshot(context, kind, name)));
+      : await retryCompacted(async () =>
+          addPastUses(context, await readQueueSnapshot(context, kind, name), name),
+        );
   const queue = findNamedQueue(snapshot, kind, name);
   const entries = queue?.entries ?? [];
   const liveness = await readEntryLiveness(context, [...entries.filter(isHolding), ...entries]);
@@ -188,11 +191,26 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
   };
 }
 
-/** Adds the histories of all locks and schedules: they tell what runs and tasks used of a resource. */
-async function addPastUses(context: CommandContext, snapshot: Snapshot): Promise<Snapshot> {
-  const { revision } = snapshot;
-  const { histories } = await readSnapshotRanges(context, ["histories"], [], revision);
-  return { ...snapshot, histories, outcomes: await readAllOutcomes(context, revision) };
+/**
+ * Adds the histories of locks and schedules that name a resource: they tell what runs and tasks used of it. The others are neither parsed
+ * nor kept: there may be 10,000 of them.
+ */
+async function addPastUses(context: CommandContext, snapshot: Snapshot, name: string): Promise<Snapshot> {
+  const { keys, signal } = context;
+  const ranges = [keys.histories(), keys.getOutcomesRange()];
+  const builder = new SnapshotBuilder(keys, [], ranges);
+  const field = `${JSON.stringify(name)}:`;
+  const sink: Sink = {
+    ranges,
+    begin: () => builder.begin(),
+    add: (kv) => {
+      if (kv.value.includes(field)) builder.add(kv);
+    },
+    finish: (revision) => builder.finish(revision),
+  };
+  await load(context, sink, { signal, revision: snapshot.revision });
+  const { histories, outcomes } = builder.getSnapshot();
+  return { ...snapshot, histories, outcomes };
 }
 
 /** Number of parts of the time in the JSON. */

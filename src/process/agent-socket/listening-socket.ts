@@ -237,25 +237,30 @@ async function removeStaleSocket(path: string): Promise<void> {
   if (await isAnswered(path)) throw new ConfigError(`another agent listens on ${path}`);
   if (!existsSync(path)) return; // its agent has ended meanwhile
   renameSync(path, aside);
-  if (await isAnswered(aside)) {
+  if (await isAnswered(aside).catch(() => true)) {
     renameSync(aside, path);
     throw new ConfigError(`another agent listens on ${path}`);
   }
   rmSync(aside);
 }
 
-/** Returns whether somebody listens on a socket: only a refusal, or no socket, is certain to mean that nobody does. */
+/**
+ * Returns whether somebody listens on a socket: only a refusal, or no socket, is certain to mean that nobody does.
+ * @throws ConfigError if this user may not connect to it
+ */
 export function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const socket = connect(path);
     const finish = (isListened: boolean) => {
       socket.destroy();
       resolve(isListened);
     };
     socket.once("connect", () => finish(true));
-    socket.once("error", ({ code }: NodeJS.ErrnoException) =>
-      finish(code !== "ECONNREFUSED" && code !== "ENOENT"),
-    );
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => {
+      if (code !== "EACCES") return finish(code !== "ECONNREFUSED" && code !== "ENOENT");
+      const remedy = "remove it if no agent listens there, or choose another agentSocket";
+      reject(new ConfigError(`this user may not connect to ${path}; ${remedy}`));
+    });
   });
 }
 

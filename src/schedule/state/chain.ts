@@ -7,7 +7,7 @@ import { findFreeTime, MAX_OPEN_OCCURRENCES } from "./due-transitions.ts";
 // Chains: schedules that run when others have ended. All instants in ms since the epoch.
 
 /** How an occurrence ended, for the schedules that follow. */
-export type OccurrenceEnd = Omit<HandedEnd, "upTo">;
+export type OccurrenceEnd = Omit<HandedEnd, "upTo" | "except">;
 
 /**
  * How many schedules get an end in one transaction. Each needs two guards and a write, and etcd accepts 128 operations, together with
@@ -31,11 +31,11 @@ export interface HandOver {
  */
 export function handEnd(due: DueState, from: HandedEnd, most = HANDED_TOGETHER): HandOver {
   const { handed = [], ...rest } = due;
-  const { upTo: before, ...end } = from;
-  const left = (due.successors ?? []).filter((id) => id > before).sort();
+  const { upTo: before, except, ...end } = from;
+  const left = (due.successors ?? []).filter((id) => id > before && except?.includes(id) !== true).sort();
   const followers = left.slice(0, most);
   const upTo = followers.at(-1);
-  const next = upTo === undefined || followers.length === left.length ? [] : [{ ...end, upTo }];
+  const next = upTo === undefined || followers.length === left.length ? [] : [{ ...from, upTo }];
   const at = handed.indexOf(from);
   const kept = at < 0 ? [...handed, ...next] : handed.toSpliced(at, 1, ...next);
   return { due: kept.length === 0 ? rest : { ...rest, handed: kept }, end, followers };

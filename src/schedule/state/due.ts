@@ -30,6 +30,8 @@ const HANDED_END = v.object({
   isDead: v.boolean(),
   /** The followers up to this id have it; empty: none. */
   upTo: v.string(),
+  /** Ids of schedules that have come to follow since: they do not get it. */
+  except: v.exactOptional(v.array(v.string())),
 });
 const HANDED_ENDS = v.array(HANDED_END);
 export type HandedEnd = v.InferOutput<typeof HANDED_END>;

@@ -1,5 +1,6 @@
 import type { Random } from "../../base/random.ts";
 import type { Keys } from "../../protocol/keys.ts";
+import { getDeadline } from "../../schedule/definition.ts";
 import { type Candidate, canOverlap, findNextCandidate } from "../../schedule/state/next-candidate.ts";
 import { type CachedSchedule, getStartableDue } from "../cache/cached-schedule.ts";
 
@@ -46,11 +47,14 @@ export const CLAIM_STAGGER = 1_000;
  */
 const LONGEST_DEFERENCE = 10_000;
 
-interface ClaimOrder {
+interface RankedOccurrence {
   /** 0 for the first worker. */
   rank: number;
   /** When the occurrence is due, wall clock, ms. */
   runAt: number;
+}
+
+interface ClaimOrder extends RankedOccurrence {
   /** When a worker of a lower rank has last claimed any occurrence, wall clock, ms. */
   lastClaimBefore: number;
 }
@@ -70,4 +74,38 @@ export function computeClaimTime(
   const open = Math.max(runAt, entry.freeSince);
   const idle = Math.min(Math.max(open, lastClaimBefore), open + LONGEST_DEFERENCE);
   return idle + Math.min(2, rank) * CLAIM_STAGGER + entry.delayFactor * (CLAIM_STAGGER / 2);
+}
+
+/** Longest delay of a claim because of the load of the host, ms. */
+const LONGEST_PLACEMENT = 2_000;
+
+/** Levels of load that workers tell apart. Workers of one level claim one after the other, by their ranks. */
+const LOAD_LEVELS = 10;
+
+/**
+ * Returns when a worker may claim an occurrence that is to run on the host with the least load, wall clock, ms. Each worker delays
+ * its own claim by its own load, so they need not know the loads of each other: the first worker of an idle host claims on time, and
+ * a busy one claims what no less loaded one has claimed. Workers before this one that claim other occurrences do not matter: they
+ * may be busy with them.
+ * @param load  see `LoadMeter`
+ */
+export function computePlacedClaimTime(
+  entry: CachedSchedule,
+  { rank, runAt, load }: RankedOccurrence & { load: number },
+  random: Random,
+): number {
+  entry.delayFactor ??= random.generateFraction();
+  const level = Math.floor((LOAD_LEVELS * load) / (1 + load));
+  const share = rank === 0 ? 0 : (Math.min(2, rank) + entry.delayFactor) / 3;
+  const delay = ((level + share) / LOAD_LEVELS) * computeLongestPlacement(entry);
+  return Math.max(runAt, entry.freeSince) + delay;
+}
+
+/** Returns the longest delay for the load, ms. A schedule that is due often does not fall behind, and one with a deadline keeps it. */
+function computeLongestPlacement({ definition, due }: CachedSchedule): number {
+  const deadline = (definition && getDeadline(definition)) ?? Number.POSITIVE_INFINITY;
+  const { next, last } = due ?? {};
+  const period =
+    next !== undefined && last !== undefined && next > last.scheduled ? next - last.scheduled : undefined;
+  return Math.min(LONGEST_PLACEMENT, deadline / 2, (period ?? Number.POSITIVE_INFINITY) / 4);
 }

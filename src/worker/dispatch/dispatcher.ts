@@ -1,10 +1,18 @@
+import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
+import { findSerialQueue } from "../../schedule/serial-queue.ts";
 import { isNewBoot } from "../../schedule/state/boot.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import { CLAIM_STAGGER, computeClaimTime, findClaimCandidate } from "../claims/claim-candidate.ts";
+import {
+  CLAIM_STAGGER,
+  computeClaimTime,
+  computePlacedClaimTime,
+  findClaimCandidate,
+} from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import { LoadMeter } from "../claims/load-meter.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
@@ -14,6 +22,7 @@ import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
+import { SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
 
 /** Logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
@@ -70,11 +79,16 @@ export interface DispatchOptions {
   concurrency: number;
   /** Time that a task has to end before the session may have expired, ms. */
   terminationTimeout: number;
+  /** Measures the host, for conditions and places of schedules: see `createConditionLookup`. */
+  measure: MacroLookup;
   listener: WorkerListener;
 }
 
 /** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
 const LONGEST_SLEEP = 1_000;
+
+/** Delay per rank up to rank 2 after the end of a task, for the next one of its serial queue, ms. */
+const QUEUE_STAGGER = 250;
 
 /** A priority outweighs this lateness, ms: two centuries. */
 const PRIORITY_STEP = 6.4e12;
@@ -91,7 +105,9 @@ export class Dispatcher {
    * longer than a backlog, and comes first.
    */
   readonly #ready = new TimerQueue();
+  readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
+  readonly #loadMeter: LoadMeter;
   readonly #pendingClaims: PendingClaims;
   readonly #strayClaims: StrayClaims;
   readonly #handlerLookup: HandlerLookup;
@@ -113,9 +129,13 @@ export class Dispatcher {
     this.#canFire = canFire;
     this.#sleep = new InterruptibleSleep(context.ports.clock);
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
+    this.#loadMeter = new LoadMeter(options.measure, context.ports.clock);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
     this.#calendarFaults = new CalendarFaults(context.ports);
-    this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
+    this.#taskPool = new TaskPool(context, options.listener, (name) => {
+      this.#updateQueue(name);
+      this.#handlePoolChange();
+    });
     const { ports, cache, registration } = context;
     this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
@@ -157,6 +177,7 @@ export class Dispatcher {
     const isFirst = this.#state === "reading";
     if (isFirst) this.#state = "listening";
     this.#eligibility.forget();
+    this.#serialQueues.clear();
     this.#planAll();
     return isFirst;
   }
@@ -236,20 +257,40 @@ export class Dispatcher {
     this.#latest = now;
   }
 
+  /** Number of slots that tasks and claims take. */
+  get #taken(): number {
+    return this.#taskPool.size + this.#pendingClaims.size;
+  }
+
   #canTake(): boolean {
-    const isFull = this.#taskPool.size + this.#pendingClaims.size >= this.#options.concurrency;
+    const isFull = this.#taken >= this.#options.concurrency;
     return this.#state === "open" && !isFull && this.#drain === undefined && this.#canFire();
   }
 
   #takeDue(): void {
     this.#checkDrains();
     const now = this.#getWallTime();
+    if (this.#canTake()) this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
       const name = this.#ready.take(Number.POSITIVE_INFINITY);
       if (name === undefined) return;
       const entry = this.#context.cache.entries.get(name);
       if (entry !== undefined && !this.#pendingClaims.has(name)) this.#consider(entry, now);
+    }
+  }
+
+  /**
+   * Considers what is next in the serial queues in which nothing runs any more. It is late already, so other workers leave the first one
+   * little time.
+   */
+  #continueQueues(now: number): void {
+    const { cache, registration } = this.#context;
+    for (const name of this.#serialQueues.takeNext()) {
+      const entry = cache.entries.get(name);
+      if (entry === undefined) continue;
+      const rank = this.#eligibility.listWorkersBefore(registration.id, entry, now).length;
+      this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
     }
   }
 
@@ -285,6 +326,7 @@ export class Dispatcher {
   #plan(entry: CachedSchedule): void {
     const { name, definition } = entry;
     this.#calendarFaults.report(entry);
+    this.#updateQueue(name);
     if (this.#pendingClaims.has(name)) return;
     this.#strayClaims.release(entry);
     if (entry.host !== undefined && definition !== undefined && !this.#eligibility.isFor(definition)) {
@@ -325,13 +367,38 @@ export class Dispatcher {
     const candidate = isAfterBoot ? undefined : this.#findCandidate(entry, now);
     if (candidate === undefined && !isAfterBoot && (due !== undefined || entry.calendarFault !== undefined))
       return;
-    const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
-    const rank = before.length;
-    const lastClaimBefore = this.#findLastClaim(before, now);
-    const runAt = candidate?.runAt ?? entry.freeSince;
-    const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
+    const queue = startsTask(candidate) ? findQueue(entry) : undefined;
+    if (queue !== undefined && this.#serialQueues.isBusy(queue))
+      return this.#serialQueues.wait(queue, name, this.#computeOrder(entry, now));
+    const at = this.#computeClaimTime(entry, candidate, now);
     if (at > now) this.#setTimer(name, at);
     else void this.#try({ entry, handler, candidate });
+  }
+
+  /** Call this when a state may have begun to run, or may run no more. */
+  #updateQueue(name: string): void {
+    const entry = this.#context.cache.entries.get(name);
+    const isRunning =
+      (entry?.running.size ?? 0) > 0 || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
+    this.#serialQueues.update(name, entry && findQueue(entry), isRunning);
+  }
+
+  /** Returns when this worker may claim what is due, after the workers before it. */
+  #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
+    const { registration, ports } = this.#context;
+    const before = this.#eligibility.listWorkersBefore(registration.id, entry, now);
+    const rank = before.length;
+    const runAt = candidate?.runAt ?? entry.freeSince;
+    if (
+      startsTask(candidate) &&
+      entry.definition?.place === "least-loaded" &&
+      this.#eligibility.hasRivals(registration.id, entry, now)
+    ) {
+      const load = this.#loadMeter.compute(this.#taken / this.#options.concurrency);
+      return computePlacedClaimTime(entry, { rank, runAt, load }, ports.random);
+    }
+    const lastClaimBefore = this.#findLastClaim(before, now);
+    return computeClaimTime(entry, { rank, runAt, lastClaimBefore }, ports.random);
   }
 
   /**
@@ -369,8 +436,11 @@ export class Dispatcher {
   }
 
   async #try(one: OccurrenceClaim): Promise<void> {
-    const again = await this.#pendingClaims.attempt(one);
     const { name } = one.entry;
+    const attempt = this.#pendingClaims.attempt(one);
+    this.#updateQueue(name);
+    const again = await attempt;
+    this.#updateQueue(name);
     const entry = this.#context.cache.entries.get(name) ?? one.entry; // it may have been removed, and added again
     this.#strayClaims.release(entry);
     const at = isSeedless(entry) ? again : this.#findTime(entry, this.#getWallTime());
@@ -392,6 +462,16 @@ export class Dispatcher {
       this.#done.resolve();
     this.wake();
   }
+}
+
+/** Returns whether a claim starts something: else it writes the first state, or gives an end to schedules that follow. */
+function startsTask(candidate: Candidate | undefined): boolean {
+  return candidate !== undefined && candidate.end === undefined;
+}
+
+/** Returns the serial queue of a schedule. On every host, only the states of this one are known. */
+function findQueue({ host, definition }: CachedSchedule): string | undefined {
+  return host === undefined ? findSerialQueue(definition) : undefined;
 }
 
 /** Returns whether a schedule can run, and has no state yet. */

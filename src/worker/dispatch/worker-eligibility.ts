@@ -3,6 +3,7 @@ import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { canHandle } from "../../schedule/handler-types.ts";
 import { listWorkersBefore } from "../../schedule/hash.ts";
+import { findSerialQueue } from "../../schedule/serial-queue.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 
@@ -60,7 +61,10 @@ export class WorkerEligibility {
     return isMember;
   }
 
-  /** Lists the workers that can run a schedule and come before `worker` for it. */
+  /**
+   * Lists the workers that can run a schedule and come before `worker` for it. Those of a serial queue have one order: else several
+   * workers would claim what can only run one after the other.
+   */
   listWorkersBefore(
     worker: string,
     { id, host, definition }: CachedSchedule,
@@ -69,7 +73,14 @@ export class WorkerEligibility {
     if (definition === undefined) return [];
     const capable = this.#findCapableWorkers(id, definition, wall);
     const isThere = (one: string) => host === undefined || this.#cache.workers.get(one)?.host === host;
-    return listWorkersBefore(worker, capable, id).filter(isThere);
+    return listWorkersBefore(worker, capable, findSerialQueue(definition) ?? id).filter(isThere);
+  }
+
+  /** Returns whether other workers can run a schedule. */
+  hasRivals(worker: string, { id, definition }: CachedSchedule, wall: number): boolean {
+    return (
+      definition !== undefined && this.#findCapableWorkers(id, definition, wall).some((one) => one !== worker)
+    );
   }
 
   /**

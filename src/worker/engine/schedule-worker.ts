@@ -2,7 +2,6 @@ import { waitForAbort } from "../../base/wait.ts";
 import { combineTransactions } from "../../etcd/combined/combined-store.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { StoreError } from "../../etcd/store.ts";
-import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import type { Boot } from "../../schedule/state/boot.ts";
@@ -130,8 +129,6 @@ function catchListenerErrors(listener: WorkerListener = () => {}, { log }: Sched
 interface WorkerSessionOptions extends DispatchOptions, WorkerHeartbeatOptions {
   /** TTL of the worker's session, whole seconds. */
   ttl: number;
-  /** Measures the host, for conditions of schedules: see `createConditionLookup`. */
-  measure: MacroLookup;
   /** Reads the boot of this host. Without it, the worker runs no schedules of `@reboot`. */
   readBoot?: (() => Boot) | undefined;
   /** Time between two passes that delete expired records, ms. Default: one hour. */

@@ -24,6 +24,8 @@ export class PolledTask {
   readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
+  /** Instant on the clock, ms. */
+  readonly #from: number;
   #state: "taken" | "finished" | "given back" = "taken";
 
   /** @param onCompleted  called when the task has ended, whoever has it then */
@@ -40,6 +42,7 @@ export class PolledTask {
     this.#onCompleted = onCompleted;
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
     this.#registration = registration;
+    this.#from = ports.clock.now();
     this.#checkpoints = new CheckpointWriter(ports, claimed, registration);
     this.#followSession(registration.session.signal);
   }
@@ -114,7 +117,10 @@ export class PolledTask {
     this.#assertTaken();
     const { clock } = this.#ports;
     await this.#checkpoints.settle();
-    const outcome = buildOutcome(this.claimed, taskResult, clock.getWallTime());
+    const outcome = buildOutcome(this.claimed, taskResult, {
+      endedAt: clock.getWallTime(),
+      took: clock.now() - this.#from,
+    });
     const { keepResult } = this.claimed.definition;
     const resultSession = keepResult && (await this.#registration.expiry.choose(keepResult).id);
     const ended = { outcome, wait, ...(resultSession && { resultSession }) };

@@ -342,17 +342,18 @@ type PassedField = "code" | "errorCode" | "tail" | "value" | "leases" | "waited"
 /**
  * Builds the outcome of a start. `retry` is a failure if the occurrence has asked for it too often.
  * @param taskResult result of the handler
+ * @param times  `endedAt`: wall clock, ms since the epoch; `took`: ms on the clock, which nobody sets
  */
 export function buildOutcome(
   { definition, due, running, token, open }: ClaimedOccurrence,
   taskResult: Pick<OccurrenceOutcome, "result" | "reason" | PassedField>,
-  endedAt: number,
+  { endedAt, took }: { endedAt: number; took: number },
 ): EndedOccurrence["outcome"] {
   const { scheduled, run, worker, host, attempt, since, late } = running;
   const { code, errorCode, tail, value, leases, waited } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
-  const deviation = findDeviation(getExpectation(definition, due.value), result, endedAt - since);
+  const deviation = findDeviation(getExpectation(definition, due.value), result, took);
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
   return {
     scheduled,

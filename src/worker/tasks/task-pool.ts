@@ -21,11 +21,11 @@ export class TaskPool {
   readonly #tasksBySchedule = new Map<string, Set<RunningTask>>();
   /** Per run: when the next occurrence replaces it. */
   readonly #replacements = new TimerQueue();
-  readonly #onChange: () => void;
+  readonly #onChange: (name: string) => void;
   readonly #leaving = new AbortController();
 
-  /** @param onChange called when a task has started or ended */
-  constructor(context: ClaimContext, listener: WorkerListener, onChange: () => void) {
+  /** @param onChange called with the name of the state when one of its tasks has started or ended */
+  constructor(context: ClaimContext, listener: WorkerListener, onChange: (name: string) => void) {
     this.#context = context;
     this.#listener = listener;
     this.#onChange = onChange;
@@ -40,6 +40,11 @@ export class TaskPool {
     return this.#tasks.has(run);
   }
 
+  /** @param name  of the state */
+  isRunning(name: string): boolean {
+    return this.#tasksBySchedule.has(name);
+  }
+
   /** Runs a claimed occurrence until its result is stored. */
   start(claimed: ClaimedOccurrence, handler: Handler): void {
     const { registration, ports } = this.#context;
@@ -47,11 +52,12 @@ export class TaskPool {
     // After a pause of the process, pending answers arrive before the timers that check the horizon.
     if (registration.session.horizon <= ports.clock.now())
       running.end(() => new TaskLost("lost", "the session may have ended since the claim"));
+    const name = buildStateName(claimed.id, claimed.host);
     this.#add(running);
-    this.#onChange();
+    this.#onChange(name);
     void this.#runTask(running, handler).finally(() => {
       this.#remove(running);
-      this.#onChange();
+      this.#onChange(name);
     });
   }
 
@@ -129,11 +135,13 @@ export class TaskPool {
     this.#listener({ kind: "started", ...about, scheduled, late, run, attempt });
     log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
     const stopWatching = this.#watchDuration(running);
+    const from = clock.now();
     const taskResult = await runHandler(handler, running);
+    const took = clock.now() - from;
     stopWatching();
     await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
-    const outcome = buildOutcome(claimed, taskResult, clock.getWallTime());
+    const outcome = buildOutcome(claimed, taskResult, { endedAt: clock.getWallTime(), took });
     const completion = await retryUntilDone(
       this.#context,
       claimed,

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -89,6 +89,29 @@ test("a socket on which another agent listens stays", async () => {
   await expect(startListener({ path })).rejects.toThrow(/another agent listens on .*agent\.sock/);
   await expectCall(path, calls);
 });
+
+test.each([true, false])(
+  "a socket to which this user may not connect stays, and the error says so (somebody listens: %s)",
+  async (listens) => {
+    const folder = createFolder();
+    chmodSync(folder, 0o755);
+    const path = join(folder, "agent.sock");
+    if (listens) await startListener({ path });
+    else await leaveSocket(path);
+    chmodSync(path, 0);
+    const script = `
+    import { isAnswered } from "${import.meta.dirname}/../../../src/process/agent-socket/listening-socket.ts";
+    await isAnswered(${JSON.stringify(path)}).catch(({ name, message }) => console.log(name + ": " + message));
+  `;
+    const become = isRoot ? ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"] : [];
+    const [program = "", ...words] = [...become, process.execPath, "--input-type=module", "-e", script];
+    const { stdout } = spawnSync(program, words, { encoding: "utf8" });
+    expect(stdout).toMatch(
+      /^ConfigError: this user may not connect to .*agent\.sock; remove it if no agent listens there/,
+    );
+    expect(lstatSync(path).isSocket()).toBe(true);
+  },
+);
 
 test("a socket that its agent removes while it is tried is no reason not to listen", async () => {
   const path = join(createFolder(), "agent.sock");

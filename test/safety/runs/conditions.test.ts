@@ -156,6 +156,30 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     host.setLoad(1);
     expect(await next.ended).toExit(3);
   });
+
+  test("a run that waits for a condition outlives its agent, before it was in a queue and after", async () => {
+    const host = new MeasuredHost(cluster.createPath(), 9, 50);
+    const how = { before: host.before };
+    const agent = await HostAgent.start(cluster, {}, how);
+    const { namespace } = agent;
+    const { gate, holder } = await hold(namespace);
+    const startWaiter = () =>
+      namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], ["sh", "-c", "exit 3"]);
+    const first = startWaiter();
+    await first.waitForOutput("does not hold: load is 9");
+    await agent.end();
+    await agent.start(how);
+    host.setLoad(1);
+    await waitUntil("first in the queue", async () => (await namespace.readQueue("a")).length === 2);
+    host.setLoad(9);
+    writeFileSync(gate, "");
+    expect(await holder.ended).toExit(0);
+    await waitUntil("its turn", async () => (await namespace.readQueue("a")).length === 0);
+    await agent.end();
+    await agent.start(how);
+    host.setLoad(1);
+    expect(await first.ended).toExit(3);
+  });
 });
 
 /** Holds lock a until the file exists that is returned. */

@@ -155,6 +155,22 @@ describe("one worker", () => {
     expect((await fixture.readOutcomes("job")).dead).toEqual([]);
   });
 
+  test.each([
+    ["..20m", undefined],
+    ["20m..", "too-short"],
+  ])(
+    "the wall clock is set while it runs: %s is still about its duration",
+    async (expectation, deviation) => {
+      await fixture.add("job", { expect: expectation });
+      const worker = fixture.startWorker(async () => {
+        fixture.clock.advance(30 * MINUTE);
+        return returnOk();
+      });
+      const [outcome] = await worker.waitForOutcomes(1);
+      expect(outcome?.deviation).toBe(deviation);
+    },
+  );
+
   test("a schedule that was put by hand gets its first occurrence", async () => {
     await fixture.put(
       fixture.keys.schedule("byhand"),

@@ -1,0 +1,73 @@
+/** Schedules for the least loaded host, on workers whose hosts have different loads. */
+import { describe, expect } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
+import { MeasuredHost, obstacle } from "../support/measured-host.ts";
+
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
+
+test("the choice is set, shown, listed, exported and removed, and not for every host", async ({
+  namespace,
+}) => {
+  const words = ["job", "0 3 * * *", "--place", "least-loaded", "--yes", "--", "true"];
+  expect(await namespace.execute(["schedule", "add", ...words])).toExit(0);
+  expect((await namespace.execute("schedule explain job")).stdout).toContain(
+    "on the host with the least load",
+  );
+  expect((await namespace.execute("show schedule job")).stdout).toMatch(/place +least-loaded/);
+  expect((await namespace.execute("ls schedules --columns schedule,place")).stdout).toContain("least-loaded");
+  const site = (await namespace.execute("export --only schedules")).stdout;
+  expect(site).toContain("place: least-loaded");
+  expect(await namespace.execute("diff -", { input: site })).toExit(0);
+  const wrong = await namespace.execute("diff -", { input: site.replace("least-loaded", "least") });
+  expect(wrong.code).toBe(78);
+  expect(wrong.stderr).toContain("place must be one of least-loaded; got");
+  const everywhere = await namespace.execute(["schedule", "edit", "job", "--on", "every-host", "--yes"]);
+  expect(everywhere.code).toBe(78);
+  expect(everywhere.stderr).toContain(
+    "does not choose between hosts: leave out place: least-loaded (--place), or on: every-host",
+  );
+  expect(await namespace.execute(["schedule", "edit", "job", "--place", "", "--yes"])).toExit(0);
+  expect((await namespace.execute("schedule explain job")).stdout).not.toContain("least load");
+});
+
+describe.skipIf(obstacle !== undefined)(`with workers${obstacle ? ` (${obstacle})` : ""}`, () => {
+  const startWorker = async (namespace: TestNamespace, name: string, load: number) => {
+    const worker = namespace.start(["worker", "-v"], {
+      before: new MeasuredHost(cluster.createPath(), load).before,
+      env: { SIGNALBOX_HOST: `${name}.example.com` },
+    });
+    await worker.waitForOutput("worker joined");
+    return worker;
+  };
+  const PLACED = { place: "least-loaded", command: ["true"] } as const;
+
+  const findHosts = async (namespace: TestNamespace, ids: readonly string[]) => {
+    const outcomes = await Promise.all(ids.map((id) => waitForOutcomes(namespace, id)));
+    expect(outcomes.flat().map(({ result }) => result)).toEqual(ids.map(() => "ok"));
+    return outcomes.flat().map(({ host }) => host);
+  };
+
+  test("the idle host runs them; while it is frozen or dead, the busy one does", async ({ namespace }) => {
+    await startWorker(namespace, "busy", 9);
+    const idle = await startWorker(namespace, "idle", 0);
+    const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
+    // One after the other: what runs on the idle host does not count as load then.
+    const hosts: unknown[] = [];
+    for (const id of ids) {
+      await putDueSchedule(namespace, id, PLACED);
+      hosts.push(...(await findHosts(namespace, [id])));
+    }
+    expect(hosts.filter((host) => host === "idle.example.com").length).toBeGreaterThanOrEqual(9);
+
+    idle.child.kill("SIGSTOP");
+    await putDueSchedule(namespace, "frozen", PLACED);
+    expect(await findHosts(namespace, ["frozen"])).toEqual(["busy.example.com"]);
+    idle.child.kill("SIGCONT");
+    idle.child.kill("SIGKILL");
+    await putDueSchedule(namespace, "dead", PLACED);
+    expect(await findHosts(namespace, ["dead", "frozen"])).toEqual(["busy.example.com", "busy.example.com"]);
+  });
+});

@@ -1,0 +1,92 @@
+/** Schedules of a serial queue: what cannot run yet takes no slot of a worker. */
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
+import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
+import { MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+
+const cluster = TestCluster.startForFile();
+let fixture: WorkerFixture;
+let started: string[];
+/** Ends of the tasks that run, by schedule. */
+let ends: Map<string, () => void>;
+beforeEach(() => {
+  fixture = new WorkerFixture(cluster.store);
+  fixture.clock.set(START - MINUTE);
+  started = [];
+  ends = new Map();
+});
+afterEach(() => fixture.close());
+
+function startWorker(concurrency: number) {
+  return fixture.startWorker(
+    async ({ id, signal }: ScheduledTask): Promise<TaskResult> => {
+      started.push(id);
+      await new Promise<void>((resolve) => {
+        ends.set(id, resolve);
+        signal.addEventListener("abort", () => resolve());
+      });
+      ends.delete(id);
+      return { result: "ok" };
+    },
+    { concurrency },
+  );
+}
+
+/** Adds a schedule that is due once. */
+const add = (id: string, queue?: string, second = 0) =>
+  fixture.add(id, {
+    cron: `@at ${new Date(START + second * 1_000).toISOString()}`,
+    ...(queue !== undefined && { leases: [buildQueueLease(queue)] }),
+  });
+
+const end = (id: string) => ends.get(id)?.();
+
+test("those that wait for another one leave the slots to others, and run one after the other in their order", async () => {
+  const worker = startWorker(2);
+  await worker.waitUntilJoined();
+  for (const n of [1, 2, 3, 4]) await add(`q${n}`, "one", n);
+  await add("other", undefined, 9);
+  fixture.clock.set(START + 10_000);
+  await waitUntil("two", () => started.length === 2);
+  expect(started).toEqual(["q1", "other"]);
+  for (const n of [1, 2, 3]) {
+    end(`q${n}`);
+    await waitUntil("next", () => started.at(-1) === `q${n + 1}`);
+  }
+  expect(started).toEqual(["q1", "other", "q2", "q3", "q4"]);
+});
+
+test("also if another worker runs the one before; if that worker leaves, they go on", async () => {
+  const first = startWorker(1);
+  await first.waitUntilJoined();
+  for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);
+  fixture.clock.set(START + 10_000);
+  await waitUntil("first", () => started.length === 1);
+  const second = startWorker(2);
+  await second.waitUntilJoined();
+  await add("other", undefined, 9);
+  await waitUntil("other", () => started.length === 2);
+  expect(started).toEqual(["q1", "other"]);
+  first.engine.drain();
+  end("q1");
+  await waitUntil("next", () => started.length === 3);
+  expect(started.at(-1)).toBe("q2");
+  await fixture.delete(fixture.keys.schedule("q2"), fixture.keys.due("q2"));
+  end("q2");
+  await waitUntil("last", () => started.at(-1) === "q3");
+});
+
+test("each queue goes on by itself", async () => {
+  const worker = startWorker(2);
+  await worker.waitUntilJoined();
+  for (const n of [1, 2]) for (const queue of ["a", "b"]) await add(`${queue}${n}`, queue, n);
+  fixture.clock.set(START + 10_000);
+  await waitUntil("both", () => started.length === 2);
+  expect(started.toSorted()).toEqual(["a1", "b1"]);
+  end("b1");
+  await waitUntil("next", () => started.length === 3);
+  expect(started.at(-1)).toBe("b2");
+});
