@@ -246,6 +246,12 @@ export const SETTINGS = {
       flag: "no-mouse",
     },
   ),
+  hyperlinks: defineSetting(
+    kinds.flag,
+    true,
+    "link pages of the documentation and written files in the console, if the terminal shows links (default)",
+    { flag: "no-hyperlinks" },
+  ),
   notify: defineSetting(
     notifyWays,
     ["all"],

@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
 import type { Call, CommandIo } from "../commands/command.ts";
 import { COMMANDS } from "../commands/registry/registry.ts";
 import type { CommandContext } from "../commands/store-command.ts";
@@ -8,6 +10,7 @@ import { type AlertNews, Alerts } from "./alerts.ts";
 import { type ConsoleTable, listTableNotes, Tables } from "./data/console-table.ts";
 import { ContextList, type OpenedContext } from "./data/context-list.ts";
 import { DetailCache } from "./data/detail-cache.ts";
+import { EtcdReader } from "./data/etcd-reader.ts";
 import { ExplorerTree, getDefaultUnfolded } from "./data/explorer-tree.ts";
 import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
@@ -18,7 +21,7 @@ import { Drafts } from "./parts/drafts.ts";
 import { createKeymap, type KeyAction, type Keymap, listKeyActions } from "./parts/keymap.ts";
 import { Overlays } from "./parts/overlays.ts";
 import { clampCursors } from "./state/clamp-cursors.ts";
-import { type ConsoleState, getActiveTab, TOAST_DURATION } from "./state/console-state.ts";
+import { type ConsoleState, getActiveTab, isEtcdTab, TOAST_DURATION } from "./state/console-state.ts";
 import { clamp, type RowList } from "./state/cursor.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import {
@@ -28,6 +31,7 @@ import {
   toConsolePreferences,
   writePreferences,
 } from "./state/preferences.ts";
+import { canShowLinks, FileLinks } from "./terminal/file-links.ts";
 import { formatClipboardSequence } from "./terminal/output-sequences.ts";
 import { chooseTheme, dimTheme, type Theme } from "./theme/theme.ts";
 import { listUserKeyActions } from "./user-commands.ts";
@@ -94,6 +98,9 @@ export class ConsoleApp {
   readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
+  readonly etcd: EtcdReader;
+  /** Undefined if the terminal is not known to show links, or they are not wanted. */
+  readonly links: FileLinks | undefined;
   /** A past state has counts of its own. */
   #counters = new WeakMap<ShownData, TabCounter>();
   readonly #tables = new Tables();
@@ -133,6 +140,9 @@ export class ConsoleApp {
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange);
+    this.etcd = new EtcdReader(context, notifyChange);
+    if (context.settings.hyperlinks && canShowLinks(io.env))
+      this.links = new FileLinks(join(import.meta.dirname, ".."), hostname());
     for (const finding of findings) this.log.add(finding);
     const [first] = findings;
     if (first !== undefined) this.showToast(first, "problem");
@@ -238,7 +248,7 @@ export class ConsoleApp {
 
   /** The number of lines above the rows of the table. */
   get titleHeight(): number {
-    return 1 + this.tableNotes.length + this.pictureHeight;
+    return 1 + this.tableNotes.length + this.pictureHeight + (isEtcdTab(this.state.tab) ? 1 : 0);
   }
 
   /** Returns the number of visible rows. @param height  lines of the table's pane */
@@ -364,6 +374,7 @@ export class ConsoleApp {
     this.#live.end();
     this.contexts.end();
     this.#detailCache.end();
+    this.etcd.show(undefined);
   }
 
   /**
@@ -386,7 +397,8 @@ export class ConsoleApp {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
     const { filter, order, columns } = getActiveTab(this.state);
-    this.table.update(snapshot, wall, { filter, order, columns });
+    this.etcd.show(this.state.tab);
+    this.table.update(snapshot, wall, { filter, order, columns }, this.etcd.rows);
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     this.#updateTree();
     this.#clampCursors();

@@ -13,7 +13,7 @@ import { OverlayHost } from "./overlays/OverlayFrame.tsx";
 import { Screen } from "./panes/Screen.tsx";
 import { buildUnknownPage } from "./panes/Table.tsx";
 import { formatDetailText } from "./parts/pane-lines.ts";
-import { getActiveTab } from "./state/console-state.ts";
+import { getActiveTab, isEtcdTab } from "./state/console-state.ts";
 import type { MouseEvent } from "./terminal/input-event.ts";
 import { buildTerminalModes, POP_KEYBOARD, PUSH_KEYBOARD } from "./terminal/output-sequences.ts";
 import { joinCellTexts, type RowModel } from "./theme/Row.tsx";
@@ -227,9 +227,13 @@ function renderSpokenRow(app: ConsoleApp): string[] {
   const { cursor, marks } = getActiveTab(state);
   const row = `row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
   const { held = 0, waiting = 0 } = app.getTabCounts();
-  const counts = state.tab === "overview" ? ` ${held} held, ${waiting} waiting, problems:` : "";
+  const counts = isEtcdTab(state.tab)
+    ? ` ${app.etcd.status.text},`
+    : state.tab === "overview"
+      ? ` ${held} held, ${waiting} waiting, problems:`
+      : "";
   const head = `${getTabLabel(state.tab)},${counts} ${row}`;
-  if (!app.liveView.hasRead)
+  if (!app.liveView.hasRead && !isEtcdTab(state.tab))
     return formatRows(buildUnknownPage(app, SPOKEN_WIDTH)).map((line) => line.trim());
   if (table.length === 0) return [head, table.empty];
   const facts = table

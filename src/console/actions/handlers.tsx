@@ -9,10 +9,10 @@ import { openCollisions } from "../overlays/Collisions.tsx";
 import { openDeadLetters } from "../overlays/DeadLetters.tsx";
 import { openDialog, openRowAction } from "../overlays/Dialog.tsx";
 import { listContextWords } from "../overlays/dialog-form.ts";
-import { openEtcd } from "../overlays/Etcd.tsx";
 import { ExportPrompt } from "../overlays/Export.tsx";
 import { isEditKey } from "../overlays/field.ts";
 import { Help } from "../overlays/Help.tsx";
+import { openKeyBrowser } from "../overlays/KeyBrowser.tsx";
 import { openMenu } from "../overlays/Menu.tsx";
 import { openLiveOutput } from "../overlays/output.tsx";
 import { Palette } from "../overlays/Palette.tsx";
@@ -30,6 +30,7 @@ import {
   createSameRowCheck,
   focusNext,
   focusOn,
+  goTo,
   goToPlace,
   mayLeaveJobs,
   showJobs,
@@ -41,7 +42,7 @@ import {
   buildEditAction,
   formatSubjectName,
 } from "../parts/row-actions.ts";
-import { type ConsoleState, getActiveTab, getTabView, updateTab } from "../state/console-state.ts";
+import { type ConsoleState, getActiveTab, getTabView, isEtcdTab, updateTab } from "../state/console-state.ts";
 import { getWatchId, toggleWatched } from "../state/watched-rows.ts";
 import { createNamedKey, type InputEvent, type MouseEvent } from "../terminal/input-event.ts";
 import { THEMES } from "../theme/theme.ts";
@@ -142,7 +143,8 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   whatIf: wrapRowAction(openWhatIf),
   collisions: openCollisions,
   deadLetters: openDeadLetters,
-  etcd: openEtcd,
+  etcd: (app) => goTo(app, "members", undefined),
+  browseKeys: openKeyBrowser,
   notifyMe: wrapRowAction(toggleWatch),
   output: showOutput,
   edit: wrapRowAction((app) => openDialog(app, [buildEditAction(app.getSubject(), app.liveView.snapshot)])),
@@ -300,7 +302,7 @@ function copyCommand(app: ConsoleApp): void {
   const list =
     app.state.tab === "overview"
       ? "signalbox overview"
-      : `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
+      : `signalbox ${isEtcdTab(app.state.tab) ? "etcd" : "ls"} ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
   const line =
     subject === undefined || subject.kind === "drain"
       ? list

@@ -58,6 +58,7 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
       return setNote(`${quoteText(path, 200)} exists; Enter replaces it`);
     }
     close();
+    app.links?.setWritten(clean(path), path);
     app.showToast(`wrote ${clean(path)}`);
   };
   const keys = {

@@ -147,7 +147,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   "view:audit": "handover shift who did",
   "view:groups": "members",
   "view:history": "handover shift failures",
+  "view:members": "etcd cluster",
   "view:problems": "stuck failed errors",
+  "view:sessions": "etcd leases",
+  "view:users": "etcd roles permissions",
   context: "switch change cluster context",
 };
 

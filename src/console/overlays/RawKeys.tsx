@@ -12,7 +12,6 @@ import type { CommandContext } from "../../commands/store-command.ts";
 import { readKey } from "../../observe/etcd-keys.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
 import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
-import { toActionable } from "../../state/subject.ts";
 import { describeOwnKey } from "../../views/own-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
@@ -39,7 +38,7 @@ export function openRaw(app: ConsoleApp): void {
   const ranges = subject === undefined ? [] : listSubjectRanges(keys, subject, app.liveView.snapshot);
   if (subject === undefined || ranges.length === 0)
     return refuseForRow(app, "raw: this row has no key of its own");
-  const name = formatSubjectName(toActionable(subject) ?? subject);
+  const name = formatSubjectName(subject);
   app.overlays.open(<RawKeys title={`raw ${name}`} ranges={ranges} />);
 }
 

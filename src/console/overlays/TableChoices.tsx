@@ -11,9 +11,9 @@ import {
   openView,
   saveCurrentView,
 } from "../state/preferences.ts";
-import { createRow, padText, type RowModel, useTheme, windowRows } from "../theme/Row.tsx";
+import { createRow, padText, type RowModel, useTheme } from "../theme/Row.tsx";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
-import { getChord, OverlayFrame, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
+import { getChord, ListFrame, OverlayFrame, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
 
 const LIST_HINTS: Hints = [
   ["Enter", "open"],
@@ -78,15 +78,12 @@ export function SavedViews() {
   const rows = savedViews.map((one) => buildViewRow(one, { width, startView, deleting, mark: signs.marked }));
   const isKnown = savedViews.some(({ name }) => name === naming?.text.trim());
   return (
-    <OverlayFrame
+    <ListFrame
       title="saved views"
-      rows={[
-        ...(rows.length === 0 ? [createRow("No saved views yet. s saves what is shown.", "quiet")] : []),
-        ...windowRows(
-          rows,
-          naming === undefined ? at : -1,
-          Math.min(rows.length, Math.max(1, room.height - 3)),
-        ),
+      head={rows.length === 0 ? [createRow("No saved views yet. s saves what is shown.", "quiet")] : []}
+      rows={rows}
+      cursor={naming === undefined ? at : -1}
+      foot={[
         ...(naming === undefined
           ? []
           : [{ cells: [{ text: "name ", role: "key" as const }, ...buildFieldCells(naming, width - 5)] }]),
@@ -188,9 +185,10 @@ export function Columns({ tab }: { tab: TabId }) {
     return choice === undefined ? [] : [buildChoiceRow(choice, signs.marked)];
   });
   return (
-    <OverlayFrame
+    <ListFrame
       title={`columns of ${tab}`}
-      rows={windowRows(rows, at, Math.min(rows.length, room.height))}
+      rows={rows}
+      cursor={at}
       hints={[
         ["Space", "show"],
         ["K J", "move"],

@@ -8,6 +8,7 @@ import { getTabLabel } from "../data/explorer-tree.ts";
 import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { openTab } from "../parts/navigation.ts";
+import { isEtcdTab } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { computeCellsWidth, joinCellTexts, Row } from "../theme/Row.tsx";
 
@@ -152,6 +153,7 @@ const LATER_HINTS = ["filter", "quit"] as const;
 const MOST_EARLY_HINTS = 2;
 /** Words for keys that differ from the ids of their actions. */
 const HINT_TEXTS: Readonly<Record<string, string>> = {
+  browseKeys: "browse keys",
   create: "new",
   "schedule pause": "pause",
   "schedule resume": "resume",
@@ -188,6 +190,7 @@ function listContextActions(app: ConsoleApp): string[] {
   const { state, isReadOnly, liveView } = app;
   if (liveView.past !== undefined) return ["olderChange", "newerChange", "nextPane"];
   if (state.focus !== "table") return ["open", "nextPane"];
+  if (isEtcdTab(state.tab)) return ["browseKeys", "nextPane"];
   if (isReadOnly) return ["nextPane"];
   const kind = app.getSubject()?.kind;
   switch (kind) {

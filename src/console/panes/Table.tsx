@@ -12,7 +12,7 @@ import { openMenu } from "../overlays/Menu.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
-import { getActiveTab } from "../state/console-state.ts";
+import { getActiveTab, isEtcdTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
@@ -20,6 +20,7 @@ import { Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
 import { OverviewPicture } from "./OverviewPicture.tsx";
 import { PaneArea } from "./PaneArea.tsx";
+import { EtcdLine } from "./Tabs.tsx";
 
 /** Columns before a row: one for its mark, one for the sign that its changes are told. */
 const GUTTER = 2;
@@ -40,6 +41,7 @@ function TableRows({ width, height }: Size) {
   const { pictureHeight } = app;
   const notes = (
     <>
+      {isEtcdTab(state.tab) && <EtcdLine width={width} />}
       {pictureHeight > 0 && <OverviewPicture width={width} height={pictureHeight} />}
       <Rows rows={buildNotes(app, width)} width={width} />
     </>
@@ -118,7 +120,7 @@ function buildNotes(app: ConsoleApp, width: number): RowModel[] {
  */
 function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
   const { table, state, liveView } = app;
-  if (!liveView.hasRead) return buildUnknownPage(app, width);
+  if (!liveView.hasRead && !isEtcdTab(state.tab)) return buildUnknownPage(app, width);
   const { filter } = getActiveTab(state);
   if (table.filterFault !== undefined)
     return [createPageRow("The filter is wrong. / changes it, Esc clears it.", "quiet")];

@@ -2,7 +2,7 @@ import type { DetailLine } from "../../commands/see/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { computePanelListHeight } from "../state/clamp-cursors.ts";
 import { type ConsoleState, getActiveTab, type Pane, updateTab } from "../state/console-state.ts";
-import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor } from "../state/cursor.ts";
+import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor, stepBy } from "../state/cursor.ts";
 import { findTargetLines, listDetailLines } from "./pane-lines.ts";
 
 /** A list with its cursor, and a function that moves the cursor. */
@@ -48,31 +48,13 @@ function findCursorList(app: ConsoleApp, pane: Pane): CursorList | undefined {
   }
 }
 
-/** New index of the cursor, by action. */
-const STEPS: Readonly<Record<string, (list: CursorList) => number>> = {
-  up: ({ cursor }) => cursor.index - 1,
-  down: ({ cursor }) => cursor.index + 1,
-  top: () => 0,
-  bottom: ({ rows }) => rows.length - 1,
-  pageUp: ({ cursor, height }) => cursor.index - Math.max(1, height - 1),
-  pageDown: ({ cursor, height }) => cursor.index + Math.max(1, height - 1),
-};
-/** Keys that scroll a text, by action. */
-const SCROLLS: Readonly<Record<string, string>> = {
-  up: "up",
-  down: "down",
-  top: "home",
-  bottom: "end",
-  pageUp: "pageup",
-  pageDown: "pagedown",
-};
-
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
 export function moveInFocusedPane(app: ConsoleApp, id: string): void {
   const { focus } = app.state;
   const list = findCursorList(app, focus);
-  if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
-  const to = STEPS[id]?.(list) ?? list.cursor.index;
+  if (list === undefined) return scrollText(app, focus, id);
+  const page = Math.max(1, list.height - 1);
+  const to = stepBy(id, list.cursor.index, list.rows.length - 1, { page, wheel: 0 });
   app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, to, list.height)));
 }
 

@@ -2,7 +2,6 @@ import { Box, type BoxProps, Text } from "ink";
 import { createContext, memo, type ReactNode, use } from "react";
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
-import { computeWindowTop } from "../state/cursor.ts";
 import type { StyleRole } from "./palettes.ts";
 import { getTheme, type Sequences, type Theme } from "./theme.ts";
 
@@ -175,12 +174,4 @@ export function truncateCells(cells: readonly RowCell[], width: number): readonl
 /** Pads a text with blanks. */
 export function padText(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - computeDisplayWidth(text)));
-}
-
-/** Returns the rows around the selected one that fit, with the selection. */
-export function windowRows(rows: readonly RowModel[], at: number, height: number): RowModel[] {
-  const top = computeWindowTop(at, rows.length, height);
-  return rows
-    .map((row, index): RowModel => (index === at ? { ...row, selection: "focused" } : row))
-    .slice(top, top + height);
 }
