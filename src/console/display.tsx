@@ -13,7 +13,7 @@ import { OverlayHost } from "./overlays/OverlayFrame.tsx";
 import { Screen } from "./panes/Screen.tsx";
 import { buildUnknownPage } from "./panes/Table.tsx";
 import { formatDetailText } from "./parts/pane-lines.ts";
-import { getActiveTab, isEtcdTab } from "./state/console-state.ts";
+import { isEtcdTab } from "./state/console-state.ts";
 import type { MouseEvent } from "./terminal/input-event.ts";
 import { buildTerminalModes, POP_KEYBOARD, PUSH_KEYBOARD } from "./terminal/output-sequences.ts";
 import { joinCellTexts, type RowModel } from "./theme/Row.tsx";
@@ -224,7 +224,7 @@ function formatRows(rows: readonly RowModel[]): string[] {
 /** Renders a row as a sentence: each value after the name of its column. */
 function renderSpokenRow(app: ConsoleApp): string[] {
   const { table, state } = app;
-  const { cursor, marks } = getActiveTab(state);
+  const { cursor, marks } = app.tabState;
   const row = `row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
   const { held = 0, waiting = 0 } = app.getTabCounts();
   const counts = isEtcdTab(state.tab)

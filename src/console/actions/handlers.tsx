@@ -42,7 +42,7 @@ import {
   buildEditAction,
   formatSubjectName,
 } from "../parts/row-actions.ts";
-import { type ConsoleState, getActiveTab, getTabView, isEtcdTab, updateTab } from "../state/console-state.ts";
+import { type ConsoleState, getTabView, isEtcdTab, updateTab } from "../state/console-state.ts";
 import { getWatchId, toggleWatched } from "../state/watched-rows.ts";
 import { createNamedKey, type InputEvent, type MouseEvent } from "../terminal/input-event.ts";
 import { THEMES } from "../theme/theme.ts";
@@ -66,7 +66,7 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   help: (app) => app.overlays.open(<Help />),
   quit,
   redraw: (app) => app.redraw(),
-  suspend: (app) => app.suspend(),
+  suspend: (app) => app.ports.suspend(),
   nextPane: (app) => focusNext(app, 1),
   previousPane: (app) => focusNext(app, -1),
   pane1: (app) => focusOn(app, "explorer"),
@@ -185,7 +185,7 @@ function openEditorHere(app: ConsoleApp): void {
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
 function quit(app: ConsoleApp): void {
-  if (mayLeaveJobs(app, "quit", "running; press again to quit anyway")) app.quit();
+  if (mayLeaveJobs(app, "quit", "running; press again to quit anyway")) app.ports.quit();
 }
 
 /** Asks for a past time; in the past, or while one is read, returns to live. */
@@ -204,7 +204,7 @@ function goBackOrReturn(app: ConsoleApp): void {
 
 /** Undoes one step: first the zoom, then the focus, a range, the marks, and the filter. */
 function goBack(state: ConsoleState): ConsoleState {
-  const tab = getActiveTab(state);
+  const tab = state.tabs[state.tab];
   if (state.zoomed !== undefined) return { ...state, zoomed: undefined };
   if (state.focus !== "table") return { ...state, focus: "table" };
   if (tab.anchor !== undefined) return updateTab(state, { anchor: undefined });
@@ -225,7 +225,7 @@ function exportShown(app: ConsoleApp): unknown {
   }
   const { snapshot } = app.liveView;
   const wall = app.context.clock.getWallTime();
-  const { filter } = getActiveTab(app.state);
+  const { filter } = app.tabState;
   const { table, rows } = app.table.buildExport(wall);
   const { column, descending } = app.table.order;
   const json = {
@@ -290,14 +290,14 @@ function copyName(app: ConsoleApp): void {
 
 /** Copies the row under the cursor as JSON, as `signalbox ls --json` prints it. */
 function copyJson(app: ConsoleApp): void {
-  const row = app.table.getJsonAt(getActiveTab(app.state).cursor.index);
+  const row = app.table.getJsonAt(app.tabState.cursor.index);
   if (row === undefined) return app.showToast("nothing is selected");
   app.copy(formatJsonDocument(row), "the row as JSON");
 }
 
 /** Copies the command that shows the same. */
 function copyCommand(app: ConsoleApp): void {
-  const { filter } = getActiveTab(app.state);
+  const { filter } = app.tabState;
   const subject = toActionable(app.getSubject());
   const list =
     app.state.tab === "overview"

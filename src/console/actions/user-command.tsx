@@ -34,13 +34,12 @@ interface ConfirmationProps {
 
 /** Shows the line that runs, and asks for Enter. */
 function Confirmation({ command, built }: ConfirmationProps) {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(90);
   const confirm = () => {
     close();
     start(app, command, built);
   };
   useKeys({ enter: confirm });
-  const width = Math.min(90, room.width);
   return (
     <OverlayFrame
       title={command.title}

@@ -24,7 +24,7 @@ export function openDeadLetters(app: ConsoleApp): void {
 
 /** Occurrences that were given up: each can be run again or deleted. @param ids  their schedules; undefined: all */
 function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, close } = useOverlay(120);
   const { keys } = app.context;
   const [only] = ids ?? [];
   const reader = useOutcomes(
@@ -64,7 +64,6 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
     },
     (event) => move(getChord(event)),
   );
-  const width = Math.min(120, room.width);
   const { signs } = app.theme;
   const table = { columns: DEAD_LETTER_COLUMNS, rows: letters, wall: app.getShownTime() };
   const { head, rows } = buildGridSpans(table, app.theme.createLook(width - 3));

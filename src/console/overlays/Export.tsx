@@ -20,7 +20,7 @@ import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
 /** Asks where to write a document, and writes it. */
 export function ExportPrompt({ document }: { document: ExportDocument }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, close } = useOverlay(100);
   const formats = listExportFormats(document);
   const [field, setField] = useState(() => {
     const name = formatExportName(document.name, formats[0] ?? "txt", app.context.clock.getWallTime());
@@ -70,10 +70,9 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
     const next = isWriting ? undefined : editField(field, event);
     if (next !== undefined && next !== field) change(next);
   });
-  const width = Math.min(100, room.width);
   return (
     <OverlayFrame
-      title={`export ${clean(document.name, 40)}`}
+      title={`export ${document.name}`}
       rows={[
         { cells: [{ text: "file   ", role: "key" }, ...buildFieldCells(field, width - 7)] },
         buildFormatRow(formats, format),

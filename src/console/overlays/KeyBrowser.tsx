@@ -74,7 +74,7 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
   const rows = nodes.map((one) => ({ cells: buildNodeCells(one, app.theme.signs, width) }));
   return (
     <ListFrame
-      title={cleanToWidth(`keys ${root === "" ? "in etcd" : formatKey(root)}${total}`, width - 4)}
+      title={`keys ${root === "" ? "in etcd" : formatKey(root)}${total}`}
       rows={rows}
       cursor={at}
       foot={Array(Math.max(0, height - rows.length)).fill(BLANK_ROW)}

@@ -8,7 +8,6 @@ import type { KeyAction } from "../parts/keymap.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { createSameRowCheck } from "../parts/navigation.ts";
 import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-actions.ts";
-import { getActiveTab } from "../state/console-state.ts";
 import { padCells, padText, type RowCell } from "../theme/Row.tsx";
 import { getChord, ListFrame, moveInList, type OverlayPlace, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
@@ -56,7 +55,7 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
   const width = Math.min(room.width, Math.max(24, ...entries.map(computeEntryWidth)));
   return (
     <ListFrame
-      title={cleanToWidth(title, width - 2)}
+      title={title}
       rows={entries.map((entry) => ({ cells: buildEntryCells(entry, width) }))}
       cursor={active}
       hints={[["Enter", "do it"]]}
@@ -184,7 +183,7 @@ const INDENT = 12;
 function findRowPlace(app: ConsoleApp): OverlayPlace {
   const layout = app.getLayout();
   if (layout?.table === undefined || app.state.focus !== "table") return "middle";
-  const { index, top } = getActiveTab(app.state).cursor;
+  const { index, top } = app.tabState.cursor;
   const left = layout.explorer === undefined ? 0 : layout.explorer.width + 1;
   return { column: left + INDENT, row: ABOVE + app.titleHeight + index - top };
 }

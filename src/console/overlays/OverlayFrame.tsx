@@ -1,6 +1,7 @@
 import { Box } from "ink";
 import { createContext, use, useEffect, useLayoutEffect, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
@@ -56,7 +57,7 @@ export function OverlayFrame(props: FrameProps) {
   const all: Hints = [...props.hints, ["Esc", props.escape ?? "close"]];
   const hints = all.filter((hint) => hint !== undefined && hint !== false);
   const { app, id, screen } = useOverlay();
-  useLayoutEffect(() => app.overlays.setText(id, { title, rows, hints, listLines }));
+  useLayoutEffect(() => app.overlays.setText(id, { title: clean(title), rows, hints, listLines }));
   const role = tone === "danger" ? "danger" : "border";
   const head: RowCell = {
     text: ` ${cleanToWidth(title, width - 1)} `,
@@ -174,6 +175,8 @@ interface OverlayAccess {
   screen: Size;
   /** The largest content, without the frame. */
   room: Size;
+  /** The columns of the content: as many as are wanted, if there is room. */
+  width: number;
   close(): void;
 }
 
@@ -189,14 +192,15 @@ export function OverlayHost({ screen }: { screen: Size }) {
   ));
 }
 
-/** Returns the overlay that the component is in. */
-export function useOverlay(): OverlayAccess {
+/** Returns the overlay that the component is in. @param wanted  columns of its content; default: all that there are */
+export function useOverlay(wanted = Number.POSITIVE_INFINITY): OverlayAccess {
   const app = useConsole();
   const overlay = use(OverlayContext);
   if (overlay === undefined) throw new Error("this component needs an overlay around it");
   const { id, screen } = overlay;
   const room = { width: Math.max(20, screen.width - 6), height: Math.max(3, screen.height - 6) };
-  return { app, id, screen, room, close: () => app.overlays.close(id) };
+  const width = Math.min(wanted, room.width);
+  return { app, id, screen, room, width, close: () => app.overlays.close(id) };
 }
 
 /**

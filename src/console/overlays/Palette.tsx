@@ -20,7 +20,7 @@ import { buildPaletteEntries, type PaletteChoice, type PaletteEntry } from "./pa
 
 /** The palette: finds commands, actions, views and names by a few letters. */
 export function Palette() {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(90);
   const [all] = useState(() => listEntries(app));
   const [field, setField] = useState(() => createField());
   const [cursor, setCursor] = useState(0);
@@ -59,7 +59,6 @@ export function Palette() {
       setCursor(0);
     },
   );
-  const width = Math.min(90, room.width);
   const shown = entries.slice(top, top + height);
   const notes = [
     ...(shown.length === 0 ? ["nothing has this name"] : []),

@@ -20,7 +20,7 @@ interface PromptProps {
 
 /** Asks for a text. */
 export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
-  const { room, close } = useOverlay();
+  const { width, close } = useOverlay(WIDEST);
   const [field, setField] = useState(() => createField(start));
   const [fault, setFault] = useState<string>();
   const submit = () => {
@@ -34,7 +34,6 @@ export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
     setField(next);
     setFault(undefined);
   });
-  const width = Math.min(WIDEST, room.width);
   return (
     <OverlayFrame
       title={title}

@@ -28,7 +28,7 @@ import { listScrollKeys, OverlayFrame, useKeys, useOverlay, useScroll } from "./
 
 /** Shows what a drain, a reset or a new total would do now, without doing it. */
 function WhatIf({ subject }: { subject: WhatIfSubject }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(110);
   const { snapshot } = app.liveView;
   const { kind, name } = subject;
   const changes = listWhatIfChanges(subject);
@@ -46,7 +46,6 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
     const texts = isKnown ? formatWhatIf(predictChange(snapshot, effect, wall), wall) : [effect];
     return { lines: texts.map((line) => clean(line)), isKnown };
   }, [app, snapshot, subject, change, total.text, second]);
-  const width = Math.min(110, room.width);
   const wrapped = wrapRows(app.theme, lines, width);
   const height = clamp(wrapped.length, 1, room.height - 4);
   const [top, scroll, setTop] = useScroll(wrapped.length, height);
@@ -77,7 +76,7 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
   const note = createRow(cleanToWidth(NOTE, width), "quiet");
   return (
     <OverlayFrame
-      title={cleanToWidth(`what if: ${change} ${kind} ${name}`, width - 4)}
+      title={`what if: ${change} ${kind} ${name}`}
       rows={[
         buildChoiceRow(changes, change, total),
         BLANK_ROW,

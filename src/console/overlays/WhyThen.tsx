@@ -36,13 +36,12 @@ interface WhyThenSubject {
 
 /** Asks for a time, and tells why a schedule or a lock did not run then: one sentence, and its evidence. */
 function WhyThen({ subject }: { subject: WhyThenSubject }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(100);
   const { kind, name } = subject;
   const { keys } = app.context;
   const ranges = kind === "schedule" ? keys.listOutcomeRanges(name) : undefined;
   const reader = useOutcomes(ranges, app.liveView.snapshot.dues.get(name));
   const [time, setTime] = useState(() => createField(findDefaultTime(app, subject)));
-  const width = Math.min(100, room.width);
   const rows = buildAnswer(app, { subject, time: time.text.trim(), reader }, width);
   const height = clamp(rows.length, 1, room.height - 3);
   const [top, scroll, setTop] = useScroll(rows.length, height);
@@ -55,7 +54,7 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
   const help = cleanToWidth("UTC: 03:00, yesterday 02:00, 2h ago as 2h", width);
   return (
     <OverlayFrame
-      title={cleanToWidth(`why did ${kind} ${name} not run?`, width - 4)}
+      title={`why did ${kind} ${name} not run?`}
       rows={[
         { cells: [{ text: "at ", role: "title" }, ...buildFieldCells(time, Math.min(30, width - 34))] },
         createRow(help, "quiet"),

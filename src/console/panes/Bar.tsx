@@ -43,14 +43,13 @@ export function Bar({ width, left, right, ground }: BarProps) {
     segments.filter((segment) => shown.has(segment)).map((segment) => ({ role: ground, ...segment }));
   const [atLeft, atRight] = [listShown(left), listShown(right)];
   const gap = width - computeCellsWidth(atLeft) - computeCellsWidth(atRight);
-  if (gap < 0)
-    return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} width={0} />;
+  if (gap < 0) return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} />;
   return (
     <Box width={width}>
-      <Row cells={[...atLeft, { text: " ".repeat(gap), role: ground }]} width={0} />
+      <Row cells={[...atLeft, { text: " ".repeat(gap), role: ground }]} />
       {atRight.map((segment) => (
         <Area key={segment.text} flexShrink={0} onMouse={(event) => isClick(event) && segment.onPress?.()}>
-          <Row cells={[segment]} width={0} />
+          <Row cells={[segment]} />
         </Area>
       ))}
     </Box>

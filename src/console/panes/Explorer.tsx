@@ -13,11 +13,7 @@ import { PaneArea, TitleRow } from "./PaneArea.tsx";
 
 /** The tree of everything, beside the table. */
 export function Explorer({ size }: { size: Size }) {
-  return (
-    <PaneArea id="explorer" size={size} onPress={handlePress}>
-      <ExplorerRows {...size} />
-    </PaneArea>
-  );
+  return <PaneArea id="explorer" size={size} Rows={ExplorerRows} onPress={handlePress} />;
 }
 
 function ExplorerRows({ width, height }: Size) {

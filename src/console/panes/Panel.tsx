@@ -19,11 +19,7 @@ import { createPageRow } from "./Table.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ size }: { size: Size }) {
-  return (
-    <PaneArea id="panel" size={size} onPress={handlePress}>
-      <PanelRows {...size} />
-    </PaneArea>
-  );
+  return <PaneArea id="panel" size={size} Rows={PanelRows} onPress={handlePress} />;
 }
 
 function PanelRows(size: Size) {
@@ -52,9 +48,9 @@ export function PanelTitle({ width }: { width: number }) {
       {PANELS.map((id) => (
         <Box key={id} flexShrink={0}>
           <Area onMouse={(event) => isClick(event) && open(id)}>
-            <Row cells={[buildTitleCell(app, id)]} width={0} />
+            <Row cells={[buildTitleCell(app, id)]} />
           </Area>
-          <Row cells={[{ text: "  " }]} width={0} />
+          <Row cells={[{ text: "  " }]} />
         </Box>
       ))}
     </BorderLine>

@@ -30,9 +30,9 @@ export function Tabs({ width }: { width: number }) {
   const { start, end, tabs } = fitTabs(app, width);
   return (
     <Surface ground="tabStrip" width={width} height={1} overflow="hidden">
-      {start !== "" && <Row cells={[{ text: start, role: "tab" }]} width={0} />}
+      {start !== "" && <Row cells={[{ text: start, role: "tab" }]} />}
       <TabButtons tabs={tabs} />
-      {end !== "" && <Row cells={[{ text: end, role: "tab" }]} width={0} />}
+      {end !== "" && <Row cells={[{ text: end, role: "tab" }]} />}
     </Surface>
   );
 }
@@ -42,7 +42,7 @@ function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
   const open = (tab: TabId) => app.update((state) => openTab(state, tab));
   return tabs.map((tab) => (
     <Area key={tab.id} flexShrink={0} onMouse={(event) => isClick(event) && open(tab.id)}>
-      <Row cells={[tab]} width={0} />
+      <Row cells={[tab]} />
     </Area>
   ));
 }
@@ -59,7 +59,7 @@ export function EtcdLine({ width }: { width: number }) {
   return (
     <Box>
       <TabButtons tabs={tabs} />
-      <Row cells={[{ text: ` ${cleanToWidth(shown, left)}`, role }]} width={0} />
+      <Row cells={[{ text: ` ${cleanToWidth(shown, left)}`, role }]} />
     </Box>
   );
 }

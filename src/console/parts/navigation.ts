@@ -2,7 +2,6 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import {
   type ConsoleState,
-  getActiveTab,
   PANELS,
   type Pane,
   type Place,
@@ -36,8 +35,8 @@ export function showJobs(app: ConsoleApp): void {
 /** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
 export function createSameRowCheck(app: ConsoleApp): () => boolean {
   const { tab } = app.state;
-  const { key } = getActiveTab(app.state).cursor;
-  return () => app.state.tab === tab && getActiveTab(app.state).cursor.key === key;
+  const { key } = app.tabState.cursor;
+  return () => app.state.tab === tab && app.tabState.cursor.key === key;
 }
 
 /** Shows why the selected row does not serve, for as long as it is selected. */
@@ -103,7 +102,7 @@ export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
   const before = app.state;
   app.update((state) => stepThroughPlaces(state, by));
   if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
-  const tab = getActiveTab(app.state);
+  const tab = app.tabState;
   const { key } = tab.cursor;
   app.table.update(app.liveView.snapshot, app.getWallTime(), tab); // the tab was not shown until now
   if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
@@ -114,7 +113,7 @@ export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
 function createGoneRowCheck(app: ConsoleApp, gone: string): () => boolean {
   let isInPlace: (() => boolean) | undefined;
   return () => {
-    if (getActiveTab(app.state).cursor.key === gone) return true;
+    if (app.tabState.cursor.key === gone) return true;
     isInPlace ??= createSameRowCheck(app);
     return isInPlace();
   };
@@ -183,7 +182,7 @@ export function chooseListedContext(app: ConsoleApp, name: string | undefined): 
   const label = name ?? "no context";
   if (name === app.contexts.activeName) return app.showToast(`${label} is shown already`);
   const warning = `running and would be left; choose ${label} again to switch anyway`;
-  if (mayLeaveJobs(app, `context ${label}`, warning)) app.switchContext(name);
+  if (mayLeaveJobs(app, `context ${label}`, warning)) app.ports.switchContext(name);
 }
 
 /**

@@ -104,10 +104,6 @@ export interface ConsoleState {
   pressed: { border: Border; at: number; isHeld: boolean } | undefined;
 }
 
-export function getActiveTab({ tab, tabs }: Pick<ConsoleState, "tab" | "tabs">): TabState {
-  return tabs[tab];
-}
-
 /** Returns the state with a change of one tab: the active one, or another. */
 export function updateTab(
   state: ConsoleState,

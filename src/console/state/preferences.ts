@@ -6,7 +6,6 @@ import type { CommandIo } from "../../commands/command.ts";
 import {
   type ConsoleState,
   createInitialState,
-  getActiveTab,
   PANELS,
   restoreUserSizes,
   type SavedView,
@@ -208,7 +207,7 @@ function restoreSavedView(kept: unknown): SavedView[] {
 /** Saves what is shown under a name. A view of that name is replaced; others keep their place. */
 export function saveCurrentView(state: ConsoleState, name: string): ConsoleState {
   const { tab } = state;
-  const { filter, order, columns } = getActiveTab(state);
+  const { filter, order, columns } = state.tabs[tab];
   const view = { name, tab, filter, order, columns };
   const at = state.savedViews.findIndex((one) => one.name === name);
   const savedViews = at < 0 ? [...state.savedViews, view] : state.savedViews.with(at, view);

@@ -7,7 +7,7 @@ import { getTheme, type Sequences, type Theme } from "./theme.ts";
 
 interface RowProps extends RowModel {
   /** The columns that a selected row fills. */
-  width: number;
+  width?: number;
 }
 
 /**
@@ -26,7 +26,7 @@ export function Surface({
  * One row: a text with the sequences of its cells' looks. The widths of cells are those of `src/base/text.ts`. A text of
  * its own for each cell would take Ink three times as long, for every picture.
  */
-export const Row = memo(({ cells, selection, width }: RowProps) => {
+export const Row = memo(({ cells, selection, width = 0 }: RowProps) => {
   const theme = useTheme();
   return (
     <Text wrap="truncate">
