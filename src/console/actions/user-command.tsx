@@ -54,7 +54,7 @@ function Confirmation({ command, built }: ConfirmationProps) {
 function start(app: ConsoleApp, { title, in: place }: UserCommand, built: BuiltUserCommand): void {
   if (place === "foreground")
     return void lendTo(app, async () => (await loadPrograms()).runOnTerminal(built, app.context.signal));
-  const { done } = app.jobs.start({
+  const done = app.jobs.start({
     title,
     line: built.line,
     run: async (capture) => ({ exitCode: await (await loadPrograms()).runCaptured(built, capture) }),

@@ -252,7 +252,7 @@ async function runJobRequests(
   requests: readonly JobRequest[],
 ): Promise<readonly ConsoleJob[]> {
   showJobs(app);
-  const results = await mapAtMost(requests, AT_ONCE, (request) => app.jobs.start(request).done);
+  const results = await mapAtMost(requests, AT_ONCE, (request) => app.jobs.start(request));
   reportResults(app, results);
   return results;
 }

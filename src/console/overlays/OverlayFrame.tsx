@@ -24,6 +24,7 @@ import {
   truncateCells,
   useTheme,
 } from "../theme/Row.tsx";
+import { buildFieldCells, createField, editField } from "./field.ts";
 
 /**
  * Where an overlay is: below the header (the palette), in the middle, as a line above the status bar, or next to a
@@ -240,6 +241,21 @@ export function useListCursor(
   return [at, (chord) => setWanted(moveInList(at, length, chord)), setWanted];
 }
 
+/** A field that the user types in. `edit` returns whether an event has changed it. */
+export function useField(start?: string) {
+  const [field, setField] = useState(() => createField(start));
+  return {
+    text: field.text,
+    buildCells: (width: number) => buildFieldCells(field, width),
+    setText: (text: string) => setField(createField(text)),
+    edit(event: InputEvent): boolean {
+      const next = editField(field, event) ?? field;
+      if (next !== field) setField(next);
+      return next !== field;
+    },
+  };
+}
+
 /**
  * The scroll position of a text.
  * @param followsEnd  shows the end of a text that grows, until the user scrolls up
@@ -260,10 +276,34 @@ export function useScroll(
   return [top, scroll, setWanted];
 }
 
-/** The keys that scroll a text below a field, in which letters are typed. */
-export function listScrollKeys(scroll: (chord: string) => void): Record<string, () => void> {
+interface AnswerFrameProps extends FrameProps {
+  /** Rows of the question, which stay, and of a note below. */
+  head: readonly RowModel[];
+  foot?: readonly RowModel[];
+  /** What is asked: another answer is shown from its top. */
+  question: string;
+  keys: Readonly<Record<string, () => void>>;
+  /** Receives what is typed. */
+  onType(event: InputEvent): void;
+}
+
+/** A question that is typed or chosen, and below it the answer, which scrolls. */
+export function AnswerFrame({ head, rows, foot = [], question, keys, onType, ...frame }: AnswerFrameProps) {
+  const { room } = useOverlay();
+  const height = clamp(rows.length, 1, room.height - head.length - foot.length);
+  const [top, scroll, setTop] = useScroll(rows.length, height);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question
+  useLayoutEffect(() => setTop(0), [question]);
   const chords = ["up", "down", "pageup", "pagedown", "wheel-up", "wheel-down"];
-  return Object.fromEntries(chords.map((chord) => [chord, () => scroll(chord)]));
+  const scrolls = chords.map((chord) => [chord, () => scroll(chord)] as const);
+  useKeys({ ...Object.fromEntries(scrolls), ...keys }, onType);
+  return (
+    <OverlayFrame
+      {...frame}
+      rows={[...head, ...rows.slice(top, top + height), ...foot]}
+      hints={[rows.length > height && ["↑↓", "scroll"], ...frame.hints]}
+    />
+  );
 }
 
 /**

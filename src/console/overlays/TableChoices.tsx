@@ -12,8 +12,15 @@ import {
   saveCurrentView,
 } from "../state/preferences.ts";
 import { createRow, padText, type RowModel, useTheme } from "../theme/Row.tsx";
-import { buildFieldCells, createField, editField } from "./field.ts";
-import { getChord, ListFrame, OverlayFrame, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
+import {
+  getChord,
+  ListFrame,
+  OverlayFrame,
+  useField,
+  useKeys,
+  useListCursor,
+  useOverlay,
+} from "./OverlayFrame.tsx";
 import { Prompt } from "./Prompt.tsx";
 
 const LIST_HINTS: Hints = [
@@ -207,9 +214,8 @@ const BLANK = { text: " " };
 export function Filter({ tab }: { tab: TabId }) {
   const { app, room, close } = useOverlay();
   const [before] = useState(app.state.tabs[tab].filter);
-  const [field, setField] = useState(() => createField(before));
+  const field = useField(before);
   const timer = useRef<NodeJS.Timeout>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
   const apply = (filter: string) => app.update((state) => updateTab(state, { filter: filter.trim() }, tab));
   const end = (filter: string) => {
     clearTimeout(timer.current);
@@ -218,17 +224,15 @@ export function Filter({ tab }: { tab: TabId }) {
   };
   const fault = app.table.checkFilter(field.text);
   const keep = () => (fault === undefined ? end(field.text) : undefined);
-  useKeys({ escape: () => end(before), enter: keep, down: keep }, (event) => {
-    const next = editField(field, event);
-    if (next === undefined) return;
-    setField(next);
-    clearTimeout(timer.current);
-    // The rows stay while what is typed cannot be used: most filters are wrong before they are complete.
-    if (app.table.checkFilter(next.text) === undefined)
-      timer.current = setTimeout(() => apply(next.text), SETTLE);
-  });
+  // The rows stay while what is typed cannot be used: most filters are wrong before they are complete.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `apply` is a new function for every picture
+  useEffect(() => {
+    timer.current = setTimeout(() => fault === undefined && apply(field.text), SETTLE);
+    return () => clearTimeout(timer.current);
+  }, [field.text, fault]);
+  useKeys({ escape: () => end(before), enter: keep, down: keep }, field.edit);
   const found = `${app.table.length} of ${app.getTabCounts()[tab] ?? app.table.length}`;
-  const cells = buildFieldCells(field, Math.max(10, room.width - found.length - 4));
+  const cells = field.buildCells(Math.max(10, room.width - found.length - 4));
   return (
     <OverlayFrame
       title={`filter ${tab}`}
