@@ -79,18 +79,8 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   nextTab: (app) => switchTab(app, 1),
   previousTab: (app) => switchTab(app, -1),
-  explorer: (app) =>
-    app.update(({ explorer, ...state }) => ({
-      ...state,
-      explorer: { ...explorer, isOpen: !explorer.isOpen },
-      focus: explorer.isOpen && state.focus === "explorer" ? "table" : state.focus,
-    })),
-  panel: (app) =>
-    app.update(({ panel, ...state }) => ({
-      ...state,
-      panel: { ...panel, isOpen: !panel.isOpen },
-      focus: panel.isOpen && state.focus === "panel" ? "table" : state.focus,
-    })),
+  explorer: (app) => app.update((state) => togglePane(state, "explorer")),
+  panel: (app) => app.update((state) => togglePane(state, "panel")),
   zoom: (app) =>
     app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
   larger: (app) => resizePane(app, 1),
@@ -181,6 +171,13 @@ function openEditorHere(app: ConsoleApp): void {
   const { focus } = app.state;
   const isRow = app.overlays.top === undefined && (focus === "table" || focus === "detail");
   if (!isRow || !openDefinition(app)) openInEditor(app);
+}
+
+/** Shows or hides a pane. The table gets the keyboard of one that is hidden. */
+function togglePane(state: ConsoleState, pane: "explorer" | "panel"): ConsoleState {
+  const isOpen = !state[pane].isOpen;
+  const focus = !isOpen && state.focus === pane ? "table" : state.focus;
+  return { ...state, focus, [pane]: { ...state[pane], isOpen } };
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */

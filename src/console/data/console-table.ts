@@ -220,11 +220,16 @@ export class ConsoleTable implements RowList {
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
   }
 
+  /** Tells filters, orders and choices of columns apart. */
+  #getId(): string {
+    const { filter, columns } = this.#options;
+    return JSON.stringify([filter, this.order, columns]);
+  }
+
   /** Remembers the width at which no cell is cut. It only grows, so that the table keeps its place. */
   #wantWidth(strips: readonly GridColumn<object>[]): void {
     const width = computeWholeWidth(strips);
-    const { filter, columns } = this.#options;
-    const id = `${filter} ${JSON.stringify([this.order, columns])}`;
+    const id = this.#getId();
     const before = this.#wanted?.id === id ? this.#wanted.width : 0;
     this.#wanted = { id, width: Math.max(before, width) };
   }
@@ -256,14 +261,13 @@ export class ConsoleTable implements RowList {
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
   #buildStrips(rows: readonly object[], wall: number, look: TableLook): GridColumn<object>[] {
-    const { filter, columns } = this.#options;
-    const shown = `${look.width} ${filter} ${JSON.stringify([this.order, columns])}`;
+    const shown = `${look.width} ${this.#getId()}`;
     if (shown !== this.#shown) {
       this.#widths.clear();
       this.#isBrief = false;
     }
     this.#shown = shown;
-    const all = chooseColumns(this.#view.columns, columns);
+    const all = chooseColumns(this.#view.columns, this.#options.columns);
     const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
     const filled = strips.filter(
       ({ column: { id }, texts }) => this.#widths.has(id) || texts.some((text) => text.trim() !== ""),

@@ -94,12 +94,18 @@ export class EtcdReader {
     });
   }
 
+  /** Whether nothing is known yet. */
+  get isReading(): boolean {
+    return this.#reader !== undefined && (this.#reader.value ?? this.#reader.fault) === undefined;
+  }
+
   /** The rows of the tab; undefined for a tab about something else. */
   get rows(): OutsideRows | undefined {
     if (this.#reader === undefined) return undefined;
     const { value, fault } = this.#reader;
-    const empty = fault === undefined ? value && "There are none." : `etcd does not show them: ${fault}`;
-    return { rows: value?.rows ?? NO_ROWS, empty: empty ?? "Reading." };
+    const known = this.isReading ? "Reading." : "There are none.";
+    const empty = fault === undefined ? known : `etcd does not show them: ${fault}`;
+    return { rows: value?.rows ?? NO_ROWS, empty };
   }
 
   /** What is known of all rows, and what is wrong with them. */

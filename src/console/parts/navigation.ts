@@ -15,13 +15,14 @@ import { listPanes } from "../state/layout.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
 export function focusOn(app: ConsoleApp, focus: Pane): void {
-  app.update((state) => ({
-    ...state,
-    focus,
-    zoomed: state.zoomed === undefined ? undefined : focus,
-    ...(focus === "explorer" && { explorer: { ...state.explorer, isOpen: true } }),
-    ...(focus === "panel" && { panel: { ...state.panel, isOpen: true } }),
-  }));
+  app.update((state) => setFocus(state, focus));
+}
+
+function setFocus(state: ConsoleState, focus: Pane): ConsoleState {
+  const { zoomed } = state;
+  const shown = { ...state, focus, zoomed: zoomed && focus };
+  if (focus !== "explorer" && focus !== "panel") return shown;
+  return { ...shown, [focus]: { ...state[focus], isOpen: true } };
 }
 
 /** Shows the jobs in the panel, the newest first. */
@@ -147,21 +148,15 @@ function getPlace({ tab, tabs, focus, explorer }: ConsoleState): Place {
 }
 
 function restorePlace(state: ConsoleState, { tab, key, filter, focus, node }: Place): ConsoleState {
-  const { tabs, explorer, panel } = state;
-  const { cursor } = tabs[tab];
-  return {
-    ...updateTab(state, { filter, cursor: { ...cursor, key: key ?? cursor.key } }, tab),
+  const { cursor } = state.tabs[tab];
+  const shown = updateTab(
+    setFocus(state, focus),
+    { filter, cursor: { ...cursor, key: key ?? cursor.key } },
     tab,
-    focus,
-    detail: { top: 0 },
-    zoomed: state.zoomed === undefined ? undefined : focus,
-    explorer: {
-      ...explorer,
-      isOpen: explorer.isOpen || focus === "explorer",
-      cursor: { ...explorer.cursor, key: node ?? explorer.cursor.key },
-    },
-    panel: { ...panel, isOpen: panel.isOpen || focus === "panel" },
-  };
+  );
+  const { explorer } = shown;
+  const at = { ...explorer.cursor, key: node ?? explorer.cursor.key };
+  return { ...shown, tab, detail: { top: 0 }, explorer: { ...explorer, cursor: at } };
 }
 
 function addPlace(places: readonly Place[], place: Place): readonly Place[] {

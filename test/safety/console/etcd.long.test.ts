@@ -173,6 +173,13 @@ describe("one member", () => {
     expect(await count()).toBe(closed);
   });
 
+  inNamespace("one screen and plain lines have the members too", async ({ namespace }) => {
+    const { stdout } = await namespace.execute("console --once --view members --size 120x40");
+    expect(stdout).toMatch(/Users +1\/1, revision \d+[\s\S]*● leader/);
+    const plain = await openConsole(namespace, { args: ["--plain", "--view", "members"] });
+    await plain.waitFor(/Members, 1\/1, revision .*, row 1 of 1: name .*, state leader/);
+  });
+
   inNamespace(
     "a folder of 100,000 keys is read in parts, and another folder skips it",
     async ({ namespace }) => {
