@@ -1,6 +1,5 @@
 import { useEffect, useState } from "react";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../base/bytes.ts";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { pluralize } from "../../base/text.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
@@ -8,7 +7,7 @@ import { type FolderChild, readFolderPage } from "../../observe/etcd-keys.ts";
 import { describeOwnKey } from "../../views/own-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { clamp } from "../state/cursor.ts";
-import { BLANK_ROW, joinCellTexts, type RowCell } from "../theme/Row.tsx";
+import { BLANK_ROW, buildTreeCells, joinCellTexts, type RowCell } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
 import { getChord, ListFrame, moveInList, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { Prompt } from "./Prompt.tsx";
@@ -121,16 +120,12 @@ function buildNodeCells(
   width: number,
 ): RowCell[] {
   const fold = isOpen === undefined ? " " : isOpen ? signs.open : signs.closed;
-  const start = ` ${"  ".repeat(depth)}${fold} `;
-  const end = cleanToWidth(note, Math.floor(width / 2));
-  const left = width - computeDisplayWidth(start) - computeDisplayWidth(end) - 2;
-  const text = cleanToWidth(label, Math.max(8, left));
-  return [
-    { text: start, role: "quiet" },
-    { text, role: kind === "folder" ? "heading" : kind === "key" ? "plain" : "quiet" },
-    { text: " ".repeat(Math.max(1, left + 1 - computeDisplayWidth(text))) },
-    { text: end, role: "quiet" },
-  ];
+  return buildTreeCells(
+    [{ text: ` ${"  ".repeat(depth)}${fold} `, role: "quiet" }],
+    { text: label, role: kind === "folder" ? "heading" : kind === "key" ? "plain" : "quiet" },
+    { text: note, role: "quiet" },
+    width,
+  );
 }
 
 /** A line of the tree. */

@@ -71,17 +71,23 @@ function getEntry(tab: TabId): TabId {
   return isEtcdTab(tab) ? "members" : tab;
 }
 
+/** Which tabs have their counts besides those that need attention: the first choice that fits. */
+const COUNTED: readonly ((id: TabId) => boolean)[] = [
+  () => true,
+  (id) => id !== "history" && id !== "audit",
+  () => false,
+];
+
 /**
  * Chooses the tabs with their counts. If they do not fit, first the counts of tabs that need no attention are left out;
  * then only the tabs around the active one are shown, with the number of the others.
  */
 export function fitTabs(app: TabsInputs, width: number): FittedTabs {
-  const brief = ENTRIES.map((id) => buildTab(app, id, isUrgent(app, id)));
-  const whole = [ENTRIES.map((id) => buildTab(app, id, true)), brief].map((tabs) => ({
-    start: "",
-    end: "",
-    tabs,
-  }));
+  const choices = COUNTED.map((isCounted) =>
+    ENTRIES.map((id) => buildTab(app, id, isCounted(id) || isUrgent(app, id))),
+  );
+  const whole = choices.map((tabs) => ({ start: "", end: "", tabs }));
+  const brief = choices.at(-1) ?? [];
   return (
     whole.find((fitted) => computeTabsWidth(fitted) <= width) ??
     fitPart(brief, ENTRIES.indexOf(getEntry(app.state.tab)), width)

@@ -171,6 +171,20 @@ export function truncateCells(cells: readonly RowCell[], width: number): readonl
   return kept;
 }
 
+/** Builds a line of a tree: a label behind its start, and a note at the right edge. The label is cut first. */
+export function buildTreeCells(
+  start: readonly RowCell[],
+  label: RowCell,
+  note: RowCell,
+  width: number,
+): RowCell[] {
+  const end = { ...note, text: cleanToWidth(note.text, Math.max(0, width - 10)) };
+  const room = width - 1 - computeCellsWidth([...start, end]);
+  const text = cleanToWidth(label.text, Math.max(1, room - 1));
+  const gap = " ".repeat(Math.max(1, room - computeDisplayWidth(text)));
+  return [...start, { ...label, text }, { text: gap }, end];
+}
+
 /** Pads a text with blanks. */
 export function padText(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - computeDisplayWidth(text)));
