@@ -74,7 +74,11 @@ describe("links", () => {
     }
     expect(getOutput(linked)).toMatch(PAGE);
     expect(getOutput(plain)).not.toContain("\x1b]8;");
-    const getRows = (console: Terminal) => console.getScreen().slice(0, -1).filter((row) => /[│╰╭]/.test(row));
+    const getRows = (console: Terminal) =>
+      console
+        .getScreen()
+        .slice(0, -1)
+        .filter((row) => /[│╰╭]/.test(row));
     expect(getRows(linked)).toEqual(getRows(plain));
   });
 
