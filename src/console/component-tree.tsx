@@ -5,7 +5,7 @@ import { unload } from "signal-exit";
 import type { CommandIo } from "../commands/command.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { ConsoleContext } from "./context.tsx";
-import type { FileLinks } from "./terminal/file-links.ts";
+import type { FileLinks } from "./file-links.ts";
 import {
   CLEAR_SCREEN,
   OWN_COLOURS,

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { canShowLinks, FileLinks } from "../../../src/console/terminal/file-links.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
+import { canShowLinks, FileLinks } from "../../src/console/file-links.ts";
 
 describe("a terminal", () => {
   const colours = { TERM: "xterm-256color" };
