@@ -1,9 +1,11 @@
 /** Links of OSC 8 to files of this host. In a real terminal: test/safety/console/modern-terminal.long.test.ts. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { canShowLinks, FileLinks } from "../../src/console/file-links.ts";
+import { PROBLEM_KINDS } from "../../src/state/problem.ts";
+import { findPage } from "../../src/views/problems.ts";
 
 describe("a terminal", () => {
   const colours = { TERM: "xterm-256color" };
@@ -43,6 +45,12 @@ describe("a terminal", () => {
   ])("with %j gets none", (env) => {
     expect(canShowLinks(env)).toBe(false);
   });
+});
+
+it("every page about a problem is there", () => {
+  const pages = PROBLEM_KINDS.flatMap((kind) => findPage(kind) ?? []);
+  expect(pages).toContain("docs/when-etcd-fails.md");
+  for (const page of pages) expect(existsSync(join(import.meta.dirname, "../..", page)), page).toBe(true);
 });
 
 describe("a link", () => {
