@@ -97,7 +97,7 @@ export const SHOTS: readonly Shot[] = [
     shows: /undrain/,
     isPicture: true,
   },
-  { name: "help", size: MIDDLE, args: buildViewArgs("locks"), keys: ["?"], shows: /palette/ },
+  { name: "help", size: MIDDLE, args: buildViewArgs("locks"), keys: ["?"], shows: /previousTab/ },
   {
     name: "filter",
     size: MIDDLE,

@@ -241,6 +241,12 @@ export const SETTINGS = {
   mouse: defineSetting(kinds.flag, true, "use clicks and the wheel in the console", {
     flag: "no-mouse",
   }),
+  hyperlinks: defineSetting(
+    kinds.flag,
+    true,
+    "link pages of the documentation and written files in the console, if the terminal shows links",
+    { flag: "no-hyperlinks" },
+  ),
   notify: defineSetting(
     notifyWays,
     ["all"],

@@ -31,6 +31,6 @@ export class PartBoundary extends Component<PartBoundaryProps, { error: unknown 
     const { error } = this.state;
     if (error === undefined) return this.props.children;
     const text = `${this.context.signs.marks.problem}this part failed, a defect of signalbox: ${String(error)}`;
-    return <Row {...createRow(clean(text), "problem")} width={0} />;
+    return <Row {...createRow(clean(text), "problem")} />;
   }
 }

@@ -5,6 +5,7 @@ import { unload } from "signal-exit";
 import type { CommandIo } from "../commands/command.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { ConsoleContext } from "./context.tsx";
+import type { FileLinks } from "./file-links.ts";
 import {
   CLEAR_SCREEN,
   OWN_COLOURS,
@@ -44,6 +45,7 @@ export class ComponentTree {
   render(app: ConsoleApp): boolean {
     const isResized = this.#output.updateSize();
     if (this.#output.updateTheme(app.theme) || isResized) this.clear();
+    this.#output.links = app.links;
     setColourDepth(app.theme);
     const root = <ConsoleContext value={{ app }}>{this.#content}</ConsoleContext>;
     if (this.#mounted === undefined) this.#mounted = { instance: this.#mount(root), root };
@@ -113,6 +115,7 @@ class TerminalOutput extends EventEmitter {
   isDiscarding = false;
   /** Whether the screen is cleared before the next picture: nothing is known of it, or its cells have another ground. */
   isToClear = true;
+  links: FileLinks | undefined;
   #theme: Pick<Theme, "finishLine" | "base"> | undefined;
   readonly #ports: Omit<TreePorts, "onDefect">;
 
@@ -136,7 +139,9 @@ class TerminalOutput extends EventEmitter {
     const start = this.isToClear ? CLEAR_SCREEN : "";
     this.isToClear = false;
     const ground = hasErasedGround ? base.ground : OWN_COLOURS.ground;
-    return shortenOutput(paintBase(start + finishLine(text), { ...base, ground }), hasErasedGround);
+    const painted = paintBase(start + finishLine(text), { ...base, ground });
+    const short = shortenOutput(painted, hasErasedGround);
+    return this.links?.link(short) ?? short;
   }
 
   /** @returns whether cells without colours of their own get others than before */

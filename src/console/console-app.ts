@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
 import type { Call, CommandIo } from "../commands/command.ts";
 import { COMMANDS } from "../commands/registry/registry.ts";
 import type { CommandContext } from "../commands/store-command.ts";
@@ -8,17 +10,19 @@ import { type AlertNews, Alerts } from "./alerts.ts";
 import { type ConsoleTable, listTableNotes, Tables } from "./data/console-table.ts";
 import { ContextList, type OpenedContext } from "./data/context-list.ts";
 import { DetailCache } from "./data/detail-cache.ts";
+import { EtcdReader } from "./data/etcd-reader.ts";
 import { ExplorerTree, getDefaultUnfolded } from "./data/explorer-tree.ts";
 import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
 import { ScreenLog } from "./data/screen-log.ts";
 import { TabCounter, type TabCounts } from "./data/tab-counter.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
+import { canShowLinks, FileLinks } from "./file-links.ts";
 import { Drafts } from "./parts/drafts.ts";
 import { createKeymap, type KeyAction, type Keymap, listKeyActions } from "./parts/keymap.ts";
 import { Overlays } from "./parts/overlays.ts";
-import { clampCursors } from "./state/clamp-cursors.ts";
-import { type ConsoleState, getActiveTab, TOAST_DURATION } from "./state/console-state.ts";
+import { type CursorLists, clampCursors } from "./state/clamp-cursors.ts";
+import { type ConsoleState, isEtcdTab, type TabState, TOAST_DURATION } from "./state/console-state.ts";
 import { clamp, type RowList } from "./state/cursor.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import {
@@ -65,8 +69,12 @@ interface ConsolePorts {
   redraw(): void;
   /** Whether nobody has typed for a while. */
   getIsQuiet(): boolean;
+  /**
+   * Runs `action` when what is being rendered is on the screen: the terminal has answered after it, or it never answers. Call it while a
+   * picture is rendered.
+   */
   runWhenShown(action: () => void): void;
-  quit(code: number): void;
+  quit(): void;
 }
 
 /**
@@ -74,7 +82,7 @@ interface ConsolePorts {
  * components, which are rendered again for every picture.
  */
 export class ConsoleApp {
-  readonly #ports: ConsolePorts;
+  readonly ports: ConsolePorts;
   /** All actions that keys can be bound to, the user's own first. */
   readonly actions: readonly KeyAction[];
   readonly keymap: Keymap;
@@ -94,6 +102,9 @@ export class ConsoleApp {
   readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
+  readonly etcd: EtcdReader;
+  /** Undefined if the terminal is not known to show links, or they are not wanted. */
+  readonly links: FileLinks | undefined;
   /** A past state has counts of its own. */
   #counters = new WeakMap<ShownData, TabCounter>();
   readonly #tables = new Tables();
@@ -105,7 +116,7 @@ export class ConsoleApp {
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
   constructor(ports: ConsolePorts) {
-    this.#ports = ports;
+    this.ports = ports;
     const { context, io, call } = ports;
     const { userCommands, keyBindings } = context.settings;
     this.actions = [...listUserKeyActions(userCommands), ...listKeyActions(COMMANDS)];
@@ -133,6 +144,9 @@ export class ConsoleApp {
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange);
+    this.etcd = new EtcdReader(context, notifyChange);
+    if (context.settings.hyperlinks && canShowLinks(io.env))
+      this.links = new FileLinks(join(import.meta.dirname, ".."), hostname());
     for (const finding of findings) this.log.add(finding);
     const [first] = findings;
     if (first !== undefined) this.showToast(first, "problem");
@@ -151,19 +165,14 @@ export class ConsoleApp {
     return this.#pastEvents.events;
   }
   get context(): CommandContext {
-    return this.#ports.context;
-  }
-  get env(): CommandIo["env"] {
-    return this.#ports.io.env;
-  }
-  get io(): CommandIo {
-    return this.#ports.io;
-  }
-  get call(): Call {
-    return this.#ports.call;
+    return this.ports.context;
   }
   get state(): ConsoleState {
     return this.#state;
+  }
+  /** How the active tab is displayed. */
+  get tabState(): TabState {
+    return this.#state.tabs[this.#state.tab];
   }
   get isReadOnly(): boolean {
     return this.context.settings.readOnly;
@@ -171,8 +180,8 @@ export class ConsoleApp {
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
     const wanted = this.state.configuredTheme ?? this.state.theme;
-    const isAscii = this.call.flags.ascii === true;
-    const theme = chooseTheme(wanted, this.io.env, isAscii, this.#ports.getIsLight?.());
+    const isAscii = this.ports.call.flags.ascii === true;
+    const theme = chooseTheme(wanted, this.ports.io.env, isAscii, this.ports.getIsLight?.());
     const { kind } = this.liveView.connection;
     if (kind === "live" || kind === "opening" || kind === "past") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
@@ -196,12 +205,12 @@ export class ConsoleApp {
   /** The wall clock for displayed ages: it moves in steps, because each change is written to the terminal. */
   getShownTime(): number {
     if (this.liveView.past !== undefined) return this.getWallTime();
-    const step = this.#ports.getIsQuiet() ? STEPS.quiet : STEPS.active;
+    const step = this.ports.getIsQuiet() ? STEPS.quiet : STEPS.active;
     return Math.floor(this.getWallTime() / step) * step;
   }
 
   getScreenSize(): Size {
-    const { columns: width, rows: height } = this.io.terminal.getSize();
+    const { columns: width, rows: height } = this.ports.io.terminal.getSize();
     return { width, height };
   }
 
@@ -233,17 +242,12 @@ export class ConsoleApp {
 
   /** The lines above the titles of the table's columns. */
   get tableNotes(): ReturnType<typeof listTableNotes> {
-    return listTableNotes(this.table, getActiveTab(this.state), this.getTabCounts()[this.state.tab]);
+    return listTableNotes(this.table, this.tabState, this.getTabCounts()[this.state.tab]);
   }
 
   /** The number of lines above the rows of the table. */
   get titleHeight(): number {
-    return 1 + this.tableNotes.length + this.pictureHeight;
-  }
-
-  /** Returns the number of visible rows. @param height  lines of the table's pane */
-  computeTableHeight(height: number): number {
-    return Math.max(1, height - this.titleHeight);
+    return 1 + this.tableNotes.length + this.pictureHeight + (isEtcdTab(this.state.tab) ? 1 : 0);
   }
 
   /** Counts the lines of the panel: one that says so if it has none, and one more for the titles of a table. */
@@ -265,6 +269,17 @@ export class ConsoleApp {
     );
   }
 
+  /** The lists that have a cursor, with the number of rows for which there is room. */
+  getLists(): CursorLists {
+    const { table, explorer, panel } = this.getLayout() ?? {};
+    const titles = this.getPanelTable() === undefined ? 0 : 1;
+    return {
+      table: { rows: this.table, height: Math.max(1, (table?.height ?? 1) - this.titleHeight) },
+      explorer: { rows: this.tree, height: (explorer?.height ?? 2) - 1 },
+      panel: { rows: this.getPanelRows(), height: (panel?.height ?? 1) - titles },
+    };
+  }
+
   getTabCounts(): TabCounts {
     return this.#getCounter().countTabs(this.liveView.snapshot, this.getWallTime());
   }
@@ -282,11 +297,11 @@ export class ConsoleApp {
 
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined {
-    return this.table.getSubjectAt(getActiveTab(this.state).cursor.index);
+    return this.table.getSubjectAt(this.tabState.cursor.index);
   }
 
   getDetail(): Detail | undefined {
-    const { index } = getActiveTab(this.state).cursor;
+    const { index } = this.tabState.cursor;
     return this.#detailCache.getDetail(
       this.getSubject(),
       this.liveView.snapshot,
@@ -299,7 +314,7 @@ export class ConsoleApp {
 
   /** Runs an action by its id. */
   act(id: string): void {
-    this.#ports.act(this, id);
+    this.ports.act(this, id);
   }
 
   /** Changes the console state; the screen follows. */
@@ -312,7 +327,7 @@ export class ConsoleApp {
 
   /** Requests a picture after a change outside the console state. */
   notifyChange(): void {
-    this.#ports.repaint();
+    this.ports.repaint();
   }
 
   /** @param isTrue  called for every picture: the toast disappears as soon as it returns false */
@@ -323,34 +338,21 @@ export class ConsoleApp {
 
   /** Copies a text to the clipboard of the user's terminal. */
   copy(text: string, what: string): void {
-    this.io.writeOutput(formatClipboardSequence(text));
+    this.ports.io.writeOutput(formatClipboardSequence(text));
     this.showToast(`copied ${what}`);
   }
 
   /** Stores the preferences for the next session. */
   savePreferences(): void {
-    writePreferences(getPreferencesPath(this.io, this.context.settings), toConsolePreferences(this.state));
-  }
-
-  suspend(): void {
-    this.#ports.suspend();
-  }
-
-  lendTerminal<T>(use: () => Promise<T>): Promise<T> {
-    return this.#ports.lendTerminal(use);
-  }
-
-  switchContext(name: string | undefined): void {
-    this.#ports.switchContext(name);
+    writePreferences(
+      getPreferencesPath(this.ports.io, this.context.settings),
+      toConsolePreferences(this.state),
+    );
   }
 
   redraw(): void {
-    this.#ports.redraw();
+    this.ports.redraw();
     this.notifyChange();
-  }
-
-  quit(code = 0): void {
-    this.#ports.quit(code);
   }
 
   begin(): void {
@@ -364,6 +366,7 @@ export class ConsoleApp {
     this.#live.end();
     this.contexts.end();
     this.#detailCache.end();
+    this.etcd.show(undefined);
   }
 
   /**
@@ -385,11 +388,12 @@ export class ConsoleApp {
   refreshDerivedState(): void {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
-    const { filter, order, columns } = getActiveTab(this.state);
-    this.table.update(snapshot, wall, { filter, order, columns });
+    const { filter, order, columns } = this.tabState;
+    this.etcd.show(this.state.tab);
+    this.table.update(snapshot, wall, { filter, order, columns }, this.etcd.rows);
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     this.#updateTree();
-    this.#clampCursors();
+    this.update((state) => clampCursors(state, this.getLists(), this.getPresentTime()));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);
   }
 
@@ -397,7 +401,7 @@ export class ConsoleApp {
     const now = this.context.clock.now();
     const contexts = this.contexts.all;
     const isRecent = now - this.#treeAt < QUIET_EXPLORER && contexts === this.#shownContexts;
-    if (this.#ports.getIsQuiet() && isRecent) return;
+    if (this.ports.getIsQuiet() && isRecent) return;
     this.#shownContexts = contexts;
     const { snapshot } = this.liveView;
     const counts = this.getTabCounts();
@@ -409,19 +413,6 @@ export class ConsoleApp {
     this.tree.update(inputs, this.getWallTime(), this.theme.signs);
   }
 
-  #clampCursors(): void {
-    const layout = this.getLayout();
-    if (layout === undefined) return;
-    const lists = {
-      table: this.table,
-      tree: this.tree,
-      panel: this.getPanelRows(),
-      panelTable: this.getPanelTable(),
-      tableHeight: this.computeTableHeight(layout.table?.height ?? 1),
-    };
-    this.update((state) => clampCursors(state, layout, lists, this.getPresentTime()));
-  }
-
   /** Shows what has changed by now. */
   catchUp(): void {
     this.liveView.catchUp();
@@ -431,14 +422,6 @@ export class ConsoleApp {
   /** Call this when a frame was built. @param ms  how long it took */
   handleFrameBuilt(ms: number): void {
     this.#live.handleFrameBuilt(ms);
-  }
-
-  /**
-   * Runs `action` when what is being rendered is on the screen: the terminal has answered after it, or it never answers. Call it while a
-   * picture is rendered.
-   */
-  runWhenShown(action: () => void): void {
-    this.#ports.runWhenShown(action);
   }
 
   #handleSnapshot(): void {
@@ -453,7 +436,7 @@ export class ConsoleApp {
     this.notifyChange();
     if (this.#isFirstReadDone || !this.#live.hasRead) return;
     this.#isFirstReadDone = true;
-    this.#ports.onFirstRead?.();
+    this.ports.onFirstRead?.();
   }
 
   #logLostChanges(): void {

@@ -13,7 +13,7 @@ import { OverlayHost } from "./overlays/OverlayFrame.tsx";
 import { Screen } from "./panes/Screen.tsx";
 import { buildUnknownPage } from "./panes/Table.tsx";
 import { formatDetailText } from "./parts/pane-lines.ts";
-import { getActiveTab } from "./state/console-state.ts";
+import { isEtcdTab } from "./state/console-state.ts";
 import type { MouseEvent } from "./terminal/input-event.ts";
 import { buildTerminalModes, POP_KEYBOARD, PUSH_KEYBOARD } from "./terminal/output-sequences.ts";
 import { joinCellTexts, type RowModel } from "./theme/Row.tsx";
@@ -224,12 +224,16 @@ function formatRows(rows: readonly RowModel[]): string[] {
 /** Renders a row as a sentence: each value after the name of its column. */
 function renderSpokenRow(app: ConsoleApp): string[] {
   const { table, state } = app;
-  const { cursor, marks } = getActiveTab(state);
+  const { cursor, marks } = app.tabState;
   const row = `row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
   const { held = 0, waiting = 0 } = app.getTabCounts();
-  const counts = state.tab === "overview" ? ` ${held} held, ${waiting} waiting, problems:` : "";
+  const counts = isEtcdTab(state.tab)
+    ? ` ${app.etcd.status.text},`
+    : state.tab === "overview"
+      ? ` ${held} held, ${waiting} waiting, problems:`
+      : "";
   const head = `${getTabLabel(state.tab)},${counts} ${row}`;
-  if (!app.liveView.hasRead)
+  if (!app.liveView.hasRead && !isEtcdTab(state.tab))
     return formatRows(buildUnknownPage(app, SPOKEN_WIDTH)).map((line) => line.trim());
   if (table.length === 0) return [head, table.empty];
   const facts = table

@@ -24,17 +24,8 @@ const FIRST_DATA = 700;
 /** Without a key for so long, ms, less is written: the next key brings everything up to date. */
 const QUIET = 10_000;
 
-/** Runs the console on a terminal until the user leaves it or the process ends. @returns the exit code */
-export async function runInteractiveConsole(
-  call: Call<ConsoleFlags>,
-  io: CommandIo,
-  context: CommandContext,
-  { view, loan }: { view: TabId | undefined; loan: TerminalLoan },
-): Promise<number> {
-  return await new InteractiveConsole(call, io, context, { view, loan }).run();
-}
-
-class InteractiveConsole {
+/** Runs the console on a terminal. */
+export class InteractiveConsole {
   readonly #io: CommandIo;
   /** As the console was started. */
   readonly #first: OpenedContext;
@@ -92,7 +83,8 @@ class InteractiveConsole {
     const channels = chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true);
     const write = (text: string) => void io.writeOutput(text);
     this.#progress = new ProgressNotifier(write, { isWanted: channels.desktop });
-    this.#notifier = new AlertNotifier(write, {
+    this.#notifier = new AlertNotifier({
+      write,
       channels,
       name: cleanToWidth(context.settings.prefix, 40),
       sign: this.#app.theme.signs.marks.held,
@@ -121,9 +113,9 @@ class InteractiveConsole {
       getIsQuiet: () => this.#isQuiet,
       runWhenShown: (action) => this.#shownQuery.add(() => this.#guard(action)),
       onFirstRead: () => this.#releasePaint(),
-      quit: (code) => {
+      quit: () => {
         this.#keys.end(); // ignores input after the key that quits
-        this.#ended.resolve(code);
+        this.#ended.resolve(EXIT.ok);
       },
     });
   }
@@ -157,6 +149,7 @@ class InteractiveConsole {
     return app.drafts.end();
   }
 
+  /** Runs until the user leaves it or the process ends. @returns the exit code */
   async run(): Promise<number> {
     const leave = () => this.#terminal.leave();
     // Restores the terminal however the process ends: its messages must appear on the user's own screen.

@@ -36,7 +36,9 @@ export async function printConsoleOnce(
   const deadline = context.clock.now() + context.settings.connectTimeout;
   try {
     app.begin();
-    while (app.liveView.connection.kind === "opening" || app.liveView.clusterHealth === undefined) {
+    app.etcd.show(app.state.tab);
+    const { liveView, etcd } = app;
+    while (liveView.connection.kind === "opening" || liveView.clusterHealth === undefined || etcd.isReading) {
       context.signal.throwIfAborted();
       if (context.clock.now() > deadline) break;
       await new Promise<void>((resolve) => {

@@ -8,9 +8,16 @@ export type Subject =
   | { kind: "drain"; scope: DrainScope; name: string }
   /**
    * A row without actions of its own: a past run, an audit record. `about` is the object that it refers to, if known.
-   * `remedy` is a command that solves the problem. `isEndedRun`: `about` may be held by another run by now.
+   * `remedy` is a command that solves the problem. `isEndedRun`: `about` may be held by another run by now. `keys`: its own in etcd.
    */
-  | { kind: "record"; name: string; about?: Subject; remedy?: Remedy; isEndedRun?: true };
+  | {
+      kind: "record";
+      name: string;
+      about?: Subject;
+      remedy?: Remedy;
+      isEndedRun?: true;
+      keys?: readonly string[];
+    };
 
 /** An object that commands can act on. */
 export type ActionableSubject = Exclude<Subject, { kind: "record" }>;

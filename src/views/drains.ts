@@ -1,7 +1,16 @@
 import { formatBriefDuration } from "../base/duration.ts";
-import { type Drain, hasEnded } from "../protocol/drain.ts";
+import { type Drain, type DrainTarget, hasEnded } from "../protocol/drain.ts";
 import { DRAIN_SCOPES } from "../protocol/keys.ts";
+import {
+  computeDrainExtent,
+  findDrainsOfTarget,
+  formatDrainExtent,
+  formatInstantSeconds,
+} from "../state/drain-extent.ts";
+import { describeDrainTarget } from "../state/eviction-preview.ts";
+import type { Snapshot } from "../state/snapshot.ts";
 import { computeDurationWeight, createAgeColumn, createTextColumn } from "./columns.ts";
+import { buildFacts, type Detail } from "./detail.ts";
 import {
   describeChoice,
   describeFieldsOf,
@@ -78,4 +87,27 @@ function formatDrainEnd(drain: Drain, wall: number): string {
   return hasEnded(drain, wall)
     ? `${formatBriefDuration(wall - drain.until)} ago`
     : `in ${formatBriefDuration(drain.until - wall)}`;
+}
+
+/** Builds the detail of a drain, with the runs that still hold something there. */
+export function buildDrainDetail(snapshot: Snapshot, { scope, name }: DrainTarget, wall: number): Detail {
+  const target = { scope, name };
+  const [drain] = findDrainsOfTarget(snapshot, target);
+  const extent = computeDrainExtent(snapshot, target, wall);
+  const left = extent.holders.length;
+  const what = describeDrainTarget(target);
+  return {
+    heading:
+      left === 0
+        ? `drain of ${what}: drained`
+        : `drain of ${what}: no new grants, waiting for ${left} to end`,
+    tone: "problem",
+    facts: buildFacts([
+      ["by", drain?.by],
+      ["why", drain?.why],
+      ["since", drain && formatInstantSeconds(drain.at)],
+      ["ends", drain?.until === undefined ? undefined : formatInstantSeconds(drain.until)],
+    ]),
+    sections: [{ kind: "lines", title: "runs in its scope", lines: formatDrainExtent(extent, target, wall) }],
+  };
 }

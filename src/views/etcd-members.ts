@@ -39,7 +39,7 @@ const MEMBER_STATES = [
 ] as const;
 type MemberState = (typeof MEMBER_STATES)[number];
 
-interface MemberRow {
+export interface MemberRow {
   state: MemberState;
   /** Undefined if the cluster does not list it, or if it is not known whose endpoint it is. */
   member: ClusterMember | undefined;
@@ -147,11 +147,14 @@ const TONES: Readonly<Record<MemberState, Tone>> = {
 
 export const MEMBER_COLUMNS: readonly TableColumn<MemberRow>[] = [
   createTextColumn("name", 1, ({ member }) => member?.name),
-  createStateColumn(
-    1,
-    (state: MemberState) => TONES[state],
-    ({ state }) => state,
-  ),
+  {
+    ...createStateColumn<MemberRow, MemberState>(
+      1,
+      (state) => TONES[state],
+      ({ state }) => state,
+    ),
+    getSortValue: ({ state }) => MEMBER_STATES.indexOf(state),
+  },
   createTextColumn("endpoint", 3, ({ endpoint }) => endpoint),
   createTextColumn("version", 2, ({ version }) => version),
   createNumberColumn("term", 5, ({ status }) => status?.raftTerm),
@@ -191,7 +194,7 @@ function formatMemberId({ member, status }: MemberRow): string {
   return (member?.id ?? status?.memberId)?.toString(16) ?? "";
 }
 
-const MEMBER_JSON = describeObject<MemberRow>("etcdMember", "A member of etcd.", {
+export const MEMBER_JSON = describeObject<MemberRow>("etcdMember", "A member of etcd.", {
   "id?": describeText(
     "id of the member, hexadecimal as in etcd's log",
     (row) => formatMemberId(row) || undefined,

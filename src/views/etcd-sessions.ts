@@ -142,7 +142,7 @@ const SESSION_KEY_JSON = describeObject<SessionRow["contents"][number]>(
   },
 );
 
-const SESSION_JSON = describeObject<SessionRow>("etcdSession", "A session: a lease of etcd.", {
+export const SESSION_JSON = describeObject<SessionRow>("etcdSession", "A session: a lease of etcd.", {
   id: describeText("id of the session, hexadecimal as in etcdctl", formatSessionId),
   "left?": describeInteger(
     "whole seconds until it ends unless it is renewed; missing if it has ended meanwhile",

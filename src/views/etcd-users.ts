@@ -55,6 +55,28 @@ export const USER_COLUMNS: readonly TableColumn<User>[] = [
   createTextColumn("roles", 1, ({ roles }) => roles.join(" ")),
 ];
 
+/** A user with what its roles allow. */
+export interface UserRow extends User {
+  permissions: readonly Permission[];
+}
+
+export function buildUserRows({ users, roles }: UserDirectory): UserRow[] {
+  return users.map((user) => {
+    const own = roles.filter(({ name }) => user.roles.includes(name));
+    return { ...user, permissions: own.flatMap(({ permissions }) => permissions) };
+  });
+}
+
+export const USER_ROW_COLUMNS: readonly TableColumn<UserRow>[] = [
+  ...USER_COLUMNS,
+  createTextColumn(
+    "may",
+    2,
+    ({ permissions }) => permissions.map((one) => `${one.access} ${formatRange(one)}`).join(", "),
+    { below: "sentence" },
+  ),
+];
+
 export const PERMISSION_COLUMNS: readonly TableColumn<PermissionRow>[] = [
   createTextColumn("role", 1, ({ role }) => role),
   createTextColumn("access", 1, ({ permission }) => permission?.access, { title: "MAY" }),
@@ -69,7 +91,7 @@ function formatRange({ key, rangeEnd }: KeyRange): string {
   return `${formatKey(key)} to ${formatKey(rangeEnd)}`;
 }
 
-const USER_JSON = describeObject<User>("etcdUser", "A user of etcd.", {
+export const USER_JSON = describeObject<User>("etcdUser", "A user of etcd.", {
   name: describeText("name of the user", "name"),
   roles: describeTexts("names of its roles", "roles"),
 });

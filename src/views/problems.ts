@@ -58,6 +58,7 @@ export const problemsView: SnapshotView<Problem> = {
     createTextColumn("subject", 1, ({ subject }) => subject),
     createTextColumn("detail", 1, ({ detail }) => detail, { below: "sentence" }),
     createTextColumn("remedy", 2, ({ remedy }) => remedy, { below: "line" }),
+    createTextColumn("docs", 9, ({ kind }) => findPage(kind)),
   ],
   sort: "level",
   getKey: buildProblemId,
@@ -85,6 +86,25 @@ export const problemsView: SnapshotView<Problem> = {
   buildRows: (snapshot, { wall }) => findProblems(snapshot, wall),
   empty: "No problems under this prefix, and none of etcd itself. More checks: signalbox doctor",
 };
+
+/** Kinds of problems and findings, by the page of the documentation that says more. */
+const PAGES: Readonly<Record<string, readonly string[]>> = {
+  "agent.md": ["agent", "launcher"],
+  "crontabs.md": ["crontab", "program"],
+  "etcd.md": ["authentication", "compaction", "lag", "permissions", "transport"],
+  "etcd-versions.md": ["versions"],
+  "maintenance.md": ["drain-ended", "reset-unanswered"],
+  "output.md": ["output"],
+  "schedules.md": ["dead-letter", "late", "overrun", "paused", "postponed"],
+  "when-etcd-fails.md": ["alarm", "etcd", "leader", "member", "quorum", "space"],
+  "worker.md": ["clock", "no-worker"],
+};
+
+/** Finds the page of the documentation about a kind of problems or findings. */
+export function findPage(kind: string): string | undefined {
+  const [page] = Object.keys(PAGES).filter((one) => PAGES[one]?.includes(kind));
+  return page && `docs/${page}`;
+}
 
 /**
  * Finds the problems in a snapshot, failures first. Collections that were not read have no problems.

@@ -125,7 +125,8 @@ describe("notifications outside the screen", () => {
   it("count the news in the title, and restore it once", () => {
     const written: string[] = [];
     const channels = { bell: true, desktop: false, title: true };
-    const notifier = new AlertNotifier((text) => written.push(text), {
+    const notifier = new AlertNotifier({
+      write: (text) => written.push(text),
       channels,
       name: "/prod/",
       sign: "● ",
@@ -145,7 +146,12 @@ describe("notifications outside the screen", () => {
   it("are silent if all ways are off", () => {
     const written: string[] = [];
     const channels = chooseChannels(["off"], "xterm", false);
-    const notifier = new AlertNotifier((text) => written.push(text), { channels, name: "", sign: "" });
+    const notifier = new AlertNotifier({
+      write: (text) => written.push(text),
+      channels,
+      name: "",
+      sign: "",
+    });
     notifier.notify({ text: "x", changes: ["x"] });
     notifier.restoreTitle();
     expect(written).toEqual([]);

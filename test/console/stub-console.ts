@@ -22,10 +22,11 @@ export function createLocksState(): ConsoleState {
 /** Creates what components need of a console: it is live, has read an empty cluster, and nothing is open. */
 export function createStubConsole(more: object = {}): ConsoleApp {
   const snapshot = new SnapshotBuilder(createKeys("/test/"), SNAPSHOT_COLLECTIONS).getSnapshot();
-  const state = createLocksState();
+  const { state = createLocksState() }: { state?: ConsoleState } = more;
   const size = { width: 100, height: 12 };
   const app = {
     state,
+    tabState: state.tabs[state.tab],
     theme: getTheme("mono", "16", true),
     keymap: createKeymap(listKeyActions(COMMANDS), {}).keymap,
     context: {

@@ -37,6 +37,7 @@ export const consoleCommand = declareCommand({
     "allowEdit",
     "theme",
     "mouse",
+    "hyperlinks",
     "notify",
   ],
   examples: {

@@ -131,7 +131,9 @@ export function listSubjectRanges(
     case "drain":
       return [{ key: keys.drain(subject.scope, subject.name || "all") }];
     case "record":
-      return subject.about === undefined ? [] : listSubjectRanges(keys, subject.about, snapshot);
+      return subject.about === undefined
+        ? (subject.keys ?? []).map((key) => ({ key }))
+        : listSubjectRanges(keys, subject.about, snapshot);
   }
 }
 

@@ -15,7 +15,7 @@ import { findChangeObstacle, formatSubjectName, getCommandById } from "../parts/
 /** Shows what has the keyboard in the user's pager. */
 export function openPager(app: ConsoleApp): void {
   const { text } = getShownText(app);
-  void lendTo(app, async () => (await loadPrograms()).openUserPager(app, text, app.context.signal));
+  void lendTo(app, async () => (await loadPrograms()).openUserPager(app.ports.io, text, app.context.signal));
 }
 
 /** Opens a copy of what has the keyboard in the user's editor. The file is removed afterwards. */

@@ -9,10 +9,10 @@ import { openCollisions } from "../overlays/Collisions.tsx";
 import { openDeadLetters } from "../overlays/DeadLetters.tsx";
 import { openDialog, openRowAction } from "../overlays/Dialog.tsx";
 import { listContextWords } from "../overlays/dialog-form.ts";
-import { openEtcd } from "../overlays/Etcd.tsx";
 import { ExportPrompt } from "../overlays/Export.tsx";
 import { isEditKey } from "../overlays/field.ts";
 import { Help } from "../overlays/Help.tsx";
+import { openKeyBrowser } from "../overlays/KeyBrowser.tsx";
 import { openMenu } from "../overlays/Menu.tsx";
 import { openLiveOutput } from "../overlays/output.tsx";
 import { Palette } from "../overlays/Palette.tsx";
@@ -30,6 +30,7 @@ import {
   createSameRowCheck,
   focusNext,
   focusOn,
+  goTo,
   goToPlace,
   mayLeaveJobs,
   showJobs,
@@ -41,7 +42,7 @@ import {
   buildEditAction,
   formatSubjectName,
 } from "../parts/row-actions.ts";
-import { type ConsoleState, getActiveTab, getTabView, updateTab } from "../state/console-state.ts";
+import { type ConsoleState, getTabView, isEtcdTab, updateTab } from "../state/console-state.ts";
 import { getWatchId, toggleWatched } from "../state/watched-rows.ts";
 import { createNamedKey, type InputEvent, type MouseEvent } from "../terminal/input-event.ts";
 import { THEMES } from "../theme/theme.ts";
@@ -65,7 +66,7 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   help: (app) => app.overlays.open(<Help />),
   quit,
   redraw: (app) => app.redraw(),
-  suspend: (app) => app.suspend(),
+  suspend: (app) => app.ports.suspend(),
   nextPane: (app) => focusNext(app, 1),
   previousPane: (app) => focusNext(app, -1),
   pane1: (app) => focusOn(app, "explorer"),
@@ -78,18 +79,8 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   nextTab: (app) => switchTab(app, 1),
   previousTab: (app) => switchTab(app, -1),
-  explorer: (app) =>
-    app.update(({ explorer, ...state }) => ({
-      ...state,
-      explorer: { ...explorer, isOpen: !explorer.isOpen },
-      focus: explorer.isOpen && state.focus === "explorer" ? "table" : state.focus,
-    })),
-  panel: (app) =>
-    app.update(({ panel, ...state }) => ({
-      ...state,
-      panel: { ...panel, isOpen: !panel.isOpen },
-      focus: panel.isOpen && state.focus === "panel" ? "table" : state.focus,
-    })),
+  explorer: (app) => app.update((state) => togglePane(state, "explorer")),
+  panel: (app) => app.update((state) => togglePane(state, "panel")),
   zoom: (app) =>
     app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
   larger: (app) => resizePane(app, 1),
@@ -142,7 +133,8 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   whatIf: wrapRowAction(openWhatIf),
   collisions: openCollisions,
   deadLetters: openDeadLetters,
-  etcd: openEtcd,
+  etcd: (app) => goTo(app, "members", undefined),
+  browseKeys: openKeyBrowser,
   notifyMe: wrapRowAction(toggleWatch),
   output: showOutput,
   edit: wrapRowAction((app) => openDialog(app, [buildEditAction(app.getSubject(), app.liveView.snapshot)])),
@@ -181,9 +173,16 @@ function openEditorHere(app: ConsoleApp): void {
   if (!isRow || !openDefinition(app)) openInEditor(app);
 }
 
+/** Shows or hides a pane. The table gets the keyboard of one that is hidden. */
+function togglePane(state: ConsoleState, pane: "explorer" | "panel"): ConsoleState {
+  const isOpen = !state[pane].isOpen;
+  const focus = !isOpen && state.focus === pane ? "table" : state.focus;
+  return { ...state, focus, [pane]: { ...state[pane], isOpen } };
+}
+
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
 function quit(app: ConsoleApp): void {
-  if (mayLeaveJobs(app, "quit", "running; press again to quit anyway")) app.quit();
+  if (mayLeaveJobs(app, "quit", "running; press again to quit anyway")) app.ports.quit();
 }
 
 /** Asks for a past time; in the past, or while one is read, returns to live. */
@@ -202,7 +201,7 @@ function goBackOrReturn(app: ConsoleApp): void {
 
 /** Undoes one step: first the zoom, then the focus, a range, the marks, and the filter. */
 function goBack(state: ConsoleState): ConsoleState {
-  const tab = getActiveTab(state);
+  const tab = state.tabs[state.tab];
   if (state.zoomed !== undefined) return { ...state, zoomed: undefined };
   if (state.focus !== "table") return { ...state, focus: "table" };
   if (tab.anchor !== undefined) return updateTab(state, { anchor: undefined });
@@ -223,7 +222,7 @@ function exportShown(app: ConsoleApp): unknown {
   }
   const { snapshot } = app.liveView;
   const wall = app.context.clock.getWallTime();
-  const { filter } = getActiveTab(app.state);
+  const { filter } = app.tabState;
   const { table, rows } = app.table.buildExport(wall);
   const { column, descending } = app.table.order;
   const json = {
@@ -288,19 +287,19 @@ function copyName(app: ConsoleApp): void {
 
 /** Copies the row under the cursor as JSON, as `signalbox ls --json` prints it. */
 function copyJson(app: ConsoleApp): void {
-  const row = app.table.getJsonAt(getActiveTab(app.state).cursor.index);
+  const row = app.table.getJsonAt(app.tabState.cursor.index);
   if (row === undefined) return app.showToast("nothing is selected");
   app.copy(formatJsonDocument(row), "the row as JSON");
 }
 
 /** Copies the command that shows the same. */
 function copyCommand(app: ConsoleApp): void {
-  const { filter } = getActiveTab(app.state);
+  const { filter } = app.tabState;
   const subject = toActionable(app.getSubject());
   const list =
     app.state.tab === "overview"
       ? "signalbox overview"
-      : `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
+      : `signalbox ${isEtcdTab(app.state.tab) ? "etcd" : "ls"} ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
   const line =
     subject === undefined || subject.kind === "drain"
       ? list

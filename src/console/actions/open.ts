@@ -5,6 +5,7 @@ import type { ConsoleApp } from "../console-app.ts";
 import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
 import { openRemedy, openTarget } from "../overlays/Dialog.tsx";
 import { openJob } from "../overlays/output.tsx";
+import { openRaw } from "../overlays/RawKeys.tsx";
 import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/navigation.ts";
 import { findSelectedTarget } from "../parts/pane-lines.ts";
 import { getTabView, type TabId } from "../state/console-state.ts";
@@ -18,12 +19,12 @@ export function openSelected(app: ConsoleApp): void {
     case "explorer": {
       const node = app.tree.nodes[app.state.explorer.cursor.index];
       if (node?.context !== undefined) return chooseListedContext(app, node.context.name);
-      if (node?.action !== undefined) return app.act(node.action);
       if (node?.id === CLUSTERS) return unfold(app, node.isOpen !== true);
       return node && goTo(app, node.tab, node.key);
     }
     case "table": {
       const subject = app.getSubject();
+      if (app.state.tab === "sessions") return openRaw(app);
       return getTabView(app.state.tab) === "problems" && subject !== undefined
         ? openProblem(app, subject)
         : openDetail(app);

@@ -34,13 +34,12 @@ interface ConfirmationProps {
 
 /** Shows the line that runs, and asks for Enter. */
 function Confirmation({ command, built }: ConfirmationProps) {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(90);
   const confirm = () => {
     close();
     start(app, command, built);
   };
   useKeys({ enter: confirm });
-  const width = Math.min(90, room.width);
   return (
     <OverlayFrame
       title={command.title}
@@ -55,7 +54,7 @@ function Confirmation({ command, built }: ConfirmationProps) {
 function start(app: ConsoleApp, { title, in: place }: UserCommand, built: BuiltUserCommand): void {
   if (place === "foreground")
     return void lendTo(app, async () => (await loadPrograms()).runOnTerminal(built, app.context.signal));
-  const { done } = app.jobs.start({
+  const done = app.jobs.start({
     title,
     line: built.line,
     run: async (capture) => ({ exitCode: await (await loadPrograms()).runCaptured(built, capture) }),

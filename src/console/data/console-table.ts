@@ -20,7 +20,7 @@ import type { Subject } from "../../state/subject.ts";
 import { buildExportTable, type ExportTable } from "../../views/export-table.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../views/filter.ts";
 import { createHostMacroView } from "../../views/hosts.ts";
-import { VIEWS, type ViewId } from "../../views/index.ts";
+import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../views/index.ts";
 import { parseSortOrder, SortedRows, type SortOrder } from "../../views/sort.ts";
 import type { AnyView, TableColumn } from "../../views/view.ts";
 import { getTabView, type PanelId, type TabId, type TabState } from "../state/console-state.ts";
@@ -32,6 +32,12 @@ export interface TableOptions {
   order: SortOrder | undefined;
   /** Ids of the chosen columns, in order; undefined for those of the view. */
   columns?: readonly string[] | undefined;
+}
+
+/** Rows that were read elsewhere, and what to say if there are none. */
+export interface OutsideRows {
+  rows: readonly object[];
+  empty: string;
 }
 
 /** Number of rows, or of things in a snapshot: 5,000 locks with their runs need 10 MB. */
@@ -48,7 +54,7 @@ interface TableRows {
 
 /** A view over successive snapshots. */
 export class ConsoleTable implements RowList {
-  readonly id: ViewId;
+  readonly id: ViewId | EtcdViewId;
   #view: AnyView<object>;
   /** The largest width of each column, so that columns do not move while data changes or the user scrolls. */
   readonly #widths = new Map<string, number>();
@@ -61,6 +67,7 @@ export class ConsoleTable implements RowList {
   #filter: RowFilter = NO_FILTER;
   #kept: RowCache<object>;
   #source: readonly object[] | undefined;
+  #outside: readonly object[] | undefined;
   /** The columns of the last frame, and those that had values. */
   #placed: readonly PlacedColumn[] = [];
   #filled: ReadonlySet<string> = new Set();
@@ -70,9 +77,9 @@ export class ConsoleTable implements RowList {
   /** Sentences that concern all rows. */
   remarks: readonly string[] = [];
 
-  constructor(id: ViewId) {
+  constructor(id: ConsoleTable["id"]) {
     this.id = id;
-    this.#view = VIEWS[id];
+    this.#view = TABLE_VIEWS[id];
     this.#kept = this.#createKeptRows();
     this.#sorted = new SortedRows(this.#view, this.order);
   }
@@ -105,20 +112,28 @@ export class ConsoleTable implements RowList {
     return this.#wanted?.width;
   }
 
-  /** Computes the rows from a snapshot. Cheap if nothing has changed. */
-  update(snapshot: Snapshot, wall: number, options: TableOptions): void {
+  /** Computes the rows from a snapshot. Cheap if nothing has changed. @param outside  rows that are in no snapshot */
+  update(snapshot: Snapshot, wall: number, options: TableOptions, outside?: OutsideRows): void {
     const isOther = options.filter !== this.#options.filter;
     const isOrdered = options.order === this.#options.order;
     this.#options = options;
     this.#sizeOfSnapshot = countThings(snapshot);
     if (isOther) this.#kept = this.#createKeptRows();
     this.#adaptView(snapshot);
+    if (outside !== undefined) this.#setRows(outside);
     const { rows, viewContext } = this.#kept.computeRows(snapshot, wall);
     this.remarks = this.#view.listRemarks?.(viewContext) ?? [];
     if (rows === this.#source && isOrdered) return;
     this.#source = rows;
     if (!isOrdered) this.#sorted = new SortedRows(this.#view, this.order);
     this.#rows = this.#sorted.sort(rows);
+  }
+
+  #setRows({ rows, empty }: OutsideRows): void {
+    if (this.#outside === rows && this.empty === empty) return;
+    this.#outside = rows;
+    this.#view = { ...this.#view, of: "snapshot", empty, buildRows: () => rows };
+    this.forgetRows();
   }
 
   /** Hosts have a column for each resource with host macros that there is. */
@@ -205,11 +220,16 @@ export class ConsoleTable implements RowList {
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
   }
 
+  /** Tells filters, orders and choices of columns apart. */
+  #getId(): string {
+    const { filter, columns } = this.#options;
+    return JSON.stringify([filter, this.order, columns]);
+  }
+
   /** Remembers the width at which no cell is cut. It only grows, so that the table keeps its place. */
   #wantWidth(strips: readonly GridColumn<object>[]): void {
     const width = computeWholeWidth(strips);
-    const { filter, columns } = this.#options;
-    const id = `${filter} ${JSON.stringify([this.order, columns])}`;
+    const id = this.#getId();
     const before = this.#wanted?.id === id ? this.#wanted.width : 0;
     this.#wanted = { id, width: Math.max(before, width) };
   }
@@ -241,14 +261,13 @@ export class ConsoleTable implements RowList {
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
   #buildStrips(rows: readonly object[], wall: number, look: TableLook): GridColumn<object>[] {
-    const { filter, columns } = this.#options;
-    const shown = `${look.width} ${filter} ${JSON.stringify([this.order, columns])}`;
+    const shown = `${look.width} ${this.#getId()}`;
     if (shown !== this.#shown) {
       this.#widths.clear();
       this.#isBrief = false;
     }
     this.#shown = shown;
-    const all = chooseColumns(this.#view.columns, columns);
+    const all = chooseColumns(this.#view.columns, this.#options.columns);
     const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
     const filled = strips.filter(
       ({ column: { id }, texts }) => this.#widths.has(id) || texts.some((text) => text.trim() !== ""),

@@ -1,20 +1,13 @@
 import type { CommandContext } from "../../commands/store-command.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
 import { isHolding } from "../../protocol/admission.ts";
-import type { DrainTarget } from "../../protocol/drain.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
 import { findClaim } from "../../state/claims.ts";
-import {
-  computeDrainExtent,
-  findDrainsOfTarget,
-  formatDrainExtent,
-  formatInstantSeconds,
-} from "../../state/drain-extent.ts";
-import { describeDrainTarget } from "../../state/eviction-preview.ts";
 import type { SessionLivenessMap } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { type Subject, toActionable } from "../../state/subject.ts";
-import { buildFacts, type Detail, type DetailContext } from "../../views/detail.ts";
+import type { Detail, DetailContext } from "../../views/detail.ts";
+import { buildDrainDetail } from "../../views/drains.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
 import { buildHostDetail, findHostState } from "../../views/hosts.ts";
 import { buildQueueDetail } from "../../views/queues.ts";
@@ -173,7 +166,7 @@ function buildOwnDetail(subject: Subject, inputs: DetailInputs): Detail | undefi
     case "schedule":
       return buildScheduleDetail(snapshot, subject.name, inputs);
     case "drain":
-      return buildDrainDetail(subject, inputs);
+      return buildDrainDetail(snapshot, subject, wall);
     case "record":
       return undefined;
   }
@@ -207,29 +200,6 @@ function listDetailTickets(subject: Subject, snapshot: Snapshot, wall: number): 
 
 function listFirstEntry({ entries: [first] }: { entries: readonly { entry: QueueEntry }[] }): QueueEntry[] {
   return first === undefined ? [] : [first.entry];
-}
-
-/** Builds the detail of a drain, with the runs that still hold something there. */
-function buildDrainDetail(subject: Subject & { kind: "drain" }, { snapshot, wall }: DetailInputs): Detail {
-  const target: DrainTarget = { scope: subject.scope, name: subject.name };
-  const [drain] = findDrainsOfTarget(snapshot, target);
-  const extent = computeDrainExtent(snapshot, target, wall);
-  const left = extent.holders.length;
-  const what = describeDrainTarget(target);
-  return {
-    heading:
-      left === 0
-        ? `drain of ${what}: drained`
-        : `drain of ${what}: no new grants, waiting for ${left} to end`,
-    tone: "problem",
-    facts: buildFacts([
-      ["by", drain?.by],
-      ["why", drain?.why],
-      ["since", drain && formatInstantSeconds(drain.at)],
-      ["ends", drain?.until === undefined ? undefined : formatInstantSeconds(drain.until)],
-    ]),
-    sections: [{ kind: "lines", title: "runs in its scope", lines: formatDrainExtent(extent, target, wall) }],
-  };
 }
 
 function buildPlainDetail(subject: Subject, { facts }: DetailInputs): Detail {

@@ -29,8 +29,6 @@ export interface TreeNode {
   key?: string;
   /** The context that it leads to instead; `name` is undefined for the settings of no context. */
   context?: { name: string | undefined };
-  /** The action that it runs instead. */
-  action?: string;
 }
 
 /** Characters of a bar: full and empty. */

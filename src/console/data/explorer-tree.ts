@@ -97,7 +97,7 @@ function buildEtcdNode(health: OutsideInputs["health"]): TreeNode {
   const members = health === undefined ? "" : `${up}/${total}`;
   const note = fault === undefined ? members : shortenAlarm(fault);
   const tone = up < total || fault !== undefined ? "problem" : "plain";
-  return { id: "etcd", depth: 0, label: "etcd", note, tone, tab: "problems", action: "etcd" };
+  return { id: "etcd", depth: 0, label: "etcd", note, tone, tab: "members" };
 }
 
 /**

@@ -83,8 +83,8 @@ export class Jobs {
     return this.#list.filter(({ code }) => code === undefined);
   }
 
-  /** Starts a command. Never fails: the result is in the job. */
-  start({ run, ...request }: JobRequest): { job: ConsoleJob; done: Promise<ConsoleJob> } {
+  /** Runs a command. Never fails: the result is in the job, which has ended then. */
+  start({ run, ...request }: JobRequest): Promise<ConsoleJob> {
     const { clock } = this.#ports;
     const now = clock.getWallTime();
     const job: ConsoleJob = {
@@ -98,7 +98,7 @@ export class Jobs {
     this.#next += 1;
     this.#list = [job, ...this.#list].slice(0, MOST_JOBS);
     this.#ports.onChange();
-    return { job, done: this.#run(job, run) };
+    return this.#run(job, run);
   }
 
   /** Interrupts a job, as Ctrl+C would. What it has already written to etcd stays. */

@@ -8,43 +8,51 @@ import type { Snapshot } from "../../state/snapshot.ts";
 /** Least time between two reads, ms. */
 const PAUSE = 500;
 
+const NO_OUTCOMES: OutcomeHistories = new Map();
+
 /**
  * Reads the outcomes of one schedule or of all, for an overlay. Reads them again when a run has ended, at the revision of
  * the snapshot that is shown.
  */
 export class OutcomeReader {
-  readonly #context: CommandContext;
-  readonly #ranges: readonly Required<KeyRange>[];
-  readonly #onChange: () => void;
-  readonly #stop = new AbortController();
-  #outcomes: OutcomeHistories = new Map();
-  /** The state that the last read belongs to, and when it was begun, monotonic, ms. */
-  #last: { of: unknown; at: number } | undefined;
-  #isReading = false;
-  #hasRead = false;
-  #fault: string | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #reader: RepeatedRead<OutcomeHistories>;
+  /** Resolves when a read is wanted. */
+  #wanted = Promise.withResolvers<void>();
+  #isWanted = false;
+  #revision = 0n;
+  /** The state that the last read belongs to. */
+  #of: unknown = this;
 
   constructor(context: CommandContext, ranges: readonly Required<KeyRange>[], onChange: () => void) {
-    this.#context = context;
-    this.#ranges = ranges;
-    this.#onChange = onChange;
+    const read = async (signal: AbortSignal) => {
+      await this.#wanted.promise;
+      this.#wanted = Promise.withResolvers();
+      this.#isWanted = false;
+      try {
+        return await readOutcomes(context, ranges, this.#revision, signal);
+      } catch (error) {
+        this.#of = this; // tries again, though nothing has changed
+        throw error;
+      }
+    };
+    this.#reader = new RepeatedRead({ clock: context.clock, pause: PAUSE, read, onChange });
   }
 
   /** By schedule. The same map until they are read again. */
   get outcomes(): OutcomeHistories {
-    return this.#outcomes;
+    return this.#reader.value ?? NO_OUTCOMES;
   }
 
   /** Why they are not known, or not known any more; undefined if they are. */
   get obstacle(): string | undefined {
-    if (this.#fault !== undefined) return `the outcomes of schedules cannot be read: ${this.#fault}`;
-    return this.#hasRead ? undefined : "reading the outcomes of schedules";
+    const { value, fault } = this.#reader;
+    if (fault !== undefined) return `the outcomes of schedules cannot be read: ${fault}`;
+    return value === undefined ? "reading the outcomes of schedules" : undefined;
   }
 
-  /** Whether newer outcomes are being read, or will be in a moment. */
+  /** Whether newer outcomes will be read in a moment. */
   get isBehind(): boolean {
-    return this.#isReading || this.#timer !== undefined;
+    return this.#isWanted;
   }
 
   /**
@@ -52,46 +60,13 @@ export class OutcomeReader {
    * @param of  what is stored beside the outcomes and changes with them
    */
   refresh(of: unknown, { revision }: Pick<Snapshot, "revision">): void {
-    if (this.#isReading || revision === 0n || this.#stop.signal.aborted || this.#last?.of === of) return;
-    const now = this.#context.clock.now();
-    const wait = (this.#last?.at ?? Number.NEGATIVE_INFINITY) + PAUSE - now;
-    if (wait > 0) {
-      this.#timer ??= setTimeout(() => this.#onWaited(), wait);
-      return;
-    }
-    this.#last = { of, at: now };
-    this.#isReading = true;
-    void this.#read(revision).finally(() => {
-      this.#isReading = false;
-      if (!this.#stop.signal.aborted) this.#onChange();
-    });
+    if (revision === 0n || of === this.#of) return;
+    [this.#of, this.#revision, this.#isWanted] = [of, revision, true];
+    this.#wanted.resolve();
   }
 
   end(): void {
-    clearTimeout(this.#timer);
-    this.#stop.abort(new Error("the view was closed"));
-  }
-
-  #onWaited(): void {
-    this.#timer = undefined;
-    this.#onChange();
-  }
-
-  async #read(revision: bigint): Promise<void> {
-    const { signal } = this.#stop;
-    try {
-      const read = await readOutcomes(this.#context, this.#ranges, revision, signal);
-      this.#outcomes = read;
-      this.#fault = undefined;
-      this.#hasRead = true;
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#fault = getErrorMessage(error);
-      const begun = this.#context.clock.now();
-      // Tries again after a pause, though nothing has changed.
-      this.#last = { of: Symbol("none"), at: begun };
-      this.#timer ??= setTimeout(() => this.#onWaited(), PAUSE);
-    }
+    this.#reader.end();
   }
 }
 

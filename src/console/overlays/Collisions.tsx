@@ -20,7 +20,7 @@ const MOST_SCHEDULES = 2_000;
 
 /** Shows which schedules compete in the next 24 hours, and suggests other minutes. @param ids  their collisions come first */
 function Collisions({ ids }: { ids: ReadonlySet<string> }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(110);
   const { snapshot } = app.liveView;
   const { schedules, dues, resources, calendars } = snapshot;
   const isTooMany = schedules.size > MOST_SCHEDULES;
@@ -48,7 +48,6 @@ function Collisions({ ids }: { ids: ReadonlySet<string> }) {
     openDialog(app, ["reason" in edit ? edit : { ...edit, flags: { ...edit.flags, ...flags } }]);
   };
   useKeys({ q: close, enter: openSuggestion }, (event) => move(getChord(event)));
-  const width = Math.min(110, room.width);
   const texts = suggestions.map((one) => describeSuggestion(one, schedules.get(one.id)?.value?.cron));
   const lines = isKnown
     ? [true, false].flatMap((isOwn) => describeCollisions(selectCollisions(found.report, ids, isOwn)))

@@ -8,10 +8,9 @@ import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Hints } from "../parts/overlays.ts";
 import { getCommandById, type RowAction } from "../parts/row-actions.ts";
-import { clamp, computeWindowTop } from "../state/cursor.ts";
 import { createRow, type RowModel } from "../theme/Row.tsx";
 import { openDialog, openTarget } from "./Dialog.tsx";
-import { getChord, OverlayFrame, useKeys, useListCursor, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
+import { getChord, ListFrame, useKeys, useListCursor, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 
 /** Opens the dead letters of the chosen schedules; of all if none is chosen, and in the overview of everything. */
 export function openDeadLetters(app: ConsoleApp): void {
@@ -25,7 +24,7 @@ export function openDeadLetters(app: ConsoleApp): void {
 
 /** Occurrences that were given up: each can be run again or deleted. @param ids  their schedules; undefined: all */
 function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, close } = useOverlay(120);
   const { keys } = app.context;
   const [only] = ids ?? [];
   const reader = useOutcomes(
@@ -65,34 +64,26 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
     },
     (event) => move(getChord(event)),
   );
-  const width = Math.min(120, room.width);
-  const height = clamp(letters.length, 1, room.height - 1);
-  const top = computeWindowTop(at, letters.length, height);
-  const shown = letters.slice(top, top + height);
   const { signs } = app.theme;
-  const table = { columns: DEAD_LETTER_COLUMNS, rows: shown, wall: app.getShownTime() };
+  const table = { columns: DEAD_LETTER_COLUMNS, rows: letters, wall: app.getShownTime() };
   const { head, rows } = buildGridSpans(table, app.theme.createLook(width - 3));
   return (
-    <OverlayFrame
+    <ListFrame
       title={ids === undefined ? "dead letters" : `dead letters of ${formatShortList([...ids], 2)}`}
-      rows={
+      head={
         letters.length === 0
           ? [createRow(reader?.obstacle ?? "no dead letters", "quiet")]
-          : [
-              { cells: [{ text: "   " }, ...head] },
-              ...rows.map(([spans = []], index): RowModel => {
-                const isMarked = marked.includes(shown[index] as DeadLetter);
-                const mark = isMarked ? ({ text: signs.marked, role: "marked" } as const) : { text: " " };
-                return {
-                  cells: [{ text: " " }, mark, { text: " " }, ...spans],
-                  selection: top + index === at ? "focused" : undefined,
-                };
-              }),
-            ]
+          : [{ cells: [{ text: "   " }, ...head] }]
       }
+      rows={rows.map(([spans = []], index): RowModel => {
+        const isMarked = marked.includes(letters[index] as DeadLetter);
+        const mark = isMarked ? ({ text: signs.marked, role: "marked" } as const) : { text: " " };
+        return { cells: [{ text: " " }, mark, { text: " " }, ...spans] };
+      })}
+      cursor={at}
       hints={letters.length === 0 ? [] : LETTER_HINTS}
       width={width}
-      onPress={(row) => row > 0 && setAt(top + row - 1)}
+      onPress={setAt}
     />
   );
 }

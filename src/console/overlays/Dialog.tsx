@@ -1,5 +1,4 @@
 import { useEffect, useLayoutEffect, useState } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
 import { mapAtMost } from "../../base/wait.ts";
 import type { RowCommandId } from "../../commands/registry/registry.ts";
@@ -57,7 +56,7 @@ interface DialogProps {
 
 /** Shows what a command would do, lets the user fill in its flags, asks for confirmation, and runs it. */
 export function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps) {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(100);
   const { spec } = givenForms[0];
   const [state, setState] = useState<DialogState>(() => createDialogState(givenForms));
   const change = (part: Partial<DialogState>) => setState((known) => ({ ...known, ...part }));
@@ -163,7 +162,6 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
       change(part);
     },
   );
-  const width = Math.min(100, room.width);
   const rows = buildDialogRows(
     {
       app,
@@ -187,7 +185,7 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
   };
   return (
     <OverlayFrame
-      title={cleanToWidth(title, width - 4)}
+      title={title}
       rows={rows}
       hints={[fields.length > 0 && ["Tab", "next field"], isReady && ["Enter", spec.id]]}
       escape="cancel"
@@ -254,7 +252,7 @@ async function runJobRequests(
   requests: readonly JobRequest[],
 ): Promise<readonly ConsoleJob[]> {
   showJobs(app);
-  const results = await mapAtMost(requests, AT_ONCE, (request) => app.jobs.start(request).done);
+  const results = await mapAtMost(requests, AT_ONCE, (request) => app.jobs.start(request));
   reportResults(app, results);
   return results;
 }

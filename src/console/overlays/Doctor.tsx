@@ -6,6 +6,7 @@ import { formatLevelCounts, judgeFinding, LEVEL_WIDTH } from "../../commands/che
 import type { Command } from "../../commands/command.ts";
 import { COMMANDS } from "../../commands/registry/registry.ts";
 import { wrapText } from "../../commands/see/grid.ts";
+import { findPage } from "../../views/problems.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { goTo } from "../parts/navigation.ts";
 import { getCommandById, hasFlag } from "../parts/row-actions.ts";
@@ -150,7 +151,7 @@ function buildFindingRows(
   finding: Finding,
   columns: { check: number; detail: number },
 ): RowModel[] {
-  const { check, detail, remedy = "" } = finding;
+  const { check, detail, remedy = "", kind } = finding;
   const { word, tone } = judgeFinding(finding);
   const checks = wrapText(clean(check), columns.check);
   const details = wrapText(clean(detail), columns.detail);
@@ -165,6 +166,7 @@ function buildFindingRows(
     }),
   );
   if (!hasRemedy(finding)) return rows;
+  const page = findPage(kind);
   const sign = `${app.theme.signs.arrow} `;
   const start = LEVEL_WIDTH + columns.check + 3 - sign.length;
   return [
@@ -176,6 +178,7 @@ function buildFindingRows(
         { text, role: "key" as const },
       ],
     })),
+    ...(page === undefined ? [] : [createRow(padText("", start + sign.length) + page, "quiet")]),
   ];
 }
 

@@ -15,25 +15,21 @@ import {
   formatTextTable,
 } from "../../views/export-table.ts";
 import { createRow, type RowCell, type RowModel } from "../theme/Row.tsx";
-import { buildFieldCells, createField, editField } from "./field.ts";
-import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
 /** Asks where to write a document, and writes it. */
 export function ExportPrompt({ document }: { document: ExportDocument }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, close } = useOverlay(100);
   const formats = listExportFormats(document);
-  const [field, setField] = useState(() => {
-    const name = formatExportName(document.name, formats[0] ?? "txt", app.context.clock.getWallTime());
-    return createField(join(process.cwd(), name));
-  });
+  const name = formatExportName(document.name, formats[0] ?? "txt", app.getPresentTime());
+  const field = useField(join(process.cwd(), name));
   const [note, setNote] = useState<string>();
   /** The path for which the user was asked whether to replace the file. */
   const [asked, setAsked] = useState<string>();
   const [isWriting, setWriting] = useState(false);
   const typed = field.text.trim();
   const format = formats.find((one) => one === findExportFormat(typed));
-  const change = (text: typeof field) => {
-    setField(text);
+  const forget = () => {
     setNote(undefined);
     setAsked(undefined);
   };
@@ -41,7 +37,8 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
   const changeFormat = (by: 1 | -1) => {
     const at = format === undefined ? -1 : formats.indexOf(format);
     const next = formats[(at + by + formats.length) % formats.length] ?? "txt";
-    change(createField(`${format === undefined ? typed : typed.replace(/\.[a-z]+$/i, "")}.${next}`));
+    field.setText(`${format === undefined ? typed : typed.replace(/\.[a-z]+$/i, "")}.${next}`);
+    forget();
   };
   const write = async () => {
     if (typed === "") return setNote("type the name of a file");
@@ -58,6 +55,7 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
       return setNote(`${quoteText(path, 200)} exists; Enter replaces it`);
     }
     close();
+    app.links?.setWritten(clean(path), path);
     app.showToast(`wrote ${clean(path)}`);
   };
   const keys = {
@@ -65,16 +63,12 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
     tab: () => changeFormat(1),
     "shift+tab": () => changeFormat(-1),
   };
-  useKeys(isWriting ? { escape: undefined } : keys, (event) => {
-    const next = isWriting ? undefined : editField(field, event);
-    if (next !== undefined && next !== field) change(next);
-  });
-  const width = Math.min(100, room.width);
+  useKeys(isWriting ? { escape: undefined } : keys, (event) => !isWriting && field.edit(event) && forget());
   return (
     <OverlayFrame
-      title={`export ${clean(document.name, 40)}`}
+      title={`export ${document.name}`}
       rows={[
-        { cells: [{ text: "file   ", role: "key" }, ...buildFieldCells(field, width - 7)] },
+        { cells: [{ text: "file   ", role: "key" }, ...field.buildCells(width - 7)] },
         buildFormatRow(formats, format),
         ...(note === undefined ? [] : wrapText(note, width).map((text) => createRow(text, "problem"))),
       ]}

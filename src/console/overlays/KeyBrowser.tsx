@@ -1,15 +1,15 @@
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../base/bytes.ts";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { pluralize } from "../../base/text.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { type FolderChild, readFolderPage } from "../../observe/etcd-keys.ts";
 import { describeOwnKey } from "../../views/own-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import type { RowCell } from "../theme/Row.tsx";
+import { clamp } from "../state/cursor.ts";
+import { BLANK_ROW, buildTreeCells, joinCellTexts, type RowCell } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
-import { type ListLine, type RowPlace, ScreenList, useOverlay } from "./OverlayFrame.tsx";
+import { getChord, ListFrame, moveInList, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { Prompt } from "./Prompt.tsx";
 import { copyBinaryText, editValue, openCreateKey, openDeleteKey, RawKeys } from "./RawKeys.tsx";
 
@@ -19,59 +19,67 @@ export function openKeyBrowser(app: ConsoleApp): void {
 }
 
 function KeyBrowser({ tree }: { tree: KeyTree }) {
-  const { app, room } = useOverlay();
+  const { app, room, close } = useOverlay();
   useEffect(() => {
     tree.start();
     return () => tree.stop();
   }, [tree]);
-  const { nodes, count, revision, root } = tree;
+  const { nodes, place, count, revision, root } = tree;
+  const [, setMoves] = useState(0);
+  const found = nodes.findIndex((one) => getId(one) === place.id);
+  const at = found >= 0 ? found : clamp(place.at, 0, nodes.length - 1);
+  const node = nodes[at];
+  const select = (to: number) => {
+    Object.assign(place, { at: to, id: nodes[to] && getId(nodes[to]) });
+    setMoves((moves) => moves + 1);
+  };
   const reread = () => tree.reread();
-  const find = (id: string | undefined) => nodes.find((node) => getId(node) === id);
+  const open = () => node && openNode(app, tree, node);
   /** Runs an action on the key under the cursor. */
-  const actOnKey = (act: (app: ConsoleApp, key: string, onDone: () => void) => unknown) => (id?: string) => {
-    const node = find(id);
+  const actOnKey = (act: (app: ConsoleApp, key: string, onDone: () => void) => unknown) => () => {
     if (node?.kind === "key") act(app, node.key, reread);
     else app.showToast("this acts on one key: open the folder");
   };
-  const fold = (isOpen: boolean) => (id?: string) => {
-    const node = find(id);
+  const fold = (isOpen: boolean) => () => {
     if (node?.kind === "folder" && node.isOpen !== isOpen) tree.toggle(node.key);
   };
+  const askPrefix = () =>
+    app.overlays.open(
+      <Prompt
+        title="show keys with a prefix"
+        note="the beginning of the keys; empty for all"
+        start={decodeUtf8(root) ?? ""}
+        verb="show"
+        onSubmit={(text) => void tree.setRoot(encodeUtf8(text))}
+      />,
+    );
+  useKeys(
+    {
+      q: close,
+      enter: open,
+      left: fold(false),
+      right: fold(true),
+      "/": askPrefix,
+      r: reread,
+      e: actOnKey(editValue),
+      delete: actOnKey(openDeleteKey),
+      n: () => openCreateKey(app, findFolder(node, root), reread),
+      y: () => copyBinaryText(app, node?.key ?? "", "the key"),
+    },
+    (event) => select(moveInList(at, nodes.length, getChord(event))),
+  );
   const total = count === undefined ? "" : `, ${pluralize(count, "key")} at revision ${revision}`;
+  const { width, height } = room;
+  const rows = nodes.map((one) => ({ cells: buildNodeCells(one, app.theme.signs, width) }));
   return (
-    <ScreenList
+    <ListFrame
       title={`keys ${root === "" ? "in etcd" : formatKey(root)}${total}`}
-      lines={nodes.map(
-        (node): ListLine => ({
-          id: getId(node),
-          cells: buildNodeCells(node, app.theme.signs, room.width),
-          open: () => openNode(app, tree, node),
-        }),
-      )}
-      place={tree.place}
-      keys={{
-        left: fold(false),
-        right: fold(true),
-        "/": () =>
-          app.overlays.open(
-            <Prompt
-              title="show keys with a prefix"
-              note="the beginning of the keys; empty for all"
-              start={decodeUtf8(root) ?? ""}
-              verb="show"
-              onSubmit={(text) => {
-                tree.setRoot(encodeUtf8(text));
-                return undefined;
-              }}
-            />,
-          ),
-        r: reread,
-        e: actOnKey(editValue),
-        delete: actOnKey(openDeleteKey),
-        n: (id) => openCreateKey(app, findFolder(find(id), root), reread),
-        y: (id) => copyBinaryText(app, find(id)?.key ?? "", "the key"),
-      }}
+      rows={rows}
+      cursor={at}
+      foot={Array(Math.max(0, height - rows.length)).fill(BLANK_ROW)}
       hints={[
+        ["↑↓", "move"],
+        ["Enter", "open"],
         ["/", "prefix"],
         ["e", "edit"],
         ["n", "new"],
@@ -79,6 +87,9 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
         ["y", "copy"],
         ["r", "read again"],
       ]}
+      width={width}
+      listLines={() => rows.map(({ cells }) => joinCellTexts(cells))}
+      onPress={(row) => (row === at ? open() : select(row))}
     />
   );
 }
@@ -109,16 +120,12 @@ function buildNodeCells(
   width: number,
 ): RowCell[] {
   const fold = isOpen === undefined ? " " : isOpen ? signs.open : signs.closed;
-  const start = ` ${"  ".repeat(depth)}${fold} `;
-  const end = cleanToWidth(note, Math.floor(width / 2));
-  const left = width - computeDisplayWidth(start) - computeDisplayWidth(end) - 2;
-  const text = cleanToWidth(label, Math.max(8, left));
-  return [
-    { text: start, role: "quiet" },
-    { text, role: kind === "folder" ? "heading" : kind === "key" ? "plain" : "quiet" },
-    { text: " ".repeat(Math.max(1, left + 1 - computeDisplayWidth(text))) },
-    { text: end, role: "quiet" },
-  ];
+  return buildTreeCells(
+    [{ text: ` ${"  ".repeat(depth)}${fold} `, role: "quiet" }],
+    { text: label, role: kind === "folder" ? "heading" : kind === "key" ? "plain" : "quiet" },
+    { text: note, role: "quiet" },
+    width,
+  );
 }
 
 /** A line of the tree. */
@@ -154,7 +161,7 @@ class KeyTree {
   readonly #open = new Map<string, OpenFolder>();
   #root = "";
   /** The row under the cursor. It outlives the component, which is mounted again after an editor had the terminal. */
-  readonly place: RowPlace = { at: 0, id: undefined };
+  readonly place = { at: 0, id: undefined as string | undefined };
   /** Of the last read. */
   revision = 0n;
 

@@ -8,10 +8,8 @@ import type { KeyAction } from "../parts/keymap.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { createSameRowCheck } from "../parts/navigation.ts";
 import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-actions.ts";
-import { getActiveTab } from "../state/console-state.ts";
-import { clamp, computeWindowTop } from "../state/cursor.ts";
-import { padCells, padText, type RowCell, type RowModel } from "../theme/Row.tsx";
-import { getChord, OverlayFrame, type OverlayPlace, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { padCells, padText, type RowCell } from "../theme/Row.tsx";
+import { getChord, ListFrame, moveInList, type OverlayPlace, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
 /**
  * Opens the menu of the chosen rows: every action that applies to them, with its key, the likely ones first.
@@ -24,16 +22,6 @@ export function openMenu(app: ConsoleApp, at?: OverlayPlace): void {
   const title = subjects.length === 1 ? formatSubjectName(first) : `${subjects.length} rows`;
   app.overlays.open(<Menu title={title} at={at ?? findRowPlace(app)} />);
 }
-
-/** What a move key does in the menu, by the id of its action. */
-const STEPS: Readonly<Record<string, number>> = {
-  up: -1,
-  down: 1,
-  pageUp: -10,
-  pageDown: 10,
-  top: Number.NEGATIVE_INFINITY,
-  bottom: Number.POSITIVE_INFINITY,
-};
 
 function Menu({ title, at }: { title: string; at: OverlayPlace }) {
   const { app, room, close } = useOverlay();
@@ -58,35 +46,22 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
     close();
     app.act(entry.id);
   };
-  const move = (by: number) => setChosen(entries[clamp(active + by, 0, entries.length - 1)]?.id);
-  useKeys(
-    {
-      enter: () => choose(entries[active]),
-      "wheel-up": () => move(-1),
-      "wheel-down": () => move(1),
-    },
-    (event) => {
-      const id = app.keymap.findAction(getChord(event), "list");
-      if (id === "menu") return close();
-      const by = STEPS[id ?? ""];
-      if (by !== undefined) move(by);
-      else choose(entries.find((entry) => entry.id === id));
-    },
-  );
-  const height = clamp(entries.length, 1, room.height);
-  const top = computeWindowTop(active, entries.length, height);
+  useKeys({ enter: () => choose(entries[active]) }, (event) => {
+    const id = app.keymap.findAction(getChord(event), "list") ?? getChord(event);
+    if (id === "menu") return close();
+    setChosen(entries[moveInList(active, entries.length, id)]?.id);
+    choose(entries.find((entry) => entry.id === id));
+  });
   const width = Math.min(room.width, Math.max(24, ...entries.map(computeEntryWidth)));
   return (
-    <OverlayFrame
-      title={cleanToWidth(title, width - 2)}
-      rows={entries.slice(top, top + height).map((entry, index): RowModel => {
-        const selection = top + index === active ? "focused" : undefined;
-        return { cells: buildEntryCells(entry, width), selection };
-      })}
+    <ListFrame
+      title={title}
+      rows={entries.map((entry) => ({ cells: buildEntryCells(entry, width) }))}
+      cursor={active}
       hints={[["Enter", "do it"]]}
       width={width}
       at={at}
-      onPress={(row) => choose(entries[top + row])}
+      onPress={(row) => choose(entries[row])}
       onPressOutside={close}
     />
   );
@@ -208,7 +183,7 @@ const INDENT = 12;
 function findRowPlace(app: ConsoleApp): OverlayPlace {
   const layout = app.getLayout();
   if (layout?.table === undefined || app.state.focus !== "table") return "middle";
-  const { index, top } = getActiveTab(app.state).cursor;
+  const { index, top } = app.tabState.cursor;
   const left = layout.explorer === undefined ? 0 : layout.explorer.width + 1;
   return { column: left + INDENT, row: ABOVE + app.titleHeight + index - top };
 }

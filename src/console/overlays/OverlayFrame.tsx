@@ -1,21 +1,20 @@
 import { Box } from "ink";
 import { createContext, use, useEffect, useLayoutEffect, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
-import { OutcomeReader, RepeatedRead } from "../data/outcome-reader.ts";
+import { OutcomeReader } from "../data/outcome-reader.ts";
 import { Area } from "../mouse.tsx";
 import { PartBoundary } from "../PartBoundary.tsx";
 import type { Hint, Hints } from "../parts/overlays.ts";
-import { clamp, computeWindowTop, scrollBy } from "../state/cursor.ts";
+import { clamp, computeWindowTop, scrollBy, stepBy } from "../state/cursor.ts";
 import type { Size } from "../state/layout.ts";
 import type { InputEvent, MouseEvent } from "../terminal/input-event.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import {
-  BLANK_ROW,
   computeCellsWidth,
-  joinCellTexts,
   padCells,
   Row,
   type RowCell,
@@ -25,6 +24,7 @@ import {
   truncateCells,
   useTheme,
 } from "../theme/Row.tsx";
+import { buildFieldCells, createField, editField } from "./field.ts";
 
 /**
  * Where an overlay is: below the header (the palette), in the middle, as a line above the status bar, or next to a
@@ -58,7 +58,7 @@ export function OverlayFrame(props: FrameProps) {
   const all: Hints = [...props.hints, ["Esc", props.escape ?? "close"]];
   const hints = all.filter((hint) => hint !== undefined && hint !== false);
   const { app, id, screen } = useOverlay();
-  useLayoutEffect(() => app.overlays.setText(id, { title, rows, hints, listLines }));
+  useLayoutEffect(() => app.overlays.setText(id, { title: clean(title), rows, hints, listLines }));
   const role = tone === "danger" ? "danger" : "border";
   const head: RowCell = {
     text: ` ${cleanToWidth(title, width - 1)} `,
@@ -176,6 +176,8 @@ interface OverlayAccess {
   screen: Size;
   /** The largest content, without the frame. */
   room: Size;
+  /** The columns of the content: as many as are wanted, if there is room. */
+  width: number;
   close(): void;
 }
 
@@ -191,14 +193,15 @@ export function OverlayHost({ screen }: { screen: Size }) {
   ));
 }
 
-/** Returns the overlay that the component is in. */
-export function useOverlay(): OverlayAccess {
+/** Returns the overlay that the component is in. @param wanted  columns of its content; default: all that there are */
+export function useOverlay(wanted = Number.POSITIVE_INFINITY): OverlayAccess {
   const app = useConsole();
   const overlay = use(OverlayContext);
   if (overlay === undefined) throw new Error("this component needs an overlay around it");
   const { id, screen } = overlay;
   const room = { width: Math.max(20, screen.width - 6), height: Math.max(3, screen.height - 6) };
-  return { app, id, screen, room, close: () => app.overlays.close(id) };
+  const width = Math.min(wanted, room.width);
+  return { app, id, screen, room, width, close: () => app.overlays.close(id) };
 }
 
 /**
@@ -224,26 +227,9 @@ export function getChord(event: InputEvent): string {
   return event.kind === "key" ? event.chord : event.kind === "mouse" ? event.action : "";
 }
 
-/** How keys move through a list. */
-const STEPS: Readonly<Record<string, number>> = {
-  up: -1,
-  k: -1,
-  "wheel-up": -1,
-  down: 1,
-  j: 1,
-  "wheel-down": 1,
-  pageup: -10,
-  pagedown: 10,
-  home: Number.NEGATIVE_INFINITY,
-  g: Number.NEGATIVE_INFINITY,
-  end: Number.POSITIVE_INFINITY,
-  G: Number.POSITIVE_INFINITY,
-};
-
 /** Returns the index that a key leads to: the same one for keys that do not move. */
 export function moveInList(at: number, length: number, chord: string): number {
-  const step = Object.hasOwn(STEPS, chord) ? (STEPS[chord] ?? 0) : 0;
-  return clamp(at + step, 0, length - 1);
+  return stepBy(chord, at, length - 1, { page: 10, wheel: 1 });
 }
 
 /** A cursor in a list. @returns the index of the row it is on, the function that moves it by a key, and the one that sets it */
@@ -255,35 +241,19 @@ export function useListCursor(
   return [at, (chord) => setWanted(moveInList(at, length, chord)), setWanted];
 }
 
-/** Where the cursor is in a list whose rows come and go. */
-export interface RowPlace {
-  at: number;
-  id: string | undefined;
-}
-
-/** A cursor that stays on its row when others come and go. @param ids  of the rows @param place  where it is remembered @returns as `useListCursor` */
-function useRowCursor(
-  ids: readonly string[],
-  place: RowPlace,
-): [at: number, move: (chord: string) => void, set: (at: number) => void] {
-  const [wanted, setWanted] = useState<RowPlace>({ ...place });
-  const found = wanted.id === undefined ? -1 : ids.indexOf(wanted.id);
-  const at = found >= 0 ? found : clamp(wanted.at, 0, ids.length - 1);
-  const select = (to: number) => setWanted({ ...Object.assign(place, { at: to, id: ids[to] }) });
-  return [at, (chord) => select(moveInList(at, ids.length, chord)), select];
-}
-
-/** Reads something for as long as the overlay is open. @param pause  as of `RepeatedRead` */
-export function useRepeatedRead<T>(
-  read: (signal: AbortSignal) => Promise<T>,
-  pause?: number,
-): RepeatedRead<T> {
-  const { app } = useOverlay();
-  const [reader] = useState(
-    () => new RepeatedRead({ clock: app.context.clock, read, pause, onChange: () => app.notifyChange() }),
-  );
-  useEffect(() => () => reader.end(), [reader]);
-  return reader;
+/** A field that the user types in. `edit` returns whether an event has changed it. */
+export function useField(start?: string) {
+  const [field, setField] = useState(() => createField(start));
+  return {
+    text: field.text,
+    buildCells: (width: number) => buildFieldCells(field, width),
+    setText: (text: string) => setField(createField(text)),
+    edit(event: InputEvent): boolean {
+      const next = editField(field, event) ?? field;
+      if (next !== field) setField(next);
+      return next !== field;
+    },
+  };
 }
 
 /**
@@ -306,10 +276,34 @@ export function useScroll(
   return [top, scroll, setWanted];
 }
 
-/** The keys that scroll a text below a field, in which letters are typed. */
-export function listScrollKeys(scroll: (chord: string) => void): Record<string, () => void> {
+interface AnswerFrameProps extends FrameProps {
+  /** Rows of the question, which stay, and of a note below. */
+  head: readonly RowModel[];
+  foot?: readonly RowModel[];
+  /** What is asked: another answer is shown from its top. */
+  question: string;
+  keys: Readonly<Record<string, () => void>>;
+  /** Receives what is typed. */
+  onType(event: InputEvent): void;
+}
+
+/** A question that is typed or chosen, and below it the answer, which scrolls. */
+export function AnswerFrame({ head, rows, foot = [], question, keys, onType, ...frame }: AnswerFrameProps) {
+  const { room } = useOverlay();
+  const height = clamp(rows.length, 1, room.height - head.length - foot.length);
+  const [top, scroll, setTop] = useScroll(rows.length, height);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question
+  useLayoutEffect(() => setTop(0), [question]);
   const chords = ["up", "down", "pageup", "pagedown", "wheel-up", "wheel-down"];
-  return Object.fromEntries(chords.map((chord) => [chord, () => scroll(chord)]));
+  const scrolls = chords.map((chord) => [chord, () => scroll(chord)] as const);
+  useKeys({ ...Object.fromEntries(scrolls), ...keys }, onType);
+  return (
+    <OverlayFrame
+      {...frame}
+      rows={[...head, ...rows.slice(top, top + height), ...foot]}
+      hints={[rows.length > height && ["↑↓", "scroll"], ...frame.hints]}
+    />
+  );
 }
 
 /**
@@ -328,59 +322,27 @@ export function useOutcomes(
   return reader;
 }
 
-/** A line of a list. The cursor stops only at lines with an id. */
-export interface ListLine {
-  cells: readonly RowCell[];
-  id?: string;
-  /** What Enter does. */
-  open?: (() => void) | undefined;
+interface ListFrameProps extends FrameProps {
+  /** Index of the selected row; -1 for none. */
+  cursor: number;
+  /** Rows above and below the list, which stay. */
+  head?: readonly RowModel[];
+  foot?: readonly RowModel[];
 }
 
-interface ScreenListProps {
-  title: string;
-  lines: readonly ListLine[];
-  place: RowPlace;
-  /** Further keys, by chord; they receive the id of the line under the cursor. */
-  keys: Readonly<Record<string, (id: string | undefined) => void>>;
-  hints: Hints;
-}
-
-/** Lines that fill the screen, with a cursor. */
-export function ScreenList({ title, lines, place, keys, hints }: ScreenListProps) {
-  const { room, close } = useOverlay();
-  const rows = lines.filter(({ id }) => id !== undefined);
-  const [at, move, select] = useRowCursor(
-    rows.map(({ id = "" }) => id),
-    place,
-  );
-  const row = rows[at];
-  const open = () => row?.open?.();
-  const own = Object.entries(keys).map(([chord, handle]) => [chord, () => handle(row?.id)] as const);
-  useKeys({ q: close, enter: open, ...Object.fromEntries(own) }, (event) => move(getChord(event)));
-  const { width, height } = room;
-  // The heads above the first row stay visible with it.
-  const line = row === undefined || at === 0 ? 0 : lines.indexOf(row);
-  const top = computeWindowTop(line, lines.length, height);
-  const shown = lines.slice(top, top + height);
-  const press = (index: number) => {
-    const pressed = shown[index];
-    if (pressed?.id === undefined) return;
-    if (pressed === row) open();
-    else select(rows.indexOf(pressed));
-  };
+/** A list in a frame: the rows around the selected one that fit. `onPress` receives the index of the row. */
+export function ListFrame({ rows, cursor, head = [], foot = [], ...frame }: ListFrameProps) {
+  const { room } = useOverlay();
+  const height = clamp(rows.length, 1, room.height - head.length - foot.length);
+  const top = computeWindowTop(cursor, rows.length, height);
+  const shown = rows.slice(top, top + height).map((row, at): RowModel => {
+    return top + at === cursor ? { ...row, selection: "focused" } : row;
+  });
   return (
     <OverlayFrame
-      title={cleanToWidth(title, width - 4)}
-      rows={Array.from({ length: height }, (_, index): RowModel => {
-        const found = shown[index];
-        return found === undefined
-          ? BLANK_ROW
-          : { cells: found.cells, selection: found === row ? "focused" : undefined };
-      })}
-      hints={[["↑↓", "move"], ["Enter", "open"], ...hints]}
-      width={width}
-      listLines={() => lines.map(({ cells }) => joinCellTexts(cells))}
-      onPress={press}
+      {...frame}
+      rows={[...head, ...shown, ...foot]}
+      onPress={(line) => rows[top + line - head.length] && frame.onPress?.(top + line - head.length)}
     />
   );
 }

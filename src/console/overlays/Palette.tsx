@@ -13,22 +13,29 @@ import type { StyleRole } from "../theme/palettes.ts";
 import { createRow, padCells, type RowCell, type RowModel, truncateCells } from "../theme/Row.tsx";
 import { openCommand, openDialog, openRowAction } from "./Dialog.tsx";
 import { Doctor } from "./Doctor.tsx";
-import { buildFieldCells, createField, editField, findBoundaryFrom } from "./field.ts";
-import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { findBoundaryFrom, isEditKey } from "./field.ts";
+import { getChord, moveInList, OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { travelTo } from "./Prompt.tsx";
 import { buildPaletteEntries, type PaletteChoice, type PaletteEntry } from "./palette-entries.ts";
 
+/** Keys that move as others do. */
+const MOVES: Readonly<Record<string, string>> = {
+  "ctrl+n": "down",
+  tab: "down",
+  "ctrl+p": "up",
+  "shift+tab": "up",
+};
+
 /** The palette: finds commands, actions, views and names by a few letters. */
 export function Palette() {
-  const { app, room, close } = useOverlay();
+  const { app, width, room, close } = useOverlay(90);
   const [all] = useState(() => listEntries(app));
-  const [field, setField] = useState(() => createField());
+  const field = useField();
   const [cursor, setCursor] = useState(0);
   const { recent } = app.state;
   const { entries, words } = useMemo(() => searchPalette(all, field.text, recent), [all, field.text, recent]);
   const height = clamp(room.height - 3, 1, 18);
   const top = Math.max(0, cursor - height + 1);
-  const move = (by: number) => setCursor(clamp(cursor + by, 0, entries.length - 1));
   const choose = (entry: PaletteEntry | undefined) => {
     if (entry === undefined) return;
     if (entry.disabled !== undefined) return app.showToast(`${entry.label}: ${entry.disabled}`, "problem");
@@ -37,29 +44,11 @@ export function Palette() {
       app.update((state) => ({ ...state, recent: addRecentEntry(state.recent, entry.id) }));
     runChoice(app, entry.choice);
   };
-  const [next, previous] = [() => move(1), () => move(-1)];
-  useKeys(
-    {
-      enter: () => choose(entries[cursor]),
-      down: next,
-      "ctrl+n": next,
-      tab: next,
-      "wheel-down": next,
-      up: previous,
-      "ctrl+p": previous,
-      "shift+tab": previous,
-      "wheel-up": previous,
-      pagedown: () => move(height),
-      pageup: () => move(-height),
-    },
-    (event) => {
-      const edited = editField(field, event);
-      if (edited === undefined) return;
-      setField(edited);
-      setCursor(0);
-    },
-  );
-  const width = Math.min(90, room.width);
+  useKeys({ enter: () => choose(entries[cursor]) }, (event) => {
+    const chord = getChord(event);
+    if (field.edit(event)) setCursor(0);
+    else if (!isEditKey(chord)) setCursor(moveInList(cursor, entries.length, MOVES[chord] ?? chord));
+  });
   const shown = entries.slice(top, top + height);
   const notes = [
     ...(shown.length === 0 ? ["nothing has this name"] : []),
@@ -69,7 +58,7 @@ export function Palette() {
     <OverlayFrame
       title="palette"
       rows={[
-        { cells: buildFieldCells(field, width) },
+        { cells: field.buildCells(width) },
         ...buildEntryRows({ entries: shown, words }, cursor - top, width),
         ...notes.map((text) => createRow(text, "quiet")),
       ]}
@@ -147,7 +136,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   "view:audit": "handover shift who did",
   "view:groups": "members",
   "view:history": "handover shift failures",
+  "view:members": "etcd cluster",
   "view:problems": "stuck failed errors",
+  "view:sessions": "etcd leases",
+  "view:users": "etcd roles permissions",
   context: "switch change cluster context",
 };
 

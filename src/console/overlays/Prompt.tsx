@@ -2,8 +2,7 @@ import { useState } from "react";
 import type { ConsoleApp } from "../console-app.ts";
 import { PAST_TARGET_FORM, parsePastTarget } from "../data/time-travel.ts";
 import { createRow } from "../theme/Row.tsx";
-import { buildFieldCells, createField, editField } from "./field.ts";
-import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
 const WIDEST = 76;
 
@@ -20,27 +19,21 @@ interface PromptProps {
 
 /** Asks for a text. */
 export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
-  const { room, close } = useOverlay();
-  const [field, setField] = useState(() => createField(start));
+  const { width, close } = useOverlay(WIDEST);
+  const field = useField(start);
   const [fault, setFault] = useState<string>();
   const submit = () => {
     const found = onSubmit(field.text);
     if (found === undefined) close();
     else setFault(found);
   };
-  useKeys({ enter: submit }, (event) => {
-    const next = editField(field, event);
-    if (next === undefined) return;
-    setField(next);
-    setFault(undefined);
-  });
-  const width = Math.min(WIDEST, room.width);
+  useKeys({ enter: submit }, (event) => field.edit(event) && setFault(undefined));
   return (
     <OverlayFrame
       title={title}
       rows={[
         createRow(note, "quiet"),
-        { cells: buildFieldCells(field, width) },
+        { cells: field.buildCells(width) },
         ...(fault === undefined ? [] : [createRow(fault, "problem")]),
       ]}
       hints={[["Enter", verb]]}

@@ -8,11 +8,9 @@ import {
   formatKeyFacts,
   listSubjectRanges,
 } from "../../commands/see/format-raw.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
 import { readKey } from "../../observe/etcd-keys.ts";
-import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
+import { readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
 import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
-import { toActionable } from "../../state/subject.ts";
 import { describeOwnKey } from "../../views/own-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
@@ -27,7 +25,6 @@ import {
 import { clamp } from "../state/cursor.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { BLANK_ROW, type RowModel, wrapRows } from "../theme/Row.tsx";
-import type { Theme } from "../theme/theme.ts";
 import { openDialog } from "./Dialog.tsx";
 import { useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
@@ -39,7 +36,7 @@ export function openRaw(app: ConsoleApp): void {
   const ranges = subject === undefined ? [] : listSubjectRanges(keys, subject, app.liveView.snapshot);
   if (subject === undefined || ranges.length === 0)
     return refuseForRow(app, "raw: this row has no key of its own");
-  const name = formatSubjectName(toActionable(subject) ?? subject);
+  const name = formatSubjectName(subject);
   app.overlays.open(<RawKeys title={`raw ${name}`} ranges={ranges} />);
 }
 
@@ -50,27 +47,95 @@ interface RawKeysProps {
   onEdited?: () => void;
 }
 
-/** Keys as etcd has them, one at a time, with their earlier values. */
+/** What was read before a value: earlier ones, the newest first, or why there are none. */
+interface EarlierValues {
+  values: readonly KeyValue[];
+  end?: keyof typeof ENDS;
+}
+
+const ENDS = {
+  created: "this is its first value",
+  compacted: "etcd has compacted the values before this one",
+};
+
+/** Maximum number of keys. */
+const MOST_KEYS = 200;
+
+/** Keys as etcd has them, one at a time, with their earlier values, each read when it is asked for. */
 export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
   const { app, close } = useOverlay();
-  const [history] = useState(() => new RawHistory(app.context, ranges, () => app.notifyChange()));
-  useEffect(() => () => history.close(), [history]);
+  const [found, setFound] = useState<Awaited<ReturnType<typeof readRawKeys>>>();
+  const [earlier, setEarlier] = useState<ReadonlyMap<string, EarlierValues>>(new Map());
+  const [fault, setFault] = useState<string>();
+  const [{ key, age }, setPlace] = useState({ key: 0, age: 0 });
+  const { entries = [], hasMore = false } = found ?? {};
+  const entry = entries[key];
+  const { values: before = [], end } = earlier.get(entry?.key ?? "") ?? {};
+  const values = entry === undefined ? [] : [entry, ...before];
+  const shown = values[age];
+  const oldest = values.at(-1);
+  /** Reads until the next effect. Faults are shown. */
+  const read = (work: (signal: AbortSignal) => Promise<void>) => {
+    const stop = new AbortController();
+    const report = (error: unknown) => stop.signal.aborted || setFault(getErrorMessage(error));
+    void work(stop.signal).catch(report);
+    return () => stop.abort(new Error("the keys are no longer shown"));
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is a new function for every picture
+  useEffect(
+    () =>
+      read(async (signal) => {
+        const binary = ranges.map((range) => ({ ...range, binaryValues: true }));
+        setFound(await readRawKeys(app.context, binary, { limit: MOST_KEYS, signal }));
+      }),
+    [app, ranges],
+  );
+  const isMissing = end === undefined && age === values.length - 1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same
+  useEffect(() => {
+    if (oldest === undefined || !isMissing) return undefined;
+    return read(async (signal) => {
+      const next = await readEarlierValue(app.context, oldest, signal, true);
+      const known = "end" in next ? { values: before, end: next.end } : { values: [...before, next.kv] };
+      setEarlier((all) => new Map(all).set(oldest.key, known));
+    });
+  }, [app, oldest, isMissing]);
+  const moveInTime = (by: 1 | -1) => () => setPlace({ key, age: clamp(age + by, 0, values.length - 1) });
+  const selectKey = (by: 1 | -1) => () => setPlace({ key: clamp(key + by, 0, entries.length - 1), age: 0 });
   const edit = () => {
-    const { entry } = history;
     if (entry === undefined || onEdited === undefined) return;
     close(); // the value that it shows is then an earlier one
     void editValue(app, entry.key, onEdited);
   };
+  const buildRows = (width: number): RowModel[] => {
+    const wrap = (lines: readonly string[], role?: StyleRole) => wrapRows(app.theme, lines, width, role);
+    if (fault !== undefined) return wrap([`cannot read the keys: ${fault}`], "problem");
+    if (entry === undefined || shown === undefined)
+      return wrap([found ? "etcd has no such key any more" : app.theme.signs.ellipsis], "quiet");
+    const previous = values[age + 1];
+    const lines = compareLines(previous && formatBytesLines(previous.value), formatBytesLines(shown.value));
+    const facts = shown === entry ? formatKeyFacts(entry) : `EARLIER VALUE: ${formatEarlierFacts(shown)}`;
+    return [
+      ...wrap([`${key + 1}/${entries.length}  ${formatKey(entry.key)}`]),
+      ...wrap([facts], "quiet"),
+      BLANK_ROW,
+      ...lines.flatMap(({ mark, text }) =>
+        wrap([`${mark} ${text}`.trimEnd()], mark === " " ? undefined : mark === "+" ? "held" : "problem"),
+      ),
+      ...(end === undefined || previous !== undefined ? [] : [BLANK_ROW, ...wrap([ENDS[end]], "quiet")]),
+      ...(hasMore ? wrap(["only the first keys are shown"], "quiet") : []),
+    ];
+  };
   return (
     <TextView
       title={title}
-      buildRows={(width) => buildRawRows(app.theme, history, width)}
+      buildRows={buildRows}
       keys={{
-        up: () => history.moveInTime(-1),
-        down: () => history.moveInTime(1),
-        left: () => history.selectKey(-1),
-        right: () => history.selectKey(1),
-        y: () => copyBinaryText(app, history.shown?.value ?? "", "the value"),
+        up: moveInTime(-1),
+        down: moveInTime(1),
+        left: selectKey(-1),
+        right: selectKey(1),
+        y: () => copyBinaryText(app, shown?.value ?? "", "the value"),
         ...(onEdited && { e: edit }),
       }}
       hints={[["↓↑", "earlier, later"], ["←→", "key"], ["y", "copy"], onEdited && ["e", "edit"]]}
@@ -82,154 +147,6 @@ export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
 export function copyBinaryText(app: ConsoleApp, bytes: string, what: string): void {
   const text = decodeUtf8(bytes);
   app.copy(text ?? btoa(bytes), text === undefined ? `${what} in base64` : what);
-}
-
-function buildRawRows(theme: Theme, history: RawHistory, width: number): RowModel[] {
-  const { entry, shown, before, position, fault, end } = history;
-  const wrap = (lines: readonly string[], role?: StyleRole) => wrapRows(theme, lines, width, role);
-  if (fault !== undefined) return wrap([`cannot read the keys: ${fault}`], "problem");
-  if (entry === undefined || shown === undefined)
-    return wrap([history.isRead ? "etcd has no such key any more" : theme.signs.ellipsis], "quiet");
-  const lines = compareLines(before && formatBytesLines(before.value), formatBytesLines(shown.value));
-  return [
-    ...wrap([`${position.key + 1}/${position.keys}  ${formatKey(entry.key)}`]),
-    ...wrap(
-      [shown === entry ? formatKeyFacts(entry) : `EARLIER VALUE: ${formatEarlierFacts(shown)}`],
-      "quiet",
-    ),
-    BLANK_ROW,
-    ...lines.flatMap(({ mark, text }) =>
-      wrap([`${mark} ${text}`.trimEnd()], mark === " " ? undefined : mark === "+" ? "held" : "problem"),
-    ),
-    ...(end === undefined ? [] : [BLANK_ROW, ...wrap([end], "quiet")]),
-    ...(history.hasMore ? wrap(["only the first keys are shown"], "quiet") : []),
-  ];
-}
-
-/** Maximum number of keys. */
-const MOST_KEYS = 200;
-
-/** The values of a key that were read, the newest first. */
-interface ReadValues {
-  values: KeyValue[];
-  /** Why there are no earlier values. */
-  end: "created" | "compacted" | undefined;
-  isReading: boolean;
-}
-
-/** Keys of one subject and their earlier values, read when they are asked for. Never throws: faults are shown. */
-class RawHistory {
-  readonly #ports: Pick<CommandContext, "store">;
-  readonly #onChange: () => void;
-  readonly #stop = new AbortController();
-  #entries: readonly RawKey[] = [];
-  #read = new Map<string, ReadValues>();
-  #key = 0;
-  #age = 0;
-  isRead = false;
-  hasMore = false;
-  fault: string | undefined;
-
-  constructor(ports: Pick<CommandContext, "store">, ranges: readonly RangeOp[], onChange: () => void) {
-    this.#ports = ports;
-    this.#onChange = onChange;
-    void this.#attempt(async (signal) => {
-      const found = await readRawKeys(
-        ports,
-        ranges.map((range) => ({ ...range, binaryValues: true })),
-        { limit: MOST_KEYS, signal },
-      );
-      this.#entries = found.entries;
-      this.hasMore = found.hasMore;
-      this.isRead = true;
-      await this.#readEarlier();
-    });
-  }
-
-  /** The selected key, as it is now. */
-  get entry(): RawKey | undefined {
-    return this.#entries[this.#key];
-  }
-
-  /** The value that is shown. */
-  get shown(): KeyValue | undefined {
-    return this.#age === 0 ? this.entry : this.#values.values[this.#age];
-  }
-
-  /** The value before the one that is shown, if it was read. */
-  get before(): KeyValue | undefined {
-    return this.#values.values[this.#age + 1];
-  }
-
-  get position(): { key: number; keys: number } {
-    return { key: this.#key, keys: this.#entries.length };
-  }
-
-  /** Why there is nothing before the value that is shown. */
-  get end(): string | undefined {
-    const { values, end } = this.#values;
-    if (end === undefined || this.#age < values.length - 1) return undefined;
-    return end === "created" ? "this is its first value" : "etcd has compacted the values before this one";
-  }
-
-  /** Goes to the value before (1) or after (-1) the one that is shown. */
-  moveInTime(by: 1 | -1): void {
-    const last = this.#values.values.length - 1;
-    this.#age = clamp(this.#age + by, 0, last);
-    this.#onChange();
-    void this.#attempt(() => this.#readEarlier());
-  }
-
-  selectKey(by: 1 | -1): void {
-    this.#key = clamp(this.#key + by, 0, this.#entries.length - 1);
-    this.#age = 0;
-    this.#onChange();
-    void this.#attempt(() => this.#readEarlier());
-  }
-
-  get #values(): ReadValues {
-    const { entry } = this;
-    const known = this.#read.get(entry?.key ?? "");
-    if (known !== undefined) return known;
-    const values: ReadValues = {
-      values: entry === undefined ? [] : [entry],
-      end: undefined,
-      isReading: false,
-    };
-    if (entry !== undefined) this.#read.set(entry.key, values);
-    return values;
-  }
-
-  /** Reads the value before the one that is shown, so that the difference can be shown. */
-  async #readEarlier(): Promise<void> {
-    const known = this.#values;
-    const last = known.values.at(-1);
-    if (last === undefined || known.end !== undefined || known.isReading) return;
-    if (known.values.length > this.#age + 1) return;
-    known.isReading = true;
-    try {
-      const found = await readEarlierValue(this.#ports, last, this.#stop.signal, true);
-      if ("end" in found) known.end = found.end;
-      else known.values.push(found.kv);
-    } finally {
-      known.isReading = false;
-    }
-  }
-
-  async #attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { signal } = this.#stop;
-    try {
-      await work(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      this.fault = getErrorMessage(error);
-    }
-    this.#onChange();
-  }
-
-  close(): void {
-    this.#stop.abort(new Error("the keys are no longer shown"));
-  }
 }
 
 /** Time for the read before an edit, ms. */

@@ -11,9 +11,17 @@ import {
   openView,
   saveCurrentView,
 } from "../state/preferences.ts";
-import { createRow, padText, type RowModel, useTheme, windowRows } from "../theme/Row.tsx";
-import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
-import { getChord, OverlayFrame, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
+import { createRow, padText, type RowModel, useTheme } from "../theme/Row.tsx";
+import {
+  getChord,
+  ListFrame,
+  OverlayFrame,
+  useField,
+  useKeys,
+  useListCursor,
+  useOverlay,
+} from "./OverlayFrame.tsx";
+import { Prompt } from "./Prompt.tsx";
 
 const LIST_HINTS: Hints = [
   ["Enter", "open"],
@@ -24,12 +32,10 @@ const LIST_HINTS: Hints = [
 
 /** The saved views of this cluster. */
 export function SavedViews() {
-  const { app, room, close } = useOverlay();
+  const { app, width, close } = useOverlay(90);
   const { savedViews, startView } = app.state;
   const { signs } = useTheme();
   const [at, move, setAt] = useListCursor(savedViews.length);
-  /** The name that is typed for what is shown; undefined while the list has the keyboard. */
-  const [naming, setNaming] = useState<TextField>();
   /** The view that `d` deletes if it is the next key again. */
   const [deleting, setDeleting] = useState<string>();
   const view = savedViews[at];
@@ -43,57 +49,41 @@ export function SavedViews() {
     if (view !== undefined && deleting === view.name) app.update((state) => deleteView(state, view.name));
     setDeleting(deleting === view?.name ? undefined : view?.name);
   };
-  const toggleStart = () =>
+  const toggleStart = () => {
+    setDeleting(undefined);
     app.update((state) => ({ ...state, startView: startView === view?.name ? undefined : view?.name }));
-  const save = () => {
-    const name = naming?.text.trim() ?? "";
+  };
+  const save = (text: string) => {
+    const name = text.trim();
     const known = savedViews.findIndex((one) => one.name === name);
-    if (name === "") return;
-    if (name.length > MAX_VIEW_NAME)
-      return app.showToast(`a name has at most ${MAX_VIEW_NAME} characters`, "problem");
+    if (name === "") return "type a name";
+    if (name.length > MAX_VIEW_NAME) return `a name has at most ${MAX_VIEW_NAME} characters`;
     if (savedViews.length >= MAX_SAVED_VIEWS && known < 0)
-      return app.showToast(`there are ${MAX_SAVED_VIEWS} views; delete one first`, "problem");
+      return `there are ${MAX_SAVED_VIEWS} views; delete one first`;
     app.update((state) => saveCurrentView(state, name));
     setAt(known < 0 ? savedViews.length : known);
-    setNaming(undefined);
+    return undefined;
   };
-  const listKeys: Record<string, () => void> = {
-    q: close,
-    F: close,
-    s: () => setNaming(createField()),
-    enter: open,
-    d: remove,
-    delete: remove,
-    m: toggleStart,
+  const askName = () => {
+    setDeleting(undefined);
+    const note = "the name of the view; one of this name is replaced";
+    app.overlays.open(<Prompt title="save what is shown" note={note} verb="save" onSubmit={save} />);
   };
-  useKeys(naming === undefined ? {} : { escape: () => setNaming(undefined), enter: save }, (event) => {
-    if (naming !== undefined) return setNaming(editField(naming, event) ?? naming);
-    const chord = getChord(event);
-    const own = Object.hasOwn(listKeys, chord) ? listKeys[chord] : undefined;
-    if (own !== remove) setDeleting(undefined);
-    if (own === undefined) move(chord);
-    else own();
-  });
-  const width = Math.min(90, room.width);
+  useKeys(
+    { q: close, F: close, s: askName, enter: open, d: remove, delete: remove, m: toggleStart },
+    (event) => {
+      setDeleting(undefined);
+      move(getChord(event));
+    },
+  );
   const rows = savedViews.map((one) => buildViewRow(one, { width, startView, deleting, mark: signs.marked }));
-  const isKnown = savedViews.some(({ name }) => name === naming?.text.trim());
   return (
-    <OverlayFrame
+    <ListFrame
       title="saved views"
-      rows={[
-        ...(rows.length === 0 ? [createRow("No saved views yet. s saves what is shown.", "quiet")] : []),
-        ...windowRows(
-          rows,
-          naming === undefined ? at : -1,
-          Math.min(rows.length, Math.max(1, room.height - 3)),
-        ),
-        ...(naming === undefined
-          ? []
-          : [{ cells: [{ text: "name ", role: "key" as const }, ...buildFieldCells(naming, width - 5)] }]),
-        ...(isKnown ? [createRow("replaces the view of this name", "quiet")] : []),
-      ]}
-      hints={naming === undefined ? LIST_HINTS : [["Enter", "save"]]}
-      escape={naming && "back"}
+      head={rows.length === 0 ? [createRow("No saved views yet. s saves what is shown.", "quiet")] : []}
+      rows={rows}
+      cursor={at}
+      hints={LIST_HINTS}
       width={width}
     />
   );
@@ -188,9 +178,10 @@ export function Columns({ tab }: { tab: TabId }) {
     return choice === undefined ? [] : [buildChoiceRow(choice, signs.marked)];
   });
   return (
-    <OverlayFrame
+    <ListFrame
       title={`columns of ${tab}`}
-      rows={windowRows(rows, at, Math.min(rows.length, room.height))}
+      rows={rows}
+      cursor={at}
       hints={[
         ["Space", "show"],
         ["K J", "move"],
@@ -223,9 +214,8 @@ const BLANK = { text: " " };
 export function Filter({ tab }: { tab: TabId }) {
   const { app, room, close } = useOverlay();
   const [before] = useState(app.state.tabs[tab].filter);
-  const [field, setField] = useState(() => createField(before));
+  const field = useField(before);
   const timer = useRef<NodeJS.Timeout>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
   const apply = (filter: string) => app.update((state) => updateTab(state, { filter: filter.trim() }, tab));
   const end = (filter: string) => {
     clearTimeout(timer.current);
@@ -234,17 +224,15 @@ export function Filter({ tab }: { tab: TabId }) {
   };
   const fault = app.table.checkFilter(field.text);
   const keep = () => (fault === undefined ? end(field.text) : undefined);
-  useKeys({ escape: () => end(before), enter: keep, down: keep }, (event) => {
-    const next = editField(field, event);
-    if (next === undefined) return;
-    setField(next);
-    clearTimeout(timer.current);
-    // The rows stay while what is typed cannot be used: most filters are wrong before they are complete.
-    if (app.table.checkFilter(next.text) === undefined)
-      timer.current = setTimeout(() => apply(next.text), SETTLE);
-  });
+  // The rows stay while what is typed cannot be used: most filters are wrong before they are complete.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `apply` is a new function for every picture
+  useEffect(() => {
+    timer.current = setTimeout(() => fault === undefined && apply(field.text), SETTLE);
+    return () => clearTimeout(timer.current);
+  }, [field.text, fault]);
+  useKeys({ escape: () => end(before), enter: keep, down: keep }, field.edit);
   const found = `${app.table.length} of ${app.getTabCounts()[tab] ?? app.table.length}`;
-  const cells = buildFieldCells(field, Math.max(10, room.width - found.length - 4));
+  const cells = field.buildCells(Math.max(10, room.width - found.length - 4));
   return (
     <OverlayFrame
       title={`filter ${tab}`}

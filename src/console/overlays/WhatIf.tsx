@@ -20,22 +20,18 @@ import {
   findChangeObstacle,
   type RowActionResult,
 } from "../parts/row-actions.ts";
-import { clamp } from "../state/cursor.ts";
 import { BLANK_ROW, createRow, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
 import { openDialog } from "./Dialog.tsx";
-import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
-import { listScrollKeys, OverlayFrame, useKeys, useOverlay, useScroll } from "./OverlayFrame.tsx";
+import { AnswerFrame, useField, useOverlay } from "./OverlayFrame.tsx";
 
 /** Shows what a drain, a reset or a new total would do now, without doing it. */
 function WhatIf({ subject }: { subject: WhatIfSubject }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, close } = useOverlay(110);
   const { snapshot } = app.liveView;
   const { kind, name } = subject;
   const changes = listWhatIfChanges(subject);
   const [change, setChange] = useState<WhatIfChange>("drain");
-  const [total, setTotal] = useState(() =>
-    createField(kind === "resource" ? (snapshot.resources.get(name)?.value?.total ?? "") : ""),
-  );
+  const total = useField(kind === "resource" ? (snapshot.resources.get(name)?.value?.total ?? "") : "");
   const wall = app.getShownTime();
   const second = Math.floor(wall / 1000);
   // biome-ignore lint/correctness/useExhaustiveDependencies: ages in the text change every second, not with every picture
@@ -46,14 +42,9 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
     const texts = isKnown ? formatWhatIf(predictChange(snapshot, effect, wall), wall) : [effect];
     return { lines: texts.map((line) => clean(line)), isKnown };
   }, [app, snapshot, subject, change, total.text, second]);
-  const width = Math.min(110, room.width);
-  const wrapped = wrapRows(app.theme, lines, width);
-  const height = clamp(wrapped.length, 1, room.height - 4);
-  const [top, scroll, setTop] = useScroll(wrapped.length, height);
   const selectChange = (by: 1 | -1) => {
     const at = (changes.indexOf(change) + by + changes.length) % changes.length;
     setChange(changes[at] ?? "drain");
-    setTop(0);
   };
   /** Opens the dialog of the change, in which it is previewed and confirmed. */
   const openChange = () => {
@@ -62,46 +53,32 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
     if (findChangeObstacle(app) === undefined && "command" in action) close();
     openDialog(app, [action]);
   };
-  useKeys(
-    {
-      enter: openChange,
-      tab: () => selectChange(1),
-      "shift+tab": () => selectChange(-1),
-      ...listScrollKeys(scroll),
-    },
-    (event) => {
-      const next = change === "total" ? editField(total, event) : undefined;
-      if (next !== undefined) setTotal(next);
-    },
-  );
-  const note = createRow(cleanToWidth(NOTE, width), "quiet");
   return (
-    <OverlayFrame
-      title={cleanToWidth(`what if: ${change} ${kind} ${name}`, width - 4)}
-      rows={[
-        buildChoiceRow(changes, change, total),
-        BLANK_ROW,
-        ...wrapped.slice(top, top + height),
-        BLANK_ROW,
-        note,
-      ]}
-      hints={[
-        changes.length > 1 && ["Tab", "other change"],
-        wrapped.length > height && ["↑↓", "scroll"],
-        isKnown && ["Enter", "open its dialog"],
-      ]}
+    <AnswerFrame
+      title={`what if: ${change} ${kind} ${name}`}
+      head={[buildChoiceRow(changes, change, total.buildCells(16)), BLANK_ROW]}
+      rows={wrapRows(app.theme, lines, width)}
+      foot={[BLANK_ROW, createRow(cleanToWidth(NOTE, width), "quiet")]}
+      question={`${change} ${total.text}`}
+      keys={{ enter: openChange, tab: () => selectChange(1), "shift+tab": () => selectChange(-1) }}
+      onType={(event) => change === "total" && total.edit(event)}
+      hints={[changes.length > 1 && ["Tab", "other change"], isKnown && ["Enter", "open its dialog"]]}
       width={width}
     />
   );
 }
 
-function buildChoiceRow(changes: readonly WhatIfChange[], chosen: WhatIfChange, total: TextField): RowModel {
+function buildChoiceRow(
+  changes: readonly WhatIfChange[],
+  chosen: WhatIfChange,
+  total: readonly RowCell[],
+): RowModel {
   const cells = changes.flatMap((change): RowCell[] => {
     const isChosen = change === chosen;
     const text = isChosen ? `[${change}]` : ` ${change} `;
     return [{ text, role: isChosen ? "key" : "quiet" }, { text: " " }];
   });
-  return { cells: [...cells, { text: " " }, ...(chosen === "total" ? buildFieldCells(total, 16) : [])] };
+  return { cells: [...cells, { text: " " }, ...(chosen === "total" ? total : [])] };
 }
 
 const NOTE = "if no other run joins or leaves; nothing is changed here";

@@ -1,4 +1,3 @@
-import { useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
@@ -15,17 +14,8 @@ import {
 import type { ConsoleApp } from "../console-app.ts";
 import type { OutcomeReader } from "../data/outcome-reader.ts";
 import { chooseSubject, getChosenSubjects } from "../parts/marks.ts";
-import { clamp } from "../state/cursor.ts";
 import { BLANK_ROW, createRow, type RowModel, wrapRows } from "../theme/Row.tsx";
-import { buildFieldCells, createField, editField } from "./field.ts";
-import {
-  listScrollKeys,
-  OverlayFrame,
-  useKeys,
-  useOutcomes,
-  useOverlay,
-  useScroll,
-} from "./OverlayFrame.tsx";
+import { AnswerFrame, useField, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 import { openWhy } from "./output.tsx";
 
 /** What can be asked about. */
@@ -36,33 +26,27 @@ interface WhyThenSubject {
 
 /** Asks for a time, and tells why a schedule or a lock did not run then: one sentence, and its evidence. */
 function WhyThen({ subject }: { subject: WhyThenSubject }) {
-  const { app, room, close } = useOverlay();
+  const { app, width, close } = useOverlay(100);
   const { kind, name } = subject;
   const { keys } = app.context;
   const ranges = kind === "schedule" ? keys.listOutcomeRanges(name) : undefined;
   const reader = useOutcomes(ranges, app.liveView.snapshot.dues.get(name));
-  const [time, setTime] = useState(() => createField(findDefaultTime(app, subject)));
-  const width = Math.min(100, room.width);
+  const time = useField(findDefaultTime(app, subject));
   const rows = buildAnswer(app, { subject, time: time.text.trim(), reader }, width);
-  const height = clamp(rows.length, 1, room.height - 3);
-  const [top, scroll, setTop] = useScroll(rows.length, height);
-  useKeys({ enter: close, ...listScrollKeys(scroll) }, (event) => {
-    const next = editField(time, event);
-    if (next === undefined) return;
-    setTime(next);
-    setTop(0);
-  });
   const help = cleanToWidth("UTC: 03:00, yesterday 02:00, 2h ago as 2h", width);
   return (
-    <OverlayFrame
-      title={cleanToWidth(`why did ${kind} ${name} not run?`, width - 4)}
-      rows={[
-        { cells: [{ text: "at ", role: "title" }, ...buildFieldCells(time, Math.min(30, width - 34))] },
+    <AnswerFrame
+      title={`why did ${kind} ${name} not run?`}
+      head={[
+        { cells: [{ text: "at ", role: "title" }, ...time.buildCells(Math.min(30, width - 34))] },
         createRow(help, "quiet"),
         BLANK_ROW,
-        ...rows.slice(top, top + height),
       ]}
-      hints={[rows.length > height && ["↑↓", "scroll"]]}
+      rows={rows}
+      question={time.text}
+      keys={{ enter: close }}
+      onType={time.edit}
+      hints={[]}
       width={width}
     />
   );

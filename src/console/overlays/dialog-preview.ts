@@ -80,7 +80,7 @@ export class DialogPreview {
     const { previews } = this;
     if (previews === undefined || previews === this.#shown) return;
     this.#shown = previews;
-    this.#app.runWhenShown(() => {
+    this.#app.ports.runWhenShown(() => {
       if (this.#shown !== previews || this.#stop.signal.aborted) return;
       clearTimeout(this.#reading);
       this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), READ);

@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import type { Command } from "../../commands/command.ts";
@@ -235,7 +234,7 @@ export function TextView(props: TextViewProps) {
   );
   return (
     <OverlayFrame
-      title={cleanToWidth(title, 60)}
+      title={title}
       rows={rows.slice(top, top + height)}
       hints={[rows.length > height && ["↑↓ PgUp PgDn", "scroll"], ...hints, canExport && ["O", "export"]]}
       width={clamp(content, 30, widest)}

@@ -8,6 +8,7 @@ import { getTabLabel } from "../data/explorer-tree.ts";
 import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { openTab } from "../parts/navigation.ts";
+import { isEtcdTab } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { computeCellsWidth, joinCellTexts, Row } from "../theme/Row.tsx";
 
@@ -42,14 +43,13 @@ export function Bar({ width, left, right, ground }: BarProps) {
     segments.filter((segment) => shown.has(segment)).map((segment) => ({ role: ground, ...segment }));
   const [atLeft, atRight] = [listShown(left), listShown(right)];
   const gap = width - computeCellsWidth(atLeft) - computeCellsWidth(atRight);
-  if (gap < 0)
-    return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} width={0} />;
+  if (gap < 0) return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} />;
   return (
     <Box width={width}>
-      <Row cells={[...atLeft, { text: " ".repeat(gap), role: ground }]} width={0} />
+      <Row cells={[...atLeft, { text: " ".repeat(gap), role: ground }]} />
       {atRight.map((segment) => (
         <Area key={segment.text} flexShrink={0} onMouse={(event) => isClick(event) && segment.onPress?.()}>
-          <Row cells={[segment]} width={0} />
+          <Row cells={[segment]} />
         </Area>
       ))}
     </Box>
@@ -152,6 +152,7 @@ const LATER_HINTS = ["filter", "quit"] as const;
 const MOST_EARLY_HINTS = 2;
 /** Words for keys that differ from the ids of their actions. */
 const HINT_TEXTS: Readonly<Record<string, string>> = {
+  browseKeys: "browse keys",
   create: "new",
   "schedule pause": "pause",
   "schedule resume": "resume",
@@ -188,6 +189,7 @@ function listContextActions(app: ConsoleApp): string[] {
   const { state, isReadOnly, liveView } = app;
   if (liveView.past !== undefined) return ["olderChange", "newerChange", "nextPane"];
   if (state.focus !== "table") return ["open", "nextPane"];
+  if (isEtcdTab(state.tab)) return ["browseKeys", "nextPane"];
   if (isReadOnly) return ["nextPane"];
   const kind = app.getSubject()?.kind;
   switch (kind) {

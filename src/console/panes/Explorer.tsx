@@ -1,4 +1,3 @@
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { openSelected, unfold } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
@@ -7,17 +6,13 @@ import type { AreaEvent } from "../mouse.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import type { Size } from "../state/layout.ts";
-import { Row, type RowCell } from "../theme/Row.tsx";
+import { buildTreeCells, Row, type RowCell } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
 import { PaneArea, TitleRow } from "./PaneArea.tsx";
 
 /** The tree of everything, beside the table. */
 export function Explorer({ size }: { size: Size }) {
-  return (
-    <PaneArea id="explorer" size={size} onPress={handlePress}>
-      <ExplorerRows {...size} />
-    </PaneArea>
-  );
+  return <PaneArea id="explorer" size={size} Rows={ExplorerRows} onPress={handlePress} />;
 }
 
 function ExplorerRows({ width, height }: Size) {
@@ -47,18 +42,18 @@ function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] 
   const hasMark = depth > 0 && isOpen === undefined && signs.marks[tone].trim() !== "";
   const start = ` ${" ".repeat(depth)}${hasMark ? "" : `${fold} `}`;
   const mark = hasMark ? signs.marks[tone] : "";
-  const note = cleanToWidth(node.note, Math.max(0, width - 10));
-  const taken = computeDisplayWidth(start + mark);
-  const label = cleanToWidth(node.label, Math.max(1, width - taken - computeDisplayWidth(note) - 2));
-  const gap = Math.max(1, width - 1 - taken - computeDisplayWidth(label) - computeDisplayWidth(note));
   const isUrgent = tone === "problem" || tone === "waiting";
-  return [
-    { text: start, role: "quiet" },
-    { text: mark, role: isUrgent ? tone : "quiet" },
-    { text: label, role: depth === 0 ? "heading" : tone === "free" || tone === "quiet" ? "quiet" : "plain" },
-    { text: " ".repeat(gap) },
-    { text: note, role: isUrgent ? tone : "quiet" },
-  ];
+  const role = isUrgent ? tone : "quiet";
+  const label = depth === 0 ? "heading" : tone === "free" || tone === "quiet" ? "quiet" : "plain";
+  return buildTreeCells(
+    [
+      { text: start, role: "quiet" },
+      { text: mark, role },
+    ],
+    { text: node.label, role: label },
+    { text: node.note, role },
+    width,
+  );
 }
 
 /** Opens the node that is pressed; on its fold sign, folds or unfolds it. */

@@ -14,16 +14,18 @@ import { Row, Rows, Surface, useTheme } from "../theme/Row.tsx";
 interface PaneProps {
   id: Pane;
   size: Size;
+  /** What it shows. */
+  Rows(size: Size): ReactNode;
   /** A line was pressed. @param line  from 0 */
   onPress(app: ConsoleApp, line: number, event: AreaEvent): void;
-  children: ReactNode;
 }
 
 /** Those of other panes are the theme's base. */
 const GROUNDS: Partial<Record<Pane, StyleRole>> = { explorer: "sidebar", panel: "panel" };
 
 /** The area of a pane. The wheel scrolls it. What does not fit is not shown. */
-export function PaneArea({ id, size: { width, height }, onPress, children }: PaneProps) {
+export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
+  const { width, height } = size;
   const app = useConsole();
   const handleMouse = (event: AreaEvent) => {
     if (event.action === "wheel-down" || event.action === "wheel-up")
@@ -34,7 +36,9 @@ export function PaneArea({ id, size: { width, height }, onPress, children }: Pan
     <Surface ground={GROUNDS[id]}>
       <Area flexDirection="column" width={width} height={height} overflowY="hidden" onMouse={handleMouse}>
         <Box flexDirection="column" width={width} flexShrink={0}>
-          <PartBoundary log={app.log}>{children}</PartBoundary>
+          <PartBoundary log={app.log}>
+            <Content {...size} />
+          </PartBoundary>
         </Box>
       </Area>
     </Surface>
@@ -75,9 +79,9 @@ export function BorderLine({ border, width, isFocused, children }: BorderLinePro
     <Area onMouse={(event) => isClick(event) && pressBorder(app, border)}>
       <TitleRow width={width} isFocused={isFocused}>
         <Box flexShrink={0}>
-          <Row cells={[{ text: `${sign} `, role }]} width={0} />
+          <Row cells={[{ text: `${sign} `, role }]} />
           {children}
-          <Row cells={[{ text: sign.repeat(width), role }]} width={0} />
+          <Row cells={[{ text: sign.repeat(width), role }]} />
         </Box>
       </TitleRow>
     </Area>

@@ -10,7 +10,7 @@ import { NOT_READ_YET } from "../data/live-view.ts";
 import { Area, type AreaEvent, isClick } from "../mouse.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
-import { type ConsoleState, PANELS, type PanelId } from "../state/console-state.ts";
+import { PANELS, type PanelId } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { padText, Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
@@ -19,11 +19,7 @@ import { createPageRow } from "./Table.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ size }: { size: Size }) {
-  return (
-    <PaneArea id="panel" size={size} onPress={handlePress}>
-      <PanelRows {...size} />
-    </PaneArea>
-  );
+  return <PaneArea id="panel" size={size} Rows={PanelRows} onPress={handlePress} />;
 }
 
 function PanelRows(size: Size) {
@@ -52,9 +48,9 @@ export function PanelTitle({ width }: { width: number }) {
       {PANELS.map((id) => (
         <Box key={id} flexShrink={0}>
           <Area onMouse={(event) => isClick(event) && open(id)}>
-            <Row cells={[buildTitleCell(app, id)]} width={0} />
+            <Row cells={[buildTitleCell(app, id)]} />
           </Area>
-          <Row cells={[{ text: "  " }]} width={0} />
+          <Row cells={[{ text: "  " }]} />
         </Box>
       ))}
     </BorderLine>
@@ -76,34 +72,47 @@ function buildTitleCell(app: ConsoleApp, id: PanelId): RowCell {
 }
 
 function buildPanelRows(app: ConsoleApp, size: Size): RowModel[] {
+  const { empty, rows } = buildView(app, size);
+  return rows.length > 0 ? rows : [createPageRow(cleanToWidth(empty, size.width - 2), "quiet")];
+}
+
+/** What a view of the panel shows, and what it says without rows. */
+interface PanelView {
+  empty: string;
+  rows: RowModel[];
+}
+
+function buildView(app: ConsoleApp, size: Size): PanelView {
+  const { log, jobs, liveView } = app;
   switch (app.state.panel.id) {
-    case "events":
-      return buildEventRows(app, size);
+    case "events": {
+      const empty = liveView.hasRead ? "No events yet. Runs, drains and changes appear here." : NOT_READ_YET;
+      return { empty, rows: showNewest(app, app.events, size, (event) => buildEventLine(app, event, size)) };
+    }
     case "jobs":
-      return buildJobRows(app, size);
+      return {
+        empty: "No jobs yet. D drains and X resets the selection; : has all commands.",
+        rows: selectRow(
+          app,
+          jobs.list
+            .slice(app.state.panel.cursor.top)
+            .slice(0, size.height)
+            .map((job) => buildJobCells(job, app.getPresentTime(), size.width - 2)),
+        ),
+      };
     case "problems":
     case "audit":
-      return buildTableRows(app, size);
+      return buildTableView(app, size);
     case "log":
-      return showNewest(app.state, app.log.lines, size, {
-        empty: "The log is empty.",
-        build: (text) => [{ text }],
-      });
+      return { empty: "The log is empty.", rows: showNewest(app, log.lines, size, (text) => [{ text }]) };
   }
 }
 
-function buildEventRows(app: ConsoleApp, size: Size): RowModel[] {
-  const wall = app.getWallTime();
-  const empty = app.liveView.hasRead ? "No events yet. Runs, drains and changes appear here." : NOT_READ_YET;
-  return showNewest(app.state, app.events, size, {
-    empty,
-    build: (event) => {
-      const instant = formatInstant(event.at);
-      // Eight columns: the time of the day, or the day if it was not in the last 24 hours.
-      const time = wall - event.at < DAY ? instant.slice(11, 19) : instant.slice(2, 10);
-      return [{ text: time, role: "quiet" }, { text: " " }, ...buildEventCells(event, size.width - 11)];
-    },
-  });
+function buildEventLine(app: ConsoleApp, event: SnapshotEvent, { width }: Size): RowCell[] {
+  const instant = formatInstant(event.at);
+  // Eight columns: the time of the day, or the day if it was not in the last 24 hours.
+  const time = app.getWallTime() - event.at < DAY ? instant.slice(11, 19) : instant.slice(2, 10);
+  return [{ text: time, role: "quiet" }, { text: " " }, ...buildEventCells(event, width - 11)];
 }
 
 /** Columns for the kind of an event, and shares of the others. */
@@ -132,26 +141,24 @@ const DAY = 86_400_000;
 
 /** Builds rows, newest first, at the panel's scroll position. */
 function showNewest<T>(
-  state: ConsoleState,
+  { state: { panel } }: ConsoleApp,
   items: { length: number; slice(from: number, to: number): readonly T[] },
-  { width, height }: Size,
-  { empty, build }: { empty: string; build(item: T): readonly RowCell[] },
+  { height }: Size,
+  build: (item: T) => readonly RowCell[],
 ): RowModel[] {
-  if (items.length === 0) return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
-  const top = Math.max(0, Math.min(state.panel.top, items.length - height));
+  const top = Math.max(0, Math.min(panel.top, items.length - height));
   return items.slice(top, top + height).map((item) => ({ cells: [{ text: " " }, ...build(item)] }));
 }
 
-function buildJobRows(app: ConsoleApp, { width, height }: Size): RowModel[] {
-  const { state, jobs } = app;
-  if (jobs.list.length === 0) {
-    const empty = "No jobs yet. D drains and X resets the selection; : has all commands.";
-    return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
-  }
-  const { cursor } = state.panel;
-  return jobs.list.slice(cursor.top, cursor.top + height).map((job, at) => ({
-    cells: [{ text: " " }, ...buildJobCells(job, app.getPresentTime(), width - 2)],
-    selection: isSelectedRow(app, cursor.top + at) ? "focused" : undefined,
+/** Builds the visible rows, of which one is selected if the panel has the keyboard. */
+function selectRow(
+  { state: { focus, panel } }: ConsoleApp,
+  rows: readonly (readonly RowCell[])[],
+): RowModel[] {
+  const selected = focus === "panel" ? panel.cursor.index - panel.cursor.top : -1;
+  return rows.map((cells, at) => ({
+    cells: [{ text: " " }, ...cells],
+    selection: at === selected ? "focused" : undefined,
   }));
 }
 
@@ -167,28 +174,14 @@ function buildJobCells(job: ConsoleJob, now: number, width: number): RowCell[] {
   ];
 }
 
-function isSelectedRow({ state: { focus, panel } }: ConsoleApp, index: number): boolean {
-  return focus === "panel" && index === panel.cursor.index;
-}
-
-function buildTableRows(app: ConsoleApp, { width, height }: Size): RowModel[] {
+function buildTableView(app: ConsoleApp, { width, height }: Size): PanelView {
   const table = app.getPanelTable();
-  if (table === undefined) return [];
-  const empty = app.liveView.hasRead ? table.empty : NOT_READ_YET;
-  if (table.length === 0) return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
-  const { cursor } = app.state.panel;
+  const empty = app.liveView.hasRead ? (table?.empty ?? "") : NOT_READ_YET;
+  if (table === undefined || table.length === 0) return { empty, rows: [] };
   const { head, rows } = table.buildRows(
-    { top: cursor.top, height: height - 1 },
+    { top: app.state.panel.cursor.top, height: height - 1 },
     app.getShownTime(),
     app.theme.createLook(width - 2),
   );
-  return [
-    { cells: [{ text: " " }, ...head] },
-    ...rows.map(
-      (cells, at): RowModel => ({
-        cells: [{ text: " " }, ...cells],
-        selection: isSelectedRow(app, cursor.top + at) ? "focused" : undefined,
-      }),
-    ),
-  ];
+  return { empty, rows: [{ cells: [{ text: " " }, ...head] }, ...selectRow(app, rows)] };
 }

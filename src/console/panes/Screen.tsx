@@ -1,5 +1,6 @@
 import { Box, type DOMElement, Text } from "ink";
 import { type Ref, useMemo } from "react";
+import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
 import { OverlayHost } from "../overlays/OverlayFrame.tsx";
 import { focusOn } from "../parts/navigation.ts";
@@ -67,27 +68,18 @@ function Main({ layout }: { layout: Layout }) {
         )}
         {table && detail && !isBeside && (
           <BorderLine border="detailHeight" width={detail.width} isFocused={isFocused}>
-            <Row
-              cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]}
-              width={0}
-            />
+            <Row cells={[{ text: "DETAIL", role: isFocused ? "titleFocused" : "title" }, { text: " " }]} />
           </BorderLine>
         )}
-        {detail && <DetailPane size={detail} />}
+        {detail && <PaneArea id="detail" size={detail} Rows={DetailRows} onPress={focusOnDetail} />}
       </Box>
     </Box>
   );
 }
 
-/** The detail of the selected row. */
-function DetailPane({ size }: { size: Size }) {
-  return (
-    <PaneArea id="detail" size={size} onPress={(app) => focusOn(app, "detail")}>
-      <DetailRows {...size} />
-    </PaneArea>
-  );
-}
+const focusOnDetail = (app: ConsoleApp) => focusOn(app, "detail");
 
+/** The detail of the selected row. */
 function DetailRows({ width, height }: Size) {
   const app = useConsole();
   const lines = listDetailLines(app, width);

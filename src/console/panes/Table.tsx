@@ -12,7 +12,7 @@ import { openMenu } from "../overlays/Menu.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import { buildCreateAction } from "../parts/row-actions.ts";
-import { getActiveTab } from "../state/console-state.ts";
+import { isEtcdTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
@@ -20,26 +20,23 @@ import { Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
 import { OverviewPicture } from "./OverviewPicture.tsx";
 import { PaneArea } from "./PaneArea.tsx";
+import { EtcdLine } from "./Tabs.tsx";
 
 /** Columns before a row: one for its mark, one for the sign that its changes are told. */
 const GUTTER = 2;
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ size }: { size: Size }) {
-  return (
-    <PaneArea id="table" size={size} onPress={handlePress}>
-      <TableRows {...size} />
-    </PaneArea>
-  );
+  return <PaneArea id="table" size={size} Rows={TableRows} onPress={handlePress} />;
 }
 
 /** Notes, titles and visible rows, or a help text if there are no rows. */
-function TableRows({ width, height }: Size) {
+function TableRows({ width }: Size) {
   const app = useConsole();
-  const { theme, state, table } = app;
-  const { pictureHeight } = app;
+  const { theme, state, table, pictureHeight, tabState } = app;
   const notes = (
     <>
+      {isEtcdTab(state.tab) && <EtcdLine width={width} />}
       {pictureHeight > 0 && <OverviewPicture width={width} height={pictureHeight} />}
       <Rows rows={buildNotes(app, width)} width={width} />
     </>
@@ -51,9 +48,9 @@ function TableRows({ width, height }: Size) {
         <Rows rows={buildEmptyRows(app, width)} width={width} />
       </>
     );
-  const { cursor } = getActiveTab(state);
+  const { cursor } = tabState;
   const { head, rows } = table.buildRows(
-    { top: cursor.top, height: app.computeTableHeight(height) },
+    { top: cursor.top, height: app.getLists().table.height },
     app.getShownTime(),
     theme.createLook(width - GUTTER - 1), // a free column at the right edge
   );
@@ -75,8 +72,8 @@ function TableRows({ width, height }: Size) {
 }
 
 /** Marks a row that is chosen, and one whose changes the user is told. */
-function buildMarkCells({ state, table, theme: { signs } }: ConsoleApp, index: number): RowCell[] {
-  const isMarked = getActiveTab(state).marks.has(table.getKeyAt(index) ?? "");
+function buildMarkCells({ state, tabState, table, theme: { signs } }: ConsoleApp, index: number): RowCell[] {
+  const isMarked = tabState.marks.has(table.getKeyAt(index) ?? "");
   const subject = table.getSubjectAt(index);
   const id = subject === undefined || subject.kind === "record" ? undefined : getWatchId(subject);
   const isWatched = state.watched.some((row) => getWatchId(row) === id);
@@ -93,7 +90,7 @@ function handlePress(app: ConsoleApp, line: number, { button, column, origin }: 
   const titles = app.titleHeight;
   const title =
     app.table.length > 0 && line === titles - 1 ? app.table.findColumnAt(column - GUTTER) : undefined;
-  const { cursor } = getActiveTab(app.state);
+  const { cursor } = app.tabState;
   const index = cursor.top + line - titles;
   const hasRow = line >= titles && index < app.table.length;
   if (button === "right" && !hasRow) return;
@@ -117,9 +114,9 @@ function buildNotes(app: ConsoleApp, width: number): RowModel[] {
  * known.
  */
 function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
-  const { table, state, liveView } = app;
-  if (!liveView.hasRead) return buildUnknownPage(app, width);
-  const { filter } = getActiveTab(state);
+  const { table, state, tabState, liveView } = app;
+  if (!liveView.hasRead && !isEtcdTab(state.tab)) return buildUnknownPage(app, width);
+  const { filter } = tabState;
   if (table.filterFault !== undefined)
     return [createPageRow("The filter is wrong. / changes it, Esc clears it.", "quiet")];
   const text =
@@ -132,10 +129,10 @@ function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
 }
 
 /** Names the key that creates the first row of an empty table. */
-function listCreateLines({ state, keymap, isReadOnly }: ConsoleApp): string[] {
+function listCreateLines({ state, tabState, keymap, isReadOnly }: ConsoleApp): string[] {
   const action = buildCreateAction(state.tab);
   const [key] = keymap.getKeyLabels("create");
-  const isPossible = "command" in action && state.tab !== "hosts" && getActiveTab(state).filter === "";
+  const isPossible = "command" in action && state.tab !== "hosts" && tabState.filter === "";
   if (!isPossible || key === undefined || isReadOnly) return [];
   return [`Key ${key}: ${action.target}, in a form.`];
 }

@@ -1,10 +1,11 @@
-import { computeDisplayWidth } from "../../base/display-width.ts";
+import { Box } from "ink";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
 import { Area, isClick } from "../mouse.tsx";
 import { openTab } from "../parts/navigation.ts";
-import { TABS, type TabId } from "../state/console-state.ts";
+import { ETCD_TABS, isEtcdTab, TABS, type TabId } from "../state/console-state.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { Row, Surface } from "../theme/Row.tsx";
 
@@ -27,34 +28,69 @@ interface FittedTabs {
 export function Tabs({ width }: { width: number }) {
   const app = useConsole();
   const { start, end, tabs } = fitTabs(app, width);
-  const open = (tab: TabId) => app.update((state) => openTab(state, tab));
   return (
     <Surface ground="tabStrip" width={width} height={1} overflow="hidden">
-      {start !== "" && <Row cells={[{ text: start, role: "tab" }]} width={0} />}
-      {tabs.map((tab) => (
-        <Area key={tab.id} flexShrink={0} onMouse={(event) => isClick(event) && open(tab.id)}>
-          <Row cells={[tab]} width={0} />
-        </Area>
-      ))}
-      {end !== "" && <Row cells={[{ text: end, role: "tab" }]} width={0} />}
+      {start !== "" && <Row cells={[{ text: start, role: "tab" }]} />}
+      <TabButtons tabs={tabs} />
+      {end !== "" && <Row cells={[{ text: end, role: "tab" }]} />}
     </Surface>
   );
 }
+
+function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
+  const app = useConsole();
+  const open = (tab: TabId) => app.update((state) => openTab(state, tab));
+  return tabs.map((tab) => (
+    <Area key={tab.id} flexShrink={0} onMouse={(event) => isClick(event) && open(tab.id)}>
+      <Row cells={[tab]} />
+    </Area>
+  ));
+}
+
+/** The line above a table about etcd itself: the other ones, and what is known of all rows. */
+export function EtcdLine({ width }: { width: number }) {
+  const { state, liveView, etcd } = useConsole();
+  const tabs = ETCD_TABS.map(
+    (id): Tab => ({ id, text: ` ${getTabLabel(id)} `, role: id === state.tab ? "match" : "tab" }),
+  );
+  const { text, role } = etcd.status;
+  const shown = liveView.past === undefined ? text : `now, not in the past: ${text}`;
+  const left = width - computeTabsWidth({ start: "", end: "", tabs }) - 2;
+  return (
+    <Box>
+      <TabButtons tabs={tabs} />
+      <Row cells={[{ text: ` ${cleanToWidth(shown, left)}`, role }]} />
+    </Box>
+  );
+}
+
+/** The tabs in the line of tabs: one of those about etcd stands for all. */
+const ENTRIES: readonly TabId[] = TABS.filter((id) => id === "members" || !isEtcdTab(id));
+
+function getEntry(tab: TabId): TabId {
+  return isEtcdTab(tab) ? "members" : tab;
+}
+
+/** Which tabs have their counts besides those that need attention: the first choice that fits. */
+const COUNTED: readonly ((id: TabId) => boolean)[] = [
+  () => true,
+  (id) => id !== "history" && id !== "audit",
+  () => false,
+];
 
 /**
  * Chooses the tabs with their counts. If they do not fit, first the counts of tabs that need no attention are left out;
  * then only the tabs around the active one are shown, with the number of the others.
  */
 export function fitTabs(app: TabsInputs, width: number): FittedTabs {
-  const brief = TABS.map((id) => buildTab(app, id, isUrgent(app, id)));
-  const whole = [TABS.map((id) => buildTab(app, id, true)), brief].map((tabs) => ({
-    start: "",
-    end: "",
-    tabs,
-  }));
+  const choices = COUNTED.map((isCounted) =>
+    ENTRIES.map((id) => buildTab(app, id, isCounted(id) || isUrgent(app, id))),
+  );
+  const whole = choices.map((tabs) => ({ start: "", end: "", tabs }));
+  const brief = choices.at(-1) ?? [];
   return (
     whole.find((fitted) => computeTabsWidth(fitted) <= width) ??
-    fitPart(brief, TABS.indexOf(app.state.tab), width)
+    fitPart(brief, ENTRIES.indexOf(getEntry(app.state.tab)), width)
   );
 }
 
@@ -78,10 +114,12 @@ function computeTabsWidth({ start, end, tabs }: FittedTabs): number {
 }
 
 function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): Tab {
-  const { tab, focus } = app.state;
+  const { focus } = app.state;
+  const label = isEtcdTab(id) ? "etcd" : getTabLabel(id);
   const count = isCounted ? app.getTabCounts()[id] : undefined;
-  const text = ` ${getTabLabel(id)}${count === undefined ? "" : ` ${count}`} `;
-  if (id === tab) return { id, text, role: focus === "table" ? "titleFocused" : "tabActive" };
+  const text = ` ${label}${count === undefined ? "" : ` ${count}`} `;
+  if (id === getEntry(app.state.tab))
+    return { id, text, role: focus === "table" ? "titleFocused" : "tabActive" };
   return { id, text, role: id === "problems" && isUrgent(app, id) ? "problem" : "tab" };
 }
 

@@ -1,13 +1,13 @@
 import { type ActionableSubject, type Subject, toActionable } from "../../state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { getActiveTab, updateTab } from "../state/console-state.ts";
+import { updateTab } from "../state/console-state.ts";
 import { refuseForRow } from "./navigation.ts";
 import { findSelectedTarget } from "./pane-lines.ts";
 
 /** Toggles the mark of the row under the cursor. */
 export function toggleMark(app: ConsoleApp): void {
   const { table } = app;
-  const { cursor, marks } = getActiveTab(app.state);
+  const { cursor, marks } = app.tabState;
   const key = table.getKeyAt(cursor.index);
   if (key === undefined) return;
   const toggled = new Set(marks);
@@ -18,11 +18,11 @@ export function toggleMark(app: ConsoleApp): void {
 /** Starts a range at the cursor; the second time, marks all rows from there to the cursor. */
 export function markRange(app: ConsoleApp): void {
   const { table } = app;
-  const { cursor, anchor, marks } = getActiveTab(app.state);
+  const { cursor, anchor, marks } = app.tabState;
   if (anchor === undefined) {
     app.update((state) => updateTab(state, { anchor: cursor.key }));
     const { tab } = app.state;
-    const isOn = () => app.state.tab === tab && getActiveTab(app.state).anchor !== undefined;
+    const isOn = () => app.state.tab === tab && app.tabState.anchor !== undefined;
     app.showToast("range started: move to its other end and press the key again", "quiet", isOn);
     return;
   }
@@ -44,7 +44,7 @@ export function clearMarks(app: ConsoleApp): void {
 export function getChosenSubjects(app: ConsoleApp): Subject[] {
   const selected = findSelectedTarget(app)?.subject;
   if (selected !== undefined) return [selected];
-  const { marks } = getActiveTab(app.state);
+  const { marks } = app.tabState;
   const own = app.getSubject();
   if (marks.size === 0) return own === undefined ? [] : [own];
   return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);

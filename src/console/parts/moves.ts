@@ -1,93 +1,51 @@
 import type { DetailLine } from "../../commands/see/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { computePanelListHeight } from "../state/clamp-cursors.ts";
-import { type ConsoleState, getActiveTab, type Pane, updateTab } from "../state/console-state.ts";
-import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor } from "../state/cursor.ts";
+import { getCursor, setCursor } from "../state/clamp-cursors.ts";
+import type { ConsoleState, Pane } from "../state/console-state.ts";
+import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor, stepBy } from "../state/cursor.ts";
 import { findTargetLines, listDetailLines } from "./pane-lines.ts";
 
-/** A list with its cursor, and a function that moves the cursor. */
-interface CursorList {
-  rows: RowList;
-  cursor: Cursor;
-  height: number;
-  setCursor(state: ConsoleState, cursor: Cursor): ConsoleState;
-}
-
 /** Returns the list of a pane, or undefined for a pane of text. */
-function findCursorList(app: ConsoleApp, pane: Pane): CursorList | undefined {
-  const layout = app.getLayout();
-  const { state } = app;
-  switch (pane) {
-    case "table":
-      return {
-        rows: app.table,
-        cursor: getActiveTab(state).cursor,
-        height: app.computeTableHeight(layout?.table?.height ?? 1),
-        setCursor: (now, cursor) => updateTab({ ...now, detail: { top: 0 } }, { cursor }),
-      };
-    case "explorer":
-      return {
-        rows: app.tree,
-        cursor: state.explorer.cursor,
-        height: (layout?.explorer?.height ?? 2) - 1,
-        setCursor: (now, cursor) => ({ ...now, explorer: { ...now.explorer, cursor } }),
-      };
-    case "panel": {
-      const rows = app.getPanelRows();
-      const height = computePanelListHeight(app.getPanelTable(), layout?.panel?.height ?? 1);
-      if (rows.length === 0) return undefined;
-      return {
-        rows,
-        cursor: state.panel.cursor,
-        height,
-        setCursor: (now, cursor) => ({ ...now, panel: { ...now.panel, cursor } }),
-      };
-    }
-    default:
-      return undefined;
-  }
+function findList(app: ConsoleApp, pane: Pane) {
+  if (pane === "detail") return undefined;
+  const list = app.getLists()[pane];
+  return pane === "panel" && list.rows.length === 0 ? undefined : { ...list, pane };
 }
 
-/** New index of the cursor, by action. */
-const STEPS: Readonly<Record<string, (list: CursorList) => number>> = {
-  up: ({ cursor }) => cursor.index - 1,
-  down: ({ cursor }) => cursor.index + 1,
-  top: () => 0,
-  bottom: ({ rows }) => rows.length - 1,
-  pageUp: ({ cursor, height }) => cursor.index - Math.max(1, height - 1),
-  pageDown: ({ cursor, height }) => cursor.index + Math.max(1, height - 1),
-};
-/** Keys that scroll a text, by action. */
-const SCROLLS: Readonly<Record<string, string>> = {
-  up: "up",
-  down: "down",
-  top: "home",
-  bottom: "end",
-  pageUp: "pageup",
-  pageDown: "pagedown",
-};
+type VisibleList = NonNullable<ReturnType<typeof findList>>;
+
+/** Changes the cursor of a list. */
+function changeCursor(
+  app: ConsoleApp,
+  { pane, rows, height }: VisibleList,
+  change: (cursor: Cursor, rows: RowList, height: number) => Cursor,
+): void {
+  app.update((state) => setCursor(state, pane, change(getCursor(state, pane), rows, height)));
+}
 
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
 export function moveInFocusedPane(app: ConsoleApp, id: string): void {
   const { focus } = app.state;
-  const list = findCursorList(app, focus);
-  if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
-  const to = STEPS[id]?.(list) ?? list.cursor.index;
-  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, to, list.height)));
+  const list = findList(app, focus);
+  if (list === undefined) return scrollText(app, focus, id);
+  const size = { page: Math.max(1, list.height - 1), wheel: 0 };
+  changeCursor(app, list, (cursor, rows, height) =>
+    moveCursor(cursor, rows, stepBy(id, cursor.index, rows.length - 1, size), height),
+  );
 }
 
 /** Moves the cursor of a list to an index, if there is such a row. */
 export function moveToRow(app: ConsoleApp, pane: Pane, index: number): void {
-  const list = findCursorList(app, pane);
+  const list = findList(app, pane);
   if (list === undefined || index >= list.rows.length) return;
-  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
+  changeCursor(app, list, (cursor, rows, height) => moveCursor(cursor, rows, index, height));
 }
 
 /** Scrolls a pane. Its cursor moves only if it would leave the view. */
 export function scrollPane(app: ConsoleApp, pane: Pane, by: 3 | -3): void {
-  const list = findCursorList(app, pane);
+  const list = findList(app, pane);
   if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
-  app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
+  changeCursor(app, list, (cursor, rows, height) => scrollCursor(cursor, rows, by, height));
 }
 
 function scrollText(app: ConsoleApp, pane: Pane, by: string): void {

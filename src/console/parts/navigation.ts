@@ -2,7 +2,6 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import {
   type ConsoleState,
-  getActiveTab,
   PANELS,
   type Pane,
   type Place,
@@ -16,13 +15,14 @@ import { listPanes } from "../state/layout.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
 export function focusOn(app: ConsoleApp, focus: Pane): void {
-  app.update((state) => ({
-    ...state,
-    focus,
-    zoomed: state.zoomed === undefined ? undefined : focus,
-    ...(focus === "explorer" && { explorer: { ...state.explorer, isOpen: true } }),
-    ...(focus === "panel" && { panel: { ...state.panel, isOpen: true } }),
-  }));
+  app.update((state) => setFocus(state, focus));
+}
+
+function setFocus(state: ConsoleState, focus: Pane): ConsoleState {
+  const { zoomed } = state;
+  const shown = { ...state, focus, zoomed: zoomed && focus };
+  if (focus !== "explorer" && focus !== "panel") return shown;
+  return { ...shown, [focus]: { ...state[focus], isOpen: true } };
 }
 
 /** Shows the jobs in the panel, the newest first. */
@@ -36,8 +36,8 @@ export function showJobs(app: ConsoleApp): void {
 /** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
 export function createSameRowCheck(app: ConsoleApp): () => boolean {
   const { tab } = app.state;
-  const { key } = getActiveTab(app.state).cursor;
-  return () => app.state.tab === tab && getActiveTab(app.state).cursor.key === key;
+  const { key } = app.tabState.cursor;
+  return () => app.state.tab === tab && app.tabState.cursor.key === key;
 }
 
 /** Shows why the selected row does not serve, for as long as it is selected. */
@@ -103,7 +103,7 @@ export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
   const before = app.state;
   app.update((state) => stepThroughPlaces(state, by));
   if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
-  const tab = getActiveTab(app.state);
+  const tab = app.tabState;
   const { key } = tab.cursor;
   app.table.update(app.liveView.snapshot, app.getWallTime(), tab); // the tab was not shown until now
   if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
@@ -114,7 +114,7 @@ export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
 function createGoneRowCheck(app: ConsoleApp, gone: string): () => boolean {
   let isInPlace: (() => boolean) | undefined;
   return () => {
-    if (getActiveTab(app.state).cursor.key === gone) return true;
+    if (app.tabState.cursor.key === gone) return true;
     isInPlace ??= createSameRowCheck(app);
     return isInPlace();
   };
@@ -148,21 +148,15 @@ function getPlace({ tab, tabs, focus, explorer }: ConsoleState): Place {
 }
 
 function restorePlace(state: ConsoleState, { tab, key, filter, focus, node }: Place): ConsoleState {
-  const { tabs, explorer, panel } = state;
-  const { cursor } = tabs[tab];
-  return {
-    ...updateTab(state, { filter, cursor: { ...cursor, key: key ?? cursor.key } }, tab),
+  const { cursor } = state.tabs[tab];
+  const shown = updateTab(
+    setFocus(state, focus),
+    { filter, cursor: { ...cursor, key: key ?? cursor.key } },
     tab,
-    focus,
-    detail: { top: 0 },
-    zoomed: state.zoomed === undefined ? undefined : focus,
-    explorer: {
-      ...explorer,
-      isOpen: explorer.isOpen || focus === "explorer",
-      cursor: { ...explorer.cursor, key: node ?? explorer.cursor.key },
-    },
-    panel: { ...panel, isOpen: panel.isOpen || focus === "panel" },
-  };
+  );
+  const { explorer } = shown;
+  const at = { ...explorer.cursor, key: node ?? explorer.cursor.key };
+  return { ...shown, tab, detail: { top: 0 }, explorer: { ...explorer, cursor: at } };
 }
 
 function addPlace(places: readonly Place[], place: Place): readonly Place[] {
@@ -183,7 +177,7 @@ export function chooseListedContext(app: ConsoleApp, name: string | undefined): 
   const label = name ?? "no context";
   if (name === app.contexts.activeName) return app.showToast(`${label} is shown already`);
   const warning = `running and would be left; choose ${label} again to switch anyway`;
-  if (mayLeaveJobs(app, `context ${label}`, warning)) app.switchContext(name);
+  if (mayLeaveJobs(app, `context ${label}`, warning)) app.ports.switchContext(name);
 }
 
 /**

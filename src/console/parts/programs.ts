@@ -22,7 +22,9 @@ export function createSheet(app: ConsoleApp, text: string, name: string): Editor
 
 /** Opens a file in the user's editor. @returns whether the editor succeeded; if not, shows why */
 export function openSheet(app: ConsoleApp, sheet: EditorFile): Promise<boolean> {
-  return lendTo(app, async () => (await loadPrograms()).openUserEditor(app, sheet, app.context.signal));
+  return lendTo(app, async () =>
+    (await loadPrograms()).openUserEditor(app.ports.io, sheet, app.context.signal),
+  );
 }
 
 /**
@@ -53,7 +55,7 @@ const FOLDERS = /(?<=^|\s)\/(?:[^\s/]+\/)+/g;
 /** Runs a program on the terminal. Never rejects. @returns whether it succeeded; if not, shows why */
 export async function lendTo(app: ConsoleApp, run: () => Promise<ProgramEnd>): Promise<boolean> {
   try {
-    const end = await app.lendTerminal(run);
+    const end = await app.ports.lendTerminal(run);
     if (!end.ok) app.showToast(end.why.replace(FOLDERS, ""), "problem");
     if (!end.ok) app.log.add(end.why);
     return end.ok;

@@ -95,8 +95,9 @@ function isRowOf({ rows }: RowCommand, subject: Subject): subject is RowOf<RowCo
   return rows.kinds.some((kind) => kind === subject.kind);
 }
 
-/** Formats the name of a subject for the user. */
+/** Formats the name of a subject for the user: a record has that of what it is about. */
 export function formatSubjectName(subject: Subject): string {
+  if (subject.kind === "record") return subject.about ? formatSubjectName(subject.about) : subject.name;
   if (subject.kind === "drain")
     return subject.scope === "all" ? "everything" : `${subject.scope} ${subject.name}`;
   return `${subject.kind} ${subject.name}`;

@@ -1,64 +1,41 @@
-import { type ConsoleState, getActiveTab, TOAST_DURATION, updateTab } from "./console-state.ts";
+import { type ConsoleState, type Pane, TOAST_DURATION, updateTab } from "./console-state.ts";
 import { type Cursor, clampCursor, type RowList, START_CURSOR } from "./cursor.ts";
-import type { Layout } from "./layout.ts";
 
-/** The lists that have a cursor. */
-interface CursorLists {
-  table: RowList;
-  tree: RowList;
-  panel: RowList;
-  /** The table that the panel shows, if it shows one. */
-  panelTable: RowList | undefined;
-  /** Rows of the table that are visible. */
-  tableHeight: number;
+/** The panes that are lists with a cursor. */
+export type ListPane = Exclude<Pane, "detail">;
+
+/** The rows of these panes, and how many of them are visible. */
+export type CursorLists = Readonly<Record<ListPane, { rows: RowList; height: number }>>;
+
+export function getCursor(state: ConsoleState, pane: ListPane): Cursor {
+  return pane === "table" ? state.tabs[state.tab].cursor : state[pane].cursor;
+}
+
+/** Sets a cursor; the same object if nothing changes. On another row, the detail begins at its top. */
+export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): ConsoleState {
+  const before = getCursor(state, pane);
+  const isSameRow = before.key === cursor.key;
+  if (isSameRow && before.index === cursor.index && before.top === cursor.top) return state;
+  if (pane !== "table") return { ...state, [pane]: { ...state[pane], cursor } };
+  return { ...updateTab(state, { cursor }), detail: isSameRow ? state.detail : { top: 0 } };
 }
 
 /**
  * Returns the state with every cursor on an existing row, without a toast that is over; the same object if nothing changes.
  * @param now  wall clock, ms since the epoch
  */
-export function clampCursors(
-  state: ConsoleState,
-  layout: Layout,
-  { table, tree, panel, panelTable, tableHeight }: CursorLists,
-  now: number,
-): ConsoleState {
-  const tab = getActiveTab(state);
-  const cursors = {
-    table: clampCursor(tab.cursor, table, tableHeight),
-    explorer: clampCursor(state.explorer.cursor, tree, (layout.explorer?.height ?? 2) - 1),
-    panel: clampCursor(
-      // Without the keyboard, the job list shows the newest jobs.
-      state.panel.id === "jobs" && state.focus !== "panel" ? START_CURSOR : state.panel.cursor,
-      panel,
-      computePanelListHeight(panelTable, layout.panel?.height ?? 1),
-    ),
+export function clampCursors(state: ConsoleState, lists: CursorLists, now: number): ConsoleState {
+  const { panel, focus, toast } = state;
+  // Without the keyboard, the job list shows the newest jobs.
+  const isNewest = panel.id === "jobs" && focus !== "panel";
+  const clamp = (before: ConsoleState, pane: ListPane) => {
+    const cursor = isNewest && pane === "panel" ? START_CURSOR : getCursor(before, pane);
+    return setCursor(before, pane, clampCursor(cursor, lists[pane].rows, lists[pane].height));
   };
-  const hasMoved = cursors.table.key !== tab.cursor.key;
-  const { toast } = state;
+  const clamped = (["table", "explorer", "panel"] as const).reduce(clamp, state);
   // A clock that was set back must not keep a toast for hours.
   const isOver =
     toast !== undefined &&
     (toast.until <= now || toast.until > now + TOAST_DURATION || toast.isTrue?.() === false);
-  const isSame =
-    isSameCursor(cursors.table, tab.cursor) &&
-    isSameCursor(cursors.explorer, state.explorer.cursor) &&
-    isSameCursor(cursors.panel, state.panel.cursor);
-  if (isSame && !isOver) return state;
-  return {
-    ...updateTab(state, { cursor: cursors.table }),
-    explorer: { ...state.explorer, cursor: cursors.explorer },
-    panel: { ...state.panel, cursor: cursors.panel },
-    detail: hasMoved ? { top: 0 } : state.detail,
-    toast: isOver ? undefined : toast,
-  };
-}
-
-/** Returns the number of visible rows in the panel: a table has a title line above them. */
-export function computePanelListHeight(table: RowList | undefined, height: number): number {
-  return table === undefined ? height : height - 1;
-}
-
-function isSameCursor(a: Cursor, b: Cursor): boolean {
-  return a.key === b.key && a.index === b.index && a.top === b.top;
+  return isOver ? { ...clamped, toast: undefined } : clamped;
 }

@@ -1,4 +1,4 @@
-import type { ViewId } from "../../views/index.ts";
+import type { EtcdViewId, ViewId } from "../../views/index.ts";
 import type { SortOrder } from "../../views/sort.ts";
 import { type Cursor, clamp, START_CURSOR } from "./cursor.ts";
 import type { WatchedRow } from "./watched-rows.ts";
@@ -10,6 +10,9 @@ export type Pane = (typeof PANES)[number];
 /** What the panel can show. */
 export const PANELS = ["events", "jobs", "problems", "audit", "log"] as const;
 export type PanelId = (typeof PANELS)[number];
+
+/** The tabs about etcd itself. The line of tabs has one entry for them, and a line of its own leads from one to the other. */
+export const ETCD_TABS = ["members", "sessions", "users"] as const satisfies readonly EtcdViewId[];
 
 /** The tabs, in display order: that of the overview shows a picture above the problems, the others their view. */
 export const TABS = [
@@ -24,12 +27,18 @@ export const TABS = [
   "history",
   "audit",
   "problems",
-] as const satisfies readonly (ViewId | "overview")[];
+  ...ETCD_TABS,
+] as const satisfies readonly (ViewId | EtcdViewId)[];
 export type TabId = (typeof TABS)[number];
 
 /** Returns the view whose rows a tab lists. */
-export function getTabView(tab: TabId): ViewId {
+export function getTabView(tab: TabId): ViewId | EtcdViewId {
   return tab === "overview" ? "problems" : tab;
+}
+
+/** Whether a tab is about etcd itself. */
+export function isEtcdTab(tab: TabId): tab is EtcdViewId {
+  return ETCD_TABS.some((one) => one === tab);
 }
 
 /** How one table is displayed. */
@@ -93,10 +102,6 @@ export interface ConsoleState {
   sizes: UserSizes;
   /** The border that was pressed last, when (wall clock, ms), and whether the button is still down. */
   pressed: { border: Border; at: number; isHeld: boolean } | undefined;
-}
-
-export function getActiveTab({ tab, tabs }: Pick<ConsoleState, "tab" | "tabs">): TabState {
-  return tabs[tab];
 }
 
 /** Returns the state with a change of one tab: the active one, or another. */

@@ -63,44 +63,38 @@ function computeTop(top: number, index: number, height: number, length: number):
   return Math.max(index - room + 1, Math.min(least, index), 0);
 }
 
+/** Where keys lead, and actions of keys in lists. */
+const STEPS: ReadonlyMap<string, number> = new Map([
+  ["up", -1],
+  ["k", -1],
+  ["down", 1],
+  ["j", 1],
+  ["top", Number.NEGATIVE_INFINITY],
+  ["home", Number.NEGATIVE_INFINITY],
+  ["g", Number.NEGATIVE_INFINITY],
+  ["bottom", Number.POSITIVE_INFINITY],
+  ["end", Number.POSITIVE_INFINITY],
+  ["G", Number.POSITIVE_INFINITY],
+]);
+/** The same in pages, and in turns of the mouse wheel. */
+const PAGE_STEP = /^(?:(pageup|ctrl\+b)|pagedown|ctrl\+f|space)$/i;
+const WHEEL_STEP = /^wheel-(?:(up)|down)$/;
+
 /**
- * Returns the new scroll position after a key or a turn of the mouse wheel.
- * @param by      a chord or a mouse action; those that do not scroll change nothing
- * @param length  number of lines
- * @param height  number of visible lines
+ * Returns the position that a key or the mouse wheel leads to: the same one for keys that do not move.
+ * @param by    a chord, an action of a key, or of the mouse
+ * @param last  the last position
+ * @param size  lines of a page, and of a turn of the wheel
  */
-export function scrollBy(by: string, top: number, length: number, height: number): number {
-  const last = Math.max(0, length - height);
-  const to = computeTarget(by, top, last, height);
-  return clamp(to, 0, last);
+export function stepBy(by: string, at: number, last: number, size: { page: number; wheel: number }): number {
+  const [page, pageUp] = PAGE_STEP.exec(by) ?? [];
+  const [wheel, wheelUp] = WHEEL_STEP.exec(by) ?? [];
+  const pages = page === undefined ? 0 : pageUp ? -size.page : size.page;
+  const turns = wheel === undefined ? 0 : wheelUp ? -size.wheel : size.wheel;
+  return clamp(at + (STEPS.get(by) ?? 0) + pages + turns, 0, last);
 }
 
-function computeTarget(by: string, top: number, last: number, height: number): number {
-  switch (by) {
-    case "down":
-    case "j":
-      return top + 1;
-    case "up":
-    case "k":
-      return top - 1;
-    case "wheel-down":
-      return top + 3;
-    case "wheel-up":
-      return top - 3;
-    case "pagedown":
-    case "ctrl+f":
-    case "space":
-      return top + height - 1;
-    case "pageup":
-    case "ctrl+b":
-      return top - height + 1;
-    case "home":
-    case "g":
-      return 0;
-    case "end":
-    case "G":
-      return last;
-    default:
-      return top;
-  }
+/** Returns the new scroll position of a text. @param by  as of `stepBy` @param height  number of visible lines */
+export function scrollBy(by: string, top: number, length: number, height: number): number {
+  return stepBy(by, top, length - height, { page: height - 1, wheel: 3 });
 }

@@ -6,7 +6,6 @@ import type { CommandIo } from "../../commands/command.ts";
 import {
   type ConsoleState,
   createInitialState,
-  getActiveTab,
   PANELS,
   restoreUserSizes,
   type SavedView,
@@ -33,18 +32,9 @@ interface ConsolePreferences {
   startView: string | undefined;
 }
 
-export function toConsolePreferences({
-  tab,
-  tabs,
-  explorer,
-  panel,
-  theme,
-  recent,
-  savedViews: views,
-  startView,
-  sizes,
-  watched,
-}: ConsoleState): ConsolePreferences {
+export function toConsolePreferences(state: ConsoleState): ConsolePreferences {
+  const { tab, tabs, explorer, panel, theme, recent, savedViews: views, startView, sizes, watched } = state;
+  const choices = TABS.map((id) => [id, { order: tabs[id].order, columns: tabs[id].columns }] as const);
   return {
     tab,
     theme,
@@ -55,37 +45,34 @@ export function toConsolePreferences({
     watched,
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
-    tabs: Object.fromEntries(
-      TABS.map((id) => {
-        const { order, columns } = tabs[id];
-        return [id, { order, columns }];
-      }),
-    ),
+    tabs: Object.fromEntries(choices),
   };
 }
 
 /** Restores the console state from stored preferences. Ignores values that are invalid or of another version. */
 export function restoreState(kept: unknown): ConsoleState {
   const state = createInitialState();
-  if (!isStoredRecord(kept)) return state;
-  const explorer = isStoredRecord(kept.explorer) ? kept.explorer : {};
-  const panel = isStoredRecord(kept.panel) ? kept.panel : {};
-  const tabs = isStoredRecord(kept.tabs) ? kept.tabs : {};
-  const { savedViews, startView } = restoreSavedViews(kept);
+  const { tab, theme, recent, watched, sizes, ...parts } = toRecord(kept);
+  const [explorer, panel, tabs] = [parts.explorer, parts.panel, parts.tabs].map(toRecord) as [
+    Kept,
+    Kept,
+    Kept,
+  ];
+  const { savedViews, startView } = restoreSavedViews(parts);
   const view = savedViews.find(({ name }) => name === startView);
   const restored: ConsoleState = {
     ...state,
     savedViews,
     startView,
-    tab: TABS.find((id) => id === kept.tab) ?? state.tab,
-    recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
-    watched: restoreWatchedRows(kept.watched),
-    sizes: restoreUserSizes(kept.sizes),
-    theme: typeof kept.theme === "string" ? kept.theme : state.theme,
+    tab: TABS.find((id) => id === tab) ?? state.tab,
+    recent: listTexts(recent) ?? state.recent,
+    watched: restoreWatchedRows(watched),
+    sizes: restoreUserSizes(sizes),
+    theme: typeof theme === "string" ? theme : state.theme,
     explorer: {
       ...state.explorer,
       isOpen: explorer.isOpen !== false,
-      open: Array.isArray(explorer.open) ? new Set(explorer.open.filter(isStoredText)) : state.explorer.open,
+      open: Array.isArray(explorer.open) ? new Set(listTexts(explorer.open)) : state.explorer.open,
     },
     panel: {
       ...state.panel,
@@ -164,17 +151,25 @@ const MAX_COLUMNS = 50;
 
 /** Restores filter, order and columns of a table. Ignores values that are invalid. */
 function restoreTableChoice(kept: unknown): Pick<TabState, "filter" | "order" | "columns"> {
-  const { filter, order, columns } = isStoredRecord(kept) ? kept : {};
-  const hasOrder = isStoredRecord(order) && isStoredText(order.column);
+  const { filter, order, columns } = toRecord(kept);
+  const { column, descending } = toRecord(order);
   return {
     filter: isStoredText(filter) ? filter : "",
-    order: hasOrder ? { column: String(order.column), descending: order.descending === true } : undefined,
-    columns: Array.isArray(columns) ? columns.filter(isStoredText).slice(0, MAX_COLUMNS) : undefined,
+    order: isStoredText(column) ? { column, descending: descending === true } : undefined,
+    columns: listTexts(columns)?.slice(0, MAX_COLUMNS),
   };
 }
 
-function isStoredRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+type Kept = Readonly<Record<string, unknown>>;
+
+/** Returns an object as it is, and an empty one for something else. */
+function toRecord(value: unknown): Kept {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Kept) : {};
+}
+
+/** Returns the texts of a list; undefined for something else. */
+function listTexts(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter(isStoredText) : undefined;
 }
 
 function isStoredText(value: unknown): value is string {
@@ -186,21 +181,18 @@ export const MAX_SAVED_VIEWS = 50;
 export const MAX_VIEW_NAME = 60;
 
 /** Restores the saved views. Ignores those that are invalid, and all but the first of a name. */
-export function restoreSavedViews(
-  kept: Readonly<Record<string, unknown>>,
-): Pick<ConsoleState, "savedViews" | "startView"> {
+export function restoreSavedViews(kept: Kept): Pick<ConsoleState, "savedViews" | "startView"> {
   const found = (Array.isArray(kept.views) ? kept.views : []).flatMap(restoreSavedView);
-  const names = new Set<string>();
-  const first = found.filter(({ name }) => !names.has(name) && names.add(name));
+  const first = found.filter(({ name }, at) => found.findIndex((one) => one.name === name) === at);
   const savedViews = first.slice(0, MAX_SAVED_VIEWS);
   const startView = savedViews.find(({ name }) => name === kept.startView)?.name;
   return { savedViews, startView };
 }
 
 function restoreSavedView(kept: unknown): SavedView[] {
-  if (!isStoredRecord(kept) || !isStoredText(kept.name)) return [];
-  const tab = TABS.find((id) => id === kept.tab);
-  const name = kept.name.trim();
+  const { name: text, tab: id } = toRecord(kept);
+  const tab = TABS.find((one) => one === id);
+  const name = isStoredText(text) ? text.trim() : "";
   if (tab === undefined || name === "" || name.length > MAX_VIEW_NAME) return [];
   return [{ name, tab, ...restoreTableChoice(kept) }];
 }
@@ -208,7 +200,7 @@ function restoreSavedView(kept: unknown): SavedView[] {
 /** Saves what is shown under a name. A view of that name is replaced; others keep their place. */
 export function saveCurrentView(state: ConsoleState, name: string): ConsoleState {
   const { tab } = state;
-  const { filter, order, columns } = getActiveTab(state);
+  const { filter, order, columns } = state.tabs[tab];
   const view = { name, tab, filter, order, columns };
   const at = state.savedViews.findIndex((one) => one.name === name);
   const savedViews = at < 0 ? [...state.savedViews, view] : state.savedViews.with(at, view);

@@ -155,7 +155,8 @@ function parseNumberedKey(taken: string, final: string, more: number): InputEven
 
 /** Returns a key by the number before `~`. */
 function findTildeKey(number: number, modifiers: number): InputEvent | undefined {
-  const name = TILDE[number];
+  const at = TILDE_FUNCTIONS.indexOf(number);
+  const name = at < 0 ? TILDE[number - 1] : `f${at + 1}`;
   return name === undefined ? undefined : createNamedKey(name, modifiers);
 }
 
@@ -235,37 +236,10 @@ function createWheelEvent(
   return { ...position, action: which === 0 ? "wheel-up" : "wheel-down", button: "none" };
 }
 
-/** Keys by the number before `~`. */
-const TILDE: Readonly<Record<number, string>> = {
-  1: "home",
-  2: "insert",
-  3: "delete",
-  4: "end",
-  5: "pageup",
-  6: "pagedown",
-  7: "home",
-  8: "end",
-  11: "f1",
-  12: "f2",
-  13: "f3",
-  14: "f4",
-  15: "f5",
-  17: "f6",
-  18: "f7",
-  19: "f8",
-  20: "f9",
-  21: "f10",
-  23: "f11",
-  24: "f12",
-  25: "f13",
-  26: "f14",
-  28: "f15",
-  29: "f16",
-  31: "f17",
-  32: "f18",
-  33: "f19",
-  34: "f20",
-};
+/** Keys by the number before `~`, from 1. */
+const TILDE = ["home", "insert", "delete", "end", "pageup", "pagedown", "home", "end"];
+/** The same for F1, F2 and so on. */
+const TILDE_FUNCTIONS = [11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34];
 
 /** Keys by the last letter of their sequence. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -300,6 +274,9 @@ const SS3: Readonly<Record<string, string>> = {
 /** The arrow keys of rxvt: with Shift after `ESC [`, with Ctrl after `ESC O`. */
 const RXVT_ARROWS: Readonly<Record<string, string>> = { a: "up", b: "down", c: "right", d: "left" };
 
+/** The keypad of the kitty protocol without its numbers. */
+const KITTY_MOVES = ["left", "right", "up", "down", "pageup", "pagedown", "home", "end", "insert", "delete"];
+
 /** Keys of the kitty protocol that type no character. */
 const KITTY: Readonly<Record<number, string>> = {
   9: "tab",
@@ -308,16 +285,7 @@ const KITTY: Readonly<Record<number, string>> = {
   32: "space",
   127: "backspace",
   57414: "enter",
-  57417: "left",
-  57418: "right",
-  57419: "up",
-  57420: "down",
-  57421: "pageup",
-  57422: "pagedown",
-  57423: "home",
-  57424: "end",
-  57425: "insert",
-  57426: "delete",
+  ...Object.fromEntries(KITTY_MOVES.map((name, at) => [57417 + at, name])),
   ...Object.fromEntries(Array.from({ length: 8 }, (_, at) => [57376 + at, `f${13 + at}`])),
 };
 

@@ -2,13 +2,12 @@ import { Box, type BoxProps, Text } from "ink";
 import { createContext, memo, type ReactNode, use } from "react";
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
-import { computeWindowTop } from "../state/cursor.ts";
 import type { StyleRole } from "./palettes.ts";
 import { getTheme, type Sequences, type Theme } from "./theme.ts";
 
 interface RowProps extends RowModel {
   /** The columns that a selected row fills. */
-  width: number;
+  width?: number;
 }
 
 /**
@@ -27,7 +26,7 @@ export function Surface({
  * One row: a text with the sequences of its cells' looks. The widths of cells are those of `src/base/text.ts`. A text of
  * its own for each cell would take Ink three times as long, for every picture.
  */
-export const Row = memo(({ cells, selection, width }: RowProps) => {
+export const Row = memo(({ cells, selection, width = 0 }: RowProps) => {
   const theme = useTheme();
   return (
     <Text wrap="truncate">
@@ -172,15 +171,21 @@ export function truncateCells(cells: readonly RowCell[], width: number): readonl
   return kept;
 }
 
+/** Builds a line of a tree: a label behind its start, and a note at the right edge. The label is cut first. */
+export function buildTreeCells(
+  start: readonly RowCell[],
+  label: RowCell,
+  note: RowCell,
+  width: number,
+): RowCell[] {
+  const end = { ...note, text: cleanToWidth(note.text, Math.max(0, width - 10)) };
+  const room = width - 1 - computeCellsWidth([...start, end]);
+  const text = cleanToWidth(label.text, Math.max(1, room - 1));
+  const gap = " ".repeat(Math.max(1, room - computeDisplayWidth(text)));
+  return [...start, { ...label, text }, { text: gap }, end];
+}
+
 /** Pads a text with blanks. */
 export function padText(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - computeDisplayWidth(text)));
-}
-
-/** Returns the rows around the selected one that fit, with the selection. */
-export function windowRows(rows: readonly RowModel[], at: number, height: number): RowModel[] {
-  const top = computeWindowTop(at, rows.length, height);
-  return rows
-    .map((row, index): RowModel => (index === at ? { ...row, selection: "focused" } : row))
-    .slice(top, top + height);
 }

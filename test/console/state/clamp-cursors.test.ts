@@ -16,13 +16,14 @@ function clamp(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1] } = {}
   const layout = computeLayout({ width: 120, height: 30 }, state, { panelLines: 2 });
   if (layout === undefined) throw new Error("no layout");
   const lists = {
-    table: createRows(rows),
-    tree: createRows(["locks"]),
-    panel: createRows(state.panel.id === "jobs" ? jobs.map(String) : []),
-    panelTable: undefined,
-    tableHeight: 10,
+    table: { rows: createRows(rows), height: 10 },
+    explorer: { rows: createRows(["locks"]), height: (layout.explorer?.height ?? 2) - 1 },
+    panel: {
+      rows: createRows(state.panel.id === "jobs" ? jobs.map(String) : []),
+      height: layout.panel?.height ?? 1,
+    },
   };
-  return clampCursors(state, layout, lists, WALL);
+  return clampCursors(state, lists, WALL);
 }
 
 const withPanel = (focus: ConsoleState["focus"], index: number): ConsoleState => {

@@ -358,7 +358,7 @@ test("X in History resets no other run, a name's bidi control is shown, and --th
   await console.waitFor("cod\\u{202e}safe");
   console.press("X");
   await console.waitFor("this run has ended: see lock cod\\u{202e}safe in Locks");
-  await switchTab(console, /cod\\u\{202e\}safe +● held/, 4);
+  await switchTab(console, /cod\\u\{202e\}safe +● held/, 7);
   console.press("X");
   await console.waitFor("signalbox reset lock $'cod\\u202esafe'");
   console.press("escape");

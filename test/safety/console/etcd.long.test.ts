@@ -16,20 +16,23 @@ import { readValue } from "../support/read-keys.ts";
 
 const shared = TestCluster.startForFile();
 
-/** Opens a console and in it the overlay of etcd. */
+/** The line above the tables about etcd itself, and what it says of the members. */
+const MEMBERS = /Members +Sessions +Users +\d\/\d/;
+
+/** Opens a console and in it the members of etcd. */
 async function openEtcd(
   namespace: TestNamespace,
   options: Parameters<typeof openConsole>[1] = {},
 ): Promise<Terminal> {
   const terminal = await openConsole(namespace, options);
   terminal.press("M");
-  await terminal.waitFor(/MEMBERS +\d\/\d/);
+  await terminal.waitFor(MEMBERS);
   return terminal;
 }
 
 /** Opens the tree of the keys with a prefix. */
 async function browse(terminal: Terminal, prefix: string): Promise<void> {
-  terminal.press("b");
+  terminal.press("B");
   await terminal.waitFor("keys in etcd");
   await findKeys(terminal, prefix);
 }
@@ -67,27 +70,32 @@ describe("three members", () => {
     const namespace = cluster.createNamespace();
     const options = { endpoints: cluster.endpoints, columns: 200 };
     const terminal = await openEtcd(namespace, options);
-    await terminal.waitFor(/MEMBERS +3\/3, revision \d+/);
+    await terminal.waitFor(/Users +3\/3, revision \d+/);
     await terminal.waitFor(/m\d +● leader/);
+    await terminal.waitFor(/quota 2\.0 GiB|in use \d+ KiB/); // the detail
     const problems = await openConsole(namespace, { ...options, view: "problems" });
     await problems.waitFor("none of etcd itself");
     await cluster.getMember(2).kill();
-    await terminal.waitFor(/MEMBERS +2\/3/);
+    await terminal.waitFor(/Users +2\/3/);
     await terminal.waitFor(/m3 +▲ unreachable/);
     await cluster.etcd.setAlarm("ACTIVATE");
     await terminal.waitFor(/m1 .*NOSPACE/);
-    terminal.press("escape");
+    terminal.press("/");
+    await terminal.waitFor("filter members");
+    terminal.type("state:unreachable");
+    await terminal.waitFor(/filter state:unreachable: 1[\s\S]*m3 +▲ unreachable/);
+    terminal.press("escape", "[");
     await terminal.waitFor(/etcd +NOSPACE/);
     terminal.press("1", "G", "enter");
-    await terminal.waitFor(/MEMBERS +2\/3/);
+    await terminal.waitFor(/Users +2\/3/);
     await problems.waitFor(
       /▲ 3 problems[\s\S]*▲ failure +alarms +memberID[\s\S]*◌ warning +member http[\s\S]*quorum +2 of 3/,
     );
     const rows = JSON.parse((await namespace.execute("ls problems --json", options)).stdout).rows;
     expect(rows.map(({ kind }: { kind: string }) => kind)).toEqual(["alarm", "member", "quorum"]);
     problems.press("enter");
-    await problems.waitFor(/MEMBERS +2\/3/);
-    problems.press("escape");
+    await problems.waitFor(/Users +2\/3/);
+    problems.press("<");
     await cluster.etcd.setAlarm("DEACTIVATE");
     await cluster.getMember(2).restart();
     await problems.waitFor("none of etcd itself");
@@ -119,7 +127,7 @@ test("a member that lags is a problem until it has caught up, and a row with the
   await terminal.waitFor(new RegExp(`member ${campaign.clientUrls[cut]} +1\\d+ log entries behind`));
   terminal.press("enter");
   await terminal.waitFor(/LAG[\s\S]*▲ leaderless .* 1[1-9]\d\d /);
-  terminal.press("escape");
+  terminal.press("<");
   for (const link of links) healProxy(link, "reset");
   await terminal.waitFor("none of etcd itself");
 });
@@ -130,43 +138,47 @@ describe("one member", () => {
   inNamespace("shows sessions, those that end soonest first, with their keys", async ({ namespace }) => {
     await namespace.jobs.startAndWait({ name: "invoices", options: ["--lock", "invoices"], hold: [60_000] });
     const terminal = await openEtcd(namespace);
-    await terminal.waitFor(/SESSIONS +\d+[\s\S]* run +\S+:\d+ /);
+    terminal.press("]");
+    await terminal.waitFor(/Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
+    terminal.press("enter");
+    await terminal.waitFor(/raw [0-9a-f]+[\s\S]*\d+\/\d+ +\/\S+/);
+    terminal.press("escape", "]");
     await terminal.waitFor("authentication is off");
-    terminal.press("down", "enter");
-    await terminal.waitFor(/session [0-9a-f]+/);
-    await terminal.waitFor(/\d+\/\d+ +\/\S+/);
   });
 
-  inNamespace(
-    "requests nothing after it is closed, and says that an answer is late",
-    async ({ namespace }) => {
-      const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-      namespace.onClose(() => proxy.close());
-      const count = async () => {
-        const text = await (await fetch(`${namespace.etcd.clientUrl}/metrics`)).text();
-        const lines = text.matchAll(
-          /^grpc_server_started_total\{.*grpc_method="(?:LeaseLeases|MemberList|UserList)".*\} (\d+)$/gm,
-        );
-        return [...lines].reduce((sum, [, number]) => sum + Number(number), 0);
-      };
-      const terminal = await openEtcd(namespace, { endpoints: [proxy.url] });
-      await terminal.waitFor(/SESSIONS +\d+/);
-      const before = await count();
-      await new Promise((resolve) => setTimeout(resolve, 7_000));
-      const open = await count();
-      expect(open).toBeGreaterThan(before);
-      proxy.mode = "drop";
-      await terminal.waitFor(/MEMBERS .*(no answer|cannot be read|0\/1)/);
-      proxy.mode = "forward";
-      await terminal.waitFor(/MEMBERS +1\/1, revision \d+(?!.*no answer)/);
-      terminal.press("escape");
-      await terminal.waitFor(() => !terminal.getText().includes("MEMBERS"));
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      const closed = await count();
-      await new Promise((resolve) => setTimeout(resolve, 7_000));
-      expect(await count()).toBe(closed);
-    },
-  );
+  inNamespace("requests nothing in other tabs, and says that an answer is late", async ({ namespace }) => {
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
+    namespace.onClose(() => proxy.close());
+    const count = async () => {
+      const text = await (await fetch(`${namespace.etcd.clientUrl}/metrics`)).text();
+      const lines = text.matchAll(
+        /^grpc_server_started_total\{.*grpc_method="(?:LeaseLeases|MemberList|UserList)".*\} (\d+)$/gm,
+      );
+      return [...lines].reduce((sum, [, number]) => sum + Number(number), 0);
+    };
+    const terminal = await openEtcd(namespace, { endpoints: [proxy.url] });
+    const before = await count();
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    const open = await count();
+    expect(open).toBeGreaterThan(before);
+    proxy.mode = "drop";
+    await terminal.waitFor(/Users .*(no answer|cannot be read|0\/1)/);
+    proxy.mode = "forward";
+    await terminal.waitFor(/Users +1\/1, revision \d+(?!.*no answer)/);
+    terminal.press("[");
+    await terminal.waitFor(() => !MEMBERS.test(terminal.getText()));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const closed = await count();
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    expect(await count()).toBe(closed);
+  });
+
+  inNamespace("one screen and plain lines have the members too", async ({ namespace }) => {
+    const { stdout } = await namespace.execute("console --once --view members --size 120x40");
+    expect(stdout).toMatch(/Users +1\/1, revision \d+[\s\S]*● leader/);
+    const plain = await openConsole(namespace, { args: ["--plain", "--view", "members"] });
+    await plain.waitFor(/Members, 1\/1, revision .*, row 1 of 1: name .*, state leader/);
+  });
 
   inNamespace(
     "a folder of 100,000 keys is read in parts, and another folder skips it",
@@ -294,12 +306,14 @@ test("a user without the role root sees why there are no users", async () => {
   const env = { ...plain, SIGNALBOX_USER: auth.user, SIGNALBOX_PASSWORD: auth.password };
   const { endpoints } = cluster;
   const limited = await openEtcd(namespace, { env, endpoints });
-  await limited.waitFor(/USERS +cannot be read: .*permission/);
-  limited.press("b");
+  limited.press("]", "]");
+  await limited.waitFor(/Users +cannot be read: .*permission[\s\S]*etcd does not show them: .*permission/);
+  limited.press("B");
   await limited.waitFor(/cannot be read: .*permission/);
   const root = await openEtcd(namespace, {
     endpoints,
     env: { ...plain, SIGNALBOX_USER: "root", SIGNALBOX_PASSWORD: "r00t" },
   });
-  await root.waitFor(/USERS +authentication is on[\s\S]*jobs +limited/);
+  root.press("]", "]");
+  await root.waitFor(/Users +authentication is on[\s\S]*jobs +limited +readwrite \/jobs\/\*/);
 });

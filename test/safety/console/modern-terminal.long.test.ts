@@ -57,6 +57,39 @@ describe("keys and theme", () => {
   });
 });
 
+describe("links", () => {
+  const open = (namespace: TestNamespace, more: Parameters<typeof openConsole>[1] = {}) =>
+    openConsole(namespace, { isRecorded: true, columns: 160, view: "problems", ...more });
+  const getOutput = (console: Terminal) => console.recording.map(({ text }) => text).join("");
+  const PAGE = /\x1b\]8;;file:\/\/[\w.-]+\/[!-~]*docs\/console\.md\x1b\\docs\/console\.md\x1b\]8;;\x1b\\/;
+
+  test("lead to pages of the documentation, and take no columns", async ({ namespace }) => {
+    const linked = await open(namespace, { env: { VTE_VERSION: "7006" } });
+    const plain = await open(namespace, { args: ["--no-hyperlinks"], env: { VTE_VERSION: "7006" } });
+    for (const console of [linked, plain]) {
+      console.press("?");
+      await console.waitFor("keys");
+      console.press("G");
+      await console.waitFor("see docs/console.md");
+    }
+    expect(getOutput(linked)).toMatch(PAGE);
+    expect(getOutput(plain)).not.toContain("\x1b]8;");
+    const getRows = (console: Terminal) =>
+      console
+        .getScreen()
+        .slice(0, -1)
+        .filter((row) => /[│╰╭]/.test(row));
+    expect(getRows(linked)).toEqual(getRows(plain));
+  });
+
+  test("are not written to a terminal that may show them as text", async ({ namespace }) => {
+    const console = await open(namespace, { env: { TMUX: "x", VTE_VERSION: "7006" } });
+    console.press("?", "G");
+    await console.waitFor("see docs/console.md");
+    expect(getOutput(console)).not.toContain("\x1b]8;");
+  });
+});
+
 describe("every way out", () => {
   test.for([["q", 0] as const, ["SIGTERM", 143] as const, ["SIGHUP", 129] as const])(
     "%s leaves keys, reports and progress as they were",

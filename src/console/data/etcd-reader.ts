@@ -1,0 +1,120 @@
+import { formatBriefDuration } from "../../base/duration.ts";
+import { collectTexts } from "../../base/text.ts";
+import { readMembers } from "../../commands/etcd/cluster.impl.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
+import { readSessions } from "../../observe/etcd-sessions.ts";
+import { buildMemberRows } from "../../views/etcd-members.ts";
+import { buildSessionRows } from "../../views/etcd-sessions.ts";
+import { buildUserRows } from "../../views/etcd-users.ts";
+import type { EtcdViewId } from "../../views/index.ts";
+import { isEtcdTab, type TabId } from "../state/console-state.ts";
+import type { OutsideRows } from "./console-table.ts";
+import { RepeatedRead } from "./outcome-reader.ts";
+
+/** Rows, and what is known of all of them together. */
+interface EtcdReading {
+  rows: readonly object[];
+  summary: string;
+}
+
+interface EtcdRead {
+  /** Time between two reads, ms; undefined: once. */
+  pause?: number;
+  read(context: CommandContext, signal: AbortSignal): Promise<EtcdReading>;
+}
+
+/** Sessions that are read: each takes some requests. */
+const MOST_SESSIONS = 50;
+
+const READS: Readonly<Record<EtcdViewId, EtcdRead>> = {
+  members: { pause: 3_000, read: readMemberRows },
+  sessions: {
+    pause: 5_000,
+    async read(context, signal) {
+      const { count, sessions } = await readSessions(context, MOST_SESSIONS, signal);
+      const rows = buildSessionRows(context.keys, sessions);
+      return { rows, summary: count > rows.length ? `the first ${rows.length} of ${count}` : String(count) };
+    },
+  },
+  users: {
+    // Once only: etcd logs a warning for each read.
+    async read({ store }, signal) {
+      const directory = await store.readUsers(signal);
+      const summary = directory.isEnabled
+        ? "authentication is on"
+        : "authentication is off: everybody may do everything";
+      return { rows: buildUserRows(directory), summary };
+    },
+  },
+};
+
+async function readMemberRows(context: CommandContext, signal: AbortSignal): Promise<EtcdReading> {
+  const reading = await readMembers(context, signal);
+  const rows = buildMemberRows(reading);
+  const present = rows.filter(({ state }) => state !== "unreachable" && state !== "unasked");
+  const [revision] = rows.flatMap(({ status }) => status?.revision ?? []);
+  const [compacted] = [...reading.metrics.values()].flatMap((one) => one.compacted ?? []);
+  const facts = [
+    `${present.length}/${rows.length}`,
+    revision !== undefined && `revision ${revision}`,
+    compacted !== undefined && `compacted up to ${compacted}`,
+  ];
+  return { rows, summary: collectTexts(facts).join(", ") };
+}
+
+/** An answer that is this much late is said to be, ms. */
+const LATE = 2_000;
+const NO_ROWS: readonly object[] = [];
+
+/** Reads what the tabs about etcd itself show, while one of them is shown. Never throws: faults are shown. */
+export class EtcdReader {
+  readonly #context: CommandContext;
+  readonly #onChange: () => void;
+  #tab: TabId | undefined;
+  #reader: RepeatedRead<EtcdReading> | undefined;
+
+  constructor(context: CommandContext, onChange: () => void) {
+    this.#context = context;
+    this.#onChange = onChange;
+  }
+
+  /** Reads for a tab from now on; nothing for a tab about something else. */
+  show(tab: TabId | undefined): void {
+    if (tab === this.#tab) return;
+    this.#tab = tab;
+    this.#reader?.end();
+    this.#reader = undefined;
+    if (tab === undefined || !isEtcdTab(tab)) return;
+    const { pause, read } = READS[tab];
+    this.#reader = new RepeatedRead({
+      clock: this.#context.clock,
+      pause,
+      read: (signal) => read(this.#context, signal),
+      onChange: this.#onChange,
+    });
+  }
+
+  /** Whether nothing is known yet. */
+  get isReading(): boolean {
+    return this.#reader !== undefined && (this.#reader.value ?? this.#reader.fault) === undefined;
+  }
+
+  /** The rows of the tab; undefined for a tab about something else. */
+  get rows(): OutsideRows | undefined {
+    if (this.#reader === undefined) return undefined;
+    const { value, fault } = this.#reader;
+    const known = this.isReading ? "Reading." : "There are none.";
+    const empty = fault === undefined ? known : `etcd does not show them: ${fault}`;
+    return { rows: value?.rows ?? NO_ROWS, empty };
+  }
+
+  /** What is known of all rows, and what is wrong with them. */
+  get status(): { text: string; role: "problem" | "quiet" } {
+    const { value, fault, delay = 0 } = this.#reader ?? {};
+    const wrong =
+      fault === undefined
+        ? delay > LATE && `no answer for ${formatBriefDuration(delay)}`
+        : `cannot be read: ${fault}`;
+    return { text: collectTexts([value?.summary, wrong]).join("; "), role: wrong ? "problem" : "quiet" };
+  }
+}

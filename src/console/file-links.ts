@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { CommandIo } from "../commands/command.ts";
+import { detectColourDepth } from "./theme/theme.ts";
+
+/** Oldest versions of programs that show links, by `TERM_PROGRAM`. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  "iTerm.app": "3.1",
+  WezTerm: "20200620",
+  WarpTerminal: "",
+  ghostty: "",
+  tmux: "3.4",
+  vscode: "1.72",
+  zed: "",
+};
+const TERMS = /^(?:alacritty|contour|foot|wezterm|xterm-ghostty|xterm-kitty)/;
+
+/** Whether a terminal is known to show links. Others may print the sequence. */
+export function canShowLinks(env: CommandIo["env"]): boolean {
+  const { FORCE_HYPERLINK = "", TERM = "", TERM_PROGRAM = "", TERM_PROGRAM_VERSION = "" } = env;
+  if (FORCE_HYPERLINK !== "") return FORCE_HYPERLINK !== "0";
+  if (detectColourDepth(env) === undefined) return false;
+  // What draws the screen is then tmux or screen: the other variables are those of the terminal around it.
+  if ((env.TMUX || env.STY || /^(?:screen|tmux)/.test(TERM)) && TERM_PROGRAM !== "tmux") return false;
+  const oldest = PROGRAMS[TERM_PROGRAM];
+  if (oldest !== undefined) return TERM_PROGRAM_VERSION.localeCompare(oldest, "en", { numeric: true }) >= 0;
+  return TERMS.test(TERM) || env.WT_SESSION !== undefined || Number(env.VTE_VERSION) > 5_000;
+}
+
+/** A page of the documentation, as messages name it: after what is no part of a path, or a sequence. */
+const PAGE = /(?<=^|[^\w./-]|\x1b\[[\d;]*m)docs\/[a-z0-9-]+\.md(?![\w/-])/g;
+
+/** Makes names of files in what is written to the terminal links (OSC 8), whose widths are those of the names. */
+export class FileLinks {
+  readonly #folder: string;
+  readonly #host: string;
+  /** By the name of the page; as it is, if there is no such file. */
+  readonly #pages = new Map<string, string>();
+  #written: { text: string; link: string } | undefined;
+
+  /** @param folder  in which `docs/` is @param host  of the files: the terminal may be on another one */
+  constructor(folder: string, host: string) {
+    this.#folder = folder;
+    this.#host = host;
+  }
+
+  /** Links the path of a file that the console has written. @param text  as it is shown */
+  setWritten(text: string, path: string): void {
+    this.#written = { text, link: this.#format(text, path) };
+  }
+
+  /** @param output  a picture, or the changes of one */
+  link(output: string): string {
+    const { text, link } = this.#written ?? {};
+    const linked = text && link ? output.replaceAll(text, () => link) : output;
+    return linked.replace(PAGE, (page) => this.#linkPage(page));
+  }
+
+  #linkPage(page: string): string {
+    const path = join(this.#folder, page);
+    const linked = this.#pages.get(page) ?? (existsSync(path) ? this.#format(page, path) : page);
+    this.#pages.set(page, linked);
+    return linked;
+  }
+
+  /** Nothing in a path can end the sequence: a URL has no control characters. */
+  #format(text: string, path: string): string {
+    const url = pathToFileURL(path);
+    url.hostname = this.#host;
+    return `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\`;
+  }
+}
