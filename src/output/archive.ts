@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
@@ -49,7 +49,8 @@ export class ArchiveWriter {
   readonly #over = new AbortController();
   #waiting: string[] = [];
   #writing: Promise<void> | undefined;
-  #isFailing = false;
+  /** Why the last attempt has failed; undefined if it has not. */
+  #fault: string | undefined;
   #lost = 0;
 
   constructor(ports: ArchivePorts, options: ArchiveOptions) {
@@ -75,7 +76,12 @@ export class ArchiveWriter {
     const { clock, log } = this.#ports;
     await waitAtMost(clock, LAST_WAIT, this.#writing ?? Promise.resolve());
     const lost = this.#lost + this.#waiting.length;
-    if (lost > 0) log.warn("records were not archived", { file: this.#options.path, records: lost });
+    if (lost > 0)
+      log.warn("records were not archived", {
+        file: this.#options.path,
+        records: lost,
+        error: this.#fault ?? "the disk does not answer",
+      });
   }
 
   async #writeWaiting(): Promise<void> {
@@ -90,13 +96,14 @@ export class ArchiveWriter {
         );
         this.#waiting.splice(0, written);
         if (written < lines.length) throw new Error("the disk is full");
-        if (this.#isFailing) log.info("records are archived again", { file, lost: this.#lost });
-        this.#isFailing = false;
+        if (this.#fault !== undefined) log.info("records are archived again", { file, lost: this.#lost });
+        this.#fault = undefined;
         this.#lost = 0;
       } catch (error) {
         this.#lost += this.#waiting.splice(0, Math.max(0, this.#waiting.length - MOST_WAITING)).length;
-        if (!this.#isFailing) log.warn("records wait to be archived", { file, error: String(error) });
-        this.#isFailing = true;
+        const isTold = this.#fault !== undefined || this.#over.signal.aborted; // the end tells it too
+        this.#fault = String(error);
+        if (!isTold) log.warn("records wait to be archived", { file, error: this.#fault });
         if (isLast) return;
         await clock.sleep(AFTER_FAILURE, this.#over.signal).catch(() => {});
       }
@@ -152,12 +159,27 @@ async function renameFull(
   more: number,
   nameFull: (newest: string | undefined) => string,
 ): Promise<void> {
-  const before = await stat(path).catch(() => undefined);
-  if (before === undefined || before.size === 0 || before.size + more <= size) return;
-  const newest = (await listFullFiles(path)).at(-1);
-  await rename(path, `${path}.${nameFull(newest)}`).catch(ignoreMissing); // another process has renamed it
+  const findFull = async () => {
+    const status = await stat(path).catch(() => undefined);
+    return status !== undefined && status.size > 0 && status.size + more > size ? status : undefined;
+  };
+  if ((await findFull()) === undefined) return;
+  const name = `${path}.${nameFull((await listFullFiles(path)).at(-1))}`;
+  const current = await findFull(); // another process may have renamed it meanwhile
+  if (current === undefined) return;
+  await rename(path, name).catch(ignoreMissing);
+  const renamed = await stat(name).catch(() => undefined);
+  // Another process was faster still, so this was the next file, which is hardly begun.
+  if (renamed !== undefined && renamed.ino !== current.ino) await restore(name, path);
   const full = await listFullFiles(path);
   for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
+}
+
+/** Gives a file its former name back, unless there is a new file by that name. */
+async function restore(name: string, former: string): Promise<void> {
+  await link(name, former)
+    .then(() => unlink(name))
+    .catch(() => {});
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

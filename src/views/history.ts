@@ -1,7 +1,7 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import { pickDefined } from "../base/pick-defined.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import type { PastRun } from "../protocol/history.ts";
+import { isPastRun, type PastRun } from "../protocol/history.ts";
 import { MOST_KEPT } from "../schedule/definition-values.ts";
 import {
   DEAD_LETTERS_LENGTH,
@@ -51,7 +51,12 @@ export interface PastRunRow {
 }
 
 /** Returns the row of a record of an archive; undefined if it is of another kind. */
-export function parseArchivedRun({ schedule, ...fields }: Record<string, unknown>): PastRunRow | undefined {
+export function parseArchivedRun({
+  lock,
+  schedule,
+  ...fields
+}: Record<string, unknown>): PastRunRow | undefined {
+  if (typeof lock === "string" && isPastRun(fields)) return { lock, past: fields };
   if (typeof schedule !== "string" || !isOutcome(fields)) return undefined;
   const { run, host, token, reason, endedAt, startedAt, late, code } = fields;
   const held = startedAt === undefined ? undefined : endedAt - startedAt;

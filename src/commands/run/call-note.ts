@@ -70,7 +70,14 @@ export interface LaunchedRun {
   /** The ports that differ from those of a run in a process of its own. */
   createPorts(): Pick<
     RunPorts,
-    "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "describeHost"
+    | "commands"
+    | "sessions"
+    | "successors"
+    | "attempts"
+    | "resumed"
+    | "isStarted"
+    | "describeHost"
+    | "archivePastRun"
   >;
   /** Called for each attempt before it claims anything. */
   onAttempt(attempt: StartedAttempt): Promise<void>;

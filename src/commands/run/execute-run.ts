@@ -17,6 +17,7 @@ import { type CommandConnection, type FrontEndOptions, openConnection } from "..
 import { buildRunRequest } from "./build-run-request.ts";
 import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "./call-note.ts";
 import type { RunFlags } from "./run.ts";
+import { buildArchiveOptions, RunArchive } from "./run-archive.ts";
 
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
@@ -79,7 +80,8 @@ export async function withOpenRun<T>(
   const macros = createMacros(facts);
   const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
-  const ports = createRunPorts(connection, macros, io, onGrant); // last: an agent then answers for a started command
+  const archive = new RunArchive(connection);
+  const ports = createRunPorts(connection, macros, io, { onGrant, archive }); // last: an agent then answers for a started command
   const capture = call.flags.capture === undefined ? undefined : await openCapture(call, io, connection);
   if (capture !== undefined) capture.connect(ports, request);
   logContext.lock = request.locks.length === 0 ? undefined : request.locks.join(",");
@@ -94,6 +96,7 @@ export async function withOpenRun<T>(
     return await work(ports, request);
   } finally {
     await capture?.close();
+    await archive.close();
     stop();
     log.close?.();
     store.close();
@@ -121,16 +124,20 @@ function createNoAgentError(): SignalboxError {
 }
 
 function createRunPorts(
-  { store, keys, clock, random, log, logContext, facts }: CommandConnection,
+  { store, keys, clock, random, log, logContext, facts, settings }: CommandConnection,
   macros: Macros,
   io: CommandIo,
-  onGrant: RunInvocation["onGrant"],
+  { onGrant, archive }: { onGrant: RunInvocation["onGrant"]; archive: RunArchive },
 ): RunPorts {
   const launched = findLaunchedRun(io);
+  const archiveOptions = buildArchiveOptions(settings);
   const own = launched?.createPorts() ?? {
     commands: createGuardianHost(clock),
     describeHost: (wall: number) => serializeHostRecord(facts, VERSION, wall),
     ...findEarlierAttempts(io.env),
+    ...(archiveOptions && {
+      archivePastRun: (lock, past) => archive.append(archiveOptions, lock, past),
+    }),
   };
   return {
     store,

@@ -187,8 +187,12 @@ describe("a web server", () => {
   ) {
     const namespace = cluster.createNamespace();
     const { url, requests } = await startWebServer((response) => {
-      const { status = 500, headers, body } = answers[requests.length - 1] ?? inHeader("done");
-      response.writeHead(requests.length > answers.length ? 200 : status, headers).end(body);
+      const {
+        status = 500,
+        headers,
+        body,
+      } = answers[requests.length - 1] ?? { ...inHeader("done"), status: 200 };
+      response.writeHead(status, headers).end(body);
     });
     const handlers = [{ type: "job", http: { url, ...more } }];
     const file = cluster.createPath(JSON.stringify({ handlers }));
