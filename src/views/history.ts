@@ -41,7 +41,7 @@ import {
 } from "./json.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
 
-/** A finished run, and the lock whose history contains it; or an outcome of a schedule, from an archive. */
+/** A finished run, and its lock; or an outcome of a schedule, from an archive. */
 export interface PastRunRow {
   lock?: string;
   schedule?: string;
@@ -122,7 +122,7 @@ export const historyView: SnapshotView<PastRunRow> = {
   getInstant: ({ past }) => past.endedAt,
   json: describeObject(
     "pastRun",
-    "A run that has ended: of a lock, or of a schedule in an archive. The history of a lock has its last 20 runs.",
+    "A run that has ended: of a lock, or, in an archive, of a schedule. The history of a lock has its last 20 runs.",
     {
       "lock?": describeText("name of the lock", "lock"),
       "schedule?": describeText("instead of the lock: id of the schedule", "schedule"),

@@ -13,7 +13,7 @@ import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
 import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
-import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
+import { buildOutcomeRecord } from "../archived-outcome.ts";
 import { createBootReader } from "../engine/boot-reader.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -226,27 +226,16 @@ export class WorkerService {
     this.#notifier.sendReady();
   }
 
-  /** Archives what etcd's history of the schedule has. */
-  #archiveOutcome(event: WorkerEvent): void {
-    if (event.kind !== "skipped" && (event.kind !== "ended" || event.isLost)) return;
-    const { id: schedule, type, outcome } = event;
-    this.#archive?.append({ id: buildOutcomeId(schedule, outcome), schedule, type, ...outcome });
-  }
-
   #handleEvent(event: WorkerEvent): void {
     logWorkerEvent(this.#ports.log, event);
     this.#hooks.handleEvent(event);
     this.#metrics?.countEvent(event);
     this.#traces?.handleEvent(event);
-    this.#archiveOutcome(event);
+    const record = buildOutcomeRecord(event);
+    if (record !== undefined) this.#archive?.append(record);
     if (event.kind === "load")
       this.#notifier.sendStatus(`${event.running} of ${event.concurrency} tasks run`);
   }
-}
-
-/** Builds what distinguishes an outcome from others. Occurrences that were never started have no run. */
-function buildOutcomeId(id: string, { run, host = "", scheduled, endedAt }: OccurrenceOutcome): string {
-  return run ?? [id, host, scheduled, endedAt].join("@");
 }
 
 function readConfiguredFile({ log }: WorkerServicePorts, options: WorkerServiceOptions): WorkerFile {
