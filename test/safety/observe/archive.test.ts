@@ -3,10 +3,12 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { Worker, type WorkerTask } from "../../../src/library/index.ts";
 import { putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
 import { HostAgent } from "../support/host-agent.ts";
 
@@ -120,23 +122,27 @@ test("runs of locks are in the same file, as the histories of the locks have the
   const sort = (list: ArchivedRow[]) =>
     list.toSorted((one, other) => `${one.lock}${one.run}`.localeCompare(`${other.lock}${other.run}`));
   expect(sort(archived)).toEqual(sort(stored));
-  expect(await listArchive(namespace, "lock:b")).toMatchObject([{ label: "nightly", exit: 3, leases: { db: 2 } }]);
+  expect(rows.filter(({ lock }) => lock === "b")).toMatchObject([
+    { label: "nightly", exit: 3, leases: { db: 2 } },
+  ]);
 });
 
 test("tasks of a program that uses the library are in it if its worker has the option", async () => {
   const archiveFile = join(createTestFolder(), "history.jsonl");
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: archiveFile } });
-  const { jobs } = await connectLibrary(namespace);
-  for (const type of ["plain", "kept"]) {
-    const options = type === "kept" ? { archiveFile } : {};
-    const handle = ({ data }: WorkerTask) => {
-      if (data === 2) throw new Error("no paper");
-    };
-    const { jobs } = await connectLibrary(namespace);
-    const worker = new Worker(await connectLibrary(namespace), { handlers: { [type]: handle }, ...options });
+  const signalbox = await connectLibrary(namespace);
+  const handle = async ({ data }: WorkerTask) => {
+    if (data === 2) throw new Error("no paper");
+  };
+  for (const [type, options] of Object.entries({ plain: {}, kept: { archiveFile } })) {
+    const worker = new Worker(signalbox, { handlers: { [type]: handle }, ...options });
+    let ended = 0;
+    worker.on("ended", () => {
+      ended += 1;
+    });
     const running = worker.run();
-    const added = await Promise.all([1, 2].map((data) => jobs.add(type, data, { retries: 0 })));
-    for (const { id } of added) await waitForOutcomes(namespace, id);
+    for (const data of [1, 2]) await signalbox.jobs.add(type, data, { retries: 0 });
+    await waitUntil("both have ended", () => ended === 2);
     await worker.stop();
     await running;
   }
@@ -145,8 +151,8 @@ test("tasks of a program that uses the library are in it if its worker has the o
     ["kept", "failed"],
     ["kept", "ok"],
   ]);
-  const faulty = { handlers: {}, archiveFile: "" };
-  expect(() => new Worker(signalbox, faulty)).toThrow(/archiveFile: "" is not a path/);
+  const create = () => new Worker(signalbox, { handlers: {}, archiveFile: "" });
+  expect(create).toThrow('archiveFile: "" is not a path');
 });
 
 test("of a hundred runs at once, by themselves and by an agent, each is in the archive once", async () => {
