@@ -119,6 +119,37 @@ describe.concurrent("a command", () => {
   });
 });
 
+test("a backfill begins from the start, its retries go on, and so does a dead letter", async ({
+  namespace,
+}) => {
+  const log = cluster.createPath();
+  const steps = [
+    "printf old > $F; exit 1", // of the first backfill
+    "exit 1",
+    "exit 1", // of the second one, which saves nothing at first
+    "printf new > $F; exit 1",
+    "exit 0", // of the dead letters
+    "exit 0",
+  ].map((step, n) => `${n + 1}) ${step};;`);
+  const script = `F=$SIGNALBOX_CHECKPOINT_FILE; echo ":$(cat $F 2>&-)" >> ${log}
+    case $(wc -l < ${log}) in ${steps.join("\n")}
+    esac`;
+  const run = async (...words: string[]) => expect(await namespace.execute(words)).toExit(0);
+  const retries = ["--retries", "1", "--backoff", "10ms"];
+  await run("schedule", "add", "job", "0 3 * * *", ...retries, "--", ...runShell(script));
+  const span = ["--from", "2026-01-01T03:00Z", "--to", "2026-01-01T03:00Z"];
+  namespace.start(["worker"]);
+  for (const count of [2, 4]) {
+    await run("schedule", "backfill", "job", ...span);
+    await waitForOutcomes(namespace, "job", count);
+  }
+  expect(await readCheckpoints(namespace, "job")).toEqual(["new"]);
+  await run("schedule", "trigger", "job", "--dead", "all", "--yes");
+  await waitForOutcomes(namespace, "job", 5);
+  const [first, ...more] = readFileSync(log, "utf8").trimEnd().split("\n");
+  expect([first, ...more.slice(0, 4)]).toEqual([":", ":old", ":", ":", ":new"]);
+});
+
 test("what a frozen worker saves late is refused: the next start has the occurrence", async () => {
   const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
   const [there, gate] = [cluster.createPath(), cluster.createPath()];
