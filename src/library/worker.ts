@@ -1,11 +1,10 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
-import { ArchiveWriter } from "../output/archive.ts";
-import { buildOutcomeRecord } from "../worker/archived-outcome.ts";
 import { createBootReader } from "../worker/engine/boot-reader.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
+import { OutcomeArchive } from "../worker/outcome-archive.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import {
   PATH,
@@ -92,7 +91,7 @@ export class Worker<T extends object = Record<string, unknown>> {
   readonly #connection: LibraryConnection;
   readonly #engine: ScheduleWorker;
   readonly #listeners = new WorkerListeners();
-  readonly #archive: ArchiveWriter | undefined;
+  readonly #archive: OutcomeArchive | undefined;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -111,13 +110,10 @@ export class Worker<T extends object = Record<string, unknown>> {
     );
     const { facts, settings, ports } = connection;
     const times = resolveSessionTimes(settings, given);
-    const archive = archiveFile && {
-      path: archiveFile,
-      size: settings.archiveSize,
-      files: settings.archiveCount,
-    };
+    const { archiveSize: size, archiveCount: files } = settings;
     this.#connection = connection;
-    this.#archive = archive ? new ArchiveWriter(ports, archive) : undefined;
+    if (archiveFile !== undefined)
+      this.#archive = new OutcomeArchive(ports, { path: archiveFile, size, files });
     this.#engine = new ScheduleWorker(ports, {
       host: facts.fqdn,
       pid: process.pid,
@@ -189,8 +185,7 @@ export class Worker<T extends object = Record<string, unknown>> {
   }
 
   #handleEvent(event: WorkerEvent): void {
-    const record = buildOutcomeRecord(event);
-    if (record !== undefined) this.#archive?.append(record);
+    this.#archive?.handleEvent(event);
     this.#listeners.handleEvent(event);
   }
 }
