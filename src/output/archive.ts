@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
@@ -153,33 +153,46 @@ async function appendLines(
   }
 }
 
-/** Renames the current file if it has no space for so many bytes, and removes the oldest ones. */
+/** How long a process may need to rename a file, ms. If it was killed meanwhile, another one does it after that. */
+const RENAMED_WITHIN = 10_000;
+
+/**
+ * Renames the current file if it has no space for so many bytes, and removes the oldest ones. Only one process does it at a time:
+ * another one would rename the next file, which is hardly begun, and the oldest files would be removed too soon.
+ */
 async function renameFull(
   { path, size, files }: ArchiveOptions,
   more: number,
   nameFull: (newest: string | undefined) => string,
 ): Promise<void> {
-  const findFull = async () => {
-    const status = await stat(path).catch(() => undefined);
-    return status !== undefined && status.size > 0 && status.size + more > size ? status : undefined;
+  const isFull = async () => {
+    const { size: now } = (await stat(path).catch(() => undefined)) ?? { size: 0 };
+    return now > 0 && now + more > size;
   };
-  if ((await findFull()) === undefined) return;
-  const name = `${path}.${nameFull((await listFullFiles(path)).at(-1))}`;
-  const current = await findFull(); // another process may have renamed it meanwhile
-  if (current === undefined) return;
-  await rename(path, name).catch(ignoreMissing);
-  const renamed = await stat(name).catch(() => undefined);
-  // Another process was faster still, so this was the next file, which is hardly begun.
-  if (renamed !== undefined && renamed.ino !== current.ino) await restore(name, path);
-  const full = await listFullFiles(path);
-  for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
+  const lock = `${path}.lock`;
+  if (!(await isFull()) || !(await takeLock(lock))) return;
+  try {
+    if (!(await isFull())) return;
+    const newest = (await listFullFiles(path)).at(-1);
+    await rename(path, `${path}.${nameFull(newest)}`).catch(ignoreMissing); // by hand, or by logrotate
+    const full = await listFullFiles(path);
+    for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
+  } finally {
+    await unlink(lock).catch(() => {});
+  }
 }
 
-/** Gives a file its former name back, unless there is a new file by that name. */
-async function restore(name: string, former: string): Promise<void> {
-  await link(name, former)
-    .then(() => unlink(name))
-    .catch(() => {});
+/** Creates a file that only one process has. @returns false if another process has it */
+async function takeLock(lock: string): Promise<boolean> {
+  const status = await stat(lock).catch(() => undefined);
+  if (status !== undefined && Math.abs(Date.now() - status.mtimeMs) > RENAMED_WITHIN)
+    await unlink(lock).catch(() => {});
+  try {
+    await (await open(lock, "wx", 0o600)).close();
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "EEXIST"; // a full disk must not keep the oldest files
+  }
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {
