@@ -1,3 +1,4 @@
+import type { RunArchive } from "../commands/run/run-archive.ts";
 import type { FileReader } from "../config/files.ts";
 import type { Settings } from "../config/settings.ts";
 import type { HostFacts } from "../fleet/host.ts";
@@ -25,6 +26,8 @@ export interface AgentContext extends AgentPorts {
   seal: NoteSeal;
   /** Sends the spans of runs; undefined if this process has no variables for that. */
   spans: SpanSender | undefined;
+  /** Of the runs of all callers. */
+  archive: RunArchive;
   /** Of this host. */
   facts: HostFacts;
   statistics: AgentStatistics;

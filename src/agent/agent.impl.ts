@@ -11,6 +11,7 @@ import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/logging.ts";
 import { findOutputDirectory } from "../commands/output-storage.ts";
+import { RunArchive } from "../commands/run/run-archive.ts";
 import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { OutputServer } from "../output/output-server.ts";
 import { openAgentListener } from "../process/agent-socket/listener.ts";
@@ -119,6 +120,7 @@ async function serveCalls(
   ignore();
   await metrics?.close();
   await context.spans?.close();
+  await context.archive.close();
   await notifier.close();
   connection.store.close();
   log.close?.();
@@ -188,6 +190,7 @@ function createContext(
     configFiles: new BriefCache(clock),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
     spans: createSpanSender(process.env, ports, facts.fqdn),
+    archive: new RunArchive(ports),
   };
 }
 

@@ -22,6 +22,7 @@ import {
 } from "../commands/run/call-note.ts";
 import { findForeignPath } from "../commands/run/foreign-path.ts";
 import { type RunFlags, runCommand } from "../commands/run/run.ts";
+import { buildArchiveOptions } from "../commands/run/run-archive.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
 import { resolveConfig } from "../config/config.ts";
 import { type Env, readFileWithMode } from "../config/files.ts";
@@ -202,6 +203,7 @@ class ServedRun implements LaunchedRun {
   #patience = PATIENCE;
   #facts: HostFacts | undefined;
   readonly #attempts: CallAttempts;
+  #archive: ReturnType<typeof buildArchiveOptions>;
 
   /** @param note  the note of the call if it is resumed */
   constructor(
@@ -257,6 +259,7 @@ class ServedRun implements LaunchedRun {
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log is a file of another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
+    this.#archive = buildArchiveOptions(values);
     const { host, macros } = values;
     const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
       readHostFacts(thisMachine, { host, macros }),
@@ -288,7 +291,8 @@ class ServedRun implements LaunchedRun {
 
   createPorts(): ReturnType<LaunchedRun["createPorts"]> {
     this.hasBegun = true;
-    const { sessions, successors } = this.#context;
+    const { sessions, successors, archive } = this.#context;
+    const options = this.#archive;
     const note = this.#note;
     const isStarted = this.#call.request.state === "running";
     const facts = this.#facts;
@@ -307,6 +311,7 @@ class ServedRun implements LaunchedRun {
       isStarted,
       onWait: () => this.#sendNote(),
       ...(isOther && { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) }),
+      ...(options && { archivePastRun: (lock, past) => archive.append(options, lock, past) }),
     };
   }
 

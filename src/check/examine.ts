@@ -27,6 +27,7 @@ import {
   judgeRoleBypass,
   judgeRunner,
   judgeSchedulePermission,
+  judgeWorker,
   probePermissions,
 } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
@@ -87,7 +88,8 @@ async function* examineRights(
   try {
     const runner = await probePermissions(ports, "runner");
     yield [
-      judgeRunner(ports, runner),
+      judgeRunner(ports, runner, role !== "worker"),
+      ...judgeWorker(ports, await probePermissions(ports, "worker"), role === "worker"),
       judgeOperator(ports, await probePermissions(ports, "operator"), role === "operator"),
     ];
     if (openness === "closed") yield await judgeSchedulePermission(ports, role);

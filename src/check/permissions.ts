@@ -7,13 +7,16 @@ import type { Op } from "../protocol/txn.ts";
 import { parseDefinition } from "../schedule/definition.ts";
 import type { CheckPorts } from "./ports.ts";
 
-/** The role of a user: `runner` starts runs, `operator` also resets, drains and configures. */
-export type EtcdRole = "runner" | "operator";
+/** The roles of a user: `runner` starts runs, `worker` runs schedules, `operator` also resets, drains and configures. */
+export type EtcdRole = "runner" | "worker" | "operator";
 
-/** A collection that a role writes. `without`: what does not work without it; undefined if nothing works. */
+/** A collection that a role writes. */
 interface WrittenCollection {
   collection: string;
+  /** What does not work without it; undefined if nothing works. */
   without?: string;
+  /** No other role but that of operators writes it. */
+  isOwn?: boolean;
   buildKey(keys: Keys): string;
 }
 
@@ -29,6 +32,30 @@ const COLLECTIONS: Record<EtcdRole, readonly WrittenCollection[]> = {
     { collection: "hosts/", without: WITHOUT_HOSTS, buildKey: (keys) => keys.agentSession("init", 1n) },
     { collection: "output/", without: WITHOUT_OUTPUT, buildKey: (keys) => keys.outputChunk("init") },
   ],
+  worker: [
+    { collection: "due/", isOwn: true, buildKey: (keys) => keys.due("init", undefined) },
+    { collection: "running/", isOwn: true, buildKey: (keys) => keys.running("init") },
+    { collection: "outcomes/", isOwn: true, buildKey: (keys) => keys.outcomes("init", undefined) },
+    {
+      collection: "checkpoints/",
+      isOwn: true,
+      without: "tasks save no checkpoints, and start again from the beginning",
+      buildKey: (keys) => keys.checkpoint("init", undefined, 0),
+    },
+    {
+      collection: "history/",
+      without: "old histories of locks are not deleted",
+      buildKey: (keys) => keys.history("init"),
+    },
+    { collection: "workers/", isOwn: true, buildKey: (keys) => keys.worker("000000000000") },
+    {
+      collection: "resources/",
+      without: "tasks with leases do not start",
+      buildKey: (keys) => keys.resource("init", "000000000000"),
+    },
+    { collection: "hosts/", without: WITHOUT_HOSTS, buildKey: (keys) => keys.host("init") },
+    { collection: "output/", without: WITHOUT_OUTPUT, buildKey: (keys) => keys.outputChunk("init") },
+  ],
   operator: [
     { collection: "config/", buildKey: (keys) => keys.group("init") },
     { collection: "drains/", buildKey: (keys) => keys.drain("lock", "init") },
@@ -36,11 +63,16 @@ const COLLECTIONS: Record<EtcdRole, readonly WrittenCollection[]> = {
   ],
 };
 
+/** Lists the collections that a role of docs/etcd.md writes. */
+export function listWrittenCollections(role: EtcdRole): string[] {
+  return [...new Set(COLLECTIONS[role].map(({ collection }) => collection))];
+}
+
 /** The current permissions of a role in etcd. */
 interface RolePermissions {
   canRead: boolean;
   /** Collections that the role should be able to write, but cannot. */
-  missing: readonly Pick<WrittenCollection, "collection" | "without">[];
+  missing: readonly Omit<WrittenCollection, "buildKey">[];
 }
 
 /** Probes the permission for each collection. Writes nothing. @throws StoreError for errors other than permissions */
@@ -83,10 +115,11 @@ export async function isAllowed(ports: CheckPorts, op: Op, compared = ports.keys
   }
 }
 
-/** Reports the permissions of this user as a runner. */
+/** Reports the permissions of this user as a runner. @param isWanted  whether the user is meant to start runs */
 export function judgeRunner(
   { keys: { prefix } }: CheckPorts,
   { canRead, missing }: RolePermissions,
+  isWanted = true,
 ): Finding {
   const about = createFindingBuilder("permissions");
   const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))];
@@ -98,6 +131,10 @@ export function judgeRunner(
     ...(canRead ? [] : [`${prefix} cannot be read`]),
     ...(rooms.length === 0 ? [] : [`${rooms.join(", ")} cannot be written`]),
   ];
+  if (canRead && !isWanted)
+    return about.ok(
+      `runs: ${rooms.join(", ")} cannot be written; enough for a host that only runs schedules`,
+    );
   const isVital = !canRead || missing.some(({ without }) => without === undefined);
   const remedy = `grant the role: ${canRead ? "" : `read on ${prefix}${rooms.length === 0 ? "" : ", "}`}${
     rooms.length === 0 ? "" : `readwrite on ${rooms.join(", ")}`
@@ -105,6 +142,32 @@ export function judgeRunner(
   const lost = [...new Set(missing.map(({ without }) => without))].join(", and ");
   const detail = `runs: ${faults.join("; ")}${isVital ? "" : `, so ${lost}; runs work`}`;
   return about[isVital ? "failure" : "warning"](detail, remedy);
+}
+
+/**
+ * Reports the permissions of this user as a worker, if it is meant to be one, or has some of them only.
+ * @param isWanted  whether the user is meant to be a worker
+ */
+export function judgeWorker(
+  { keys: { prefix } }: CheckPorts,
+  { missing }: RolePermissions,
+  isWanted: boolean,
+): Finding[] {
+  const about = createFindingBuilder("permissions");
+  if (missing.length === 0)
+    return isWanted ? [about.ok("workers: all that a worker writes can be written")] : [];
+  const countOwn = (list: RolePermissions["missing"]) => list.filter(({ isOwn }) => isOwn).length;
+  if (!isWanted && countOwn(missing) === countOwn(COLLECTIONS.worker)) return [];
+  const rooms = missing.map(({ collection }) => prefix + collection).join(", ");
+  const isVital = missing.some(({ without }) => without === undefined);
+  const lost = isVital ? "schedules do not run" : missing.map(({ without }) => without).join(", and ");
+  const remedy = `grant the role readwrite on ${rooms} (each as a prefix); users.sh of signalbox setup etcd has the whole role signalbox-worker`;
+  return [
+    about[isVital && isWanted ? "failure" : "warning"](
+      `workers: ${rooms} cannot be written, so ${lost}`,
+      remedy,
+    ),
+  ];
 }
 
 /** Reports the permissions of this user as an operator. @param isWanted  whether the user is meant to be an operator */

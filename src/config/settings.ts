@@ -187,7 +187,7 @@ export const SETTINGS = {
   outputAge: defineSetting(kinds.createDurationKind(), 7 * 86_400_000, "how long output is kept on its host"),
   archiveFile: defineOptionalSetting(
     kinds.file,
-    "file of this host to which a worker also writes the outcomes of its tasks, for `ls history --archive` (default: none)",
+    "file of this host to which workers and runs also write what their histories get, for `ls history --archive` (default: none)",
   ),
   archiveSize: defineSetting(
     kinds.createSizeKind(4 * 1024),

@@ -33,6 +33,10 @@ export const POSITIVE = v.custom<number>(
 );
 
 export const TEXT = v.custom<string>(isText, quoteOption("is not a string"));
+export const PATH = v.custom<string>(
+  (value) => isText(value) && value !== "" && !value.includes("\0"),
+  quoteOption("is not a path"),
+);
 export const TEXTS = v.custom<readonly string[]>(isTexts, quoteOption("is not a list of strings"));
 
 /**

@@ -444,6 +444,11 @@ export interface WorkerOptions<T extends object = Record<string, unknown>> {
   concurrency?: number;
   /** Texts about the worker that `signalbox ls workers` shows. */
   tags?: readonly string[];
+  /**
+   * File of this host to which the worker also writes the outcomes of its tasks, for `signalbox ls history --archive`. The settings
+   * `archiveSize` and `archiveCount` limit it. Several processes may write to it. A fault of the disk is logged. Default: none.
+   */
+  archiveFile?: string;
   /** How long the tasks outlive a process that vanished: whole seconds, at least 2 s. Default: that of the connection. */
   ttl?: Duration;
   /** How long before another worker can take a task its signal is aborted. Default: that of the connection. */

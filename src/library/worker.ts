@@ -4,8 +4,16 @@ import { mergeSignals } from "../base/wait.ts";
 import { createBootReader } from "../worker/engine/boot-reader.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
+import { OutcomeArchive } from "../worker/outcome-archive.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
-import { POSITIVE, parseOptions, resolveSessionTimes, SESSION_OPTIONS, TEXTS } from "./options-schema.ts";
+import {
+  PATH,
+  POSITIVE,
+  parseOptions,
+  resolveSessionTimes,
+  SESSION_OPTIONS,
+  TEXTS,
+} from "./options-schema.ts";
 import { getConnection } from "./signalbox.ts";
 import type { Signalbox, WorkerEvents, WorkerOptions } from "./types.ts";
 import { createHandlerRegistry, HANDLER_OPTIONS } from "./worker-handlers.ts";
@@ -71,6 +79,7 @@ const OPTIONS = {
   ...HANDLER_OPTIONS,
   concurrency: v.optional(POSITIVE, 4),
   tags: v.optional(TEXTS, []),
+  archiveFile: v.optional(PATH),
   ...SESSION_OPTIONS,
 } satisfies Record<keyof WorkerOptions, v.GenericSchema>;
 
@@ -82,6 +91,7 @@ export class Worker<T extends object = Record<string, unknown>> {
   readonly #connection: LibraryConnection;
   readonly #engine: ScheduleWorker;
   readonly #listeners = new WorkerListeners();
+  readonly #archive: OutcomeArchive | undefined;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -93,11 +103,18 @@ export class Worker<T extends object = Record<string, unknown>> {
   constructor(signalbox: Signalbox, options: WorkerOptions<T>) {
     const connection = getConnection(signalbox);
     connection.checkOpen();
-    const { handlers, middleware, concurrency, tags, ...given } = parseOptions("Worker", options, OPTIONS);
-    const { facts } = connection;
-    const times = resolveSessionTimes(connection.settings, given);
+    const { handlers, middleware, concurrency, tags, archiveFile, ...given } = parseOptions(
+      "Worker",
+      options,
+      OPTIONS,
+    );
+    const { facts, settings, ports } = connection;
+    const times = resolveSessionTimes(settings, given);
+    const { archiveSize: size, archiveCount: files } = settings;
     this.#connection = connection;
-    this.#engine = new ScheduleWorker(connection.ports, {
+    if (archiveFile !== undefined)
+      this.#archive = new OutcomeArchive(ports, { path: archiveFile, size, files });
+    this.#engine = new ScheduleWorker(ports, {
       host: facts.fqdn,
       pid: process.pid,
       readBoot: createBootReader(),
@@ -107,7 +124,7 @@ export class Worker<T extends object = Record<string, unknown>> {
       ...times,
       measure: connection.measure,
       handlers: createHandlerRegistry(connection, handlers, middleware, times, () => this.#engine.drain()),
-      listener: (event) => this.#listeners.handleEvent(event),
+      listener: (event) => this.#handleEvent(event),
       readMemberClocks: connection.readMemberClocks,
     });
   }
@@ -162,7 +179,13 @@ export class Worker<T extends object = Record<string, unknown>> {
     try {
       await translated(() => this.#engine.run(mergeSignals(this.#ending.signal, signal)));
     } finally {
+      await this.#archive?.close();
       this.#connection.drop(this);
     }
+  }
+
+  #handleEvent(event: WorkerEvent): void {
+    this.#archive?.handleEvent(event);
+    this.#listeners.handleEvent(event);
   }
 }

@@ -49,7 +49,8 @@ export class ArchiveWriter {
   readonly #over = new AbortController();
   #waiting: string[] = [];
   #writing: Promise<void> | undefined;
-  #isFailing = false;
+  /** Why the last attempt has failed; undefined if it has not. */
+  #fault: string | undefined;
   #lost = 0;
 
   constructor(ports: ArchivePorts, options: ArchiveOptions) {
@@ -75,7 +76,12 @@ export class ArchiveWriter {
     const { clock, log } = this.#ports;
     await waitAtMost(clock, LAST_WAIT, this.#writing ?? Promise.resolve());
     const lost = this.#lost + this.#waiting.length;
-    if (lost > 0) log.warn("records were not archived", { file: this.#options.path, records: lost });
+    if (lost > 0)
+      log.warn("records were not archived", {
+        file: this.#options.path,
+        records: lost,
+        error: this.#fault ?? "the disk does not answer",
+      });
   }
 
   async #writeWaiting(): Promise<void> {
@@ -90,13 +96,14 @@ export class ArchiveWriter {
         );
         this.#waiting.splice(0, written);
         if (written < lines.length) throw new Error("the disk is full");
-        if (this.#isFailing) log.info("records are archived again", { file, lost: this.#lost });
-        this.#isFailing = false;
+        if (this.#fault !== undefined) log.info("records are archived again", { file, lost: this.#lost });
+        this.#fault = undefined;
         this.#lost = 0;
       } catch (error) {
         this.#lost += this.#waiting.splice(0, Math.max(0, this.#waiting.length - MOST_WAITING)).length;
-        if (!this.#isFailing) log.warn("records wait to be archived", { file, error: String(error) });
-        this.#isFailing = true;
+        const isTold = this.#fault !== undefined || this.#over.signal.aborted; // the end tells it too
+        this.#fault = String(error);
+        if (!isTold) log.warn("records wait to be archived", { file, error: this.#fault });
         if (isLast) return;
         await clock.sleep(AFTER_FAILURE, this.#over.signal).catch(() => {});
       }
@@ -146,18 +153,46 @@ async function appendLines(
   }
 }
 
-/** Renames the current file if it has no space for so many bytes, and removes the oldest ones. */
+/** How long a process may need to rename a file, ms. If it was killed meanwhile, another one does it after that. */
+const RENAMED_WITHIN = 10_000;
+
+/**
+ * Renames the current file if it has no space for so many bytes, and removes the oldest ones. Only one process does it at a time:
+ * another one would rename the next file, which is hardly begun, and the oldest files would be removed too soon.
+ */
 async function renameFull(
   { path, size, files }: ArchiveOptions,
   more: number,
   nameFull: (newest: string | undefined) => string,
 ): Promise<void> {
-  const before = await stat(path).catch(() => undefined);
-  if (before === undefined || before.size === 0 || before.size + more <= size) return;
-  const newest = (await listFullFiles(path)).at(-1);
-  await rename(path, `${path}.${nameFull(newest)}`).catch(ignoreMissing); // another process has renamed it
-  const full = await listFullFiles(path);
-  for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
+  const isFull = async () => {
+    const { size: now } = (await stat(path).catch(() => undefined)) ?? { size: 0 };
+    return now > 0 && now + more > size;
+  };
+  const lock = `${path}.lock`;
+  if (!(await isFull()) || !(await takeLock(lock))) return;
+  try {
+    if (!(await isFull())) return;
+    const newest = (await listFullFiles(path)).at(-1);
+    await rename(path, `${path}.${nameFull(newest)}`).catch(ignoreMissing); // by hand, or by logrotate
+    const full = await listFullFiles(path);
+    for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
+  } finally {
+    await unlink(lock).catch(() => {});
+  }
+}
+
+/** Creates a file that only one process has. @returns false if another process has it */
+async function takeLock(lock: string): Promise<boolean> {
+  const status = await stat(lock).catch(() => undefined);
+  if (status !== undefined && Math.abs(Date.now() - status.mtimeMs) > RENAMED_WITHIN)
+    await unlink(lock).catch(() => {});
+  try {
+    await (await open(lock, "wx", 0o600)).close();
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "EEXIST"; // a full disk must not keep the oldest files
+  }
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -64,7 +64,7 @@ export function parsePastRuns(text = ""): PastRun[] {
   return Array.isArray(runs) ? runs.filter(isPastRun).slice(0, HISTORY_LENGTH) : [];
 }
 
-function isPastRun(value: unknown): value is PastRun {
+export function isPastRun(value: unknown): value is PastRun {
   if (!isJsonObject(value)) return false;
   const { run, host, command, token, shared = false, label = "", reason = "", tail = "" } = value;
   const { leases = {} } = value;

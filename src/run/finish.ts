@@ -60,17 +60,23 @@ export async function finishClaim(grant: Grant, end: ClaimEnd): Promise<void> {
   const { ports, session } = grant.attempt;
   const until = ports.clock.now() + (session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN);
   const release = { grant, updates: buildHistoryUpdates(grant, end), until };
+  let isContinued = isMoved(session.signal.reason);
+  const handleError = (error: unknown) => {
+    isContinued = canBeContinued(end, error);
+    return isContinued ? [] : handleUnfreed(release, error);
+  };
   try {
-    if (isMoved(session.signal.reason)) return;
+    if (isContinued) return;
     const isKept =
       end.keepsGrace && (await keepGrace(release).catch((error) => reportUnfreed(release, error)));
-    const left = isKept ? [] : await freeClaim(release).catch((error) => handleUnfreed(release, end, error));
+    const left = isKept ? [] : await freeClaim(release).catch(handleError);
     await endSession(ports, session, left);
   } catch (error) {
     const level = isUnavailable(error) ? "warn" : "error";
     ports.log[level]("the claim was not freed; it ends with its session", { error: String(error) });
   } finally {
     session.stopRenewing();
+    if (!isContinued) for (const { lock, past } of release.updates) ports.archivePastRun?.(lock, past);
   }
 }
 
@@ -124,21 +130,20 @@ function isMoved(reason: unknown): boolean {
   return reason instanceof SessionLost && reason.kind === "moved";
 }
 
+/** Whether the command of another process may be alive after a claim was not freed. The marks keep the claim until their time has passed. */
+function canBeContinued({ mayBeContinued = false }: ClaimEnd, error: unknown): boolean {
+  return isMoved(error) || (mayBeContinued && error instanceof SessionLost);
+}
+
 /**
  * Frees a claim without a history that etcd refuses. If its session is gone, and its tickets with it, records the run in
- * the history and deletes the marks, unless the command of another process may be alive.
+ * the history and deletes the marks.
  */
-async function handleUnfreed(
-  release: Release,
-  { mayBeContinued }: ClaimEnd,
-  error: unknown,
-): Promise<readonly string[]> {
-  if (isMoved(error)) return [];
+async function handleUnfreed(release: Release, error: unknown): Promise<readonly string[]> {
   if (!(error instanceof SessionLost)) {
     reportUnfreed(release, error);
     return await freeClaim({ ...release, updates: [] });
   }
-  if (mayBeContinued) return []; // the marks keep the claim until their time has passed
   const { attempt, entries } = release.grant;
   const success = [...buildHistoryOps(release.updates), ...deleteMarks(attempt.ports.keys, entries)];
   await commitRelease(release, { compare: [], success, failure: [] });
@@ -237,6 +242,7 @@ function buildHistoryUpdates(grant: Grant, { exit, reason, tail }: ClaimEnd): Hi
   };
   const { histories } = grant;
   return request.locks.map((lock, index) => ({
+    lock,
     key: ports.keys.history(lock),
     past,
     known: histories && { kv: histories[index] },
@@ -248,6 +254,7 @@ const TRIES = 5;
 
 /** A run to append to the history of its lock. */
 interface HistoryUpdate {
+  lock: string;
   /** The history's key. */
   key: string;
   past: PastRun;

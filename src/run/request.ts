@@ -7,6 +7,7 @@ import type { Store } from "../etcd/store.ts";
 import type { HostConditions } from "../fleet/conditions.ts";
 import type { LeaseSpec } from "../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../process/guarded-command/command.ts";
+import type { PastRun } from "../protocol/history.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { Ticket } from "../protocol/ticket.ts";
 import type { Successors } from "./successors.ts";
@@ -176,6 +177,8 @@ export interface ClaimPorts {
   onWait?(): Promise<void>;
   /** Called for each attempt. Nothing is claimed before the promise resolves, if there is one. */
   onAttempt?(attempt: StartedAttempt): Promise<void> | undefined;
+  /** Keeps on this host what the history of a lock gets. Must not throw. */
+  archivePastRun?(lock: string, past: PastRun): void;
 }
 
 /** What a run needs from its environment. */

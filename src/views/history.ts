@@ -1,7 +1,7 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import { pickDefined } from "../base/pick-defined.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import type { PastRun } from "../protocol/history.ts";
+import { isPastRun, type PastRun } from "../protocol/history.ts";
 import { MOST_KEPT } from "../schedule/definition-values.ts";
 import {
   DEAD_LETTERS_LENGTH,
@@ -41,7 +41,7 @@ import {
 } from "./json.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
 
-/** A finished run, and the lock whose history contains it; or an outcome of a schedule, from an archive. */
+/** A finished run, and its lock; or an outcome of a schedule, from an archive. */
 export interface PastRunRow {
   lock?: string;
   schedule?: string;
@@ -51,7 +51,12 @@ export interface PastRunRow {
 }
 
 /** Returns the row of a record of an archive; undefined if it is of another kind. */
-export function parseArchivedRun({ schedule, ...fields }: Record<string, unknown>): PastRunRow | undefined {
+export function parseArchivedRun({
+  lock,
+  schedule,
+  ...fields
+}: Record<string, unknown>): PastRunRow | undefined {
+  if (typeof lock === "string" && isPastRun(fields)) return { lock, past: fields };
   if (typeof schedule !== "string" || !isOutcome(fields)) return undefined;
   const { run, host, token, reason, endedAt, startedAt, late, code } = fields;
   const held = startedAt === undefined ? undefined : endedAt - startedAt;
@@ -117,7 +122,7 @@ export const historyView: SnapshotView<PastRunRow> = {
   getInstant: ({ past }) => past.endedAt,
   json: describeObject(
     "pastRun",
-    "A run that has ended: of a lock, or of a schedule in an archive. The history of a lock has its last 20 runs.",
+    "A run that has ended: of a lock, or, in an archive, of a schedule. The history of a lock has its last 20 runs.",
     {
       "lock?": describeText("name of the lock", "lock"),
       "schedule?": describeText("instead of the lock: id of the schedule", "schedule"),

@@ -1,5 +1,6 @@
 /** An archive: its files while processes write, die, and find no space. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   mkdirSync,
@@ -7,9 +8,10 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
@@ -18,6 +20,9 @@ import { type LogFields, silentLog } from "../../src/base/log.ts";
 import { type ArchiveOptions, ArchiveWriter, readArchive } from "../../src/output/archive.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
+import { writeTestFile } from "../worker/handler-fixture.ts";
+
+const SRC = resolve(import.meta.dirname, "../../src");
 
 const realClock = createRealClock();
 /** Retries soon. */
@@ -30,8 +35,8 @@ const clock: Clock = {
 function createArchive(more: Partial<ArchiveOptions> = {}) {
   const options = { path: join(createTestFolder(), "history.jsonl"), size: 1e6, files: 3, ...more };
   const warnings: string[] = [];
-  const warn = (text: string, fields: LogFields = {}) =>
-    void warnings.push(`${text} ${fields.error ?? fields.records}`);
+  const warn = (text: string, { records, error }: LogFields = {}) =>
+    void warnings.push([text, records, error].filter((part) => part !== undefined).join(" "));
   const open = (by = clock) =>
     new ArchiveWriter({ clock: by, random: realRandom, log: { ...silentLog, warn } }, options);
   return { ...options, warnings, open };
@@ -77,6 +82,23 @@ test("a full file is renamed, and the oldest are removed", async () => {
   expect(ids).toEqual(Array.from({ length: ids.length }, (_, n) => name(40 - ids.length + n)));
 });
 
+test("what a process has left that was killed while it renamed a file keeps nobody from it for long", async () => {
+  const { path, open } = createArchive({ size: 100, files: 3 });
+  const lock = `${path}.lock`;
+  writeFileSync(lock, "");
+  const append = async (id: string) => {
+    const writer = open();
+    writer.append({ id, text: "x".repeat(60) });
+    await writer.close();
+    return readdirSync(join(path, "..")).length;
+  };
+  expect([await append("a"), await append("b")], "both in one file").toEqual([2, 2]);
+  const minuteAgo = new Date(Date.now() - 60_000);
+  utimesSync(lock, minuteAgo, minuteAgo);
+  expect([await append("c"), await append("d")]).toEqual([2, 3]);
+  expect((await readIds(path)).ids).toEqual(["a", "b", "c", "d"]);
+});
+
 test("the newest records stay after the host's clock was set back", async () => {
   const { path, open } = createArchive({ size: 100, files: 3 });
   const year = 365 * 86_400_000;
@@ -108,6 +130,46 @@ test("of several writers at the same time, nothing is lost or torn", async () =>
   await Promise.all(writers.map((writer) => writer.close()));
   const { ids, unreadable } = await readIds(path);
   expect([ids.sort(), unreadable]).toEqual([wanted, 0]);
+});
+
+/** Appends records with a writer for each, as short runs do. It says which it has written. */
+const APPENDING = (name: string, options: ArchiveOptions) => `
+  import { ArchiveWriter } from "${SRC}/output/archive.ts";
+  import { createRealClock } from "${SRC}/process/clock.ts";
+  import { realRandom } from "${SRC}/process/random.ts";
+  const log = { debug() {}, info() {}, warn: console.error, error: console.error };
+  for (let n = 0; ; n += 1) {
+    const ports = { clock: createRealClock(), random: realRandom, log };
+    const writer = new ArchiveWriter(ports, ${JSON.stringify(options)});
+    writer.append({ id: "${name}-" + n, text: "x".repeat(100) });
+    await writer.close();
+    console.log("${name}-" + n);
+  }`;
+
+test("of several processes that rename full files and are killed, nothing is lost, and full files are full", async () => {
+  const { path, size, files } = createArchive({ size: 20_000, files: 10_000 });
+  const script = (name: string) => writeTestFile(`${name}.ts`, APPENDING(name, { path, size, files }));
+  const children = Array.from({ length: 6 }, (_, n) => spawn(process.execPath, [script(`p${n}`)]));
+  let output = "";
+  let faults = "";
+  for (const { stdout, stderr } of children) {
+    stdout.on("data", (chunk) => (output += chunk));
+    stderr.on("data", (chunk) => (faults += chunk));
+  }
+  await waitUntil("many files", () => faults !== "" || output.split("\n").length > 2_000);
+  const ended = children.map((child) => once(child, "close"));
+  for (const child of children) child.kill("SIGKILL");
+  await Promise.all(ended);
+  expect(faults).toBe("");
+  const written = output.split("\n").filter((line) => /^p\d-\d+$/.test(line));
+  const { ids, unreadable } = await readIds(path);
+  const all = new Set(ids);
+  expect(written.filter((id) => !all.has(id))).toEqual([]);
+  expect(unreadable).toBe(0);
+  const full = readdirSync(join(path, "..")).filter((file) => /^history\.jsonl\.\d/.test(file));
+  const small = full.filter((file) => statSync(join(path, "..", file)).size < size / 2);
+  expect(full.length).toBeGreaterThan(8);
+  expect(small).toEqual([]);
 });
 
 test("a line that a killed process has left is left out, and the next one is whole; copies are read once", async () => {
@@ -171,7 +233,7 @@ describe("what cannot be written waits, is told once, and is written later", () 
     writer.append({ id: "a" });
     writer.append({ id: "b" });
     await writer.close();
-    expect(warnings.at(-1)).toBe("records were not archived 2");
+    expect(warnings).toEqual([expect.stringMatching(/^records were not archived 2 Error: EISDIR/)]);
   });
 });
 

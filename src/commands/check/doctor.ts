@@ -24,7 +24,7 @@ function parseQuota(text: string, flag: string): number {
 
 const DOCTOR_FLAGS = declareFlags({
   "--role ROLE": {
-    choices: ["runner", "operator"],
+    choices: ["runner", "worker", "operator"],
     help: "the role whose permissions the etcd user needs (default: runner)",
   },
   "--quota SIZE": {
@@ -52,6 +52,7 @@ export const doctor = declareCommand({
   examples: {
     "signalbox doctor": "is anything wrong?",
     "signalbox doctor --role operator": "am I allowed to drain and reset?",
+    "signalbox doctor --role worker": "may a worker with this user run schedules?",
     "signalbox doctor --nagios": "for monitoring",
     "signalbox doctor --nagios --accept authentication": "the same, ignoring a known warning",
     "signalbox doctor --json | jq '.findings[] | select(.level != \"ok\")'": "for programs",

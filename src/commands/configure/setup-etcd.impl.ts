@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
+import { listWrittenCollections } from "../../check/permissions.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { CommandExecutor } from "../command.ts";
 import type { SetupEtcdFlags } from "./setup-etcd.ts";
@@ -155,19 +156,9 @@ function runOpenssl(cwd: string, args: readonly string[]): void {
 
 /** The roles of docs/etcd.md, and what each may write (`""`: everything). All may read everything. */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
-  "signalbox-runner": ["locks/", "resources/", "history/", "hosts/", "output/"],
+  "signalbox-runner": listWrittenCollections("runner"),
   "signalbox-operator": [""],
-  "signalbox-worker": [
-    "due/",
-    "running/",
-    "outcomes/",
-    "checkpoints/",
-    "history/",
-    "workers/",
-    "resources/",
-    "hosts/",
-    "output/",
-  ],
+  "signalbox-worker": listWrittenCollections("worker"),
 };
 
 /** The users, and the role of each. */

@@ -74,7 +74,15 @@ export interface LaunchedRun {
   /** The ports that differ from those of a run in a process of its own. */
   createPorts(): Pick<
     RunPorts,
-    "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "onWait" | "describeHost"
+    | "commands"
+    | "sessions"
+    | "successors"
+    | "attempts"
+    | "resumed"
+    | "isStarted"
+    | "onWait"
+    | "describeHost"
+    | "archivePastRun"
   >;
   /** Called for each attempt before it claims anything. */
   onAttempt(attempt: StartedAttempt): Promise<void>;

@@ -8,6 +8,7 @@ import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
 import { createSpanSender } from "../../process/span-sender.ts";
+import type { PastRun } from "../../protocol/history.ts";
 import { CallAttempts, type RunPorts, type RunRequest } from "../../run/request.ts";
 import { type RunResult, run } from "../../run/run.ts";
 import { buildRunSpan } from "../../run/run-span.ts";
@@ -17,6 +18,7 @@ import { type CommandConnection, type FrontEndOptions, openConnection } from "..
 import { buildRunRequest } from "./build-run-request.ts";
 import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "./call-note.ts";
 import type { RunFlags } from "./run.ts";
+import { buildArchiveOptions, RunArchive } from "./run-archive.ts";
 
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
@@ -79,7 +81,8 @@ export async function withOpenRun<T>(
   const macros = createMacros(facts);
   const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
-  const ports = createRunPorts(connection, macros, io, onGrant); // last: an agent then answers for a started command
+  const ended: EndedRun[] = [];
+  const ports = createRunPorts(connection, macros, io, { onGrant, ended }); // last: an agent then answers for a started command
   const capture = call.flags.capture === undefined ? undefined : await openCapture(call, io, connection);
   if (capture !== undefined) capture.connect(ports, request);
   logContext.lock = request.locks.length === 0 ? undefined : request.locks.join(",");
@@ -94,10 +97,26 @@ export async function withOpenRun<T>(
     return await work(ports, request);
   } finally {
     await capture?.close();
+    await archiveRuns(connection, ended);
     stop();
     log.close?.();
     store.close();
   }
+}
+
+/** A run as the history of a lock has it. */
+interface EndedRun {
+  lock: string;
+  past: PastRun;
+}
+
+/** Writes runs whose claims are free into the archive, if there is one. Never rejects. */
+async function archiveRuns(connection: CommandConnection, ended: readonly EndedRun[]): Promise<void> {
+  const options = buildArchiveOptions(connection.settings);
+  if (options === undefined) return;
+  const archive = new RunArchive(connection);
+  for (const { lock, past } of ended) archive.append(options, lock, past);
+  await archive.close();
 }
 
 /** Loaded when it is used: most runs keep no output. @throws UsageError */
@@ -124,13 +143,14 @@ function createRunPorts(
   { store, keys, clock, random, log, logContext, facts }: CommandConnection,
   macros: Macros,
   io: CommandIo,
-  onGrant: RunInvocation["onGrant"],
+  { onGrant, ended }: { onGrant: RunInvocation["onGrant"]; ended: EndedRun[] },
 ): RunPorts {
   const launched = findLaunchedRun(io);
   const own = launched?.createPorts() ?? {
     commands: createGuardianHost(clock),
     describeHost: (wall: number) => serializeHostRecord(facts, VERSION, wall),
     ...findEarlierAttempts(io.env),
+    archivePastRun: (lock: string, past: PastRun) => void ended.push({ lock, past }),
   };
   return {
     store,

@@ -1,6 +1,5 @@
 import { constants } from "node:os";
 import { EXIT } from "../../base/errors.ts";
-import type { Settings } from "../../config/settings.ts";
 import { readMemberClocks } from "../../etcd/member-metrics.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import { getRetentionLimits } from "../../operate/retention.ts";
@@ -10,6 +9,7 @@ import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import { raiseVerbosity } from "../logging.ts";
 import { buildOutputStorage } from "../output-storage.ts";
+import { buildArchiveOptions } from "../run/run-archive.ts";
 import type { WorkerFlags } from "./worker.ts";
 
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
@@ -64,10 +64,6 @@ function buildPorts({ store, keys, clock, random, log, settings }: CommandConnec
   const own = { connectTimeout: settings.connectTimeout, retention: getRetentionLimits(settings) };
   const commands = createGuardianHost(clock);
   return { store, keys, clock, random, log, commands, env: io.env, settings: own };
-}
-
-function buildArchiveOptions({ archiveFile: path, archiveSize: size, archiveCount: files }: Settings) {
-  return path === undefined ? undefined : { path, size, files };
 }
 
 function buildWorkerOptions(

@@ -43,13 +43,20 @@ export function startBackfilled(
   timing: Timing,
   now: number,
 ): { due: DueState; occurrence?: OpenOccurrence } {
-  const { next: scheduled, until, started } = backfill;
+  const { next: scheduled, until, since, started } = backfill;
   const following = timing.findAfter(scheduled);
   const rest: DueState =
     following === undefined || following > until
       ? due
       : { ...due, backfill: { ...backfill, next: following, started: started + 1 } };
   if (due.next === scheduled || due.open.some((one) => one.scheduled === scheduled)) return { due: rest };
-  const occurrence: OpenOccurrence = { scheduled, runAt: now, attempt: 1, failures: 0, kind: "backfill" };
+  const occurrence: OpenOccurrence = {
+    scheduled,
+    runAt: now,
+    attempt: 1,
+    failures: 0,
+    kind: "backfill",
+    backfill: since,
+  };
   return { due: { ...rest, open: [...due.open, occurrence] }, occurrence };
 }

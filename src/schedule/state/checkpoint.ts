@@ -8,6 +8,8 @@ export const LARGEST_CHECKPOINT = 16_384;
 interface Checkpoint {
   /** The start that has saved it. */
   attempt: number;
+  /** When the backfill was requested that has started the occurrence: an earlier run of the same occurrence is not its own. */
+  backfill?: number | undefined;
   /** A text; JSON, if a function has saved it. */
   data: string;
 }
@@ -17,8 +19,11 @@ export function formatCheckpoint(checkpoint: Checkpoint): string {
   return JSON.stringify({ v: 1, ...checkpoint });
 }
 
-/** Returns the text of a checkpoint; undefined if the value is not a checkpoint. */
-export function parseCheckpoint(value: string): string | undefined {
-  const { data } = parseObject(value);
-  return isText(data) ? data : undefined;
+/**
+ * Returns the text of a checkpoint; undefined if the value is not a checkpoint.
+ * @param backfill  of an occurrence that a backfill has started: it goes on only with what its own starts have saved
+ */
+export function parseCheckpoint(value: string, backfill?: number): string | undefined {
+  const { data, backfill: saved } = parseObject(value);
+  return isText(data) && (backfill === undefined || saved === backfill) ? data : undefined;
 }

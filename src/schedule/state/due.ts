@@ -52,6 +52,8 @@ const OPEN = v.object({
   /** Number of starts since the last failure that asked for another start later. */
   postponed: v.optional(COUNT),
   kind: v.picklist(OPEN_KINDS),
+  /** When the backfill was requested that has started it. */
+  backfill: v.optional(MILLIS),
   /** Data for the handler and variables of the command, in addition to those of the definition. */
   data: v.optional(v.unknown()),
   env: v.optional(v.record(v.string(), v.string())),

@@ -68,7 +68,7 @@ export interface ClaimedOccurrence {
     key: string;
     /** What an earlier start has saved. */
     last: string | undefined;
-    /** Whether the key may exist. */
+    /** Whether the key may exist, with a checkpoint of this occurrence. */
     mayExist: boolean;
   };
   /** Returns the timing of the schedule as it is now: what comes after an end depends on it. */
@@ -379,6 +379,7 @@ function parseClaimAnswer(
     return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
   const token = found?.createRevision ?? answer.revision;
   const kept = mayHaveCheckpoint ? findFirstKey(answer.results.at(-2)) : undefined;
+  const last = kept && parseCheckpoint(kept.value, start.occurrence.backfill);
   const claimed = {
     id,
     host,
@@ -391,8 +392,8 @@ function parseClaimAnswer(
     outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
     checkpoint: {
       key: checkpointKey,
-      last: kept && parseCheckpoint(kept.value),
-      mayExist: kept !== undefined,
+      last,
+      mayExist: last !== undefined,
     },
     getTiming,
   };

@@ -6,10 +6,12 @@ import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { readFileWithMode, readPemFile, readSecretLine } from "../../config/files.ts";
 import { buildSecureContext } from "../../etcd/tls.ts";
+import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
+import { HttpCheckpoint } from "./http-checkpoint.ts";
 import { RecordedOutput } from "./recorded-output.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
 
@@ -126,35 +128,44 @@ export class HttpHandler implements Handler {
   async run(task: ScheduledTask): Promise<TaskResult> {
     const secret = readSecretHeaders(this.#http.secretHeaders);
     const output = new RecordedOutput(this.#ports, task, { secrets: secret.secrets });
-    const result = await this.#runWithDeadline(task, this.#buildRequest(task, secret.headers), output);
+    const isInBody = this.#chooseBody() === "task";
+    const checkpoint = new HttpCheckpoint(task, { log: this.#ports.log, isInBody });
+    const own = { ...buildTaskHeaders(task), ...checkpoint.buildHeader() };
+    const sent = { first: this.#buildRequest(task, { ...secret.headers, ...own }), own };
+    const result = await this.#runWithDeadline(task, sent, { output, checkpoint });
     output.end();
     const tail = output.close();
-    const reason = result.reason && clean(output.maskSecrets(result.reason), LONGEST_REASON);
+    const fault = result.result === "ok" ? undefined : await checkpoint.save();
+    const why =
+      fault === undefined ? result.reason : `${result.reason}; its checkpoint is not kept: ${fault}`;
+    const reason = why && clean(output.maskSecrets(why), LONGEST_REASON);
     return { ...result, ...(reason && { reason }), ...(tail !== undefined && { tail }) };
   }
 
-  #buildRequest(task: ScheduledTask, secretHeaders: HttpRequest["headers"]): HttpRequest {
-    const { url, method, headers, body = WITHOUT_BODY.includes(method) ? "none" : "task" } = this.#http;
+  #chooseBody(): BodySpec {
+    const { method, body = WITHOUT_BODY.includes(method) ? "none" : "task" } = this.#http;
+    return body;
+  }
+
+  #buildRequest(task: ScheduledTask, moreHeaders: HttpRequest["headers"]): HttpRequest {
+    const { url, method, headers } = this.#http;
+    const body = this.#chooseBody();
     const type = body === "none" ? {} : { "content-type": getContentType(body) };
     return {
       url: new URL(url),
       method,
       body: buildBody(task, body),
-      headers: { ...type, ...headers, ...secretHeaders, ...buildTaskHeaders(task) },
+      headers: { ...type, ...headers, ...moreHeaders },
       tls: readCertificates(this.#http),
     };
   }
 
-  async #runWithDeadline(
-    task: ScheduledTask,
-    request: HttpRequest,
-    output: RecordedOutput,
-  ): Promise<TaskResult> {
+  async #runWithDeadline(task: ScheduledTask, sent: SentParts, received: ReceivedParts): Promise<TaskResult> {
     const deadline = new RequestDeadline(this.#ports.clock, task);
     const timeout = task.definition.timeout ?? this.#timeout;
     try {
       await deadline.start(timeout);
-      return await this.#send(task, request, output, deadline.signal);
+      return await this.#send(sent, received, deadline.signal);
     } catch (error) {
       const { ending } = deadline;
       if (ending === "timeout")
@@ -169,9 +180,8 @@ export class HttpHandler implements Handler {
 
   /** Sends the request, and those of redirects. @throws the error of the connection */
   async #send(
-    task: ScheduledTask,
-    first: HttpRequest,
-    output: RecordedOutput,
+    { first, own }: SentParts,
+    { output, checkpoint }: ReceivedParts,
     signal: AbortSignal,
   ): Promise<TaskResult> {
     const { expect, redirects } = this.#http;
@@ -182,10 +192,15 @@ export class HttpHandler implements Handler {
         const response: ResponseHead = { status: answer.statusCode ?? 0, headers: answer.headers };
         const next =
           left > 0 && !isExpected(response.status, expect)
-            ? buildRedirectedRequest(request, response, buildTaskHeaders(task))
+            ? buildRedirectedRequest(request, response, own)
             : undefined;
         if (next === undefined) {
-          await readBody(answer, (chunk) => output.take(chunk, 1), signal);
+          checkpoint.takeHeaders(response.headers);
+          const take = (chunk: Buffer) => {
+            output.take(chunk, 1);
+            checkpoint.take(chunk);
+          };
+          await readBody(answer, take, signal);
           return judgeResponse(response, expect, request.url, this.#ports.clock.getWallTime());
         }
         request = next;
@@ -194,6 +209,19 @@ export class HttpHandler implements Handler {
       }
     }
   }
+}
+
+/** The request of a task. */
+interface SentParts {
+  first: HttpRequest;
+  /** The headers that every server may get. */
+  own: HttpRequest["headers"];
+}
+
+/** What is kept of a response. */
+interface ReceivedParts {
+  output: RecordedOutput;
+  checkpoint: HttpCheckpoint;
 }
 
 type BodySpec = NonNullable<HttpSpec["body"]>;
@@ -205,7 +233,9 @@ function getContentType(body: BodySpec): string {
 function buildBody(task: ScheduledTask, body: BodySpec): string | undefined {
   if (typeof body !== "string") return body.text;
   if (body === "none") return undefined;
-  return body === "task" ? serializeTask(task) : JSON.stringify(task.definition.data ?? null);
+  return body === "task"
+    ? serializeTask(task, task.checkpoint)
+    : JSON.stringify(task.definition.data ?? null);
 }
 
 /** Describes an error of a connection. Those of several addresses have no message of their own. */
@@ -360,8 +390,8 @@ export interface HttpRequest {
   tls: RequestCertificates;
 }
 
-/** Most bytes of the header lines of a response. */
-const LONGEST_HEADERS = 16 * 1024;
+/** Most bytes of the header lines of a response: percent-encoding makes a checkpoint up to three times as long. */
+const LONGEST_HEADERS = 16 * 1024 + 3 * LARGEST_CHECKPOINT;
 /** Most bytes of a response that are read: the rest is cut off. */
 const LONGEST_BODY = 1024 * 1024;
 /** Most interim responses (1xx) before the response. */

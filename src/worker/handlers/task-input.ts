@@ -3,11 +3,15 @@ import type { PredecessorEnd } from "../../schedule/state/due.ts";
 import type { ScheduledTask } from "../handler.ts";
 import { createTaskTrace } from "../task-trace.ts";
 
-/** Returns the task as one line of JSON, for the standard input of a command and for a module. */
-export function serializeTask(task: ScheduledTask): string {
+/**
+ * Returns the task as one line of JSON, for the standard input of a command, for a module and for a web server.
+ * @param lastCheckpoint  a text; commands have a file for it
+ */
+export function serializeTask(task: ScheduledTask, lastCheckpoint?: string): string {
   const { id, host, type, scheduled, late, attempt, run, token, definition, after } = task;
   const scheduledTime = formatIsoTime(scheduled);
-  return `${JSON.stringify({ id, host, type, scheduledTime, scheduled, late, attempt, run, token, data: definition.data ?? null, after })}\n`;
+  const data = definition.data ?? null;
+  return `${JSON.stringify({ id, host, type, scheduledTime, scheduled, late, attempt, run, token, data, after, lastCheckpoint })}\n`;
 }
 
 /** Builds the variables of a task, in addition to those of the definition. */

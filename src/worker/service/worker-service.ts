@@ -8,12 +8,11 @@ import { thisMachine } from "../../config/machine.ts";
 import { scrubEnv } from "../../config/scrub.ts";
 import { createConditionLookup } from "../../fleet/conditions.ts";
 import { createMacros, type MacroFacts } from "../../fleet/macros.ts";
-import { type ArchiveOptions, ArchiveWriter } from "../../output/archive.ts";
+import type { ArchiveOptions } from "../../output/archive.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
 import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
-import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import { createBootReader } from "../engine/boot-reader.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -24,6 +23,7 @@ import { createFileHandlers } from "../handlers/handlers.ts";
 import { createLeaseAcquirer, LeasedHandler } from "../handlers/leased-handler.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
+import { OutcomeArchive } from "../outcome-archive.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
 import { TaskTraces } from "./task-traces.ts";
@@ -76,7 +76,7 @@ export class WorkerService {
   readonly #handlerPorts: HandlerPorts;
   readonly #spans: SpanSender | undefined;
   readonly #traces: TaskTraces | undefined;
-  readonly #archive: ArchiveWriter | undefined;
+  readonly #archive: OutcomeArchive | undefined;
   #metrics: WorkerMetrics | undefined;
   #heldLeases = 0;
   #runsCommands: boolean;
@@ -98,7 +98,7 @@ export class WorkerService {
     this.#options = options;
     this.#handlerPorts = buildHandlerPorts(ports, options);
     this.#spans = createSpanSender(ports.env, ports, options.facts.fqdn);
-    this.#archive = options.archive && new ArchiveWriter(ports, options.archive);
+    this.#archive = options.archive && new OutcomeArchive(ports, options.archive);
     this.#traces = this.#spans && new TaskTraces(ports.clock, this.#spans);
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
     this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
@@ -226,27 +226,15 @@ export class WorkerService {
     this.#notifier.sendReady();
   }
 
-  /** Archives what etcd's history of the schedule has. */
-  #archiveOutcome(event: WorkerEvent): void {
-    if (event.kind !== "skipped" && (event.kind !== "ended" || event.isLost)) return;
-    const { id: schedule, type, outcome } = event;
-    this.#archive?.append({ id: buildOutcomeId(schedule, outcome), schedule, type, ...outcome });
-  }
-
   #handleEvent(event: WorkerEvent): void {
     logWorkerEvent(this.#ports.log, event);
     this.#hooks.handleEvent(event);
     this.#metrics?.countEvent(event);
     this.#traces?.handleEvent(event);
-    this.#archiveOutcome(event);
+    this.#archive?.handleEvent(event);
     if (event.kind === "load")
       this.#notifier.sendStatus(`${event.running} of ${event.concurrency} tasks run`);
   }
-}
-
-/** Builds what distinguishes an outcome from others. Occurrences that were never started have no run. */
-function buildOutcomeId(id: string, { run, host = "", scheduled, endedAt }: OccurrenceOutcome): string {
-  return run ?? [id, host, scheduled, endedAt].join("@");
 }
 
 function readConfiguredFile({ log }: WorkerServicePorts, options: WorkerServiceOptions): WorkerFile {

@@ -62,9 +62,9 @@ export class CheckpointWriter {
 
   async #write(data: string): Promise<void> {
     const { session, checkpointExpiry: expiry } = this.#registration;
-    const { id, running, checkpoint } = this.#claimed;
+    const { id, running, checkpoint, open } = this.#claimed;
     const { mayExist } = checkpoint;
-    const value = formatCheckpoint({ attempt: running.attempt, data });
+    const value = formatCheckpoint({ attempt: running.attempt, backfill: open.backfill, data });
     try {
       const own = await expiry.choose(KEPT_FOR).id;
       checkpoint.mayExist = true; // also if no answer comes

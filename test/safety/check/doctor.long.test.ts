@@ -5,6 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
+import { listWrittenCollections } from "../../../src/check/permissions.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -401,6 +402,56 @@ describe("users with too small a role", () => {
     expect(JSON.parse(stdout).figures).toMatchObject({ members: 1, members_answering: 1 });
     if (isBad) expect(code).toBe(2);
     expect(of("keys").length).toBe(user === "stranger" ? 0 : 1);
+  });
+
+  test.each<[user: string, without: string[], flags: string[], expected: (string | RegExp)[], code: number]>([
+    [
+      "whole",
+      [],
+      ["--role", "worker"],
+      [/^ok: runs: \/jobs\/locks\/ cannot .* only runs schedules$/, /^ok: workers/],
+      0,
+    ],
+    [
+      "earlier",
+      ["checkpoints/", "history/"],
+      ["--role", "worker"],
+      [
+        /^ok: runs/,
+        /^warning: workers: \/jobs\/checkpoints\/, \/jobs\/history\/ cannot be written, so tasks save no/,
+      ],
+      1,
+    ],
+    [
+      "broken",
+      ["outcomes/"],
+      ["--role", "worker"],
+      [/^ok: runs/, /^failure: workers: .*schedules do not run$/],
+      2,
+    ],
+    [
+      "unasked",
+      ["checkpoints/"],
+      [],
+      [/^failure: runs/, /^warning: workers: \/jobs\/checkpoints\/ cannot/],
+      2,
+    ],
+  ])("a worker whose role is %s, without %j: doctor %j", async (user, without, flags, expected, code) => {
+    const written = listWrittenCollections("worker").filter((one) => !without.includes(one));
+    await makeUser(cluster.etcd, user, written);
+    const doctor = await runDoctor(createNamespaceAs(user), ...flags, "--accept", "compaction");
+    expect(doctor.found("permissions")).toEqual([
+      ...expected.map((one) => expect.stringMatching(one)),
+      expect.stringMatching(/^ok: operators/),
+    ]);
+    const remedies = JSON.parse(doctor.stdout).findings.filter(({ detail }: { detail: string }) =>
+      detail.startsWith("workers: /jobs/"),
+    );
+    for (const { remedy } of remedies)
+      expect(remedy).toMatch(
+        /readwrite on \/jobs\/.*signalbox setup etcd has the whole role signalbox-worker$/,
+      );
+    expect(doctor.code).toBe(code);
   });
 
   test.each(TRANSPORTS)("over %s: who may write schedules may run commands on workers", async (transport) => {

@@ -10,6 +10,7 @@ import { findFreePorts } from "../../../fixtures/etcd/ports.ts";
 import { findPrometheusProgram } from "../../../fixtures/prometheus.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { putDueSchedule } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -69,6 +70,12 @@ const ALERTS: AlertCase[] = [
     alert: "SchedulesLate",
     fires: { signalbox_schedule_lateness_seconds: `121x${LONG}` },
     rests: { signalbox_schedule_lateness_seconds: `119x${LONG}` },
+  },
+  {
+    alert: "RunsTakeTooLong",
+    labels: { state: "overrun" },
+    fires: { 'signalbox_schedules{state="overrun"}': `0x${LONG - 2} 1x2` },
+    rests: { 'signalbox_schedules{state="overrun"}': `1x9 0x${LONG}` },
   },
   {
     alert: "NoWorkerForSchedules",
@@ -136,7 +143,11 @@ test("each rule fires when it should, and only then", async () => {
   expect(output).toContain("SUCCESS");
 });
 
-test("Prometheus loads them, and tells of a job that has failed", async ({ namespace }) => {
+test("Prometheus loads them, and tells of a job that has failed, and of one that takes too long", async ({
+  namespace,
+}) => {
+  await putDueSchedule(namespace, "long", { command: ["sleep", "600"], expect: "..1s" });
+  namespace.start(["worker"]);
   await namespace.execute(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]);
   const exporter = namespace.start("exporter --listen 0");
   await exporter.waitForOutput(/serving metrics on \S+\n/);
@@ -163,13 +174,22 @@ test("Prometheus loads them, and tells of a job that has failed", async ({ names
     prometheus.kill("SIGKILL");
     if (prometheus.exitCode === null && prometheus.signalCode === null) await once(prometheus, "exit");
   });
-  const firing = await waitUntil("an alert", async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => undefined);
-    const { data } = ((await response?.json().catch(() => undefined)) ?? {}) as {
-      data?: { alerts: { labels: Record<string, string>; state: string }[] };
-    };
-    const found = data?.alerts.filter(({ labels }) => labels.alertname === "LastRunFailed") ?? [];
-    return found.length > 0 && found;
-  });
-  expect(firing).toMatchObject([{ state: "firing", labels: { lock: "backup" } }]);
+  const waitForAlert = (name: string) =>
+    waitUntil(`alert ${name}`, async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => undefined);
+      const { data } = ((await response?.json().catch(() => undefined)) ?? {}) as {
+        data?: { alerts: { labels: Record<string, string>; state: string }[] };
+      };
+      const found = data?.alerts.filter(({ labels }) => labels.alertname === name) ?? [];
+      return found.length > 0 && found;
+    });
+  expect(await waitForAlert("LastRunFailed")).toMatchObject([
+    { state: "firing", labels: { lock: "backup" } },
+  ]);
+  const overrun = {
+    labels: { state: "overrun" },
+    annotations: { summary: expect.stringMatching(/^Runs of 1 /) },
+  };
+  expect(await waitForAlert("RunsTakeTooLong")).toMatchObject([{ state: "firing", ...overrun }]);
+  expect(await namespace.execute("ls schedules state:overrun")).toExit(0, { stdout: /^long /m });
 });

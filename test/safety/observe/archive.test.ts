@@ -1,11 +1,16 @@
-/** The archive of a worker, and `ls history --archive`, which reads it. */
-import { readFileSync, writeFileSync } from "node:fs";
+/** The archive of workers and runs of one host, and `ls history --archive`, which reads it. */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { Worker, type WorkerTask } from "../../../src/library/index.ts";
 import { putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
+import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -76,3 +81,130 @@ test("a file that cannot be written is told, and the worker goes on", async () =
   expect(await worker.ended).toExit(0);
   expect(worker.output.stderr).toMatch(/records were not archived.*records=2/);
 });
+
+interface ArchivedRow {
+  lock?: string;
+  schedule?: string;
+  run: string;
+  state: string;
+}
+
+async function listArchive(namespace: TestNamespace, ...words: string[]): Promise<ArchivedRow[]> {
+  const { stdout } = await namespace.execute(["ls", "history", "--archive", "--json", ...words]);
+  return JSON.parse(stdout).rows;
+}
+
+test("runs of locks are in the same file, as the histories of the locks have them, and more of them", async () => {
+  const path = join(createTestFolder(), "history.jsonl");
+  const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: path } });
+  const labelled = ["run", "--lock", "a", "--lock", "b", "--lease", "db=2:9", "--label", "nightly"];
+  expect(await namespace.execute([...labelled, "--", ...runShell("exit 3")])).toExit(3);
+  expect(await namespace.execute(["run", "--lock", "a", "--no-history", "--", "true"])).toExit(0);
+  expect(await namespace.execute(["run", "--lease", "db=2:9", "--", "true"])).toExit(0);
+  expect(await namespace.execute(["run", "--lock", "a", "--grace", "1s", "--", "true"])).toExit(0);
+  await putDueSchedule(namespace, "one", { command: ["true"] });
+  const worker = namespace.start(["worker"]);
+  await waitForOutcomes(namespace, "one");
+  worker.child.kill("SIGTERM");
+  await worker.ended;
+
+  const rows = await listArchive(namespace);
+  expect(rows.map(({ lock, schedule, state }) => [lock ?? schedule, state]).sort()).toEqual([
+    ["a", "failed"],
+    ["a", "ok"],
+    ["b", "failed"],
+    ["one", "ok"],
+    ["true", "ok"], // the command's name
+  ]);
+  const { stdout } = await namespace.execute("ls history --json");
+  const stored: ArchivedRow[] = JSON.parse(stdout).rows;
+  const archived = rows.filter(({ lock }) => lock !== undefined);
+  const sort = (list: ArchivedRow[]) =>
+    list.toSorted((one, other) => `${one.lock}${one.run}`.localeCompare(`${other.lock}${other.run}`));
+  expect(sort(archived)).toEqual(sort(stored));
+  expect(rows.filter(({ lock }) => lock === "b")).toMatchObject([
+    { label: "nightly", exit: 3, leases: { db: 2 } },
+  ]);
+});
+
+test("tasks of a program that uses the library are in it if its worker has the option", async () => {
+  const archiveFile = join(createTestFolder(), "history.jsonl");
+  const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: archiveFile } });
+  const signalbox = await connectLibrary(namespace);
+  const handle = async ({ data }: WorkerTask) => {
+    if (data === 2) throw new Error("no paper");
+  };
+  for (const [type, options] of Object.entries({ plain: {}, kept: { archiveFile } })) {
+    const worker = new Worker(signalbox, { handlers: { [type]: handle }, ...options });
+    let ended = 0;
+    worker.on("ended", () => {
+      ended += 1;
+    });
+    const running = worker.run();
+    for (const data of [1, 2]) await signalbox.jobs.add(type, data, { retries: 0 });
+    await waitUntil("both have ended", () => ended === 2);
+    await worker.stop();
+    await running;
+  }
+  const rows = await listArchive(namespace);
+  expect(rows.map(({ schedule, state }) => [schedule?.split(".")[0], state]).sort()).toEqual([
+    ["kept", "failed"],
+    ["kept", "ok"],
+  ]);
+  const create = () => new Worker(signalbox, { handlers: {}, archiveFile: "" });
+  expect(create).toThrow('archiveFile: "" is not a path');
+});
+
+test("of a hundred runs at once, by themselves and by an agent, each is in the archive once", async () => {
+  const path = join(createTestFolder(), "history.jsonl");
+  const env = {
+    SIGNALBOX_ARCHIVE_FILE: path,
+    SIGNALBOX_ARCHIVE_SIZE: "8K",
+    SIGNALBOX_ARCHIVE_COUNT: "1000",
+    SIGNALBOX_TTL: "5m",
+  };
+  const { namespace } = await HostAgent.start(cluster, { env });
+  const names = Array.from({ length: 100 }, (_, n) => `job-${n}`);
+  const ends = names.map((name, n) => {
+    const agent = n % 4 === 0 ? "never" : "always";
+    return namespace.execute(["run", "--agent", agent, "--lock", name, "--lock", `${name}b`, "--", "true"], {
+      env: { SIGNALBOX_AGENT: agent },
+    });
+  });
+  for (const end of await Promise.all(ends)) expect(end).toExit(0);
+  const rows = await waitUntil("all runs", async () => {
+    const found = await listArchive(namespace);
+    return found.length >= 200 && found;
+  });
+  expect(rows.map(({ lock }) => lock).sort()).toEqual(names.flatMap((name) => [name, `${name}b`]).sort());
+  expect(readdirSync(join(path, "..")).length).toBeGreaterThan(2);
+});
+
+describe.each(["a folder that is a file", "a full disk (as root)"])(
+  "a run whose archive is in %s",
+  (where) => {
+    test.runIf(where.startsWith("a folder") || process.getuid?.() === 0)(
+      "ends as its command, with a warning",
+      async () => {
+        const folder = createTestFolder();
+        const isFull = where.startsWith("a full");
+        if (isFull) {
+          execFileSync("mount", ["-t", "tmpfs", "-o", "size=8k", "tmpfs", folder]);
+          onTestFinished(() => void execFileSync("umount", [folder]));
+        }
+        writeFileSync(join(folder, "taken"), "x".repeat(isFull ? 8_192 : 1));
+        const path = join(folder, ...(isFull ? [] : ["taken"]), "history.jsonl");
+        const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: path } });
+        const end = await namespace.execute(["run", "--lock", "a", "--", ...runShell("echo well; exit 3")]);
+        expect(end).toExit(3, { stdout: "well\n" });
+        expect(end.stderr.match(/archive/g)).toHaveLength(1);
+        expect(end.stderr).toMatch(
+          /records were not archived.*records=1 error="?(Error: )?(EEXIST|ENOSPC|ENOTDIR|the disk is full)/,
+        );
+        expect(JSON.parse((await namespace.execute("ls history --json")).stdout).rows).toMatchObject([
+          { exit: 3 },
+        ]);
+      },
+    );
+  },
+);

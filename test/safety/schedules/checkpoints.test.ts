@@ -10,6 +10,7 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { PreemptedError, TooLargeError, Worker, type WorkerTask } from "../../../src/library/index.ts";
 import { parseCheckpoint } from "../../../src/schedule/state/checkpoint.ts";
+import { startWebServer } from "../../worker/handlers/http-fixture.ts";
 import { putDueSchedule, runShell, waitForFile, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
@@ -118,6 +119,37 @@ describe.concurrent("a command", () => {
   });
 });
 
+test("a backfill begins from the start, its retries go on, and so does a dead letter", async ({
+  namespace,
+}) => {
+  const log = cluster.createPath();
+  const steps = [
+    "printf old > $F; exit 1", // of the first backfill
+    "exit 1",
+    "exit 1", // of the second one, which saves nothing at first
+    "printf new > $F; exit 1",
+    "exit 0", // of the dead letters
+    "exit 0",
+  ].map((step, n) => `${n + 1}) ${step};;`);
+  const script = `F=$SIGNALBOX_CHECKPOINT_FILE; echo ":$(cat $F 2>&-)" >> ${log}
+    case $(wc -l < ${log}) in ${steps.join("\n")}
+    esac`;
+  const run = async (...words: string[]) => expect(await namespace.execute(words)).toExit(0);
+  const retries = ["--retries", "1", "--backoff", "10ms"];
+  await run("schedule", "add", "job", "0 3 * * *", ...retries, "--", ...runShell(script));
+  const span = ["--from", "2026-01-01T03:00Z", "--to", "2026-01-01T03:00Z"];
+  namespace.start(["worker"]);
+  for (const count of [2, 4]) {
+    await run("schedule", "backfill", "job", ...span);
+    await waitForOutcomes(namespace, "job", count);
+  }
+  expect(await readCheckpoints(namespace, "job")).toEqual(["new"]);
+  await run("schedule", "trigger", "job", "--dead", "all", "--yes");
+  await waitForOutcomes(namespace, "job", 5);
+  const [first, ...more] = readFileSync(log, "utf8").trimEnd().split("\n");
+  expect([first, ...more.slice(0, 4)]).toEqual([":", ":old", ":", ":", ":new"]);
+});
+
 test("what a frozen worker saves late is refused: the next start has the occurrence", async () => {
   const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
   const [there, gate] = [cluster.createPath(), cluster.createPath()];
@@ -170,6 +202,106 @@ test("a module saves data, and gets it in the next attempt", async ({ namespace 
   expect(first?.tail).toMatch(/JSON cannot represent.*\n.*it has 20002 bytes, and at most 16384/);
   expect(last).toMatchObject({ result: "ok", attempt: 2 });
   expect(await readCheckpoints(namespace, "job")).toEqual([]);
+});
+
+describe("a web server", () => {
+  const NAME = "signalbox-checkpoint";
+  const inJson = (value: unknown) => ({
+    headers: { "content-type": "application/problem+json; charset=utf-8" },
+    body: JSON.stringify({ title: "busy", [NAME]: value }),
+  });
+  const inHeader = (value: string) => ({ headers: { [NAME]: value }, body: "" });
+  /** Starts a worker and a server, which gives one answer to each attempt, with the status 500, and then 200. */
+  async function runAttempts(
+    answers: readonly { status?: number; headers: Record<string, string>; body: string }[],
+    more: object = {},
+  ) {
+    const namespace = cluster.createNamespace();
+    const { url, requests } = await startWebServer((response) => {
+      const {
+        status = 500,
+        headers,
+        body,
+      } = answers[requests.length - 1] ?? { ...inHeader("done"), status: 200 };
+      response.writeHead(status, headers).end(body);
+    });
+    const handlers = [{ type: "job", http: { url, ...more } }];
+    const file = cluster.createPath(JSON.stringify({ handlers }));
+    await putDueSchedule(namespace, "job", { retries: answers.length, backoff: 10 });
+    const worker = namespace.start(["worker", "--handlers", file]);
+    const runs = await waitForOutcomes(namespace, "job", answers.length + 1);
+    expect(runs[0]).toMatchObject({ result: "ok" });
+    expect(await readCheckpoints(namespace, "job"), "a success ends it").toEqual([]);
+    return {
+      reasons: runs.map(({ reason }) => reason).reverse(),
+      headers: requests.map(({ headers }) => headers[NAME]),
+      bodies: requests.map(({ body }) => body && JSON.parse(body).lastCheckpoint),
+      warnings: worker.output.stderr.match(/a checkpoint is not kept.*|a request does not have.*/g) ?? [],
+    };
+  }
+
+  test("tells in a header how far it came, also when it is busy, and gets it with the next request", async () => {
+    const busy = { status: 503, ...inHeader("page=7") };
+    const seen = await runAttempts([
+      { ...busy, headers: { ...busy.headers, "retry-after": "1" } },
+      inHeader(""), // none
+      inHeader("100%25 \u00fc".replace("\u00fc", Buffer.from("ü").toString("latin1"))),
+      inHeader('{"page":8}'),
+    ]);
+    expect(seen.bodies).toEqual([undefined, "page=7", "page=7", "100% ü", '{"page":8}']);
+    expect(seen.headers.map((value) => value && decodeURIComponent(String(value)))).toEqual(seen.bodies);
+    expect(seen.reasons[0]).toBe("it answered 503 Service Unavailable");
+    expect(seen.warnings).toEqual([]);
+  });
+
+  test("tells it in JSON, as long as checkpoints may be, which then only the body of the request has", async () => {
+    const long = `${"\u0001".repeat(LARGEST - 2)}ü`;
+    const seen = await runAttempts([
+      inJson(long),
+      inJson({ page: 7 }),
+      inJson(null),
+      inHeader("x".repeat(LARGEST)),
+    ]);
+    expect(seen.bodies).toEqual([undefined, long, '{"page":7}', '{"page":7}', "x".repeat(LARGEST)]);
+    expect(seen.headers).toEqual([
+      undefined,
+      undefined,
+      "%7B%22page%22%3A7%7D",
+      "%7B%22page%22%3A7%7D",
+      undefined,
+    ]);
+    expect(seen.warnings).toEqual([]);
+  });
+
+  test("reads in the outcome why what it gave is not kept, and gets the one before", async () => {
+    const seen = await runAttempts([
+      inHeader("good"),
+      inHeader("x".repeat(LARGEST + 1)),
+      inJson("y".repeat(LARGEST + 1)),
+      inHeader("%FF%00"),
+      inHeader("50%"),
+      inHeader("\xff"),
+    ]);
+    expect(seen.bodies).toEqual([undefined, ...new Array(6).fill("good")]);
+    const failed = "it answered 500 Internal Server Error";
+    const size = "the checkpoint has 16385 bytes, and at most 16384 are kept";
+    const encoding = "it is not percent-encoded UTF-8";
+    expect(seen.reasons.slice(0, -1)).toEqual([
+      failed,
+      ...[size, size, encoding, encoding, encoding].map(
+        (why) => `${failed}; its checkpoint is not kept: ${why}`,
+      ),
+    ]);
+    expect(seen.warnings).toHaveLength(5);
+  });
+
+  test("without the task as the body gets a checkpoint only in the header, and is told if it is too long", async () => {
+    const seen = await runAttempts([inHeader("a".repeat(4096)), inHeader("b".repeat(4097))], {
+      method: "GET",
+    });
+    expect(seen.headers).toEqual([undefined, "a".repeat(4096), "a".repeat(4096)]);
+    expect(seen.reasons[1]).toMatch(/not kept: .* has 4097 bytes, and without "body: task" .* 4096$/);
+  });
 });
 
 describe.concurrent("the library", () => {

@@ -29,7 +29,7 @@ const LS_FLAGS = declareFlags({
     help: "history and audit: what happened since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
   },
   "--archive[=FILE]":
-    "history: the outcomes of schedules that the workers of this host have archived, from FILE or archiveFile; needs no etcd",
+    "history: what the runs and workers of this host have archived, of locks and schedules, from FILE or archiveFile; needs no etcd",
   "--sort COLUMN": "sort by this column; -COLUMN for the largest first",
   "--reverse": "reverse the order",
   "--columns A,B,…": {

@@ -1,0 +1,40 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Random } from "../../base/random.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { ArchiveOptions, ArchiveWriter } from "../../output/archive.ts";
+import type { PastRun } from "../../protocol/history.ts";
+
+/** Returns where records of the past are archived; undefined for nowhere. */
+export function buildArchiveOptions({ archiveFile: path, archiveSize: size, archiveCount: files }: Settings) {
+  return path === undefined ? undefined : { path, size, files };
+}
+
+/** Archives the runs of locks that this process has served. What writes is loaded for the first one. Never throws. */
+export class RunArchive {
+  readonly #ports: { clock: Clock; random: Random; log: Log };
+  /** By their options: callers of an agent may name several files. */
+  readonly #writers = new Map<string, Promise<ArchiveWriter>>();
+
+  constructor(ports: { clock: Clock; random: Random; log: Log }) {
+    this.#ports = ports;
+  }
+
+  /** Adds a run to the archive, as the history of a lock has it. */
+  append(options: ArchiveOptions, lock: string, past: PastRun): void {
+    const key = JSON.stringify(options);
+    const writer = this.#writers.get(key) ?? this.#openWriter(options);
+    this.#writers.set(key, writer);
+    void writer.then((one) => one.append({ id: `${past.run}@${lock}`, lock, ...past }));
+  }
+
+  /** Waits until everything is written, but not for a full disk. */
+  async close(): Promise<void> {
+    for (const writer of this.#writers.values()) await (await writer).close();
+  }
+
+  async #openWriter(options: ArchiveOptions): Promise<ArchiveWriter> {
+    const { ArchiveWriter } = await import("../../output/archive.ts");
+    return new ArchiveWriter(this.#ports, options);
+  }
+}
