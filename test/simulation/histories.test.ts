@@ -21,7 +21,7 @@ describe("without a rule, the history of a simulation is impossible", () => {
 describe("without a rule, the history of workers is impossible", () => {
   test.each([
     ["worker-claim-opens", "no order explains leave of s0"],
-    ["worker-end-own", "no order explains claim of s0"],
+    ["worker-end-own", "no order explains claim of"],
     ["worker-hand-over", "no order explains the end of the history"],
   ])("%s", async (name, says) => {
     const { isNoticed, evidence } = await tryMutant(name, 5, true);

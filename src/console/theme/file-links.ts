@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { CommandIo } from "../commands/command.ts";
-import { detectColourDepth } from "./theme/theme.ts";
+import type { CommandIo } from "../../commands/command.ts";
+import { detectColourDepth } from "./theme.ts";
 
 /** Oldest versions of programs that show links, by `TERM_PROGRAM`. */
 const PROGRAMS: Readonly<Record<string, string>> = {
