@@ -50,7 +50,7 @@ describe("a terminal", () => {
 it("every page about a problem is there", () => {
   const pages = PROBLEM_KINDS.flatMap((kind) => findPage(kind) ?? []);
   expect(pages).toContain("docs/when-etcd-fails.md");
-  for (const page of pages) expect(existsSync(join(import.meta.dirname, "../..", page)), page).toBe(true);
+  for (const page of pages) expect(existsSync(join(import.meta.dirname, "../../..", page)), page).toBe(true);
 });
 
 describe("a link", () => {
