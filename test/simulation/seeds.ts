@@ -10,8 +10,8 @@ import { playWorkerSchedule } from "../../fixtures/simulation/workers/worker-sch
 export const CHUNK = 250;
 
 /** The first seed of each chunk. */
-export function chunksOf(schedules: number): number[] {
-  return Array.from({ length: schedules / CHUNK }, (_, index) => index * CHUNK + 1);
+export function chunksOf(schedules: number, chunk = CHUNK): number[] {
+  return Array.from({ length: schedules / chunk }, (_, index) => index * chunk + 1);
 }
 
 /** Plays the schedules of a chunk. */
