@@ -28,10 +28,10 @@ export function canShowLinks(env: CommandIo["env"]): boolean {
   return TERMS.test(TERM) || env.WT_SESSION !== undefined || Number(env.VTE_VERSION) > 5_000;
 }
 
-/** A page of the documentation, as messages name it: after what is no part of a path, or a sequence. */
+/** A page of the documentation in a message, which is not the end of another path. It may follow a sequence of colours. */
 const PAGE = /(?<=^|[^\w./-]|\x1b\[[\d;]*m)docs\/[a-z0-9-]+\.md(?![\w/-])/g;
 
-/** Makes names of files in what is written to the terminal links (OSC 8), whose widths are those of the names. */
+/** Turns names of files into links (OSC 8) in what is written to the terminal. A link takes as many columns as its name. */
 export class FileLinks {
   readonly #folder: string;
   readonly #host: string;
