@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
 import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
@@ -87,7 +88,7 @@ interface ReadPorts<T> {
 export class RepeatedRead<T> {
   /** The last answer. */
   value: T | undefined;
-  /** Why there was none the last time. */
+  /** Why there was none the last time, for a terminal. */
   fault: string | undefined;
   readonly #ports: ReadPorts<T>;
   readonly #stop = new AbortController();
@@ -121,7 +122,7 @@ export class RepeatedRead<T> {
         this.fault = undefined;
         this.#answeredAt = clock.now();
       } catch (error) {
-        this.fault = getErrorMessage(error);
+        this.fault = clean(getErrorMessage(error));
       }
       if (signal.aborted) return;
       onChange();
