@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CommandIo } from "../commands/command.ts";
+import { formatLink } from "./terminal/output-sequences.ts";
 import { detectColourDepth } from "./theme/theme.ts";
 
 /** Oldest versions of programs that show links, by `TERM_PROGRAM`. */
@@ -29,7 +30,7 @@ export function canShowLinks(env: CommandIo["env"]): boolean {
 }
 
 /** A page of the documentation in a message, which is not the end of another path. It may follow a sequence of colours. */
-const PAGE = /(?<=^|[^\w./-]|\x1b\[[\d;]*m)docs\/[a-z0-9-]+\.md(?![\w/-])/g;
+const PAGE = /(?<=^|[^\w./-]|\[[\d;]*m)docs\/[a-z0-9-]+\.md(?![\w/-])/g;
 
 /** Turns names of files into links (OSC 8) in what is written to the terminal. A link takes as many columns as its name. */
 export class FileLinks {
@@ -68,6 +69,6 @@ export class FileLinks {
   #format(text: string, path: string): string {
     const url = pathToFileURL(path);
     url.hostname = this.#host;
-    return `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\`;
+    return formatLink(text, `${url}`);
   }
 }
