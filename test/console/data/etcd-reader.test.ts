@@ -5,7 +5,9 @@ import { StoreError } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 
 it("tells why etcd does not answer, without what a terminal would obey", async () => {
-  const store = { readUsers: () => Promise.reject(new StoreError("permission", "no \x1b]52;c;YQ==\x07root")) };
+  const store = {
+    readUsers: () => Promise.reject(new StoreError("permission", "no \x1b]52;c;YQ==\x07root")),
+  };
   const context = { clock: createRealClock(), store } as unknown as CommandContext;
   const reader = new EtcdReader(context, () => {});
   onTestFinished(() => reader.show(undefined));
