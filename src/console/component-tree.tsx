@@ -5,6 +5,7 @@ import { unload } from "signal-exit";
 import type { CommandIo } from "../commands/command.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { ConsoleContext } from "./context.tsx";
+import type { FileLinks } from "./file-links.ts";
 import {
   CLEAR_SCREEN,
   OWN_COLOURS,
@@ -12,7 +13,6 @@ import {
   shortenOutput,
   writesCells,
 } from "./terminal/output-sequences.ts";
-import type { FileLinks } from "./theme/file-links.ts";
 import { setColourDepth, type Theme } from "./theme/theme.ts";
 
 /** Pictures per second. A second key within this time waits for the next picture. */

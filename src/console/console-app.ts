@@ -17,6 +17,7 @@ import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-v
 import { ScreenLog } from "./data/screen-log.ts";
 import { TabCounter, type TabCounts } from "./data/tab-counter.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
+import { canShowLinks, FileLinks } from "./file-links.ts";
 import { Drafts } from "./parts/drafts.ts";
 import { createKeymap, type KeyAction, type Keymap, listKeyActions } from "./parts/keymap.ts";
 import { Overlays } from "./parts/overlays.ts";
@@ -32,7 +33,6 @@ import {
   writePreferences,
 } from "./state/preferences.ts";
 import { formatClipboardSequence } from "./terminal/output-sequences.ts";
-import { canShowLinks, FileLinks } from "./theme/file-links.ts";
 import { chooseTheme, dimTheme, type Theme } from "./theme/theme.ts";
 import { listUserKeyActions } from "./user-commands.ts";
 

@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import { parseObject } from "../base/parse-json.ts";
+import { listenForAbort } from "../base/wait.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import type { StoreOptions, TlsOptions } from "./options.ts";
 import { buildSecureContext } from "./tls.ts";
@@ -88,8 +89,7 @@ async function readPage(
       rejectUnauthorized: tls?.insecureSkipVerify !== true,
       ...(tls?.serverName !== undefined && { servername: tls.serverName }),
     };
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(WITHIN)]);
-    const options = { agent: false as const, signal: ended, ...secure };
+    const options = { agent: false as const, signal, ...secure };
     const request = (isSecure ? https : http).get(url, options, (answer) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -105,6 +105,8 @@ async function readPage(
       });
     });
     request.on("error", fail);
+    // With a listener of its own: Node.js 22 may collect a timeout to which only an `AbortSignal.any` listens.
+    listenForAbort(AbortSignal.timeout(WITHIN), () => request.destroy(new Error("no answer")));
   } catch {
     fail(); // the certificates cannot be used
   }

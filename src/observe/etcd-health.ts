@@ -141,9 +141,10 @@ class ClusterSummaryReader {
     const { endpoint, ok } = status;
     if (!ok) this.#metrics.delete(endpoint);
     else if (!this.#metrics.has(endpoint)) {
-      const { getWallTime } = this.#ports.clock;
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(METRICS_PATIENCE)]);
-      this.#metrics.set(endpoint, await readMemberMetrics(endpoint, this.#tls, getWallTime, limit));
+      const { clock } = this.#ports;
+      const read = (limit: AbortSignal) => readMemberMetrics(endpoint, this.#tls, clock.getWallTime, limit);
+      const until = clock.now() + METRICS_PATIENCE;
+      this.#metrics.set(endpoint, await runWithDeadline(clock, until, read, signal));
     }
   }
 }

@@ -413,8 +413,8 @@ function setSuccessors(
 }
 
 /**
- * Replaces the successors, and forgets the ends of schedules that are no longer before it. An end that is being handed on is none
- * for those that are added.
+ * Replaces the successors, and forgets the ends of schedules that are no longer before it. Successors that are added do not get
+ * an end that is being handed on.
  */
 function replaceLinks(
   { successors: before = [], arrived = [], handed, ...due }: DueState,

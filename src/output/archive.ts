@@ -22,7 +22,7 @@ export interface ArchiveOptions {
 }
 
 /** A record. Of two with one id, one is a copy. */
-export interface ArchiveRecord extends Record<string, unknown> {
+interface ArchiveRecord extends Record<string, unknown> {
   id: string;
 }
 
@@ -36,7 +36,7 @@ const MOST_WAITING = 10_000;
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-interface ArchivePorts {
+export interface ArchivePorts {
   clock: Clock;
   random: Random;
   log: Log;

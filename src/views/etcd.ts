@@ -3,7 +3,7 @@ import { SESSION_COLUMNS, SESSION_JSON, type SessionRow } from "./etcd-sessions.
 import { USER_JSON, USER_ROW_COLUMNS, type UserRow } from "./etcd-users.ts";
 import type { SnapshotView } from "./view.ts";
 
-/** Creates a view of etcd itself. Its rows are in no snapshot: who shows it reads them. */
+/** Creates a view of etcd itself. Its rows are in no snapshot: the console reads them. */
 function createEtcdView<R>(
   view: Pick<SnapshotView<R>, "id" | "columns" | "sort" | "json" | "getKey" | "getFacets"> &
     Partial<SnapshotView<R>>,

@@ -1,4 +1,4 @@
-import { type ArchiveOptions, ArchiveWriter } from "../output/archive.ts";
+import { type ArchiveOptions, type ArchivePorts, ArchiveWriter } from "../output/archive.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { WorkerEvent } from "./events.ts";
 
@@ -6,7 +6,7 @@ import type { WorkerEvent } from "./events.ts";
 export class OutcomeArchive {
   readonly #writer: ArchiveWriter;
 
-  constructor(ports: ConstructorParameters<typeof ArchiveWriter>[0], options: ArchiveOptions) {
+  constructor(ports: ArchivePorts, options: ArchiveOptions) {
     this.#writer = new ArchiveWriter(ports, options);
   }
 

@@ -1,8 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
-import type { Random } from "../../base/random.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { ArchiveOptions, ArchiveWriter } from "../../output/archive.ts";
+import type { ArchiveOptions, ArchivePorts, ArchiveWriter } from "../../output/archive.ts";
 import type { PastRun } from "../../protocol/history.ts";
 
 /** Returns where records of the past are archived; undefined for nowhere. */
@@ -12,11 +9,11 @@ export function buildArchiveOptions({ archiveFile: path, archiveSize: size, arch
 
 /** Archives the runs of locks that this process has served. What writes is loaded for the first one. Never throws. */
 export class RunArchive {
-  readonly #ports: { clock: Clock; random: Random; log: Log };
+  readonly #ports: ArchivePorts;
   /** By their options: callers of an agent may name several files. */
   readonly #writers = new Map<string, Promise<ArchiveWriter>>();
 
-  constructor(ports: { clock: Clock; random: Random; log: Log }) {
+  constructor(ports: ArchivePorts) {
     this.#ports = ports;
   }
 

@@ -174,7 +174,7 @@ export const DEFINITION_FLAGS = declareFlags({
   "--place RULE": {
     canClear: true,
     choices: PLACES,
-    help: "start it on the host with the least load, of all that can run it: least-loaded (default: by schedule, whatever the load)",
+    help: "least-loaded: start it on the host with the least load, of those that can run it (default: whatever the load)",
   },
   "--if CONDITION": {
     isRepeatable: true,

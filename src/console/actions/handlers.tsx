@@ -294,18 +294,19 @@ function copyJson(app: ConsoleApp): void {
 
 /** Copies the command that shows the same. */
 function copyCommand(app: ConsoleApp): void {
-  const { filter } = app.tabState;
   const subject = toActionable(app.getSubject());
-  const list =
-    app.state.tab === "overview"
-      ? "signalbox overview"
-      : `signalbox ${isEtcdTab(app.state.tab) ? "etcd" : "ls"} ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
   const line =
     subject === undefined || subject.kind === "drain"
-      ? list
+      ? formatListCommand(app)
       : `signalbox show ${subject.kind} ${quoteShellWord(subject.name)}`;
   const whole = [line, ...listContextWords(app.context).map(quoteShellWord)].join(" ");
   app.copy(whole, whole);
+}
+
+function formatListCommand({ state: { tab }, tabState: { filter } }: ConsoleApp): string {
+  if (tab === "overview") return "signalbox overview";
+  if (isEtcdTab(tab)) return `signalbox etcd ${tab}`; // these have no filters
+  return `signalbox ls ${tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
 }
 
 /** Copies the command line that runs the selected lock's last job again. */

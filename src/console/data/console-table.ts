@@ -185,8 +185,8 @@ export class ConsoleTable implements RowList {
 
   /** Returns all rows, as text with the columns that are on, and as JSON. */
   buildExport(wall: number): { table: ExportTable; rows: object[] } {
-    const on = chooseColumns(this.#view.columns, this.#options.columns);
-    const { filter } = this.#options;
+    const { filter, columns } = this.#options;
+    const on = chooseColumns(this.columns, columns);
     return {
       table: buildExportTable(`${this.id}${filter === "" ? "" : ` (${filter})`}`, on, this.#rows, wall),
       rows: this.#rows.map((row) => this.#view.json.toJson(row)),
@@ -197,12 +197,10 @@ export class ConsoleTable implements RowList {
   getFactsAt(index: number, wall: number): { label: string; value: string }[] {
     const row = this.#rows[index];
     if (row === undefined) return [];
-    const columns = this.#view.columns.filter(({ formatAsciiCell }) => formatAsciiCell === undefined);
-    const facts = columns.map((column) => ({
-      label: column.title.toLowerCase(),
-      value: column.formatCell(row, wall),
-    }));
-    return facts.filter(({ value }) => value.trim() !== "");
+    return this.columns.flatMap(({ title, formatCell, formatAsciiCell }) => {
+      const value = formatAsciiCell === undefined ? formatCell(row, wall) : ""; // a drawing has no value
+      return value.trim() === "" ? [] : [{ label: title.toLowerCase(), value }];
+    });
   }
 
   /** @param window  index of the first row, and number of rows */
@@ -241,14 +239,14 @@ export class ConsoleTable implements RowList {
 
   /** Lists the ids of all columns: first those that are shown without a choice. */
   listDefaultColumns(): string[] {
-    return listColumnIds(this.#view.columns, undefined);
+    return listColumnIds(this.columns, undefined);
   }
 
   /** Lists all columns of the view: first those that are on, in their order. @param chosen  ids of the chosen ones */
   listColumnChoices(chosen = this.#options.columns): ColumnChoice[] {
-    const on = chooseColumns(this.#view.columns, chosen).map(({ id }) => id);
-    return listColumnIds(this.#view.columns, chosen).map((id) => {
-      const title = this.#view.columns.find((column) => column.id === id)?.title ?? id;
+    const on = chooseColumns(this.columns, chosen).map(({ id }) => id);
+    return listColumnIds(this.columns, chosen).map((id) => {
+      const title = this.columns.find((column) => column.id === id)?.title ?? id;
       const isOn = on.includes(id);
       return { id, title, isOn, state: isOn ? this.#getColumnState(id) : "off" };
     });
@@ -267,16 +265,12 @@ export class ConsoleTable implements RowList {
       this.#isBrief = false;
     }
     this.#shown = shown;
-    const all = chooseColumns(this.#view.columns, this.#options.columns);
-    const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
-    const filled = strips.filter(
-      ({ column: { id }, texts }) => this.#widths.has(id) || texts.some((text) => text.trim() !== ""),
-    );
-    return filled.map((strip) => ({
-      ...strip,
-      title: strip.title + this.#formatOrderMark(strip.column.id, look),
-      least: this.#widths.get(strip.column.id),
-    }));
+    return chooseColumns(this.columns, this.#options.columns).flatMap((column) => {
+      const strip = buildGridColumn(column, rows, wall, look);
+      const least = this.#widths.get(column.id);
+      if (least === undefined && strip.texts.every((text) => text.trim() === "")) return [];
+      return [{ ...strip, title: strip.title + this.#formatOrderMark(column.id, look), least }];
+    });
   }
 
   #formatOrderMark(column: string, { marks }: OutputStyle): string {

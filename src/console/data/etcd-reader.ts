@@ -62,7 +62,7 @@ async function readMemberRows(context: CommandContext, signal: AbortSignal): Pro
   return { rows, summary: collectTexts(facts).join(", ") };
 }
 
-/** An answer that is this much late is said to be, ms. */
+/** Delay of an answer from which it is shown, ms. */
 const LATE = 2_000;
 const NO_ROWS: readonly object[] = [];
 

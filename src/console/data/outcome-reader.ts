@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { getErrorMessage } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
 import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
@@ -18,18 +19,20 @@ export class OutcomeReader {
   readonly #reader: RepeatedRead<OutcomeHistories>;
   /** Resolves when a read is wanted. */
   #wanted = Promise.withResolvers<void>();
-  #isWanted = false;
   #revision = 0n;
-  /** The state that the last read belongs to. */
+  /** The state that the outcomes are to belong to, and the one that they belong to. */
   #of: unknown = this;
+  #known: unknown = this;
 
   constructor(context: CommandContext, ranges: readonly Required<KeyRange>[], onChange: () => void) {
     const read = async (signal: AbortSignal) => {
       await this.#wanted.promise;
       this.#wanted = Promise.withResolvers();
-      this.#isWanted = false;
+      const of = this.#of;
       try {
-        return await readOutcomes(context, ranges, this.#revision, signal);
+        const outcomes = await readOutcomes(context, ranges, this.#revision, signal);
+        this.#known = of;
+        return outcomes;
       } catch (error) {
         this.#of = this; // tries again, though nothing has changed
         throw error;
@@ -50,9 +53,9 @@ export class OutcomeReader {
     return value === undefined ? "reading the outcomes of schedules" : undefined;
   }
 
-  /** Whether newer outcomes will be read in a moment. */
+  /** Whether newer outcomes are being read, or will be in a moment. */
   get isBehind(): boolean {
-    return this.#isWanted;
+    return this.#known !== this.#of;
   }
 
   /**
@@ -61,7 +64,7 @@ export class OutcomeReader {
    */
   refresh(of: unknown, { revision }: Pick<Snapshot, "revision">): void {
     if (revision === 0n || of === this.#of) return;
-    [this.#of, this.#revision, this.#isWanted] = [of, revision, true];
+    [this.#of, this.#revision] = [of, revision];
     this.#wanted.resolve();
   }
 
@@ -85,7 +88,7 @@ interface ReadPorts<T> {
 export class RepeatedRead<T> {
   /** The last answer. */
   value: T | undefined;
-  /** Why there was none the last time. */
+  /** Why there was none the last time, for a terminal. */
   fault: string | undefined;
   readonly #ports: ReadPorts<T>;
   readonly #stop = new AbortController();
@@ -119,7 +122,7 @@ export class RepeatedRead<T> {
         this.fault = undefined;
         this.#answeredAt = clock.now();
       } catch (error) {
-        this.fault = getErrorMessage(error);
+        this.fault = clean(getErrorMessage(error));
       }
       if (signal.aborted) return;
       onChange();

@@ -323,7 +323,7 @@ export function useOutcomes(
 }
 
 interface ListFrameProps extends FrameProps {
-  /** Index of the selected row; -1 for none. */
+  /** Index of the selected row. */
   cursor: number;
   /** Rows above and below the list, which stay. */
   head?: readonly RowModel[];

@@ -2,7 +2,7 @@ import { type ConsoleState, type Pane, TOAST_DURATION, updateTab } from "./conso
 import { type Cursor, clampCursor, type RowList, START_CURSOR } from "./cursor.ts";
 
 /** The panes that are lists with a cursor. */
-export type ListPane = Exclude<Pane, "detail">;
+type ListPane = Exclude<Pane, "detail">;
 
 /** The rows of these panes, and how many of them are visible. */
 export type CursorLists = Readonly<Record<ListPane, { rows: RowList; height: number }>>;

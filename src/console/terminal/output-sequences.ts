@@ -37,6 +37,11 @@ export function formatClipboardSequence(text: string): string {
 /** Ends a string sequence. Unlike BEL, it rings nowhere. */
 const END = "\x1b\\";
 
+/** Makes a text a link (OSC 8). @param url  without control characters */
+export function formatLink(text: string, url: string): string {
+  return `\x1b]8;;${url}${END}${text}\x1b]8;;${END}`;
+}
+
 /** Formats the sequences of a notification for the desktop: OSC 9, and OSC 777 of other terminals. */
 export function formatDesktopNotification(text: string): string {
   const shown = toTitleText(text);

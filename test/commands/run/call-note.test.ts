@@ -38,7 +38,7 @@ describe("a note is refused", () => {
     ["with a time to live that is none", { ...valid, ttl: 0 }],
     ["with a fraction of an attempt", { ...valid, number: 1.5 }],
     ["without a time", { ...valid, enqueuedAt: null }],
-    ["with a start that is none", { ...valid, since: "1" }],
+    ["with a start that is not a number", { ...valid, since: "1" }],
     ["with a run that no attempt has made", { ...valid, number: 0 }],
     ["that is a list", []],
     ["that is null", null],

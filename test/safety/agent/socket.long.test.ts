@@ -1,5 +1,5 @@
 /** The agent's socket, its users, and what a run keeps when the agent is replaced. */
-import { chownSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -85,6 +85,24 @@ test.runIf(process.getuid?.() === 0)("jobs of other users: served only if the ag
   const served = await host.namespace.startRun("--lock z", "id -u", as).ended;
   expect(served).toEqual({ ...matchSilentEnd(0), stdout: `${OTHER}\n` });
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "runs of other users are in the archive of the agent, and do not choose what it removes there",
+  async () => {
+    const host = await HostAgent.start(cluster);
+    await host.end();
+    const archive = cluster.createPath();
+    await host.start({ env: { SIGNALBOX_AGENT_ALLOW: String(OTHER), SIGNALBOX_ARCHIVE_FILE: archive } });
+    const full = `${archive}.20260101T000000000Z-000000000000`;
+    writeFileSync(full, "");
+    writeFileSync(archive, `${"x".repeat(8_192)}\n`);
+    const env = { SIGNALBOX_ARCHIVE_SIZE: "4K", SIGNALBOX_ARCHIVE_COUNT: "1" };
+    expect(await runTrue(host, { before: AS_OTHER, cwd: "/", env })).toExitSilently(0);
+    await waitUntil("the run is archived", () => readFileSync(archive, "utf8").includes('"lock":"y"'));
+    expect(readFileSync(archive, "utf8")).toMatch(/^x/);
+    expect(existsSync(full)).toBe(true);
+  },
+);
 
 test.runIf(process.getuid?.() === 0)("a caller in another pid namespace falls back", async () => {
   const host = await HostAgent.start(cluster);

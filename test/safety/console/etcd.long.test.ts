@@ -228,6 +228,18 @@ describe("one member", () => {
     await terminal.waitFor(/- +"limit": 10 .*\n.*\+ +"limit": 20/);
   });
 
+  inNamespace("the command that is copied from a filtered table can be run", async ({ namespace }) => {
+    const terminal = await openEtcd(namespace);
+    terminal.press("/");
+    await terminal.waitFor("filter members");
+    terminal.type("state:leader");
+    await terminal.waitFor(/filter state:leader: 1/);
+    terminal.press("enter", "c");
+    await terminal.waitFor("copied signalbox etcd members");
+    const [, ...words] = terminal.clipboard.at(-1)?.split(" ") ?? [];
+    expect(await namespace.execute(words)).toExit(0, { stdout: /leader/ });
+  });
+
   inNamespace("values are edited, created and deleted after a preview", async ({ namespace }) => {
     await namespace.put("/edit/limit", "10");
     const env = { VISUAL: writeEditor(namespace, "20"), SIGNALBOX_ALLOW_EDIT: "1" };

@@ -15,7 +15,7 @@ import { putDueSchedule, runShell, waitForFile, waitForOutcomes } from "../suppo
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
+const SHORT_SESSIONS = { SIGNALBOX_TTL: "10s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 const LARGEST = 16_384;
 
 /** Returns the checkpoints of a schedule in etcd. */

@@ -30,7 +30,7 @@ function createHookLog(...names: string[]) {
 }
 
 test("an overrun is told once for each start while it runs, also if the worker is killed then", async () => {
-  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "3s" } });
+  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "10s" } });
   const [there, gate] = [cluster.createPath(), cluster.createPath()];
   const { hooks, read } = createHookLog("start", "overrun", "success", "too-short");
   const command = runShell(buildWaitingScript(there, gate));

@@ -22,7 +22,7 @@ const waitForPause = (namespace: TestNamespace) =>
   waitUntil("pause of job", async () => (await readDue(namespace)).pause);
 
 test("the count goes on after a worker is killed between attempts, and the schedule pauses once", async () => {
-  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "3s" } });
+  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "10s" } });
   const [log, there] = [cluster.createPath(), cluster.createPath()];
   // The third start is the first attempt of the second occurrence. Its worker is killed.
   const script = `echo >> ${log}; if [ $(wc -l < ${log}) = 3 ]; then touch ${there}; sleep 60; fi; exit 1`;

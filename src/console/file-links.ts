@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { CommandIo } from "../../commands/command.ts";
-import { detectColourDepth } from "./theme.ts";
+import type { CommandIo } from "../commands/command.ts";
+import { formatLink } from "./terminal/output-sequences.ts";
+import { detectColourDepth } from "./theme/theme.ts";
 
 /** Oldest versions of programs that show links, by `TERM_PROGRAM`. */
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -28,10 +29,10 @@ export function canShowLinks(env: CommandIo["env"]): boolean {
   return TERMS.test(TERM) || env.WT_SESSION !== undefined || Number(env.VTE_VERSION) > 5_000;
 }
 
-/** A page of the documentation, as messages name it: after what is no part of a path, or a sequence. */
-const PAGE = /(?<=^|[^\w./-]|\x1b\[[\d;]*m)docs\/[a-z0-9-]+\.md(?![\w/-])/g;
+/** A page of the documentation in a message, which is not the end of another path. It may follow a sequence of colours. */
+const PAGE = /(?<=^|[^\w./-]|\[[\d;]*m)docs\/[a-z0-9-]+\.md(?![\w/-])/g;
 
-/** Makes names of files in what is written to the terminal links (OSC 8), whose widths are those of the names. */
+/** Turns names of files into links (OSC 8) in what is written to the terminal. A link takes as many columns as its name. */
 export class FileLinks {
   readonly #folder: string;
   readonly #host: string;
@@ -68,6 +69,6 @@ export class FileLinks {
   #format(text: string, path: string): string {
     const url = pathToFileURL(path);
     url.hostname = this.#host;
-    return `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\`;
+    return formatLink(text, `${url}`);
   }
 }

@@ -1,0 +1,47 @@
+import { expect, it, onTestFinished } from "vitest";
+import type { CommandContext } from "../../../src/commands/store-command.ts";
+import { OutcomeReader } from "../../../src/console/data/outcome-reader.ts";
+import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
+import { realRandom } from "../../../src/process/random.ts";
+import { createKeys } from "../../../src/protocol/keys.ts";
+import type { RangeOp } from "../../../src/protocol/txn.ts";
+
+/** A store that answers a read when the test permits it. */
+class PermittedStore extends MemoryStore {
+  readonly reads: (() => void)[] = [];
+
+  override async readRange(range: RangeOp & { revision?: bigint }, signal?: AbortSignal) {
+    await new Promise<void>((permit) => this.reads.push(permit));
+    return await super.readRange(range, signal);
+  }
+}
+
+it("is behind from the end of a run until its outcome is read, also while it is being read", async () => {
+  const clock = createRealClock();
+  const store = new PermittedStore(new MemoryEtcd({ now: () => clock.now() }));
+  const keys = createKeys("/test/");
+  const reader = new OutcomeReader(
+    {
+      store,
+      keys,
+      clock,
+      random: realRandom,
+      settings: { connectTimeout: 10_000 },
+    } as unknown as CommandContext,
+    keys.listOutcomeRanges("report"),
+    () => {},
+  );
+  onTestFinished(() => reader.end());
+  const permitReads = () => {
+    for (const permit of store.reads.splice(0)) permit();
+  };
+  reader.refresh("first", { revision: 1n });
+  await expect.poll(() => permitReads() ?? reader.obstacle).toBeUndefined();
+  reader.refresh("second", { revision: 1n });
+  await expect.poll(() => store.reads.length).toBeGreaterThan(0);
+  expect(reader.isBehind).toBe(true);
+  reader.refresh("third", { revision: 1n });
+  await expect.poll(() => permitReads() ?? reader.isBehind, { timeout: 10_000 }).toBe(false);
+  expect(reader.obstacle).toBeUndefined();
+});
