@@ -149,7 +149,7 @@ test("who did that", async ({ namespace }) => {
     expect(await drained.ended).toExit(0);
   }
   await playStory(namespace, "who did that", async (operator) => {
-    await operator.press(["[", "["], /drain +host db2/);
+    await operator.press(["M", "[", "["], /drain +host db2/);
     await operator.press(["/"], "─ filter audit ");
     await operator.type("db1", /1 of 3/);
     await operator.press(["enter"], /drain +host db1[\s\S]*disks of db1/);
