@@ -29,14 +29,14 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     await namespace.jobs.waitForTickets("three", "waiting");
     const shown = await readOutput(namespace, "show", "lock", "x");
     expect(shown).toMatch(
-      /^lock x: held\n +holder +\S+ \(sh\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
+      /^lock x: held\n +holder +\S+ \(bash\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
     );
     expect(shown).toMatch(/runner +alive: its session was renewed \d+s ago, \d+s left\n +host +\S+ is alive/);
     expect(shown).toMatch(
       /queue\n +PLACE.*\n +2 +\S+ +waiting .* alive .* two\n +3 +\S+ +waiting .* three\n/,
     );
     expect(await readOutput(namespace, "why", "x")).toMatch(
-      /^\S+ \(sh, two\) has waited \S+ for lock x: \S+ has held it for \S+\n/,
+      /^\S+ \(bash, two\) has waited \S+ for lock x: \S+ has held it for \S+\n/,
     );
     expect(await readOutput(namespace, "why", two?.run ?? "")).toContain("lock x: place 2");
     const { version, explanations } = await readJson(namespace, "why", "x");
@@ -56,7 +56,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       const text = await readOutput(namespace, "why", "x");
       return /^.* has held it for \S+; its session was not renewed for \d+s, and ends in/.test(text) && text;
     });
-    expect(quiet).toContain("(sh, two) has waited");
+    expect(quiet).toContain("(bash, two) has waited");
     // It is the runner and not the host: others of it renew.
     expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
       /runner +quiet: .*\n +host +\S+ is alive: 2 of 2 other/,
@@ -192,7 +192,7 @@ describe.concurrent("show and why", () => {
     );
     const [entry] = await namespace.listTickets();
     expect(await readOutput(namespace, "why", `${entry?.ticket?.host}:${entry?.ticket?.pid}`)).toMatch(
-      /^\S+ \(sh, one\) has held lock x for \S+: it waits for nothing\n$/,
+      /^\S+ \(bash, one\) has held lock x for \S+: it waits for nothing\n$/,
     );
     await namespace.execute("drain resource db --yes");
     expect(await readOutput(namespace, "why", "db")).toMatch(
