@@ -27,12 +27,14 @@ export async function waitUntilUnused(
   signal: AbortSignal,
 ): Promise<void> {
   const pause = () => clock.sleep(Math.min(LOOK_EVERY, limit), signal).catch(() => {}); // ended
-  const program = identifyProgram();
-  while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === program) await pause();
+  while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === PROGRAM) await pause();
   log.info("no longer needed");
   await listener.close();
   while (!signal.aborted && agent.getIdleTime() === 0) await pause();
 }
+
+/** The program that this process was started with: it may be replaced before the agent serves. */
+const PROGRAM = identifyProgram();
 
 function identifyProgram(): string | undefined {
   const status = statSync(import.meta.filename, { throwIfNoEntry: false });
