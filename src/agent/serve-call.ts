@@ -259,7 +259,7 @@ class ServedRun implements LaunchedRun {
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log is a file of another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
-    this.#archive = buildArchiveOptions(values);
+    this.#archive = buildArchiveOptions(this.#isOwnUser ? values : own); // another user must not shorten it
     const { host, macros } = values;
     const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
       readHostFacts(thisMachine, { host, macros }),
