@@ -393,8 +393,8 @@ export class Dispatcher {
   /** Call this when a state may have begun to run, or may run no more. */
   #updateQueue(name: string): void {
     const entry = this.#context.cache.entries.get(name);
-    const isRunning =
-      (entry?.running.size ?? 0) > 0 || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
+    const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
+    const isRunning = isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
     this.#serialQueues.update(name, entry && findQueue(entry), isRunning);
   }
 

@@ -109,3 +109,14 @@ test("those that were removed meanwhile do not delay the next one", async () => 
   await waitUntil("last", () => started.at(-1) === "last");
   expect(Date.now() - from, "not a second for each").toBeLessThan(30_000);
 });
+
+test("a running key that never expires, as a copy of etcd's keys has, blocks its schedule only", async () => {
+  await add("copied", "one");
+  await fixture.put(fixture.keys.running("copied"), "no session");
+  await add("next", "one", 1);
+  const worker = startWorker(1);
+  await worker.waitUntilJoined();
+  fixture.clock.set(START + 10_000);
+  await waitUntil("next", () => started.length === 1, { ms: 20_000 });
+  expect(started).toEqual(["next"]);
+});
