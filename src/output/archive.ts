@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
@@ -166,8 +166,8 @@ async function renameFull(
   nameFull: (newest: string | undefined) => string,
 ): Promise<void> {
   const isFull = async () => {
-    const { size: now } = (await stat(path).catch(() => undefined)) ?? { size: 0 };
-    return now > 0 && now + more > size;
+    const status = await lstat(path).catch(() => undefined);
+    return status?.isFile() === true && status.size > 0 && status.size + more > size;
   };
   const lock = `${path}.lock`;
   if (!(await isFull()) || !(await takeLock(lock))) return;
@@ -184,7 +184,7 @@ async function renameFull(
 
 /** Creates a file that only one process has. @returns false if another process has it */
 async function takeLock(lock: string): Promise<boolean> {
-  const status = await stat(lock).catch(() => undefined);
+  const status = await lstat(lock).catch(() => undefined);
   if (status !== undefined && Math.abs(Date.now() - status.mtimeMs) > RENAMED_WITHIN)
     await unlink(lock).catch(() => {});
   try {
@@ -229,35 +229,53 @@ export async function* readArchive(
 ): AsyncGenerator<ArchiveRecord> {
   const seen = new Set<string>();
   let unreadable = 0;
-  for (const one of [...(await listFullFiles(path)), path]) {
-    for await (const line of readLines(one, path)) {
-      const record = parseJson(line);
-      if (isRecord(record)) {
-        if (!seen.has(record.id)) yield record;
-        seen.add(record.id);
-      } else if (line !== "") unreadable += 1;
-    }
+  for await (const line of readLines(path)) {
+    const record = parseJson(line);
+    if (isRecord(record)) {
+      if (!seen.has(record.id)) yield record;
+      seen.add(record.id);
+    } else if (line !== "") unreadable += 1;
   }
   if (unreadable > 0) onUnreadable(unreadable);
 }
 
-/** @param path  the current file: it is missing between a full one and the next record */
-async function* readLines(one: string, path: string): AsyncGenerator<string> {
+/** Reads the lines of all files. The current one is opened first: it may be renamed meanwhile. */
+async function* readLines(path: string): AsyncGenerator<string> {
+  const current = await openFile(path);
   try {
-    const file = await open(one, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      yield* file.readLines();
-    } finally {
-      await file.close();
+    const { ino } = (await current?.stat()) ?? {};
+    const full = await listFullFiles(path);
+    if (current === undefined && full.length === 0) throw createReadError(path, "there is none");
+    for (const one of full) {
+      const file = await openFile(one);
+      try {
+        if (ino !== undefined && (await file?.stat())?.ino === ino) break; // renamed since; later ones are new
+        if (file !== undefined) yield* file.readLines({ autoClose: false });
+      } finally {
+        await file?.close();
+      }
     }
+    if (current !== undefined) yield* current.readLines({ autoClose: false });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isRemoved = code === "ENOENT" && (one !== path || (await listFullFiles(path)).length > 0);
-    if (!isRemoved)
-      throw new SignalboxError(EXIT.undone, `cannot read the archive ${quoteText(one)}: ${message}`, {
-        cause: error,
-      });
+    throw error instanceof SignalboxError ? error : createReadError(path, error);
+  } finally {
+    await current?.close();
   }
+}
+
+/** @returns undefined if the file does not exist @throws SignalboxError */
+async function openFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw createReadError(path, error);
+  }
+}
+
+function createReadError(path: string, cause: unknown): SignalboxError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new SignalboxError(EXIT.undone, `cannot read the archive ${quoteText(path)}: ${why}`, { cause });
 }
 
 function isRecord(value: unknown): value is ArchiveRecord {

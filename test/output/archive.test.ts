@@ -172,6 +172,26 @@ test("of several processes that rename full files and are killed, nothing is los
   expect(small).toEqual([]);
 });
 
+test("a reader misses nothing of a file that is renamed while it reads", async () => {
+  const { path, open } = createArchive({ size: 400, files: 10_000 });
+  const writer = open();
+  const append = async (n: number) => {
+    writer.append({ id: name(n), text: "x".repeat(60) });
+    await waitUntil("it is written", async () =>
+      (await readIds(path).catch(() => ({ ids: [] as string[] }))).ids.includes(name(n)),
+    );
+  };
+  for (let n = 0; n < 12; n += 1) await append(n);
+  const ids: string[] = [];
+  for await (const { id } of readArchive(path, () => {})) {
+    if (ids.length === 0) for (let n = 12; n < 24; n += 1) await append(n);
+    ids.push(id);
+  }
+  await writer.close();
+  expect(ids).toEqual(Array.from({ length: ids.length }, (_, n) => name(n)));
+  expect(ids.length).toBeGreaterThanOrEqual(12);
+});
+
 test("a line that a killed process has left is left out, and the next one is whole; copies are read once", async () => {
   const { path, open } = createArchive();
   writeFileSync(path, '{"v":1,"id":"a"}\n{"v":1,"id":"b"}\n{"v":1,"id":"tor');
@@ -183,9 +203,16 @@ test("a line that a killed process has left is left out, and the next one is who
   expect(await readIds(path)).toEqual({ ids: ["a", "b", "c"], unreadable: 4 });
 });
 
+function linkFull(path: string): void {
+  const target = join(createTestFolder(), "target");
+  writeFileSync(target, "x".repeat(2e6));
+  symlinkSync(target, path);
+}
+
 describe("what cannot be written waits, is told once, and is written later", () => {
   test.each<[string, (path: string) => void, RegExp]>([
     ["a link", (path) => symlinkSync("/etc/hostname", path), /ELOOP/],
+    ["a link to a full file", (path) => linkFull(path), /ELOOP/],
     ["a directory", (path) => mkdirSync(path), /EISDIR/],
     ["a pipe", (path) => execFileSync("mkfifo", [path]), /not a file/],
   ])("%s", async (_, block, why) => {

@@ -44,6 +44,8 @@ export interface CachedSchedule {
 
 interface RunningKey {
   readonly createRevision: bigint;
+  /** Otherwise it never expires, and no worker has it. */
+  readonly hasSession: boolean;
   readonly running?: RunningRecord;
 }
 
@@ -78,8 +80,9 @@ export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "runn
   else if (kind === "due") setDue(entry, kv);
   else {
     const parsed = parseRunning(kv.value);
-    const { key, createRevision } = kv;
-    const record = { createRevision, ...("value" in parsed && { running: parsed.value }) };
+    const { key, createRevision, session } = kv;
+    const hasSession = session !== 0n;
+    const record = { createRevision, hasSession, ...("value" in parsed && { running: parsed.value }) };
     entry.running = new Map(entry.running).set(key, record);
   }
 }

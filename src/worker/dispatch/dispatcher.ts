@@ -286,12 +286,20 @@ export class Dispatcher {
    */
   #continueQueues(now: number): void {
     const { cache, registration } = this.#context;
-    for (const name of this.#serialQueues.takeNext()) {
+    for (const name of this.#serialQueues.takeNext((one) => this.#isDue(one, now))) {
       const entry = cache.entries.get(name);
       if (entry === undefined) continue;
       const rank = this.#eligibility.listWorkersBefore(registration.id, entry, now).length;
       this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
     }
+  }
+
+  /** Returns whether this worker can run a state now. If it was changed since it was due, it is considered at its time. */
+  #isDue(name: string, now: number): boolean {
+    const entry = this.#context.cache.entries.get(name);
+    const at = entry && this.#findHandler(entry) && this.#findTime(entry, now);
+    if (at !== undefined && at > now) this.#setTimer(name, at);
+    return at !== undefined && at <= now;
   }
 
   #collectReady(now: number): void {
@@ -361,7 +369,7 @@ export class Dispatcher {
   #consider(entry: CachedSchedule, now: number): void {
     const { name, definition, due } = entry;
     if (definition === undefined) return;
-    const handler = this.#eligibility.isFor(definition) ? this.#handlerLookup.findHandler(entry) : undefined;
+    const handler = this.#findHandler(entry);
     if (handler === undefined) return this.#stayOut(entry);
     const isAfterBoot = this.#isAfterBoot(entry);
     const candidate = isAfterBoot ? undefined : this.#findCandidate(entry, now);
@@ -375,11 +383,18 @@ export class Dispatcher {
     else void this.#try({ entry, handler, candidate });
   }
 
+  /** Returns the handler of a schedule if this worker can run it. */
+  #findHandler(entry: CachedSchedule): Handler | undefined {
+    const { definition } = entry;
+    const isHere = definition !== undefined && this.#eligibility.isFor(definition);
+    return isHere ? this.#handlerLookup.findHandler(entry) : undefined;
+  }
+
   /** Call this when a state may have begun to run, or may run no more. */
   #updateQueue(name: string): void {
     const entry = this.#context.cache.entries.get(name);
-    const isRunning =
-      (entry?.running.size ?? 0) > 0 || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
+    const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
+    const isRunning = isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
     this.#serialQueues.update(name, entry && findQueue(entry), isRunning);
   }
 

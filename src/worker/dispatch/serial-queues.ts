@@ -50,14 +50,15 @@ export class SerialQueues {
   }
 
   /**
-   * Takes the next state of each queue that is free. Call it again soon: one that was taken before may have become unable to run, or was
-   * left to another worker.
+   * Takes the next state of each queue that is free. Call it again soon: one that was taken before may be left to another worker.
+   * @param isDue  whether a state can still run: those that cannot are forgotten
    */
-  takeNext(): string[] {
+  takeNext(isDue: (name: string) => boolean): string[] {
     const names: string[] = [];
     for (const [queue, { running, waiting }] of this.#queues) {
       if (running.size > 0) continue;
-      const name = waiting.take(Number.POSITIVE_INFINITY);
+      let name = waiting.take(Number.POSITIVE_INFINITY);
+      while (name !== undefined && !isDue(name)) name = waiting.take(Number.POSITIVE_INFINITY);
       if (name === undefined) this.#queues.delete(queue);
       else names.push(name);
     }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Log } from "../../base/log.ts";
 import { parseObject } from "../../base/parse-json.ts";
 import type { ScheduledTask } from "../handler.ts";
@@ -20,7 +20,7 @@ interface HttpCheckpointOptions {
 export class HttpCheckpoint {
   readonly #task: ScheduledTask;
   readonly #options: HttpCheckpointOptions;
-  #header: string | undefined;
+  #headers: readonly string[] = [];
   #body: Buffer[] | undefined;
 
   constructor(task: ScheduledTask, options: HttpCheckpointOptions) {
@@ -41,9 +41,9 @@ export class HttpCheckpoint {
   }
 
   /** Takes the header lines of the response. */
-  takeHeaders(headers: IncomingHttpHeaders): void {
-    this.#header = headers[NAME] as string | undefined;
-    if (this.#header === undefined && isJson(headers["content-type"])) this.#body = [];
+  takeHeaders({ headers, headersDistinct }: IncomingMessage): void {
+    this.#headers = headersDistinct[NAME] ?? [];
+    if (this.#headers.length === 0 && isJson(headers["content-type"])) this.#body = [];
   }
 
   /** Takes a part of the body. */
@@ -55,7 +55,9 @@ export class HttpCheckpoint {
   async save(): Promise<string | undefined> {
     const { checkpoint, id: schedule, run } = this.#task;
     try {
-      const text = this.#header === undefined ? this.#findInBody() : decodeHeader(this.#header);
+      const [header, ...more] = this.#headers;
+      if (more.length > 0) throw new Error(`the response has ${1 + more.length} of them`);
+      const text = header === undefined ? this.#findInBody() : decodeHeader(header);
       if (text === "" || text === checkpoint) return undefined;
       const excess = this.#findExcess(text);
       if (excess !== undefined) throw new Error(excess);

@@ -195,7 +195,7 @@ export class HttpHandler implements Handler {
             ? buildRedirectedRequest(request, response, own)
             : undefined;
         if (next === undefined) {
-          checkpoint.takeHeaders(response.headers);
+          checkpoint.takeHeaders(answer);
           const take = (chunk: Buffer) => {
             output.take(chunk, 1);
             checkpoint.take(chunk);

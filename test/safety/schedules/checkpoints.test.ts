@@ -213,7 +213,7 @@ describe("a web server", () => {
   const inHeader = (value: string) => ({ headers: { [NAME]: value }, body: "" });
   /** Starts a worker and a server, which gives one answer to each attempt, with the status 500, and then 200. */
   async function runAttempts(
-    answers: readonly { status?: number; headers: Record<string, string>; body: string }[],
+    answers: readonly { status?: number; headers: Record<string, string | string[]>; body: string }[],
     more: object = {},
   ) {
     const namespace = cluster.createNamespace();
@@ -281,18 +281,19 @@ describe("a web server", () => {
       inHeader("%FF%00"),
       inHeader("50%"),
       inHeader("\xff"),
+      { headers: { [NAME]: ["twice", "twice"] }, body: "" },
     ]);
-    expect(seen.bodies).toEqual([undefined, ...new Array(6).fill("good")]);
+    expect(seen.bodies).toEqual([undefined, ...new Array(7).fill("good")]);
     const failed = "it answered 500 Internal Server Error";
     const size = "the checkpoint has 16385 bytes, and at most 16384 are kept";
     const encoding = "it is not percent-encoded UTF-8";
     expect(seen.reasons.slice(0, -1)).toEqual([
       failed,
-      ...[size, size, encoding, encoding, encoding].map(
+      ...[size, size, encoding, encoding, encoding, "the response has 2 of them"].map(
         (why) => `${failed}; its checkpoint is not kept: ${why}`,
       ),
     ]);
-    expect(seen.warnings).toHaveLength(5);
+    expect(seen.warnings).toHaveLength(6);
   });
 
   test("without the task as the body gets a checkpoint only in the header, and is told if it is too long", async () => {

@@ -90,3 +90,33 @@ test("each queue goes on by itself", async () => {
   await waitUntil("next", () => started.length === 3);
   expect(started.at(-1)).toBe("b2");
 });
+
+test("those that were removed meanwhile do not delay the next one", async () => {
+  const worker = startWorker(3);
+  await worker.waitUntilJoined();
+  const gone = Array.from({ length: 60 }, (_, n) => `gone${n}`);
+  await add("first", "one");
+  for (const id of gone) await add(id, "one", 1);
+  await add("last", "one", 2);
+  await add("other", undefined, 9);
+  fixture.clock.set(START + 10_000);
+  await waitUntil("both", () => started.length === 2);
+  for (const id of gone) await fixture.delete(fixture.keys.schedule(id), fixture.keys.due(id));
+  await add("marker", undefined, 9);
+  await waitUntil("the worker has seen it", () => started.includes("marker"));
+  const from = Date.now();
+  end("first");
+  await waitUntil("last", () => started.at(-1) === "last");
+  expect(Date.now() - from, "not a second for each").toBeLessThan(30_000);
+});
+
+test("a running key that never expires, as a copy of etcd's keys has, blocks its schedule only", async () => {
+  await add("copied", "one");
+  await fixture.put(fixture.keys.running("copied"), "no session");
+  await add("next", "one", 1);
+  const worker = startWorker(1);
+  await worker.waitUntilJoined();
+  fixture.clock.set(START + 10_000);
+  await waitUntil("next", () => started.length === 1, { ms: 20_000 });
+  expect(started).toEqual(["next"]);
+});
