@@ -1,6 +1,6 @@
 /** The archive of workers and runs of one host, and `ls history --archive`, which reads it. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
@@ -179,35 +179,6 @@ test("of a hundred runs at once, by themselves and by an agent, each is in the a
   expect(rows.map(({ lock }) => lock).sort()).toEqual(names.flatMap((name) => [name, `${name}b`]).sort());
   expect(readdirSync(join(path, "..")).length).toBeGreaterThan(2);
 });
-
-test.runIf(process.getuid?.() === 0)(
-  "another user cannot make the agent of root rename or remove its files",
-  async () => {
-    const path = join(createTestFolder(), "history.jsonl");
-    const lines = Array.from({ length: 100 }, (_, n) =>
-      JSON.stringify({ v: 1, id: `earlier-${n}`, lock: "a" }),
-    );
-    writeFileSync(path, `${lines.join("\n")}\n`);
-    const etc = createTestFolder();
-    mkdirSync(join(etc, "signalbox"), { mode: 0o755 });
-    const config = { archiveFile: path, agentAllow: ["12345"] };
-    writeFileSync(join(etc, "signalbox/config.json"), JSON.stringify(config));
-    const mount = `mount -t overlay overlay -o lowerdir=${etc}:/etc /etc && exec "$@"`;
-    const { namespace } = await HostAgent.start(
-      cluster,
-      {},
-      { before: ["unshare", "-m", "sh", "-c", mount, "sh"] },
-    );
-    const env = { SIGNALBOX_ARCHIVE_SIZE: "4K", SIGNALBOX_ARCHIVE_COUNT: "1" };
-    const before = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"];
-    for (const _ of [1, 2, 3]) {
-      const run = namespace.startRun("--lock a", ["true"], { env, before, cwd: "/" });
-      expect(await run.ended).toExit(0);
-    }
-    await waitUntil("three runs", () => readLines(path).length === 103);
-    expect(readdirSync(join(path, ".."))).toEqual(["history.jsonl"]);
-  },
-);
 
 describe.each(["a folder that is a file", "a full disk (as root)"])(
   "a run whose archive is in %s",
