@@ -182,10 +182,25 @@ test("an agent that never answers, and one that does not even read", async () =>
   const silent = launchRun(agent);
   await (await agent.accept()).waitForCall();
   expect(await silent.ended).toMatchObject({ out: formatFallback("the agent does not answer in time") });
-  const long = ["x".repeat(100_000), "y".repeat(100_000), "z".repeat(100_000), "x".repeat(100_000)];
-  const unread = launchRun(agent, long, { env: { PATH: `${createNodeFolder()}:/usr/bin:/bin` } });
+  const unread = launchLongRun(agent);
   (await agent.accept()).freeze();
   expect((await unread.ended).out).toContain("fallback=the agent does not ");
+});
+
+/** Starts a run whose call is larger than what a socket takes unread. */
+function launchLongRun(agent: FakeAgent) {
+  const words = Array.from({ length: 4 }, () => "x".repeat(100_000));
+  return launchRun(agent, words, { env: { PATH: `${createNodeFolder()}:/usr/bin:/bin` } });
+}
+
+test("an agent that declines before it has read the call", async () => {
+  const agent = await startAgent();
+  const run = launchLongRun(agent);
+  const connection = await agent.accept();
+  connection.freeze();
+  connection.send(TO_LAUNCHER.declined, 0n, 0n, "not this user");
+  connection.close();
+  expect((await run.ended).out).toContain("fallback=not this user\n");
 });
 
 test("an agent that ends the connection before it has accepted", async () => {

@@ -84,21 +84,6 @@ static void pause_for(int64_t ms) {
     if (sig != SIGCHLD) _exit(128 + sig);
 }
 
-void call_agent(const struct options *options) {
-  struct connect_failure failure;
-  w.answer_by = now() + allowed_ms(options) * MS;
-  w.sock = agent_socket_connect(&failure);
-  /* Another user may connect without pause. The agent accepts each connection, so there is room again and again. */
-  while (w.sock < 0 && failure.kind == BUSY && options->mode == AGENT_ALWAYS && now() < w.answer_by) {
-    pause_for(BUSY_PAUSE_MS);
-    w.sock = agent_socket_connect(&failure);
-  }
-  if (w.sock < 0 && failure.kind == NOTHING_THERE) fall_back_without_agent(options, failure.reason);
-  if (w.sock < 0)
-    fall_back(options, failure.reason, failure.kind == UNTRUSTED ? EXIT_NO_PERMISSION : EXIT_NO_AGENT);
-  if (!send_call(CALL_IS_NEW)) fall_back(options, "the agent does not read the call", EXIT_NO_AGENT);
-}
-
 void call_agent_again(const struct options *options) {
   struct connect_failure failure;
   if (w.signal) _exit(128 + w.signal);
@@ -161,6 +146,23 @@ static void read_answers(const struct options *options) {
   if (w.declined[0]) give_up(options, w.declined);
   if (w.fault || state == INVALID) give_up(options, "the agent is of another version");
   if (state == ENDED) call_agent_again(options);
+}
+
+void call_agent(const struct options *options) {
+  struct connect_failure failure;
+  w.answer_by = now() + allowed_ms(options) * MS;
+  w.sock = agent_socket_connect(&failure);
+  /* Another user may connect without pause. The agent accepts each connection, so there is room again and again. */
+  while (w.sock < 0 && failure.kind == BUSY && options->mode == AGENT_ALWAYS && now() < w.answer_by) {
+    pause_for(BUSY_PAUSE_MS);
+    w.sock = agent_socket_connect(&failure);
+  }
+  if (w.sock < 0 && failure.kind == NOTHING_THERE) fall_back_without_agent(options, failure.reason);
+  if (w.sock < 0)
+    fall_back(options, failure.reason, failure.kind == UNTRUSTED ? EXIT_NO_PERMISSION : EXIT_NO_AGENT);
+  if (send_call(CALL_IS_NEW)) return;
+  read_answers(options); /* it may have declined the call before it had read it */
+  fall_back(options, "the agent does not read the call", EXIT_NO_AGENT);
 }
 
 static void pass_signals(void) {
