@@ -17,6 +17,7 @@ const LONGEST = [
   "safety/schedules/chaos",
   "safety/schedules/checkpoints",
   "safety/schedules/expectations",
+  "safety/schedules/pause-after-failures",
   "safety/operate/drain",
   "safety/operate/reset",
   "safety/queues/",
@@ -94,7 +95,7 @@ export default defineConfig({
     // Concurrent tests wait for timers and processes most of the time.
     maxConcurrency: 8,
     sequence: { sequencer: LongestFirst },
-    // The default on two cores is one worker, but most tests wait for processes. With three, sessions of 3 s expire.
+    // The default on two cores is one worker, but most tests wait for processes. `npm test` has three: its tests load the machine less.
     maxWorkers: 2,
     projects: [
       // Files share loaded modules: loading them again for each file would take half of the processor's time. So helpers

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -119,7 +119,7 @@ describe.concurrent("a command", () => {
   });
 });
 
-test("a backfill begins from the start, its retries go on, and so does a dead letter", async ({
+test.concurrent("a backfill begins from the start, its retries go on, and so does a dead letter", async ({
   namespace,
 }) => {
   const log = cluster.createPath();
@@ -150,7 +150,9 @@ test("a backfill begins from the start, its retries go on, and so does a dead le
   expect([first, ...more.slice(0, 4)]).toEqual([":", ":old", ":", ":", ":new"]);
 });
 
-test("what a frozen worker saves late is refused: the next start has the occurrence", async () => {
+test.concurrent("what a frozen worker saves late is refused: the next start has the occurrence", async ({
+  onTestFinished,
+}) => {
   const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
   const [there, gate] = [cluster.createPath(), cluster.createPath()];
   const counting = `n=0; while :; do n=$((n + 1)); echo stale $n > "$F.new"; mv "$F.new" "$F"; sleep 0.05; done`;

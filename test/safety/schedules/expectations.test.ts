@@ -29,7 +29,7 @@ function createHookLog(...names: string[]) {
   return { hooks: Object.fromEntries(names.map((name) => [name, hook])), read };
 }
 
-test("an overrun is told once for each start while it runs, also if the worker is killed then", async () => {
+test.concurrent("an overrun is told once for each start while it runs, also if the worker is killed then", async () => {
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "10s" } });
   const [there, gate] = [cluster.createPath(), cluster.createPath()];
   const { hooks, read } = createHookLog("start", "overrun", "success", "too-short");
@@ -85,7 +85,9 @@ test("an overrun is told once for each start while it runs, also if the worker i
   expect(after).toExit(1, { stdout: /its last run took \S+ \(overrun\); expected: 50ms to 400ms/ });
 });
 
-test("a success that comes too soon is told after it, a failure is only a failure", async ({ namespace }) => {
+test.concurrent("a success that comes too soon is told after it, a failure is only a failure", async ({
+  namespace,
+}) => {
   const { hooks, read } = createHookLog("success", "failure", "too-short");
   await putDueSchedule(namespace, "empty", { command: ["true"], expect: "30s..", hooks });
   await putDueSchedule(namespace, "bad", { command: ["false"], expect: "30s..", hooks });
@@ -105,7 +107,7 @@ test("a success that comes too soon is told after it, a failure is only a failur
   expect(check).toExit(1, { stdout: /took \d+s \(too-short\); expected: at least 30s/ });
 });
 
-test("auto: the bound follows the last successes, and is known to all", async ({ namespace }) => {
+test.concurrent("auto: the bound follows the last successes, and is known to all", async ({ namespace }) => {
   const { keys } = namespace;
   const endedAt = Date.now() - MINUTE;
   const past = Array.from({ length: 6 }, (_, n) => ({
@@ -132,7 +134,7 @@ test("auto: the bound follows the last successes, and is known to all", async ({
   expect(problems.stdout).toMatch(/web1:7 has run it for 1\ds; expected: at most 16s/);
 });
 
-test("flags, messages, and one file for a site", async ({ namespace }) => {
+test.concurrent("flags, messages, and one file for a site", async ({ namespace }) => {
   const add = (id: string, expected: string) =>
     namespace.execute(["schedule", "add", id, "0 3 * * *", "--expect", expected, "--", "true"]);
   expect(await add("job", "5s..20m")).toExit(0);
