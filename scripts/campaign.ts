@@ -84,7 +84,8 @@ async function main(seconds: number, seed: number): Promise<void> {
   const isPassed = hasPassed(verdict);
   await close(values.keep || !isPassed);
   const report = buildCampaignReport({ seed, seconds }, figures, verdict);
-  if (values.figures !== undefined) appendFileSync(values.figures, `${JSON.stringify(report)}\n`);
+  if (values.figures !== undefined && !interrupted.signal.aborted)
+    appendFileSync(values.figures, `${JSON.stringify(report)}\n`);
   if (values.json) console.log(JSON.stringify(report, undefined, 2));
   else console.log(describeCampaign(figures, verdict).join("\n"));
   if (values.keep || !isPassed) printLine(`seed ${seed}; journals: ${folder}`);
