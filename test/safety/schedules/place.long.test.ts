@@ -2,6 +2,7 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
 import { MeasuredHost, obstacle } from "../support/measured-host.ts";
 
@@ -53,13 +54,17 @@ describe.skipIf(obstacle !== undefined)(`with workers${obstacle ? ` (${obstacle}
   test("the idle host runs them; while it is frozen or dead, the busy one does", async ({ namespace }) => {
     await startWorker(namespace, "busy", 9);
     const idle = await startWorker(namespace, "idle", 0);
-    const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
     // One after the other: what runs on the idle host does not count as load then.
-    const hosts: unknown[] = [];
-    for (const id of ids) {
+    const run = async (id: string) => {
       await putDueSchedule(namespace, id, PLACED);
-      hosts.push(...(await findHosts(namespace, [id])));
-    }
+      return await findHosts(namespace, [id]);
+    };
+    let probes = 0; // a worker that does not know of another one yet does not wait for it
+    await waitUntil("the idle host is known", async () =>
+      (await run(`probe${probes++}`)).includes("idle.example.com"),
+    );
+    const hosts: unknown[] = [];
+    for (let n = 0; n < 10; n += 1) hosts.push(...(await run(`job${n}`)));
     expect(hosts.filter((host) => host === "idle.example.com").length).toBeGreaterThanOrEqual(9);
 
     idle.child.kill("SIGSTOP");
