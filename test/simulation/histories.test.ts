@@ -2,6 +2,13 @@ import { describe, expect, test } from "vitest";
 import { tryMutant } from "../../fixtures/try-mutant.ts";
 import { CHUNK } from "./seeds.ts";
 
+/** Tries a mutant, which must be noticed. @returns what the simulation says of it */
+async function findEvidence(...mutant: Parameters<typeof tryMutant>): Promise<string | undefined> {
+  const { isNoticed, evidence } = await tryMutant(...mutant);
+  expect(isNoticed, evidence).toBe(true);
+  return evidence;
+}
+
 // What is judged here are only the histories, when all is over: no check of a single revision.
 describe("without a rule, the history of a simulation is impossible", () => {
   test.each([
@@ -12,9 +19,9 @@ describe("without a rule, the history of a simulation is impossible", () => {
     ["own-total", "resource"],
     ["finish-while-alive", "resource"],
   ])("%s: a %s", async (name, queue) => {
-    const { isNoticed, evidence } = await tryMutant(name, 1_000, true);
-    expect(isNoticed, evidence).toBe(true);
-    expect(evidence).toMatch(new RegExp(`history: ${queue} \\w+: no order explains acquire`));
+    expect(await findEvidence(name, 1_000, true)).toMatch(
+      new RegExp(`history: ${queue} \\w+: no order explains acquire`),
+    );
   });
 });
 
@@ -24,13 +31,10 @@ describe("without a rule, the history of workers is impossible", () => {
     ["worker-end-own", "no order explains claim of"],
     ["worker-hand-over", "no order explains the end of the history"],
   ])("%s", async (name, says) => {
-    const { isNoticed, evidence } = await tryMutant(name, 5, true);
-    expect(isNoticed, evidence).toBe(true);
-    expect(evidence).toContain(says);
+    expect(await findEvidence(name, 5, true)).toContain(says);
   });
 });
 
 test("a grant that takes a wrong result for the history of its lock is noticed in the first schedules", async () => {
-  const { isNoticed, evidence } = await tryMutant("history-results", CHUNK);
-  expect(isNoticed, evidence).toBe(true);
+  await findEvidence("history-results", CHUNK);
 });

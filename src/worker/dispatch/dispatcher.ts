@@ -393,9 +393,10 @@ export class Dispatcher {
   /** Call this when a state may have begun to run, or may run no more. */
   #updateQueue(name: string): void {
     const entry = this.#context.cache.entries.get(name);
-    const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
-    const isRunning = isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
-    this.#serialQueues.update(name, entry && findQueue(entry), isRunning);
+    this.#serialQueues.update(name, entry && findQueue(entry), () => {
+      const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
+      return isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
+    });
   }
 
   /** Returns when this worker may claim what is due, after the workers before it. */

@@ -32,12 +32,13 @@ export class SerialQueues {
   }
 
   /**
-   * Notes whether a state runs.
+   * Notes whether a state runs. Nothing is asked of a state in no queue, as most are.
    * @param queue  the one that it is in by its definition; undefined for none, or if it is deleted
    */
-  update(name: string, queue: string | undefined, isRunning: boolean): void {
+  update(name: string, queue: string | undefined, isRunning: () => boolean): void {
     const before = this.#queueOf.get(name);
-    const current = isRunning ? (before ?? queue) : undefined;
+    const wanted = before ?? queue;
+    const current = wanted !== undefined && isRunning() ? wanted : undefined;
     if (current === before) return;
     if (before !== undefined) {
       this.#queueOf.delete(name);
