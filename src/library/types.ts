@@ -83,8 +83,8 @@ export interface ScheduleFields {
   /** Only hosts of this group take the schedule. */
   group?: string;
   /**
-   * Which host starts an occurrence first, of those that can: `least-loaded`: the one with the least load. Default: another one for
-   * each schedule, whatever its load.
+   * `least-loaded`: of the hosts that can start an occurrence, the one with the least load does. Default: the load does not matter, and
+   * each schedule has an order of hosts of its own.
    */
   place?: "least-loaded";
   /** Conditions on the host, all of which must hold when an occurrence starts: `["load < CPU"]`. It waits until `deadline`. */

@@ -24,7 +24,7 @@ export type ChainCondition = (typeof CHAIN_CONDITIONS)[number];
 /** Value of `on` of a schedule that runs on every host. Versions that do not know it refuse the definition, and run nothing. */
 export const EVERY_HOST = "every-host";
 
-/** Which host starts an occurrence first, of all that may. Default: another one for each schedule, whatever its load. */
+/** Rules by which one of the hosts starts an occurrence. Without one, each schedule has an order of hosts of its own. */
 export const PLACES = ["least-loaded"] as const;
 
 /** Where an import lets lines run: each on every host, or on one; without either, lines that maintain their host run on every one. */

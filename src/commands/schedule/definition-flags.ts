@@ -174,7 +174,7 @@ export const DEFINITION_FLAGS = declareFlags({
   "--place RULE": {
     canClear: true,
     choices: PLACES,
-    help: "least-loaded: start it on the host with the least load, of those that can run it (default: whatever the load)",
+    help: "least-loaded: of the hosts that can run it, the one with the least load starts it (default: the load does not matter)",
   },
   "--if CONDITION": {
     isRepeatable: true,

@@ -34,7 +34,7 @@ export interface TableOptions {
   columns?: readonly string[] | undefined;
 }
 
-/** Rows that were read elsewhere, and what to say if there are none. */
+/** Rows that are in no snapshot, and the text that is shown if there are none. */
 export interface OutsideRows {
   rows: readonly object[];
   empty: string;
