@@ -1,5 +1,5 @@
 /** Jobs of the library beside graphile-worker on PostgreSQL and BullMQ on Redis, in one run. */
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { startPostgres, startRedis } from "../../fixtures/data-stores.ts";
@@ -216,7 +216,8 @@ async function loadPeers(): Promise<NodeJS.Require> {
   const folder = path.resolve(import.meta.dirname, "../../.cache/bench-peers", PEERS.join("+"));
   const find = async () => ((await readdir(folder).catch(() => [])).length > 0 ? folder : undefined);
   await findOrUnpack(folder, find, async (_, target) => {
-    await runTool`npm install --prefix ${target} --no-audit --no-fund ${PEERS}`;
+    await mkdir(target); // npm does not create it in a folder of another package, whose .npmrc refuses unknown install scripts
+    await runTool`npm install --prefix ${target} --ignore-scripts --no-audit --no-fund ${PEERS}`;
   });
   return createRequire(path.join(folder, "peers.js"));
 }
