@@ -130,9 +130,9 @@ export class HttpHandler implements Handler {
     const output = new RecordedOutput(this.#ports, task, { secrets: secret.secrets });
     const isInBody = this.#chooseBody() === "task";
     const checkpoint = new HttpCheckpoint(task, { log: this.#ports.log, isInBody });
-    const own = { ...buildTaskHeaders(task), ...checkpoint.buildHeader() };
-    const sent = { first: this.#buildRequest(task, { ...secret.headers, ...own }), own };
-    const result = await this.#runWithDeadline(task, sent, { output, checkpoint });
+    const own = buildTaskHeaders(task);
+    const first = this.#buildRequest(task, { ...secret.headers, ...own, ...checkpoint.buildHeader() });
+    const result = await this.#runWithDeadline(task, { first, own }, { output, checkpoint });
     output.end();
     const tail = output.close();
     const fault = result.result === "ok" ? undefined : await checkpoint.save();

@@ -238,19 +238,21 @@ test("redirects are not followed unless the file says so", async () => {
   ]);
 });
 
-test("another server, to which a request is redirected, gets no configured header", async () => {
+test("another server, to which a request is redirected, gets no configured header and no checkpoint", async () => {
   const other = await startWebServer();
-  const { url } = await startWebServer(
+  const first = await startWebServer(
     (response) => void response.writeHead(308, { location: other.url }).end(),
   );
   const more = { headers: { "X-A": "1" }, secretHeaders: { authorization: writeSecret("hunter2") } };
-  expect(await createHandler({ url, redirects: 1, ...more }).run(createTask())).toMatchObject({
-    result: "ok",
-  });
-  const [{ headers } = { headers: {} }] = other.requests;
-  expect(headers).toMatchObject({ "signalbox-token": "77" });
-  expect(Object.keys(headers)).not.toContain("x-a");
-  expect(JSON.stringify(headers)).not.toContain("hunter2");
+  const task = Object.assign(createTask(), { checkpoint: "page 7" });
+  const handler = createHandler({ url: first.url, redirects: 1, ...more });
+  expect(await handler.run(task)).toMatchObject({ result: "ok" });
+  const listOwn = ({ headers }: { headers: object }) =>
+    Object.keys(headers).filter((name) => /^(x-a|authorization|signalbox-(checkpoint|token))$/.test(name));
+  expect(first.requests.map(listOwn)).toEqual([
+    expect.arrayContaining(["x-a", "authorization", "signalbox-checkpoint", "signalbox-token"]),
+  ]);
+  expect(other.requests.map(listOwn)).toEqual([["signalbox-token"]]);
 });
 
 test.each(["lost", "replaced", "released"] as const)(
