@@ -1,8 +1,5 @@
-/**
- * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [churn] [links] [schedules] [sustained] [agent] [growth] [jobs]`. Linux only.
- */
 import { cpus, loadavg, release } from "node:os";
+import { readArguments, refuseArguments } from "./arguments.ts";
 import { benchmarkAgent } from "./bench/agent.ts";
 import { type BenchmarkPart, runOnCluster } from "./bench/bench-cluster.ts";
 import { benchmarkChurn } from "./bench/churn.ts";
@@ -40,14 +37,18 @@ const LONG: ReadonlySet<string> = new Set(["sustained", "churn", "growth", "jobs
 /** Sizes of the clusters on which a part runs; otherwise one member. */
 const sizes: Record<string, readonly number[]> = { agent: [1, 3] };
 
-const words = process.argv.slice(2);
-const quick = words.includes("--quick");
-const wanted = words.filter((word) => word !== "--quick");
+const HELP = `npm run bench -- [--quick] [PART…]
+
+Benchmarks signalbox beside etcdctl lock, flock, bare Node and other programs, on a temporary etcd.
+Parts: ${Object.keys(parts).join(", ")}
+(default: all but ${[...LONG].join(", ")}, which take minutes).
+
+  --quick   fewer repetitions`;
+
+const { values, positionals: wanted } = readArguments(HELP, { quick: { type: "boolean", default: false } });
+const { quick } = values;
 const unknown = wanted.filter((word) => !Object.hasOwn(parts, word));
-if (unknown.length > 0) {
-  console.error(`unknown argument: ${unknown.join(", ")}; use --quick, ${Object.keys(parts).join(", ")}`);
-  process.exit(64);
-}
+if (unknown.length > 0) refuseArguments(HELP, `unknown part: ${unknown.join(", ")}`);
 
 const [load = 0] = loadavg();
 console.log(

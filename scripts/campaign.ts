@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { parseArgs } from "node:util";
 import { playCampaign } from "../fixtures/campaign/campaign.ts";
 import { hasPassed, judgeFacts } from "../fixtures/campaign/check/index.ts";
 import {
@@ -13,6 +12,7 @@ import {
   describeCampaign,
   describeReports,
 } from "../fixtures/campaign/report.ts";
+import { readArguments, readNumber, refuseArguments } from "./arguments.ts";
 
 /** A longer campaign is a series of campaigns, each with a process, a cluster and a folder of its own, so that nothing grows for hours. */
 const LONGEST_SECONDS = 600;
@@ -34,31 +34,18 @@ docs/safety.md. Two negative controls, etcdctl lock and the lock of the npm pack
 
 Exit code 1: a promise was broken, or a control did not fail (the faults were too weak). The journals are then kept.`;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: "string", default: "180" },
-    seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },
-    etcd: { type: "string" },
-    json: { type: "boolean", default: false },
-    keep: { type: "boolean", default: false },
-    figures: { type: "string" },
-    help: { type: "boolean", short: "h", default: false },
-  },
+const { values } = readArguments(HELP, {
+  seconds: { type: "string", default: "180" },
+  seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },
+  etcd: { type: "string" },
+  json: { type: "boolean", default: false },
+  keep: { type: "boolean", default: false },
+  figures: { type: "string" },
 });
-const [seconds, seed] = [values.seconds, values.seed].map(Number);
-
-if (values.help) console.log(HELP);
-else if (!isCount(seconds) || !isCount(seed)) {
-  console.error(
-    `--seconds and --seed must be whole numbers above 0; got ${values.seconds} and ${values.seed}`,
-  );
-  process.exitCode = 64;
-} else if (seconds > LONGEST_SECONDS) await playSeries(seconds, seed);
-else await main(seconds, seed);
-
-function isCount(value: number | undefined): value is number {
-  return Number.isSafeInteger(value) && (value ?? 0) > 0;
-}
+const seconds = readNumber(HELP, "seconds", values.seconds);
+const seed = readNumber(HELP, "seed", values.seed);
+if (seconds === 0) refuseArguments(HELP, "--seconds must be above 0");
+await (seconds > LONGEST_SECONDS ? playSeries(seconds, seed) : main(seconds, seed));
 
 async function main(seconds: number, seed: number): Promise<void> {
   if (values.etcd !== undefined) process.env.ETCD_VERSION = values.etcd;

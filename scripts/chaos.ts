@@ -1,26 +1,32 @@
-/**
- * Kills and freezes workers while schedules fire, and checks the result of every occurrence:
- * `npm run chaos -- [--schedules N] [--steps N] [--workers N] [--every MS] [--seed S]`. One step is one minute of schedule time, and takes one second.
- */
-import { parseArgs } from "node:util";
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { computeTakeovers, findViolations, playChaos } from "../fixtures/schedule/chaos.ts";
 import { openStore } from "../src/etcd/open/open.ts";
 import { createRealClock } from "../src/process/clock.ts";
+import { readArguments, readNumber } from "./arguments.ts";
 import { computeQuantile, formatNumber } from "./bench/figures.ts";
+
+const HELP = `npm run chaos -- [--schedules N] [--steps N] [--workers N] [--every MS] [--seed S]
+
+Kills and freezes workers while schedules fire, and checks the result of every occurrence.
+
+  --schedules N   number of schedules (default: 1000)
+  --steps N       minutes of schedule time, each of which takes a second (default: 120)
+  --workers N     number of workers (default: 3)
+  --every MS      time from one fault to the next (default: 3000)
+  --seed S        seed of the faults (default: random)`;
 
 const TTL = 3;
 const createTextOption = (fallback: string) => ({ type: "string", default: fallback }) as const;
-const { values } = parseArgs({
-  options: {
-    schedules: createTextOption("1000"),
-    steps: createTextOption("120"),
-    workers: createTextOption("3"),
-    every: createTextOption("3000"),
-    seed: createTextOption(String(Math.floor(Math.random() * 1_000_000))),
-  },
+const { values } = readArguments(HELP, {
+  schedules: createTextOption("1000"),
+  steps: createTextOption("120"),
+  workers: createTextOption("3"),
+  every: createTextOption("3000"),
+  seed: createTextOption(String(Math.floor(Math.random() * 1_000_000))),
 });
-const { schedules, steps, workers, every, seed } = values;
+const readOption = (name: keyof typeof values) => readNumber(HELP, name, values[name]);
+const [schedules, steps, workers] = [readOption("schedules"), readOption("steps"), readOption("workers")];
+const [every, seed] = [readOption("every"), readOption("seed")];
 const etcd = await startEtcd();
 const store = await openStore({ endpoints: [etcd.clientUrl] }, { clock: createRealClock() });
 try {
@@ -29,11 +35,11 @@ try {
     endpoints: [etcd.clientUrl],
     store,
     ttl: TTL,
-    faultEvery: Number(every),
-    seed: Number(seed),
-    schedules: Number(schedules),
-    steps: Number(steps),
-    workers: Number(workers),
+    faultEvery: every,
+    seed,
+    schedules,
+    steps,
+    workers,
   });
   const hurts = [...report.workerFaults.values()].flat();
   const killed = hurts.filter(({ kind }) => kind === "killed").length;

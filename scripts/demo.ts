@@ -1,32 +1,27 @@
-/**
- * Demonstrates signalbox on a temporary etcd.
- * `npm run demo`: a tour of 15 seconds. `npm run demo -- --console [--seed N]`: a simulated site with jobs, and the console.
- * `--serve` instead of `--console`: only the site, for a console or commands in another terminal.
- */
-import { parseArgs } from "node:util";
 import { EtcdMissingError } from "../fixtures/etcd/index.ts";
+import { readArguments, readNumber } from "./arguments.ts";
 
-const USAGE = "usage: npm run demo -- [--console | --serve] [--seed N]";
+const HELP = `npm run demo -- [--console | --serve] [--seed N]
 
+Demonstrates signalbox on a temporary etcd: a tour of 15 seconds.
+
+  --console   a simulated site with jobs, and the console
+  --serve     only that site, for a console or commands in another terminal
+  --seed N    seed of the simulated site (default: 1)`;
+
+const { values } = readArguments(HELP, {
+  console: { type: "boolean" },
+  serve: { type: "boolean", default: false },
+  seed: { type: "string", default: "1" },
+});
+const seed = readNumber(HELP, "seed", values.seed);
 try {
-  const { values } = parseArgs({
-    options: {
-      console: { type: "boolean", default: false },
-      serve: { type: "boolean", default: false },
-      seed: { type: "string", default: "1" },
-    },
-  });
-  const seed = Number(values.seed);
-  if (!Number.isSafeInteger(seed)) throw new TypeError(`--seed must be a whole number; got ${values.seed}`);
   if (values.console || values.serve) {
     const { runPlayground } = await import("./demo/playground.ts");
     process.exitCode = await runPlayground({ seed, isServed: values.serve });
   } else await (await import("./demo/tour.ts")).runTour();
 } catch (error) {
-  if (error instanceof TypeError) {
-    console.error(`${error.message}\n${USAGE}`);
-    process.exitCode = 64;
-  } else if (error instanceof EtcdMissingError) {
+  if (error instanceof EtcdMissingError) {
     console.error(error.message);
     process.exitCode = 69;
   } else if (error instanceof Error) {

@@ -1,21 +1,22 @@
-// Writes docs/commands.md from the declarations of the commands, docs/console-keys.md from those of the console's keys,
-// docs/site.schema.json from those of the document of a site, and docs/library-api.md from the types of the library:
-// `npm run docs`. With --check it only reports which of them are stale (exit 1). With a path, it writes or checks that file
-// instead of docs/commands.md, and nothing else.
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
 import { SITE_SCHEMA } from "../src/commands/configure/site-document.ts";
+import { readArguments } from "./arguments.ts";
 import { buildLibraryPage } from "./docs/api/build-library-page.ts";
 import { renderKeysPage } from "./docs/keys-page.ts";
 import { renderCommandsPage } from "./docs/markdown.ts";
 
+const HELP = `node scripts/docs.ts [--check] [FILE]
+
+Writes docs/commands.md from the declarations of the commands, docs/console-keys.md from those of the console's keys,
+docs/site.schema.json from those of the document of a site, and docs/library-api.md from the types of the library.
+
+  --check   write nothing, and report which of them are stale (exit code 1)
+  FILE      write or check this file instead of docs/commands.md, and nothing else`;
+
 const ROOT = resolve(import.meta.dirname, "..");
-const { values, positionals } = parseArgs({
-  options: { check: { type: "boolean" } },
-  allowPositionals: true,
-});
+const { values, positionals } = readArguments(HELP, { check: { type: "boolean" } });
 updatePage("docs/commands.md", renderCommandsPage(ALL_COMMANDS), positionals[0]);
 if (positionals[0] === undefined) {
   updatePage("docs/site.schema.json", renderSiteSchema());

@@ -2,7 +2,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import {
   compileTarget,
   FUZZ_TARGETS,
@@ -10,6 +9,7 @@ import {
   runTarget,
   writeCorpus,
 } from "../fixtures/fuzz/fuzz.ts";
+import { readArguments, readNumber, refuseArguments } from "./arguments.ts";
 
 const HELP = `npm run fuzz -- [TARGET…] [--seconds N] [--seed S]
 
@@ -21,29 +21,18 @@ of what is read. Targets: ${FUZZ_TARGETS.join(", ")} (default: all, side by side
 
 Inputs that reach new code are kept in .cache/fuzz/TARGET. An input with a fault is written there too, and the exit code is 1.`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: "string", default: "60" },
-    seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },
-    help: { type: "boolean", short: "h", default: false },
-  },
+const { values, positionals } = readArguments(HELP, {
+  seconds: { type: "string", default: "60" },
+  seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },
 });
 const CACHE = resolve(import.meta.dirname, "../.cache/fuzz");
-const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
+const seconds = readNumber(HELP, "seconds", values.seconds);
+const seed = readNumber(HELP, "seed", values.seed);
 
 const isTarget = (name: string): name is FuzzTarget => FUZZ_TARGETS.some((target) => target === name);
-const targets = positionals.length === 0 ? FUZZ_TARGETS : positionals.filter(isTarget);
-
-if (values.help) console.log(HELP);
-else if (
-  targets.length < positionals.length ||
-  !Number.isSafeInteger(seconds) ||
-  !Number.isSafeInteger(seed)
-) {
-  console.error(HELP);
-  process.exitCode = 64;
-} else await Promise.all(targets.map(fuzz));
+const unknown = positionals.filter((name) => !isTarget(name));
+if (unknown.length > 0) refuseArguments(HELP, `unknown target: ${unknown.join(", ")}`);
+await Promise.all((positionals.length === 0 ? FUZZ_TARGETS : positionals.filter(isTarget)).map(fuzz));
 
 async function fuzz(target: FuzzTarget): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-fuzz-"));

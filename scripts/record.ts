@@ -1,11 +1,8 @@
-/**
- * Records the console on the demo's site while an operator types: `npm run record`. Writes docs/recordings/NAME.cast for each
- * story (asciicast 2; `asciinema play FILE` shows it). Names as arguments select stories.
- */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openTerminal, type Terminal } from "../fixtures/console.ts";
+import { readArguments, refuseArguments } from "./arguments.ts";
 import { OPERATOR_ENV } from "./demo/operators.ts";
 import { openPlayground } from "./demo/playground.ts";
 import { formatAsciicast } from "./record/asciicast.ts";
@@ -19,12 +16,14 @@ const PACE = { character: 90, key: 900 };
 const SETTLE = 15_000;
 const PATIENCE = 30_000;
 
-const wanted = process.argv.slice(2);
+const HELP = `npm run record -- [NAME…]
+
+Records the console on the demo's site while an operator types. Writes docs/recordings/NAME.cast for each story (asciicast 2;
+\`asciinema play FILE\` shows it). Names: ${STORIES.map(({ name }) => name).join(", ")} (default: all).`;
+
+const { positionals: wanted } = readArguments(HELP, {});
 const unknown = wanted.filter((name) => !STORIES.some((story) => story.name === name));
-if (unknown.length > 0) {
-  console.error(`unknown story: ${unknown.join(", ")}; use ${STORIES.map(({ name }) => name).join(", ")}`);
-  process.exit(64);
-}
+if (unknown.length > 0) refuseArguments(HELP, `unknown story: ${unknown.join(", ")}`);
 const closing: (() => unknown)[] = [];
 try {
   const etcd = await openPlayground(1, closing, new AbortController().signal);

@@ -1,13 +1,10 @@
-/**
- * Generates docs/screens/: screens of the real console on a fixed scene in a real etcd, as texts and pictures: `npm run screens`. The
- * output is reproducible. `--check` writes nothing, and reports stale screens (exit code 1). Names as arguments select screens.
- */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { openStore } from "../src/etcd/open/open.ts";
 import { buildPrefixRange } from "../src/etcd/store.ts";
 import { createRealClock } from "../src/process/clock.ts";
+import { readArguments } from "./arguments.ts";
 import { playChanges, writeScene } from "./screens/scene.ts";
 import { SHOTS, type Shot } from "./screens/shots.ts";
 import { renderSvg } from "./screens/svg.ts";
@@ -17,9 +14,15 @@ const FOLDER = join(import.meta.dirname, "../docs/screens");
 /** Number of consoles that run at the same time. */
 const AT_ONCE = 2;
 
-const words = process.argv.slice(2);
-const isCheck = words.includes("--check");
-const wanted = words.filter((word) => word !== "--check");
+const HELP = `npm run screens -- [--check] [NAME…]
+
+Generates docs/screens/: screens of the real console on a fixed scene in a real etcd, as texts and pictures. The output is
+reproducible. Names select screens.
+
+  --check   write nothing, and report stale screens (exit code 1)`;
+
+const { values, positionals: wanted } = readArguments(HELP, { check: { type: "boolean", default: false } });
+const isCheck = values.check;
 const shots = SHOTS.filter((shot) => wanted.length === 0 || wanted.includes(shot.name));
 const etcd = await startEtcd();
 const store = await openStore({ endpoints: etcd.endpoints }, { clock: createRealClock() });

@@ -1,27 +1,36 @@
-/**
- * Plays random schedules of the real code of runs, agents and workers, and checks the invariants of docs/safety.md at every step.
- * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--history] [--combined | --agent | --workers] | --scenario NAME; a violation
- * prints the seed that replays it. With --history, only what the histories of claims show is a violation.
- */
-import { parseArgs } from "node:util";
 import { playAgentSchedule } from "../fixtures/simulation/agent/agent-schedule.ts";
 import { SCENARIOS } from "../fixtures/simulation/scenarios.ts";
 import { playSchedule, type SimulationReport } from "../fixtures/simulation/schedule.ts";
 import { isOfHistory } from "../fixtures/simulation/simulation.ts";
 import { playWorkerSchedule } from "../fixtures/simulation/workers/worker-schedule.ts";
+import { readArguments, readNumber } from "./arguments.ts";
 
-const { values } = parseArgs({
-  options: {
-    count: { type: "string" },
-    seed: { type: "string" },
-    bail: { type: "boolean" },
-    trace: { type: "boolean" },
-    history: { type: "boolean" },
-    combined: { type: "boolean" },
-    agent: { type: "boolean" },
-    workers: { type: "boolean" },
-    scenario: { type: "string" },
-  },
+const HELP = `npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--history] [--combined | --agent | --workers]
+npm run simulate -- --scenario NAME
+
+Plays random schedules of the real code of runs, agents or workers in simulated time, and checks the invariants of docs/safety.md
+at every step. A violation prints the seed that replays it.
+
+  --count N        number of schedules (default: 1 with --seed, otherwise 1000000)
+  --seed S         first seed (default: 1)
+  --bail           stop at the first violation (default: at the tenth)
+  --trace          print every event
+  --history        only what the histories of claims show is a violation
+  --combined       runs that combine their transactions
+  --agent          agents instead of runs
+  --workers        workers instead of runs
+  --scenario NAME  a scenario of fixtures/simulation/scenarios.ts`;
+
+const { values } = readArguments(HELP, {
+  count: { type: "string" },
+  seed: { type: "string" },
+  bail: { type: "boolean" },
+  trace: { type: "boolean" },
+  history: { type: "boolean" },
+  combined: { type: "boolean" },
+  agent: { type: "boolean" },
+  workers: { type: "boolean" },
+  scenario: { type: "string" },
 });
 if (values.scenario !== undefined) {
   const scenario = SCENARIOS[values.scenario];
@@ -33,8 +42,8 @@ if (values.scenario !== undefined) {
 }
 // Stack traces of unanswered simulated calls are not printed, and recording them takes a fifth of the time.
 if (!values.trace) Error.stackTraceLimit = 0;
-const count = Number(values.count ?? (values.seed === undefined ? 1_000_000 : 1));
-const first = Number(values.seed ?? 1);
+const count = readNumber(HELP, "count", values.count ?? (values.seed === undefined ? "1000000" : "1"));
+const first = readNumber(HELP, "seed", values.seed ?? "1");
 const exits = new Map<number | string, number>();
 let bad = 0;
 let grants = 0;

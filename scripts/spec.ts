@@ -5,17 +5,26 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { glob } from "zx";
+import { readArguments, readNumber } from "./arguments.ts";
 import { type Exploration, exploreModel } from "./spec/checker.ts";
 import { isEvidence } from "./spec/evidence.ts";
 import { findSpin } from "./spec/find-spin.ts";
 import { type Model, readModel } from "./spec/model.ts";
 import { type ModelReport, replaceRules } from "./spec/rules-page.ts";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { large: { type: "boolean" }, write: { type: "boolean" }, jobs: { type: "string" } },
+const HELP = `npm run spec -- [MODEL…] [--large] [--write] [--jobs N]
+
+Checks the specification in spec/ with Spin: the whole models have no violation, and without any of their rules they have one.
+
+  --large    larger worlds, which take hours
+  --write    write the rules and their counter-examples into spec/README.md
+  --jobs N   checkers at a time (default: the number of processors)`;
+
+const { values, positionals } = readArguments(HELP, {
+  large: { type: "boolean" },
+  write: { type: "boolean" },
+  jobs: { type: "string", default: String(availableParallelism()) },
 });
 const ROOT = path.resolve(import.meta.dirname, "..");
 const FOLDER = path.join(ROOT, "spec");
@@ -26,7 +35,7 @@ type Job = () => Promise<void>;
 
 const spin = await findSpin();
 const models = await readModels();
-const jobs = Number(values.jobs ?? availableParallelism());
+const jobs = readNumber(HELP, "jobs", values.jobs);
 const startedAt = performance.now();
 await (values.large ? checkLarge() : checkSmall());
 console.log(`${((performance.now() - startedAt) / 1000).toFixed(0)} s`);

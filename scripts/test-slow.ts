@@ -1,26 +1,27 @@
-/**
- * Runs the tests several times, as on a slow machine: `npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]`.
- * If control groups are available (as root), the tests get PART of a processor; otherwise, busy loops run beside them.
- * A test that fails here depends on the speed of the machine, or on chance.
- */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments, readNumber, refuseArguments } from "./arguments.ts";
 import { type Failure, readFailures } from "./test-report/failures.ts";
 import { type SlowMachine, slowDown } from "./test-slow/slow-machine.ts";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { times: { type: "string", default: "3" }, cpus: { type: "string", default: "0.5" } },
+const HELP = `npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]
+
+Runs the tests as on a slow machine. A test that fails here depends on the speed of the machine, or on chance.
+
+  --times N     number of passes (default: 3)
+  --cpus PART   part of a processor that the tests get (default: 0.5). Without control groups, which need root, busy loops
+                run beside them instead`;
+
+const { values, positionals } = readArguments(HELP, {
+  times: { type: "string", default: "3" },
+  cpus: { type: "string", default: "0.5" },
 });
-const [times, cpus] = [Number(values.times), Number(values.cpus)];
-if (!(Number.isInteger(times) && times > 0 && cpus > 0)) {
-  console.error("usage: npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]");
-  process.exit(64);
-}
+const times = readNumber(HELP, "times", values.times);
+const cpus = Number(values.cpus);
+if (!(cpus > 0)) refuseArguments(HELP, `--cpus must be a number above 0; got ${JSON.stringify(values.cpus)}`);
 
 const folder = mkdtempSync(path.join(tmpdir(), "signalbox-test-slow-"));
 const machine = slowDown(cpus);
