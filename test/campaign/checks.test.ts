@@ -259,11 +259,23 @@ describe("tickets", () => {
   const claimed = makeChange("x", 10, "held", { value });
 
   test.each([
-    ["go within a minute after their run", [makeChange("x", 61_000, "gone")], []],
-    ["that go later are found", [makeChange("x", 61_001, "gone")], ["x (h1) stood for 60.0 s"]],
-    ["that never go are found", [makeChange("y", 90_000, "held")], ["x (h1) stood for 89.0 s"]],
-  ])("%s", (_, later, says) => {
-    const found = find({ changes: [claimed, ...later], endings: [{ ...ending, code: 125 }] });
+    ["go within a minute after their run", [makeChange("x", 61_000, "gone")], [], []],
+    ["that go later are found", [makeChange("x", 61_001, "gone")], [], ["x (h1) stood for 60.0 s"]],
+    ["that never go are found", [makeChange("y", 90_000, "held")], [], ["x (h1) stood for 89.0 s"]],
+    [
+      "go within a minute after the last change of the leader",
+      [makeChange("x", 90_000, "gone")],
+      [31_000],
+      [],
+    ],
+    [
+      "that go later than that are found",
+      [makeChange("x", 90_001, "gone")],
+      [500, 20_000, 30_000, 90_002],
+      ["x (h1) stood for 89.0 s"],
+    ],
+  ])("%s", (_, later, elections, says) => {
+    const found = find({ changes: [claimed, ...later], elections, endings: [{ ...ending, code: 125 }] });
     expect(found["tickets go with their runs"] ?? []).toEqual(
       says.map((one) => expect.stringContaining(one)),
     );

@@ -57,6 +57,7 @@ export function makeFacts(more: Partial<Facts>): Facts {
   return {
     claims: [],
     changes: [],
+    elections: [],
     endings: [],
     forced: [],
     faults: [],
