@@ -38,14 +38,15 @@ function startYoungerThan(pid: number): Promise<number> {
 /** Starts a process in a container of a kind, and returns its id as this process sees it. */
 async function startInContainer(words: readonly string[]): Promise<number> {
   const child = spawn("unshare", [...words, "sh", "-c", "echo up; exec sleep 1000"], {
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "inherit"],
   });
   const [parent = 0] = [child.pid];
   const find = () => listProcesses().find((one) => one.parent === parent)?.pid ?? parent;
   onTestFinished(() => {
-    process.kill(find(), "SIGKILL");
+    if (child.exitCode === null) process.kill(find(), "SIGKILL");
   });
-  await once(child.stdout, "data");
+  await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
+  if (child.exitCode !== null) throw new Error(`${words.join(" ")} ended with ${child.exitCode}`);
   return find();
 }
 
