@@ -99,8 +99,8 @@ export const checkHosts = declareCommand({
   topic: "Check",
   brief: "check that each group has an active host",
   about: [
-    "A host is active if it has used signalbox run within the limit, or if one of its runs is alive now. A group without an active" +
-      " host is a failure. Hosts that are not active, and members that were never seen, are warnings.",
+    "A host is active if signalbox run or a worker ran on it within the limit, or if one of its runs is alive now. A group without" +
+      " an active host is a failure. Hosts that are not active, and members that were never seen, are warnings.",
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, 69 if etcd could not be read.",
   ],
   args: { "[GROUP...]": { names: "group", help: "only these groups" } },
