@@ -16,7 +16,7 @@ export interface MemberMetrics {
   compacted: bigint | undefined;
   /** The member's wall clock minus the local one lies between these, ms. */
   clock: { least: number; most: number } | undefined;
-  /** `--auto-compaction-retention` of its command line, if it was read. A configuration file or variable may set it too. */
+  /** `--auto-compaction-retention` on its command line, if that was read. A configuration file or variable may set it instead. */
   autoCompaction?: string | undefined;
 }
 
@@ -49,8 +49,8 @@ export async function readMemberMetrics(
 }
 
 /**
- * Reads for how long a member keeps past states, from the command line that it publishes.
- * @returns undefined if that does not say it; never throws
+ * Reads how long a member keeps past revisions, from the command line that it publishes.
+ * @returns undefined if the command line does not set it or cannot be read; never throws
  */
 export async function readAutoCompaction(
   url: string,
@@ -105,7 +105,7 @@ async function readPage(
       });
     });
     request.on("error", fail);
-    // With a listener of its own: Node.js 22 may collect a timeout to which only an `AbortSignal.any` listens.
+    // Needs its own listener: Node.js 22 may collect a timeout signal that is only a source of an `AbortSignal.any`.
     listenForAbort(AbortSignal.timeout(WITHIN), () => request.destroy(new Error("no answer")));
   } catch {
     fail(); // the certificates cannot be used

@@ -6,13 +6,13 @@ import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 export interface StoreOptions {
   /** `host`, `host:2379`, `http://…` or `https://…`; one or more. */
   endpoints: string[];
-  /** The cluster of the endpoints. Responses from another cluster are rejected. Default: the remembered one, else the first one that answers. */
+  /** The cluster of the endpoints. Responses from another one are rejected. Default: the remembered cluster, else the first that answers. */
   clusterId?: bigint;
   /** Where this host remembers the cluster of these endpoints. Default: nowhere. */
   clusterMemory?: ClusterMemory;
   /** `http` is etcd's JSON gateway, `grpc` the npm client etcd3. Default `auto`. */
   transport?: "auto" | "http" | "grpc";
-  /** `auto` means `grpc` where it can be used: for a process that runs long, and may take longer to start. */
+  /** `auto` means `grpc` if possible: for a long-running process, which may take longer to start. */
   prefersGrpc?: boolean;
   user?: string;
   password?: string;
@@ -22,7 +22,7 @@ export interface StoreOptions {
   allowPlaintextPassword?: boolean;
   tls?: TlsOptions;
   timeouts?: Partial<Timeouts>;
-  /** Put all watches on one stream, for a process with many. Not possible with a login, or over gRPC. */
+  /** Put all watches on one stream, for a process with many watches. Has no effect with a login or over gRPC. */
   sharesWatches?: boolean;
 }
 
@@ -93,8 +93,7 @@ export function chooseTransport(options: StoreOptions): "http" | "grpc" {
 /** All times in milliseconds. */
 export interface Timeouts {
   /**
-   * Limit for a first attempt. If there is only one member, and it was quick before and is silent now, the limit is
-   * half of it. Each further attempt on the same member gets twice as long. Default 2,000.
+   * Limit for a first attempt. If the only member was quick before and is silent now, half of it. Each further attempt on the same member gets twice as long. Default 2,000.
    */
   attempt: number;
   /**

@@ -4,7 +4,7 @@ import type { TlsOptions } from "./options.ts";
 
 /**
  * Parses the certificates.
- * @param what  they are, for the message
+ * @param what  names the certificates in the message
  * @throws ConfigError when they are not PEM or the key does not match
  */
 export function buildSecureContext(

@@ -25,7 +25,7 @@ import {
 
 // The fields of etcd's responses that signalbox reads. JSON omits zeros, so all are optional.
 
-/** A 64-bit integer: decimal digits in JSON; over gRPC also its halves, in the frequent calls. */
+/** A 64-bit integer: decimal digits, or in the frequent calls over gRPC its two halves. */
 type WireInteger =
   | string
   | number

@@ -63,7 +63,7 @@ export function createClusterStore<B>(
   /** Opens a watch. A stale token looks like a missing permission there; a read of the same keys distinguishes the two. */
   const openWatch = async (request: WatchRequest, token: string | undefined, signal: AbortSignal) => {
     const creates = wire.toCreateRequests(request);
-    const shared = request.progress === undefined ? sharedWatches : undefined; // progress is that of a stream
+    const shared = request.progress === undefined ? sharedWatches : undefined; // members report progress for a whole stream
     const { clock, timeouts } = failover;
     const probes = { clock, every: request.progress ?? timeouts.probe };
     try {
@@ -106,7 +106,7 @@ export function createClusterStore<B>(
     }
   };
 
-  /** Tries a login that cannot succeed: every etcd since 3.4 then says whether authentication is on. */
+  /** Tries a login that cannot succeed: etcd's error says whether authentication is on, in every version since 3.4. */
   const requiresLogin = async (signal: AbortSignal | undefined) => {
     try {
       await run("authenticate", { name: "", password: "" }, undefined, signal);
@@ -195,7 +195,7 @@ export function createClusterStore<B>(
       } finally {
         openWatches.delete(open);
         stopListening();
-        open.end(new StoreError("unavailable", "the watch was left"));
+        open.end(new StoreError("unavailable", "the watch was closed"));
       }
     },
 
@@ -283,7 +283,7 @@ async function askStatus(member: Member, token: string | undefined, signal: Abor
   }
 }
 
-/** Requests at the same time, where a command needs one for each of many things. */
+/** Maximum number of concurrent requests when one is needed for each user or role. */
 const MOST_AT_ONCE = 8;
 
 /** Maximum number of keys named in a message; the rest are only counted. */

@@ -150,7 +150,7 @@ export interface Coding {
   deserialize(bytes: Buffer): object;
 }
 
-/** Compiles the definitions to functions, which is done when they are first called. */
+/** Creates the codings. protobufjs compiles their functions on the first call. */
 export function createCodings({ parse }: typeof protobuf): Record<"range" | "txn" | "watch", Coding> {
   const { root } = parse(DEFINITIONS, { keepCase: true });
   const createCoding = (path: string, name: string): Coding => {

@@ -9,7 +9,7 @@ import type { WireStatus } from "../wire-codec.ts";
 const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 2_000];
 
 /** Number of consecutive unanswered status requests after which a member counts as dead. */
-const QUESTIONS = 6;
+const MOST_UNANSWERED = 6;
 
 /** A login under way. */
 export interface LoginCall {
@@ -64,9 +64,9 @@ export function startLogin(
       const status = (await Promise.race([answer, late])) as WireStatus | undefined;
       return Number(status?.leader ?? 0) !== 0;
     } catch (error) {
-      return isRefusal(error); // later versions refuse it without a login
+      return isRefusal(error); // later versions of etcd refuse the request without a login
     } finally {
-      over.abort(new StoreError("unavailable", "the question has ended"));
+      over.abort(new StoreError("unavailable", "the status request has ended"));
     }
   };
 
@@ -76,8 +76,8 @@ export function startLogin(
    * on schedule count.
    */
   const awaitSilence = async (member: Member, ended: AbortSignal): Promise<never> => {
-    const every = timeouts.total / QUESTIONS;
-    for (let unanswered = 0; unanswered < QUESTIONS; ) {
+    const every = timeouts.total / MOST_UNANSWERED;
+    for (let unanswered = 0; unanswered < MOST_UNANSWERED; ) {
       const due = clock.now() + every;
       if (await isServing(member, every, ended)) unanswered = 0;
       else if (clock.now() < due + every / 4) unanswered += 1;
