@@ -3,7 +3,7 @@ import { EXIT, SignalboxError } from "../base/errors.ts";
 // The kinds of `ClaimRefusal`. They are repeated here so that the library's types do not import the decision code.
 /**
  * Why a claim was refused. `busy`: other runs hold what was requested. `drained`: a drain forbids new grants. `outside`: the host is
- * not in the group. `timeout`: the wait timed out. `evicted`: an operator removed the waiting run. `gone`: the own tickets are
+ * not in the group. `timeout`: the wait timed out. `evicted`: an operator removed the waiting run. `gone`: its tickets are
  * missing. `lapsed`: the session expired during the wait. `unmet`: a condition on the host does not hold.
  */
 export type RefusalKind =
