@@ -136,7 +136,7 @@ export class GuardianWatchdog {
     this.#hasAnswered = true;
   }
 
-  /** Call it when no process is left, or none is to be ended any more. */
+  /** Call it when no process is left, or when the remaining ones may continue. */
   stop(): void {
     this.#isOver = true;
     this.#round.abort(OVER);
@@ -388,7 +388,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   /** Settles all open promises: the outer guardian and the socket have ended. */
   async #handleGuardianExit({ code, failure }: GuardianExit): Promise<void> {
     this.#watchdog.stop();
-    // An error costs more than all else here, and after a normal end nobody would receive it.
+    // Creating an error takes longer than everything else here, and after a normal end no caller would receive it.
     const lost =
       this.#hasStarted && code === GUARDIAN_EXIT.gone ? undefined : this.#explainLoss(code, failure);
     this.#ready.reject(lost);

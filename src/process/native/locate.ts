@@ -10,7 +10,7 @@ import { canExecute, explainUnstartable, findForeignMachine } from "./unstartabl
  */
 const PLACES = ["native", "../../../dist/native"];
 
-/** What the native programs are, for messages. */
+/** Descriptions of the native programs, for messages. */
 const PROGRAMS = {
   guardian: "the guardian (no command runs without it)",
   launcher: "the launcher (the program `signalbox`)",
