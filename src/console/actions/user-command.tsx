@@ -32,7 +32,7 @@ interface ConfirmationProps {
   built: BuiltUserCommand;
 }
 
-/** Shows the line that runs, and asks for Enter. */
+/** Shows the command line that will run, and asks for Enter. */
 function Confirmation({ command, built }: ConfirmationProps) {
   const { app, width, room, close } = useOverlay(90);
   const confirm = () => {

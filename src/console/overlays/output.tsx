@@ -36,11 +36,11 @@ interface CommandOutputProps {
   command: Command;
   words: readonly string[];
   title: string;
-  /** It goes on: its end is shown, and then what that end means. */
+  /** Set for a command that runs on: the end of the output is shown. Describes the end of the command. */
   describeEnd?(code: number, isEmpty: boolean): string;
 }
 
-/** Runs a command while it is open, and shows what the command writes. */
+/** Runs a command while the overlay is open, and shows its output. */
 function CommandOutput({ command, words, title, describeEnd }: CommandOutputProps) {
   const { app } = useOverlay();
   const [output] = useState(() => new KeptOutput());
@@ -125,11 +125,11 @@ function buildJobRows({ theme }: ConsoleApp, job: ConsoleJob, width: number): Ro
   ];
 }
 
-/** Lines to ask for at first, and to keep. */
+/** Number of lines to request at first, and to keep. */
 const FIRST_LINES = 200;
 const MOST_LINES = 2_000;
 
-/** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
+/** Shows the output of the selected run, or of the run of the selected lock or schedule, and follows it. */
 export function openLiveOutput(app: ConsoleApp): void {
   if (refusesInPast(app)) return;
   const kinds = ["run", "lock", "schedule"] as const;
@@ -150,9 +150,9 @@ function describeOutputEnd(code: number, isEmpty: boolean): string {
   return isEmpty ? "it has written nothing" : "end of the output";
 }
 
-/** The last lines of a command's output. Wraps each line once, because a fast command makes many pictures. */
+/** The last lines of a command's output. Wraps each line once, because a fast command makes many frames. */
 class KeptOutput {
-  /** Its exit code; undefined while it runs. */
+  /** The command's exit code; undefined while it runs. */
   code: number | undefined;
   #lines: string[] = [];
   #rows: RowModel[] = [];
@@ -187,7 +187,7 @@ class KeptOutput {
 
 interface TextViewProps {
   title: string;
-  /** Builds the rows for a width. Called for every picture, so they may change. */
+  /** Builds the rows for a width. Called for every frame, so they may change. */
   buildRows(width: number): readonly RowModel[];
   /** Additional keys, by chord. */
   keys?: Readonly<Record<string, () => void>>;
@@ -200,7 +200,7 @@ interface TextViewProps {
   canExport?: true;
 }
 
-/** A width that wraps no usual line, columns. */
+/** A width at which usual lines are not wrapped, columns. */
 const UNWRAPPED = 1_000;
 /** Columns of a text that is exported. */
 const EXPORT_WIDTH = 110;
