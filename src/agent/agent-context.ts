@@ -10,7 +10,7 @@ import type { AgentPorts } from "./fence.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { SharedSessions } from "./shared-sessions.ts";
 
-/** What all calls of an agent share. */
+/** The context that all calls of an agent share. */
 export interface AgentContext extends AgentPorts {
   settings: Settings;
   /** Reads the boot-time clock, ms. */

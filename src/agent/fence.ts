@@ -10,7 +10,7 @@ import { guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../protocol/txn.ts";
 
-/** What the sessions of an agent need from its environment. */
+/** The environment of an agent's sessions. */
 export interface AgentPorts {
   /** Combines the transactions that are committed at the same time. */
   store: Store;

@@ -43,7 +43,7 @@ const SERVED: readonly Command[] = [runCommand, zooLocked];
 /** The call that requests the version of the agent. */
 const VERSION_WORD = "--version";
 
-/** How a call ended. `asked`: it only asked for the version, to check that an agent answers. */
+/** The end of a call. `asked`: it only asked for the version, to check that an agent answers. */
 type CallEnd = { kind: "served" | "asked" } | { kind: "declined"; why: string };
 
 /** The calls that are being served, by their ids. */

@@ -149,7 +149,7 @@ export class SharedSession implements SessionOwner {
   }
 }
 
-/** How many tickets one transaction compares. etcd allows 128 operations. */
+/** Maximum number of tickets that one transaction compares. etcd allows 128 operations. */
 const CHUNK = 100;
 
 /** A share whose tickets are known. */

@@ -6,7 +6,7 @@ import { createBootClock } from "../process/clock.ts";
 import { Accounts } from "./accounts.ts";
 import { BriefCache } from "./brief-cache.ts";
 
-/** What the socket thread of the agent needs. */
+/** The inputs of the agent's socket thread. */
 export interface SocketThreadData {
   address: AgentAddress;
   /** The users and groups of `agentAllow`. */

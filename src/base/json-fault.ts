@@ -13,7 +13,7 @@ export type JsonParser = typeof import("jsonc-parser");
 /** Maximum nesting depth of brackets. */
 const MAX_DEPTH = 100;
 
-/** What the parser expected, by the name of its error. */
+/** The syntax that the parser expected, by the name of its error. */
 const EXPECTED: Readonly<Record<string, string>> = {
   ValueExpected: "a value",
   PropertyNameExpected: "a quoted key",

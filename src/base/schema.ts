@@ -4,7 +4,7 @@ import { type ParseResult, quoteValue } from "./text.ts";
 // Schemas for external values: files, documents, options of the library, values in etcd. Nothing that `signalbox run`
 // loads may import this file: loading valibot would slow down every run.
 
-/** What is wrong with a value, for a message to the user. */
+/** A fault of a value, for a message to the user. */
 interface SchemaFault {
   /** Keys and indexes from the checked value to the wrong one. */
   path: readonly (string | number)[];

@@ -48,7 +48,7 @@ const STEPS = { active: 1_000, quiet: 10_000 };
  */
 const QUIET_EXPLORER = 5_000;
 
-/** What the console needs from its process. */
+/** The environment of the console. */
 interface ConsolePorts {
   context: CommandContext;
   io: CommandIo;

@@ -23,7 +23,7 @@ export interface Display {
   /** Takes over the terminal. */
   begin(): void;
   /** Switches to unambiguous key codes, which the terminal offers. */
-  codeKeys(): void;
+  enableCodedKeys(): void;
   /** Gives the terminal back, finally or for a suspend. */
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
@@ -64,7 +64,7 @@ export class ScreenDisplay implements Display {
     this.#io.writeOutput(this.#modes.on);
   }
 
-  codeKeys(): void {
+  enableCodedKeys(): void {
     if (this.#keyboard === "plain") this.#keyboard = "wanted";
   }
 
@@ -153,7 +153,7 @@ export class PlainDisplay implements Display {
 
   async waitUntilWritten(): Promise<void> {}
 
-  codeKeys(): void {}
+  enableCodedKeys(): void {}
 
   handleMouse(): void {}
 

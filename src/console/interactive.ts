@@ -185,7 +185,7 @@ export class InteractiveConsole {
       onChange: () => this.#repaint(),
       onKeyboard: () => {
         this.#keys.expectCodedKeys();
-        this.#display.codeKeys();
+        this.#display.enableCodedKeys();
         this.#repaint();
       },
       onExpecting: (isExpected: boolean) => {

@@ -6,7 +6,7 @@ import { parseEndpoint } from "./endpoint.ts";
 import type { StoreOptions, TlsOptions } from "./options.ts";
 import { buildSecureContext } from "./tls.ts";
 
-/** What a member publishes outside its API. Undefined fields are not available. */
+/** Data that a member publishes outside its API. Undefined fields are not available. */
 export interface MemberMetrics {
   /** The etcd version, e.g. `3.5.30`. */
   version: string | undefined;

@@ -37,7 +37,7 @@ export interface TlsOptions {
   insecureSkipVerify?: boolean;
 }
 
-/** What the store needs from its process. */
+/** The environment of a store. */
 export interface StorePorts {
   clock: Clock;
   /**

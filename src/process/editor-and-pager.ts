@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import { EXIT } from "../base/errors.ts";
 
-/** How a program of the user ended. */
+/** The end of a program that the user has chosen. */
 type ProgramResult = { ok: true } | { ok: false; why: string };
 
 /**
@@ -56,7 +56,7 @@ export async function runOnTerminal({ argv, env }: UserProgram, signal: AbortSig
   return await waitForEnd(child, "close", "the command", ({ message }) => message, signal);
 }
 
-/** How long the last output of a program that was stopped is awaited, ms. */
+/** How long to wait for the last output of a program that was stopped, ms. */
 const LAST_OUTPUT = 250;
 
 /**

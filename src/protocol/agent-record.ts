@@ -8,7 +8,7 @@ export interface AgentSessionRecord {
   version: string;
 }
 
-/** What an agent has done since its start: the value of `hosts/HOST/agents/AGENT`. */
+/** The statistics of an agent since its start: the value of `hosts/HOST/agents/AGENT`. */
 export interface AgentReport {
   /** The user that the agent runs as. */
   user: string;

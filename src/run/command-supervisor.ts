@@ -16,7 +16,7 @@ interface CommandTermination {
   why: string;
 }
 
-/** How a command ended. None of its processes is left, except those that it left behind on purpose. */
+/** The end of a command. None of its processes is left, except those that it left behind on purpose. */
 export interface CommandOutcome {
   exit: CommandExit;
   ending: CommandTermination | undefined;

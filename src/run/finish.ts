@@ -29,7 +29,7 @@ const FREE_LOST_WITHIN = 2_000;
 /** How long to retry ending the session when the claim is already free, in ms. */
 const REVOKE_WITHIN = 1_000;
 
-/** How the work that held a claim ended. */
+/** The end of the work that held a claim. */
 interface ClaimEnd {
   /** Exit code; 0 for success. */
   exit: number;

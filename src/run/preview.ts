@@ -12,7 +12,7 @@ import {
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { describeDrain, describeQueueEntry } from "./wait-step.ts";
 
-/** What a run would claim now, and what blocks it. */
+/** The leases that a run would get now, and the obstacles. */
 export interface ClaimPreview {
   revision: bigint;
   /** The conditions on this host as it is now. */
@@ -48,7 +48,7 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   };
 }
 
-/** What the preview depends on besides the queues. */
+/** The inputs of the preview besides the queues. */
 interface PreviewInputs extends Pick<ClaimPreview, "conditions"> {
   request: ClaimRequest;
   eligibility: ClaimEligibility;

@@ -22,7 +22,7 @@ export interface ClaimIdentity {
   label?: string;
 }
 
-/** How long a run waits. Durations in ms; `undefined` means no limit. */
+/** Limits for the waiting of a run. Durations in ms; `undefined` means no limit. */
 export interface WaitLimits {
   /** Whether to queue for a lock that is held, and to wait for an undrain and for conditions. */
   queues: boolean;
@@ -32,7 +32,7 @@ export interface WaitLimits {
   leases?: number;
 }
 
-/** What to claim, for which owner, and how long to wait. Durations in ms. */
+/** A claim: its objects, its owner, and its wait limits. Durations in ms. */
 export interface ClaimRequest {
   /** The locks, each once. All are claimed at the same time. */
   locks: readonly string[];
@@ -146,7 +146,7 @@ export interface StartedAttempt {
 /** An attempt that another process began. */
 export type ResumedAttempt = Omit<StartedAttempt, "number">;
 
-/** What a claim needs from its environment. */
+/** The environment of a claim. */
 export interface ClaimPorts {
   store: Store;
   keys: Keys;
@@ -160,8 +160,8 @@ export interface ClaimPorts {
    */
   evaluateTotal(text: string): number | undefined;
   /**
-   * Returns the record of this host for others to read. The text remains the same for some minutes. Without this
-   * function, runs do not write the record.
+   * Returns the record of this host. The text remains the same for some minutes. Without this function, runs do not
+   * write the record.
    * @param wall  wall clock, ms since the epoch
    */
   describeHost?(wall: number): string;
@@ -181,7 +181,7 @@ export interface ClaimPorts {
   archivePastRun?(lock: string, past: PastRun): void;
 }
 
-/** What a run needs from its environment. */
+/** The environment of a run. */
 export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
   /** Called when the claim is granted, before the command starts. */

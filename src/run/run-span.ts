@@ -4,7 +4,7 @@ import type { CommandOutcome } from "./command-supervisor.ts";
 import type { RunRequest } from "./request.ts";
 import type { Grant } from "./step.ts";
 
-/** How a run ended: a `RunResult`, or the kind of the error because of which the command was not run. */
+/** The end of a run: a `RunResult`, or the kind of the error because of which the command was not run. */
 interface RunEnd extends Partial<CommandOutcome> {
   code: number;
   refusal?: { kind: string };

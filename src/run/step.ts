@@ -93,7 +93,7 @@ export interface StepTransaction {
   readGrant?(answer: TxnResponse): StepGrant;
 }
 
-/** What the transaction that granted a claim has shown. */
+/** The result of the transaction that granted a claim. */
 export interface StepGrant {
   entries: readonly QueueEntry[];
   /** The history of each lock at the time of the grant; undefined when they were not read. */

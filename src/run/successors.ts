@@ -1,7 +1,7 @@
 import type { QueueEntry } from "../protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../protocol/txn.ts";
 
-/** What a run waits for, and how it is granted. */
+/** The claim of a run that waits for a ticket ahead of it. */
 interface SuccessorClaim {
   /** The ticket directly ahead. While it exists, no ticket can come between: later ones queue behind. */
   ahead: Pick<QueueEntry, "key" | "createRevision">;

@@ -12,7 +12,7 @@ import type { ClaimStep, ResourcePosition } from "./step.ts";
 
 type Ranges = WatchRequest["ranges"];
 
-/** What blocks a claim whose tickets are in the queues. */
+/** The obstacles of a claim whose tickets are in the queues. */
 export interface WaitObstacle {
   drains?: readonly Drain[];
   /** The nearest ticket ahead of each lock that is not admitted. */

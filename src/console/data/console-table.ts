@@ -303,7 +303,7 @@ export interface ColumnChoice {
   state: ColumnState;
 }
 
-/** Where a column was painted, from the left edge of the titles. */
+/** The place where a column was painted, from the left edge of the titles. */
 interface PlacedColumn {
   id: string;
   left: number;

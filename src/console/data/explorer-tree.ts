@@ -75,7 +75,7 @@ export function getTabLabel(tab: TabId): string {
   return tab.charAt(0).toUpperCase() + tab.slice(1);
 }
 
-/** What the explorer shows. */
+/** The inputs of the explorer. */
 interface TreeInputs {
   snapshot: Snapshot;
   counts: TabCounts;
@@ -160,7 +160,7 @@ function buildChildNodes(
   }
 }
 
-/** Creates a node below that of a tab. @param name  the id of its object, and its label and key unless they are others */
+/** Creates a node below that of a tab. @param name  the id of its object; by default also its label and key */
 function createChildNode(tab: TabId, name: string, more: Partial<TreeNode> = {}): TreeNode {
   return { id: `${tab}/${name}`, depth: 1, label: name, note: "", tone: "plain", tab, key: name, ...more };
 }

@@ -30,7 +30,7 @@ export interface ConsoleJob {
   readonly endedAt: number | undefined;
 }
 
-/** What a job runs. */
+/** The command or program that a job runs. */
 export interface JobRequest extends Pick<ConsoleJob, "line" | "title" | "reopen"> {
   /** Never rejects. */
   run(capture: JobCapture): Promise<CommandEnd>;

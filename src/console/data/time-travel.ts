@@ -209,7 +209,7 @@ function nameKey(keys: Keys, key: string): string {
   return "name" in parsed ? `${parsed.kind} ${parsed.name}` : key.slice(keys.prefix.length);
 }
 
-/** Where to travel: a time, or a revision of etcd. */
+/** The destination of time travel: a time, or a revision of etcd. */
 type PastTarget = { at: number } | { revision: bigint };
 
 const DAY = 86_400_000;

@@ -13,7 +13,7 @@ import { openDialog } from "./Dialog.tsx";
 import { getChord, OverlayFrame, useKeys, useListCursor, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 
 const DAY = 86_400_000;
-/** How often the collisions are computed again as time passes, ms. */
+/** Interval at which the collisions are computed again as time passes, ms. */
 const STEP = 60_000;
 /** Maximum number of schedules that are compared. With more, a frame would take too long. */
 const MOST_SCHEDULES = 2_000;

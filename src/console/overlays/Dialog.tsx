@@ -18,9 +18,9 @@ import {
   findConfirmationWord,
   getCommandById,
   hasFlag,
+  isRefusedInPast,
   type RowAction,
   type RowActionResult,
-  refusesInPast,
 } from "../parts/row-actions.ts";
 import { type RowModel, wrapRows } from "../theme/Row.tsx";
 import {
@@ -40,7 +40,7 @@ import { createField, editField, type TextField } from "./field.ts";
 import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { openJob, openOutput, TextView } from "./output.tsx";
 
-/** What a dialog shows before a command runs. */
+/** The forms of a dialog, and their context. */
 interface DialogProps {
   /** For example `drain host web1.example.com`. */
   title: string;
@@ -304,7 +304,7 @@ export function openRowAction(app: ConsoleApp, id: RowCommandId): void {
 /** Opens a form for everything that a command needs. */
 export function openCommand(app: ConsoleApp, id: string): void {
   const command = getCommandById(id);
-  if (refusesInPast(app)) return;
+  if (isRefusedInPast(app)) return;
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
   const form = createForm(command);
   const needs = form.fields.some(({ isRequired }) => isRequired);

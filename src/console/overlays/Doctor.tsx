@@ -52,7 +52,7 @@ export function Doctor() {
     setReport(undefined);
     setTurn(turn + 1);
   };
-  const cure = () => {
+  const runRemedy = () => {
     const finding = findings[at];
     if (finding?.remedy === undefined || !hasRemedy(finding))
       return app.showToast("there is no remedy to choose");
@@ -67,7 +67,7 @@ export function Doctor() {
       title="doctor"
       buildRows={(width) => buildReportRows(app, report, at, width)}
       onMove={moveByKey}
-      keys={{ enter: cure, r: repeat, y: copyAll }}
+      keys={{ enter: runRemedy, r: repeat, y: copyAll }}
       hints={[
         ["Enter", "do what the remedy says"],
         ["r", "check again"],

@@ -109,7 +109,7 @@ const EXPORT_FORMATS = ["txt", "csv", "json", "md"] as const;
 /** A format, which is also the extension of the file. */
 type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** What can be exported: a table, a detail, or the text of an overlay. */
+/** A document to export: a table, a detail, or the text of an overlay. */
 export type ExportDocument =
   /** `json`: the rows and how they were chosen. */
   | { kind: "table"; name: string; table: ExportTable; json: object }

@@ -94,7 +94,7 @@ interface MenuEntry {
   obstacle: string | undefined;
 }
 
-/** What the entries depend on. */
+/** The inputs of the entries. */
 interface MenuInputs {
   actions: readonly KeyAction[];
   /** The chosen rows; an action applies if it applies to one of them. */

@@ -6,7 +6,7 @@ import type { ConsoleApp } from "../console-app.ts";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { chooseSubject } from "../parts/marks.ts";
 import type { Hints } from "../parts/overlays.ts";
-import { getCommandById, refusesInPast } from "../parts/row-actions.ts";
+import { getCommandById, isRefusedInPast } from "../parts/row-actions.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import {
   BLANK_ROW,
@@ -21,7 +21,7 @@ import { getChord, OverlayFrame, useKeys, useOverlay, useScroll } from "./Overla
 
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
 export function openWhy(app: ConsoleApp): void {
-  if (refusesInPast(app)) return;
+  if (isRefusedInPast(app)) return;
   const kinds = ["run", "lock", "resource"] as const;
   const subject = chooseSubject(app, kinds, "why: select a lock, a resource or a waiting run");
   if (subject !== undefined) openOutput(app, getCommandById("why"), [subject.name], `why ${subject.name}`);
@@ -131,7 +131,7 @@ const MOST_LINES = 2_000;
 
 /** Shows the output of the selected run, or of the run of the selected lock or schedule, and follows it. */
 export function openLiveOutput(app: ConsoleApp): void {
-  if (refusesInPast(app)) return;
+  if (isRefusedInPast(app)) return;
   const kinds = ["run", "lock", "schedule"] as const;
   const subject = chooseSubject(app, kinds, "output: select a lock, a schedule or a run");
   if (subject === undefined) return;

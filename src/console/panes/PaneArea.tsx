@@ -72,7 +72,7 @@ interface BorderLineProps {
 export function BorderLine({ border, width, isFocused, children }: BorderLineProps) {
   const app = useConsole();
   const { signs, getLook } = useTheme();
-  // The sign draws the line only in themes without grounds.
+  // The sign draws the line only in themes without backgrounds.
   const sign = getLook("titleRow")?.ground === undefined ? signs.horizontal : " ";
   const role = isFocused ? "accent" : "border";
   return (

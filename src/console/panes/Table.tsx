@@ -154,7 +154,7 @@ export function quietenCells(
   signs: Pick<Signs, "marks" | "bar" | "dot">,
 ): RowCell[] {
   const { marks, bar } = signs;
-  const shown = cells.map((cell) => quietenNothing(cell, signs));
+  const shown = cells.map((cell) => quietenEmpty(cell, signs));
   const at = shown.findIndex(({ text, role }) =>
     STATES.some((own) => own === role && text.startsWith(marks[own])),
   );
@@ -187,7 +187,7 @@ function isPlain(role: StyleRole | undefined): boolean {
 }
 
 /** Leaves an empty cell empty, and shows zero as a dot. */
-function quietenNothing(cell: RowCell, { dot }: Pick<Signs, "dot">): RowCell {
+function quietenEmpty(cell: RowCell, { dot }: Pick<Signs, "dot">): RowCell {
   const text = cell.role === "quiet" ? cell.text.trim() : "";
   if (text === NOTHING) return { text: " ".repeat(cell.text.length) };
   return text === "0" ? { ...cell, text: cell.text.replace("0", dot) } : cell;

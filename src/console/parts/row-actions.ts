@@ -282,7 +282,7 @@ export function findPastObstacle({ past }: ShownData): string | undefined {
 }
 
 /** Returns whether no command can run now because the past is shown. If so, shows that. */
-export function refusesInPast(app: ConsoleApp): boolean {
+export function isRefusedInPast(app: ConsoleApp): boolean {
   const obstacle = findPastObstacle(app.liveView);
   if (obstacle !== undefined) app.showToast(obstacle, "problem");
   return obstacle !== undefined;

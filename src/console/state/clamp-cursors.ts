@@ -27,7 +27,7 @@ export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): 
  */
 export function clampCursors(state: ConsoleState, lists: CursorLists, now: number): ConsoleState {
   const { panel, focus, toast } = state;
-  // Without the keyboard, the job list shows the newest jobs.
+  // Without the focus, the job list shows the newest jobs.
   const isNewest = panel.id === "jobs" && focus !== "panel";
   const clamp = (before: ConsoleState, pane: ListPane) => {
     const cursor = isNewest && pane === "panel" ? START_CURSOR : getCursor(before, pane);

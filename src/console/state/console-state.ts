@@ -44,7 +44,7 @@ export function isEtcdTab(tab: TabId): tab is EtcdViewId {
   return ETCD_TABS.some((one) => one === tab);
 }
 
-/** How one table is displayed. */
+/** The display settings of one table. */
 export interface TabState {
   cursor: Cursor;
   /** As typed. */
@@ -76,7 +76,7 @@ export interface PlaceHistory {
   future: readonly Place[];
 }
 
-/** How the user has arranged the console. The data itself is in the live view. */
+/** The user's arrangement of the console. The data itself is in the live view. */
 export interface ConsoleState {
   tab: TabId;
   tabs: Readonly<Record<TabId, TabState>>;

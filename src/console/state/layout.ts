@@ -7,7 +7,7 @@ export interface Size {
   height: number;
 }
 
-/** How the screen is divided. Hidden parts are absent. */
+/** The division of the screen. Hidden parts are absent. */
 export interface Layout {
   screen: Size;
   explorer?: Size;

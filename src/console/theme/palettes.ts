@@ -166,8 +166,8 @@ export const mono = createPalette(
   { tabActive: { bold, underline }, match: { bold, underline } },
 );
 
-// High contrast: every text has at least 7:1 (WCAG AAA) against its ground, with 256 colours too. The selected row is
-// inverted: a ground that leaves 7:1 to all colours would hardly be seen.
+// High contrast: every text has at least 7:1 (WCAG AAA) against its background, with 256 colours too. The selected row is
+// inverted: a background that leaves 7:1 to all colours would be almost invisible.
 
 export const contrastDark = createPalette({
   text: { fg: WHITE },

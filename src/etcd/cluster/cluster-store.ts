@@ -107,7 +107,7 @@ export function createClusterStore<B>(
   };
 
   /** Tries a login that cannot succeed: etcd's error says whether authentication is on, in every version since 3.4. */
-  const requiresLogin = async (signal: AbortSignal | undefined) => {
+  const isLoginRequired = async (signal: AbortSignal | undefined) => {
     try {
       await run("authenticate", { name: "", password: "" }, undefined, signal);
     } catch (error) {
@@ -227,7 +227,7 @@ export function createClusterStore<B>(
         return { name, permissions: wire.parsePermissions(answer) };
       };
       return {
-        isEnabled: await requiresLogin(signal),
+        isEnabled: await isLoginRequired(signal),
         users: await mapAtMost(users, MOST_AT_ONCE, readUser),
         roles: await mapAtMost(roles, MOST_AT_ONCE, readRole),
       };

@@ -143,7 +143,7 @@ message Event {
 }
 `;
 
-/** How gRPC's generic client encodes the messages of one call. */
+/** The encoding of one call's messages for gRPC's generic client. */
 export interface Coding {
   path: string;
   serialize(request: object): Buffer;

@@ -19,7 +19,7 @@ export {
   type TlsOptions,
 } from "../options.ts";
 
-/** What a transport's module exports. A transport is loaded only when it is chosen. */
+/** The exports of a transport's module. The module is loaded only when its transport is chosen. */
 interface Transport<B> {
   bytes: ByteCodec<B>;
   openMembers(options: CheckedOptions): Promise<Member[]>;

@@ -131,7 +131,7 @@ export class CallConnection {
   }
 }
 
-/** How much one user may send. */
+/** Limits for the traffic of one user. */
 export interface TrafficLimits {
   /** Bytes at once. */
   burst: number;

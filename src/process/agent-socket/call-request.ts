@@ -10,7 +10,7 @@ import {
   NOTE_MAX,
 } from "./wire.ts";
 
-/** What a launcher asks for. */
+/** The complete call of a launcher. */
 export interface CallRequest {
   pid: number;
   directory: string;

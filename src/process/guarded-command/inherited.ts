@@ -3,7 +3,7 @@ import { constants } from "node:os";
 /** The variable in which the launcher describes what its caller passes on to the command (guardian/inherited.h). */
 export const INHERITED_VARIABLE = "SIGNALBOX_INHERITED";
 
-/** What a command gets from the caller besides the standard streams. */
+/** Descriptors and ignored signals that a command gets from the caller, besides the standard streams. */
 export interface Inherited {
   /** The words of the launcher, which the guardian reads too. */
   words: readonly string[];

@@ -94,7 +94,7 @@ function createUnfitGuardianError(code: number | undefined): SignalboxError {
   return new SignalboxError(EXIT.config, message);
 }
 
-/** How much later than the guardian the runner acts, ms: the guardian needs some time to kill. */
+/** Delay after which the runner acts if the guardian has not, ms: the guardian needs some time to kill. */
 const PATIENCE = 250;
 /** Time after which a guardian without an answer counts as stopped, ms. */
 const ANSWERS_WITHIN = 500;
