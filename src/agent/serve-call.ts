@@ -367,7 +367,7 @@ const SHARED: readonly SettingKey[] = [
 ];
 
 /** Finds a setting of the connection in which a call differs from the agent, so that the agent cannot serve it. */
-export function findDifferentSetting(own: Settings, asked: Settings): SettingKey | undefined {
+export function findDifferentSetting(ofAgent: Settings, ofCall: Settings): SettingKey | undefined {
   const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
-  return SHARED.find((key) => show(own, key) !== show(asked, key));
+  return SHARED.find((key) => show(ofAgent, key) !== show(ofCall, key));
 }

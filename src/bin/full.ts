@@ -123,13 +123,13 @@ function createUnknownCommandError(first: string, second: string): UsageError {
 
 /** Builds the error for an unknown subcommand such as `group sett`, or for `group` alone. */
 function createUnknownSubcommandError(first: string, second: string, family: readonly string[]): UsageError {
-  const there = `there are: ${family.join(", ")}`;
-  if (second === "") return new UsageError(`${quoteText(first)} needs a second word; ${there}`);
+  const choices = `there are: ${family.join(", ")}`;
+  if (second === "") return new UsageError(`${quoteText(first)} needs a second word; ${choices}`);
   const meant = findNearest(
     second,
     family.map((id) => id.slice(first.length + 1)),
   );
-  const hint = meant === undefined ? there : `did you mean ${quoteText(`${first} ${meant}`)}?`;
+  const hint = meant === undefined ? choices : `did you mean ${quoteText(`${first} ${meant}`)}?`;
   return new UsageError(`${quoteText(`${first} ${second}`)} is not a command; ${hint}`);
 }
 

@@ -126,10 +126,10 @@ export async function readMemberClocks(
   wall: () => number,
   signal: AbortSignal,
 ): Promise<MemberClock[]> {
-  const asked = endpoints.map(async (text) => {
+  const readings = endpoints.map(async (text) => {
     const endpoint = parseEndpoint(text, tls !== undefined).url;
     const { clock } = await readPage(`${endpoint}/version`, tls, wall, signal);
     return clock === undefined ? [] : [{ endpoint, ...clock }];
   });
-  return (await Promise.all(asked)).flat();
+  return (await Promise.all(readings)).flat();
 }

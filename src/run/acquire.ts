@@ -243,8 +243,8 @@ export class Acquisition implements SessionOwner {
 
   async #readView(depth: Depth): Promise<ClaimView> {
     const revisions = this.#ownRevisions;
-    const how = { revisions, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
-    const read = (signal: AbortSignal) => readClaimView(this.#attempt, how, signal);
+    const options = { revisions, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
+    const read = (signal: AbortSignal) => readClaimView(this.#attempt, options, signal);
     const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
     this.#hasAnswered = true;
     if (view.host !== undefined) this.hostRecord.compareRecord(view.host.text);

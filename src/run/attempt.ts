@@ -24,8 +24,8 @@ export interface ClaimAttempt {
 }
 
 /**
- * @param how.run      id of the run: a new one, or that of the attempt to continue
- * @param how.resumed  the attempt to continue, on its session; undefined for a new one
+ * @param options.run      id of the run: a new one, or that of the attempt to continue
+ * @param options.resumed  the attempt to continue, on its session; undefined for a new one
  */
 export function createClaimAttempt(
   ports: ClaimPorts,

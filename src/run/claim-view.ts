@@ -52,18 +52,23 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
 
 /**
  * Reads a view in one linearizable transaction that writes nothing.
- * @param how.revisions  revisions of this run's tickets, from the last read
- * @param how.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of this
+ * @param options.revisions  revisions of this run's tickets, from the last read
+ * @param options.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of this
  * run's; Infinity for whole queues, including that of a shared lock
- * @param how.host  the key of this host's record; undefined when the record is not needed
- * @param how.vanished  the vanished tickets that were read before
+ * @param options.host  the key of this host's record; undefined when the record is not needed
+ * @param options.vanished  the vanished tickets that were read before
  */
 export async function readClaimView(
   attempt: ClaimAttempt,
-  how: { revisions: OwnTicketRevisions; depth: number; host: string | undefined; vanished: VanishedTickets },
+  options: {
+    revisions: OwnTicketRevisions;
+    depth: number;
+    host: string | undefined;
+    vanished: VanishedTickets;
+  },
   signal: AbortSignal,
 ): Promise<ClaimView> {
-  const { revisions, depth } = how;
+  const { revisions, depth } = options;
   const { ports, request } = attempt;
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
@@ -79,7 +84,7 @@ export async function readClaimView(
     ...inputReads,
     ...locks.flat(),
     ...queues.flat(),
-    ...(how.host === undefined ? [] : [{ op: "range", key: how.host } as const]),
+    ...(options.host === undefined ? [] : [{ op: "range", key: options.host } as const]),
   ];
   const answer = await ports.store.commitTxn({ compare: [], success, failure: [] }, signal);
   const results = [...answer.results];
@@ -106,8 +111,8 @@ export async function readClaimView(
     inputs,
     lockQueues: new Map(lockViews),
     resourceQueues: new Map(views),
-    removals: how.vanished.update(entries, answer.raftTerm),
-    host: how.host === undefined ? undefined : { text: results.flatMap(listKeyValues)[0]?.value },
+    removals: options.vanished.update(entries, answer.raftTerm),
+    host: options.host === undefined ? undefined : { text: results.flatMap(listKeyValues)[0]?.value },
   };
 }
 

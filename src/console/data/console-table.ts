@@ -408,19 +408,19 @@ export function listTableNotes(
   const fault = filter === "" ? undefined : table.filterFault;
   if (fault !== undefined) return [{ text: `filter ${filter}: ${fault}`, role: "problem" }];
   const total = all === undefined ? "" : ` of ${all}`;
-  const told = [
+  const texts = [
     filter === "" ? "" : `filter ${filter}: ${table.length}${total}`,
     marks.size > 0 ? formatMarked(table, marks) : "",
   ].filter((text) => text !== "");
   return [
     ...table.remarks.slice(0, 1).map((text) => ({ text, role: "problem" as const })),
-    ...(told.length === 0 ? [] : [{ text: told.join(", "), role: "match" as const }]),
+    ...(texts.length === 0 ? [] : [{ text: texts.join(", "), role: "match" as const }]),
   ];
 }
 
 /** Formats the number of marked rows. Actions apply only to those that are in the table. */
 function formatMarked(table: ConsoleTable, marks: ReadonlySet<string>): string {
-  const here = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
-  const elsewhere = marks.size - here;
-  return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
+  const inTable = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
+  const elsewhere = marks.size - inTable;
+  return `${inTable} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
 }

@@ -129,7 +129,7 @@ export class ContextList {
     return this.#known.all;
   }
 
-  /** Returns no contexts if a file has become invalid while the console runs; switching then reports the fault. */
+  /** Reads the contexts. If a file has become invalid, returns the last ones; switching then reports the fault. */
   #readFiles(): readonly ContextSummary[] {
     const settings = removeConnectionFlags(this.#first.call.settings);
     try {

@@ -195,13 +195,13 @@ function buildCommandRow({ app, lines }: DialogView, width: number): RowModel {
 function buildConfirmationRows({ app, word, active, typed }: DialogView, width: number): DialogRow[] {
   if (word === undefined) return [];
   const isActive = active === CONFIRM;
-  const asked: RowCell = { text: `type ${cleanToWidth(word, 40)} to confirm`, role: "danger" };
+  const question: RowCell = { text: `type ${cleanToWidth(word, 40)} to confirm`, role: "danger" };
   const field = buildFieldCells(typed.get(CONFIRM) ?? createField(), Math.min(40, width - 10), isActive);
   return [
     {
       field: CONFIRM,
       selection: chooseTint(app.theme, isActive),
-      cells: [buildActiveSign(isActive), { text: " " }, asked],
+      cells: [buildActiveSign(isActive), { text: " " }, question],
     },
     { field: CONFIRM, cells: [{ text: "  " }, ...field] },
   ];

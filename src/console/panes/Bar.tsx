@@ -168,13 +168,13 @@ const HINT_TEXTS: Readonly<Record<string, string>> = {
  * ones are removed last.
  */
 function buildHintSegments(app: ConsoleApp): BarSegment[] {
-  const here = listContextActions(app);
+  const contextActions = listContextActions(app);
   const first = app.liveView.past === undefined ? FIRST_HINTS : ["travel", ...FIRST_HINTS];
   const important = [
     ...first,
-    ...here.slice(0, MOST_EARLY_HINTS),
+    ...contextActions.slice(0, MOST_EARLY_HINTS),
     ...LATER_HINTS,
-    ...here.slice(MOST_EARLY_HINTS),
+    ...contextActions.slice(MOST_EARLY_HINTS),
   ];
   const buildSegment = (id: string): BarSegment[] => {
     const [key] = app.keymap.getKeyLabels(id);
@@ -182,7 +182,7 @@ function buildHintSegments(app: ConsoleApp): BarSegment[] {
     const weight = 5 + important.indexOf(id);
     return [{ text: ` ${key} ${HINT_TEXTS[id] ?? id} `, weight, onPress: () => app.act(id) }];
   };
-  const row = here.flatMap(buildSegment);
+  const row = contextActions.flatMap(buildSegment);
   const line = { text: app.theme.signs.vertical, weight: Math.min(...row.map(({ weight }) => weight)) };
   const general = [...first, ...LATER_HINTS].flatMap(buildSegment);
   return row.length === 0 ? general : [...general, line, ...row];

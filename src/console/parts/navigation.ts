@@ -122,24 +122,24 @@ function createGoneRowCheck(app: ConsoleApp, gone: string): () => boolean {
 
 /** Goes one place back or forward. Returns the same state if there is none in that direction. */
 export function stepThroughPlaces(state: ConsoleState, by: 1 | -1): ConsoleState {
-  const { past, future } = dropPresent(state, by);
+  const { past, future } = dropCurrent(state, by);
   const place = (by < 0 ? past : future).at(-1);
   if (place === undefined) return state;
-  const here = getPlace(state);
+  const current = getPlace(state);
   const places =
     by < 0
-      ? { past: past.slice(0, -1), future: addPlace(future, here) }
-      : { past: addPlace(past, here), future: future.slice(0, -1) };
+      ? { past: past.slice(0, -1), future: addPlace(future, current) }
+      : { past: addPlace(past, current), future: future.slice(0, -1) };
   return { ...restorePlace(state, place), places };
 }
 
 /** Drops the places that are the current one: going back from a jump to the same place must not need a second key. */
-function dropPresent(state: ConsoleState, by: 1 | -1): PlaceHistory {
-  const here = getPlace(state);
+function dropCurrent(state: ConsoleState, by: 1 | -1): PlaceHistory {
+  const current = getPlace(state);
   const { past, future } = state.places;
-  const isHere = (place: Place | undefined) => place !== undefined && isSameRow(place, here);
-  if (by < 0) return { past: isHere(past.at(-1)) ? past.slice(0, -1) : past, future };
-  return { past, future: isHere(future.at(-1)) ? future.slice(0, -1) : future };
+  const isCurrent = (place: Place | undefined) => place !== undefined && isSameRow(place, current);
+  if (by < 0) return { past: isCurrent(past.at(-1)) ? past.slice(0, -1) : past, future };
+  return { past, future: isCurrent(future.at(-1)) ? future.slice(0, -1) : future };
 }
 
 function getPlace({ tab, tabs, focus, explorer }: ConsoleState): Place {

@@ -80,9 +80,9 @@ export function buildRowAction(
     const built = buildRowAction(id, about, snapshot);
     if (isEndedRun === undefined || about === undefined || "reason" in built) return built;
     if (command.rows.danger !== "endsRuns") return built;
-    const place = about.kind === "lock" ? "Locks" : "Resources";
+    const tab = about.kind === "lock" ? "Locks" : "Resources";
     return {
-      reason: `this run has ended: see ${formatSubjectName(about)} in ${place}`,
+      reason: `this run has ended: see ${formatSubjectName(about)} in ${tab}`,
     };
   }
   if (!isRowOf(command, subject)) return { reason: command.rows.refusal };
@@ -187,10 +187,10 @@ export async function runPreview(
 ): Promise<CommandPreview> {
   if (!hasFlag(command, "dry-run"))
     return { ...createFailedPreview(["this command has no preview"]), outcome: "dry-run" };
-  const told: string[] = [];
-  const writeLine = (text: string) => void told.push(text);
+  const messages: string[] = [];
+  const writeLine = (text: string) => void messages.push(text);
   const { outcome } = await jobs.perform(command, ["--dry-run", ...words], { writeLine, signal });
-  return outcome === undefined ? createFailedPreview(told) : createPreview(outcome, describeNext);
+  return outcome === undefined ? createFailedPreview(messages) : createPreview(outcome, describeNext);
 }
 
 export function hasFlag({ flags = [] }: Command, name: string): boolean {

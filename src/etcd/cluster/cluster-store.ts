@@ -55,8 +55,8 @@ export function createClusterStore<B>(
     (await runWithToken(signal, (token) => run(rpc, request, token, signal))) as T;
 
   /** Adds the user and the keys to permission errors. */
-  const explainDenials = <T>(asked: Promise<T>, access: () => KeyAccess) =>
-    asked.catch((error: unknown) => {
+  const explainDenials = <T>(pending: Promise<T>, access: () => KeyAccess) =>
+    pending.catch((error: unknown) => {
       throw explainDenied(error, share?.user, access());
     });
 
@@ -166,8 +166,8 @@ export function createClusterStore<B>(
     },
 
     async readRange(range, signal) {
-      const asked = call<WireRangeResponse>("range", wire.toRangeRequest(range), signal);
-      const answer = await explainDenials(asked, () => computeRangeAccess([range]));
+      const pending = call<WireRangeResponse>("range", wire.toRangeRequest(range), signal);
+      const answer = await explainDenials(pending, () => computeRangeAccess([range]));
       const header = parseResponseHeader(answer.header);
       // etcd's header has the current revision of the store; the port returns the revision of the read.
       const { revision = header.revision, binaryValues } = range;
@@ -175,8 +175,8 @@ export function createClusterStore<B>(
     },
 
     async commitTxn(txn, signal) {
-      const asked = call<WireTxn>("txn", wire.toTxnRequest(txn), signal);
-      const answer = await explainDenials(asked, () => computeTxnAccess(txn));
+      const pending = call<WireTxn>("txn", wire.toTxnRequest(txn), signal);
+      const answer = await explainDenials(pending, () => computeTxnAccess(txn));
       return { ...parseResponseHeader(answer.header), ...wire.parseTxn(answer) };
     },
 

@@ -40,12 +40,14 @@ export function startLogin(
   const stop = new AbortController();
   const causes = new Map<Member, MemberError>();
   const unusable = new Set<Member>();
-  let asked: Member | undefined;
+  let pendingMember: Member | undefined;
 
   const createError = () => {
     const all = [...causes.values()];
-    if (asked !== undefined)
-      all.push(new MemberError("unavailable", "retry", `${asked.endpoint}: no answer to the login yet`));
+    if (pendingMember !== undefined)
+      all.push(
+        new MemberError("unavailable", "retry", `${pendingMember.endpoint}: no answer to the login yet`),
+      );
     return all.length > 0 ? joinErrors(all) : createUnansweredError();
   };
 
@@ -104,7 +106,7 @@ export function startLogin(
    */
   const tryMember = async (member: Member) => {
     try {
-      asked = member;
+      pendingMember = member;
       const token = await authenticate(member);
       failover.preferred = members.indexOf(member);
       return { token };
@@ -117,7 +119,7 @@ export function startLogin(
       if (error.advice === "elsewhere") unusable.add(member);
       return undefined;
     } finally {
-      asked = undefined;
+      pendingMember = undefined;
     }
   };
 
