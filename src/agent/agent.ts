@@ -22,7 +22,10 @@ export class Agent {
   #isTried = false;
   /** When a call was last served to its end, or the agent was started. */
   #lastServed: number;
-  /** The permission that etcd denies to this agent; undefined if it can have sessions. Runs without an agent may not need it. */
+  /**
+   * The permission that etcd denies to this agent; undefined if it can have sessions. Runs without an agent may not
+   * need it.
+   */
   #obstacle: string | undefined;
 
   constructor(context: AgentContext) {

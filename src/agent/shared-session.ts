@@ -10,7 +10,10 @@ import type { Compare, Op, Txn } from "../protocol/txn.ts";
 import type { ClaimSession } from "../run/request.ts";
 import { type AgentPorts, createFencedStore, type Fence, inspectFence } from "./fence.ts";
 
-/** A renewal. The proofs of its runs arrive one by one, because the deadline of a run must not wait for another run's proof. */
+/**
+ * A renewal. The proofs of its runs arrive one by one, because the deadline of a run must not wait for another run's
+ * proof.
+ */
 interface ProofRound {
   /** Raft term of the read that proves the session. */
   raftTerm?: bigint;
@@ -41,7 +44,8 @@ export class SharedSession implements SessionOwner {
   #idleSince: number;
 
   /**
-   * @param sweepFrom  instant on the clock, ms, after which tickets without a run may be removed; 0 for a session of this agent
+   * @param sweepFrom  instant on the clock, ms, after which tickets without a run may be removed; 0 for a session of
+   * this agent
    * @param onRenewed  called after each renewal that counts
    */
   constructor(
@@ -280,7 +284,10 @@ export class ClaimShare implements ClaimSession {
     return await this.#claim?.prove(store).catch(() => undefined);
   }
 
-  /** Moves the horizon after a renewal and a proof. @param horizon  that of the renewal; those of later renewals may arrive first */
+  /**
+   * Moves the horizon after a renewal and a proof.
+   * @param horizon  that of the renewal; those of later renewals may arrive first
+   */
   extend(horizon: number): void {
     this.#horizon = Math.max(this.#horizon, horizon);
     this.#claim?.onHorizonMoved();

@@ -12,8 +12,8 @@ import { type AgentPorts, type Fence, inspectFence, writeFence } from "./fence.t
 import { SharedSession } from "./shared-session.ts";
 
 /**
- * How long a session that is not kept open is renewed without runs, ms. A renewal costs no entry in etcd's log, a new session
- * costs two, and crontabs start runs every minute.
+ * How long a session that is not kept open is renewed without runs, ms. A renewal costs no entry in etcd's log, a new
+ * session costs two, and crontabs start runs every minute.
  */
 const IDLE = 300_000;
 /** Minimum time left, ms, for a caller to retry what has failed. */

@@ -21,7 +21,10 @@ export async function serveSocket(): Promise<void> {
   await startSocketServer(parentPort, { address, addon, isServed: createPolicy(allow, addon.readBootTime) });
 }
 
-/** Creates the check whether the agent serves a peer, or why not. Caches its answers briefly: many launchers connect at once. */
+/**
+ * Creates the check whether the agent serves a peer, or why not. Caches its answers briefly: many launchers connect at
+ * once.
+ */
 function createPolicy(allow: readonly string[], readBootTime: () => number): (peer: Peer) => true | string {
   const accounts = new Accounts();
   const answers = new BriefCache<true | string>(createBootClock(readBootTime));

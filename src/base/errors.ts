@@ -82,7 +82,10 @@ export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Describes why a file cannot be used. Omits the system call and the path of Node's message, because callers name the path. */
+/**
+ * Describes why a file cannot be used. Omits the system call and the path of Node's message, because callers name the
+ * path.
+ */
 export function describeFileError(error: unknown): string {
   const { message } = error as Error;
   const [, code, text] = /^(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];

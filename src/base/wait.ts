@@ -21,8 +21,8 @@ export function mergeSignals(signal: AbortSignal, other: AbortSignal | undefined
 }
 
 /**
- * Aborts a controller when a signal is aborted, with its reason. A signal of `AbortSignal.any` would stay in memory as long as
- * it has a listener and a source that may still be aborted; here nothing stays when the signal is gone.
+ * Aborts a controller when a signal is aborted, with its reason. A signal of `AbortSignal.any` would stay in memory as
+ * long as it has a listener and a source that may still be aborted; here nothing stays when the signal is gone.
  * @returns a function that stops forwarding, for a signal that outlives the work
  */
 export function forwardAbort(from: AbortSignal | undefined, to: AbortController): () => void {

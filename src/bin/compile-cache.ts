@@ -28,7 +28,10 @@ export function cacheCompiledCode({
   if (found !== undefined && (found.mode & WRITABLE_BY_OTHERS) === 0) enableCompileCache(folder);
 }
 
-/** Creates a folder. Does not use `recursive`: with it, Node never returns where the kernel allows no folders, as in `/proc`. */
+/**
+ * Creates a folder. Does not use `recursive`: with it, Node never returns where the kernel allows no folders, as in
+ * `/proc`.
+ */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });

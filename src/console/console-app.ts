@@ -65,8 +65,8 @@ interface ConsolePorts {
   /** Lends the terminal to another program until the promise settles; then repaints everything. */
   lendTerminal<T>(use: () => Promise<T>): Promise<T>;
   /**
-   * Ends everything of the current cluster and shows another one. @param name  undefined: the context with which the
-   * console was started
+   * Ends everything of the current cluster and shows another one.
+   * @param name  undefined: the context with which the console was started
    */
   switchContext(name: string | undefined): void;
   /** Runs an action by its id. */
@@ -376,8 +376,8 @@ export class ConsoleApp {
   }
 
   /**
-   * Shows changes of watched rows, unless the data may be outdated. @returns the notification for outside the screen,
-   * if any
+   * Shows changes of watched rows, unless the data may be outdated.
+   * @returns the notification for outside the screen, if any
    */
   noticeChanges(): AlertNews | undefined {
     const { snapshot, hasRead, connection } = this.#live;

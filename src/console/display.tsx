@@ -29,8 +29,8 @@ export interface Display {
   /** Shows the current state. @returns false if the output is closed */
   show(app: ConsoleApp): boolean;
   /**
-   * Renders overlays that a key has changed or opened, so that the next key acts on their new state. @param isAll
-   * whether more than the state of overlays has changed
+   * Renders overlays that a key has changed or opened, so that the next key acts on their new state.
+   * @param isAll whether more than the state of overlays has changed
    */
   update(app: ConsoleApp, isAll: boolean): void;
   /** Resolves when the frame of the last call of `show` has been written. */

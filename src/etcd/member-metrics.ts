@@ -16,7 +16,10 @@ export interface MemberMetrics {
   compacted: bigint | undefined;
   /** The member's wall clock minus the local one lies between these, ms. */
   clock: { least: number; most: number } | undefined;
-  /** `--auto-compaction-retention` on its command line, if that was read. A configuration file or variable may set it instead. */
+  /**
+   * `--auto-compaction-retention` on its command line, if that was read. A configuration file or variable may set it
+   * instead.
+   */
   autoCompaction?: string | undefined;
 }
 

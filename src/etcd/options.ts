@@ -6,7 +6,10 @@ import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 export interface StoreOptions {
   /** `host`, `host:2379`, `http://…` or `https://…`; one or more. */
   endpoints: string[];
-  /** The cluster of the endpoints. Responses from another one are rejected. Default: the remembered cluster, else the first that answers. */
+  /**
+   * The cluster of the endpoints. Responses from another one are rejected. Default: the remembered cluster, else the
+   * first that answers.
+   */
   clusterId?: bigint;
   /** Where this host remembers the cluster of these endpoints. Default: nowhere. */
   clusterMemory?: ClusterMemory;
@@ -93,7 +96,8 @@ export function chooseTransport(options: StoreOptions): "http" | "grpc" {
 /** All times in milliseconds. */
 export interface Timeouts {
   /**
-   * Limit for a first attempt. If the only member was quick before and is silent now, half of it. Each further attempt on the same member gets twice as long. Default 2,000.
+   * Limit for a first attempt. If the only member was quick before and is silent now, half of it. Each further attempt
+   * on the same member gets twice as long. Default 2,000.
    */
   attempt: number;
   /**

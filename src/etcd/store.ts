@@ -17,8 +17,8 @@ export { buildPrefixRange } from "../protocol/txn.ts";
  * The store port: the interface through which the rest of signalbox uses etcd. It is independent of gRPC and HTTP.
  *
  * Shapes. Keys are "binary strings" with one character per byte (latin1), so that every key, including one written by
- * hand, survives a round trip. Values are UTF-8 text; bytes that are not valid UTF-8 become U+FFFD. Revisions and session ids
- * are bigint. Times to live are whole seconds.
+ * hand, survives a round trip. Values are UTF-8 text; bytes that are not valid UTF-8 become U+FFFD. Revisions and
+ * session ids are bigint. Times to live are whole seconds.
  *
  * Delivery. A call may be applied zero times, once, or more than once before it returns or fails, because adapters
  * retry on another member and hedge. Every mutation must therefore be safe to repeat: transactions through their

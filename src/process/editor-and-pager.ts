@@ -25,8 +25,8 @@ export async function runEditor(command: string, file: string, signal: AbortSign
 export const USUAL_PAGER = "less -R";
 
 /**
- * Shows a text in the user's pager, on this process's terminal, and waits for its end. Uses no shell: the command is a path, or
- * words separated by spaces. The pager may end before it has read everything.
+ * Shows a text in the user's pager, on this process's terminal, and waits for its end. Uses no shell: the command is a
+ * path, or words separated by spaces. The pager may end before it has read everything.
  * @param signal  ends the pager
  */
 export async function runPager(command: string, text: string, signal: AbortSignal): Promise<ProgramResult> {

@@ -15,7 +15,10 @@ import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trac
 import { createPartTrace, type RunSpan, type Span, type TraceContext } from "../base/trace.ts";
 import { VERSION } from "../base/version.ts";
 
-/** Sends spans in the background, configured by the SDK's variables. Drops spans that the collector does not accept in time. */
+/**
+ * Sends spans in the background, configured by the SDK's variables. Drops spans that the collector does not accept in
+ * time.
+ */
 export class SpanPipeline {
   readonly #provider: BasicTracerProvider;
   /** The ids of the next span. Its run has already passed them on. */

@@ -42,7 +42,10 @@ export function guardAbsent(ownKeys: readonly string[]): Compare[] {
   return ownKeys.map((key) => ({ key, target: "create", is: "equal", value: 0n }));
 }
 
-/** Succeeds if the keys, such as queue entries, are exactly as read. A reset request, another write or a deletion makes it fail. */
+/**
+ * Succeeds if the keys, such as queue entries, are exactly as read. A reset request, another write or a deletion makes
+ * it fail.
+ */
 export function guardUnchanged(entries: readonly Pick<QueueEntry, "key" | "modRevision">[]): Compare[] {
   return entries.map(({ key, modRevision }) => guardRevision(key, modRevision));
 }

@@ -26,7 +26,10 @@ export type ParsedKey =
   | { kind: "running"; name: string; host?: string; scheduled?: number }
   /** The data that a start of an occurrence saves for the next start. */
   | { kind: "checkpoint"; name: string; host?: string; scheduled: number }
-  /** The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence, its instant or an empty text. */
+  /**
+   * The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence, its
+   * instant or an empty text.
+   */
   | { kind: "mark"; of: QueueKind; name: string; id: string }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }

@@ -77,8 +77,8 @@ export interface QueueEntry {
   modRevision: bigint;
   session: bigint;
   /**
-   * Set if the ticket has vanished and only its mark is left: `key` and `modRevision` are those of the mark, `ticket` is what
-   * the mark states. It counts as held.
+   * Set if the ticket has vanished and only its mark is left: `key` and `modRevision` are those of the mark, `ticket`
+   * is what the mark states. It counts as held.
    */
   vanished?: MarkedSession;
 }

@@ -30,8 +30,9 @@ const WITHIN = 1_000;
 const NOTHING: Txn = { compare: [], success: [], failure: [] };
 
 /**
- * Writes the record of this host to `hosts/<fqdn>`, for other hosts and the console to read. The write is part of the claim transaction,
- * granted or not, so it costs no extra call and no extra entry in etcd's log. Failures never stop the run.
+ * Writes the record of this host to `hosts/<fqdn>`, for other hosts and the console to read. The write is part of the
+ * claim transaction, granted or not, so it costs no extra call and no extra entry in etcd's log. Failures never stop
+ * the run.
  */
 export class HostRecordWriter {
   readonly #ports: ClaimPorts;

@@ -140,8 +140,8 @@ interface ClaimInspection extends SessionProof {
 /** Why a claim is lost. */
 export interface ClaimLoss {
   /**
-   * `gone`: another run may hold the claim already. `asked`: the claim remains held until the command has ended. `horizon`: the
-   * claim may be gone at the horizon.
+   * `gone`: another run may hold the claim already. `asked`: the claim remains held until the command has ended.
+   * `horizon`: the claim may be gone at the horizon.
    */
   kind: "gone" | "asked" | "horizon";
   why: string;
@@ -150,7 +150,10 @@ export interface ClaimLoss {
 /** Identifies a ticket of this run. */
 export type OwnTicketRef = Pick<QueueEntry, "key" | "createRevision">;
 
-/** Reads this run's tickets, and the groups if the request names one. @param store  where to read; by default, that of the attempt */
+/**
+ * Reads this run's tickets, and the groups if the request names one.
+ * @param store  where to read; by default, that of the attempt
+ */
 export async function inspectClaim(
   { ports, request }: ClaimAttempt,
   entries: readonly OwnTicketRef[],

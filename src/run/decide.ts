@@ -225,9 +225,10 @@ function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
 }
 
 /**
- * Classifies this run's tickets in a view: none, some or all of them exist, or the claim is `broken`: a ticket has gone or
- * was replaced since the last read, the tickets of the locks or of the resources do not share one revision, or a ticket cannot
- * be parsed. A claim exists completely or not at all, except that a queueing run puts the tickets of the locks first.
+ * Classifies this run's tickets in a view: none, some or all of them exist, or the claim is `broken`: a ticket has gone
+ * or was replaced since the last read, the tickets of the locks or of the resources do not share one revision, or a
+ * ticket cannot be parsed. A claim exists completely or not at all, except that a queueing run puts the tickets of the
+ * locks first.
  */
 function judgeOwnTickets(
   attempt: ClaimAttempt,

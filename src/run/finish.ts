@@ -111,7 +111,10 @@ async function freeClaim(release: Release): Promise<readonly string[]> {
   return succeeded ? [] : entries.map(({ key }) => key);
 }
 
-/** Maximum number of tickets that one transaction frees while it also grants a claim of 16 locks, within etcd's 128 operations. */
+/**
+ * Maximum number of tickets that one transaction frees while it also grants a claim of 16 locks, within etcd's 128
+ * operations.
+ */
 const MOST_BEFORE_GRANT = 30;
 
 /** Lets the transaction that frees the locks also grant one of them to the next run, if that run is in this process. */
@@ -130,7 +133,10 @@ function isMoved(reason: unknown): boolean {
   return reason instanceof SessionLost && reason.kind === "moved";
 }
 
-/** Whether a command that another process started may still run. The marks then keep the claim until their time has passed. */
+/**
+ * Whether a command that another process started may still run. The marks then keep the claim until their time has
+ * passed.
+ */
 function canBeContinued({ mayBeContinued = false }: ClaimEnd, error: unknown): boolean {
   return isMoved(error) || (mayBeContinued && error instanceof SessionLost);
 }
@@ -159,8 +165,8 @@ function reportUnfreed({ grant }: Release, error: unknown): false {
 
 /**
  * Leaves the tickets of the locks in state `grace`, on a separate session that is never renewed, until the grace of the
- * request is over. Runs that wait then remove them as obsolete (decide.ts). The write is guarded by their `mod_revision`: if a
- * reset request was written in the meantime, the reset wins and frees the locks.
+ * request is over. Runs that wait then remove them as obsolete (decide.ts). The write is guarded by their
+ * `mod_revision`: if a reset request was written in the meantime, the reset wins and frees the locks.
  * @returns whether the locks are kept
  */
 async function keepGrace(release: Release): Promise<boolean> {

@@ -157,7 +157,8 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number):
 }
 
 /**
- * Puts only the tickets of the locks, behind the entries in their queues: a run must not reserve units while it waits for a lock.
+ * Puts only the tickets of the locks, behind the entries in their queues: a run must not reserve units while it waits
+ * for a lock.
  */
 function buildQueueUp(attempt: ClaimAttempt, basis: ReadBasis): Txn {
   const tickets = buildLockTickets(attempt, "waiting");

@@ -38,8 +38,8 @@ export interface TreeSigns {
 }
 
 /**
- * Builds the nodes of resources: first those without a host, then the others by host. @param open  ids of the
- * unfolded nodes
+ * Builds the nodes of resources: first those without a host, then the others by host.
+ * @param open  ids of the unfolded nodes
  */
 export function buildResourceNodes(
   { hosts, others }: ResourceShares,

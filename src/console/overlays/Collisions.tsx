@@ -18,7 +18,10 @@ const STEP = 60_000;
 /** Maximum number of schedules that are compared. With more, a frame would take too long. */
 const MOST_SCHEDULES = 2_000;
 
-/** Shows which schedules compete in the next 24 hours, and suggests other minutes. @param ids  their collisions come first */
+/**
+ * Shows which schedules compete in the next 24 hours, and suggests other minutes.
+ * @param ids  their collisions come first
+ */
 function Collisions({ ids }: { ids: ReadonlySet<string> }) {
   const { app, width, room, close } = useOverlay(110);
   const { snapshot } = app.liveView;

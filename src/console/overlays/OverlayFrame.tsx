@@ -205,7 +205,8 @@ export function useOverlay(wanted = Number.POSITIVE_INFINITY): OverlayAccess {
 }
 
 /**
- * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it, unless it is among the keys.
+ * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it,
+ * unless it is among the keys.
  * @param onOther  receives all other events
  */
 export function useKeys(
@@ -232,7 +233,10 @@ export function moveInList(at: number, length: number, chord: string): number {
   return stepBy(chord, at, length - 1, { page: 10, wheel: 1 });
 }
 
-/** A cursor in a list. @returns the index of the row it is on, the function that moves it by a key, and the one that sets it */
+/**
+ * A cursor in a list.
+ * @returns the index of the row it is on, the function that moves it by a key, and the one that sets it
+ */
 export function useListCursor(
   length: number,
 ): [at: number, move: (chord: string) => void, set: (at: number) => void] {

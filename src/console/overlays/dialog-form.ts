@@ -51,8 +51,8 @@ const OWN: ReadonlySet<string> = new Set(
 const BINDING = "expect-revision";
 
 /**
- * Builds the form of a command: its arguments, then its flags, without those that the console sets itself. Initial values of flags
- * that the form does not have are ignored.
+ * Builds the form of a command: its arguments, then its flags, without those that the console sets itself. Initial
+ * values of flags that the form does not have are ignored.
  */
 export function createForm(
   spec: Command,
@@ -125,8 +125,8 @@ export function setFieldValue(form: Form, id: string, value: string | boolean): 
 }
 
 /**
- * Returns the form with the next value in one field: toggles a switch, or selects the next choice. @param by  -1 for
- * the previous value
+ * Returns the form with the next value in one field: toggles a switch, or selects the next choice.
+ * @param by  -1 for the previous value
  */
 export function selectNextValue(form: Form, id: string, by: 1 | -1 = 1): Form {
   const field = form.fields.find((one) => one.id === id);

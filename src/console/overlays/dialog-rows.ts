@@ -240,7 +240,8 @@ function buildChangedRows(
 }
 
 /**
- * Returns why a dialog cannot be confirmed now, or undefined if it can. @param typed  what the user typed to confirm
+ * Returns why a dialog cannot be confirmed now, or undefined if it can.
+ * @param typed  what the user typed to confirm
  */
 export function findDialogObstacle(
   app: ConsoleApp,

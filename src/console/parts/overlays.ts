@@ -19,7 +19,10 @@ interface OverlayText {
   title: string;
   rows: readonly RowModel[];
   hints: readonly Hint[];
-  /** Lists all its lines, unwrapped, for a pager or an editor. An overlay without text, such as a dialog, has no such function. */
+  /**
+   * Lists all its lines, unwrapped, for a pager or an editor. An overlay without text, such as a dialog, has no such
+   * function.
+   */
   listLines?: (() => readonly string[]) | undefined;
 }
 

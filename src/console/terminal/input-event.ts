@@ -42,8 +42,9 @@ export const CTRL = 4;
 const FOREIGN = 8 | 16 | 32;
 
 /**
- * Creates the event of a named key. @param modifiers  bits; those of lock keys are ignored @returns undefined for
- * keys that the console ignores
+ * Creates the event of a named key.
+ * @param modifiers  bits; those of lock keys are ignored
+ * @returns undefined for keys that the console ignores
  */
 export function createNamedKey(name: string, modifiers = 0): KeyEvent | undefined {
   if ((modifiers & FOREIGN) !== 0) return undefined;

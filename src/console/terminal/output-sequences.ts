@@ -49,7 +49,10 @@ export function formatDesktopNotification(text: string): string {
   return `\x1b]9;signalbox: ${shown}${END}\x1b]777;notify;signalbox;${shown.replaceAll(";", ",")}${END}`;
 }
 
-/** Formats the progress of a task, for the tab or task bar of the terminal (OSC 9;4). @param state  and percentage, such as `1;40` */
+/**
+ * Formats the progress of a task, for the tab or task bar of the terminal (OSC 9;4).
+ * @param state  and percentage, such as `1;40`
+ */
 export function formatProgress(state: string): string {
   return `\x1b]9;4;${state}${END}`;
 }

@@ -34,7 +34,10 @@ export class ClusterMemory {
     this.#name = `cluster-${hash(JSON.stringify(this.#identity)).toString(16).padStart(8, "0")}.json`;
   }
 
-  /** Returns the cluster that root remembers, if this user can read the file, else the user's own. @throws ConfigError if the file is damaged */
+  /**
+   * Returns the cluster that root remembers, if this user can read the file, else the user's own.
+   * @throws ConfigError if the file is damaged
+   */
   recall(): RememberedCluster | undefined {
     for (const path of this.#listPaths()) {
       const id = this.#read(path);
@@ -116,7 +119,10 @@ function findStateFolder(env: Env): string | undefined {
 /** Maximum number of parent folders that are created too: `~/.local/state`. */
 const ABOVE = 3;
 
-/** Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no folders. */
+/**
+ * Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no
+ * folders.
+ */
 function makeFolder(path: string, above = ABOVE): void {
   try {
     mkdirSync(path, { mode: 0o755 });

@@ -6,7 +6,10 @@ import { delegateStore } from "../delegate-store.ts";
 import { type Store, StoreError } from "../store.ts";
 import { type FindScope, KeyCollection, type TouchedKeys } from "./touched-keys.ts";
 
-/** Maximum number of transactions in a batch. Larger batches gain little, and etcd serves nothing else while it applies one. */
+/**
+ * Maximum number of transactions in a batch. Larger batches gain little, and etcd serves nothing else while it applies
+ * one.
+ */
 export const MOST_MEMBERS = 64;
 /** Maximum number of operations that etcd accepts in one request. */
 const MOST_OPERATIONS = 128;

@@ -14,8 +14,8 @@ const MOST_UNANSWERED = 6;
 /** A login under way. */
 export interface LoginCall {
   /**
-   * Resolves to the token; undefined when authentication is disabled. Rejects with a MemberError when etcd refuses, a StoreError
-   * `unavailable` when no member answers in time, or the signal's reason.
+   * Resolves to the token; undefined when authentication is disabled. Rejects with a MemberError when etcd refuses, a
+   * StoreError `unavailable` when no member answers in time, or the signal's reason.
    */
   token: Promise<string | undefined>;
   /** Whether a member has failed so far. */
@@ -25,9 +25,9 @@ export interface LoginCall {
 }
 
 /**
- * Starts one login: requests a token from the members, one at a time. etcd spends tens of milliseconds of processor time on a
- * password, and completes a login even after its caller has given up. A slow login is therefore never sent twice: the
- * next member is tried only when this one has failed or answers no other request either.
+ * Starts one login: requests a token from the members, one at a time. etcd spends tens of milliseconds of processor
+ * time on a password, and completes a login even after its caller has given up. A slow login is therefore never sent
+ * twice: the next member is tried only when this one has failed or answers no other request either.
  * @param unit  uniform in [0, 1), for pauses
  */
 export function startLogin(

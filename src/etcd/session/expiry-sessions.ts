@@ -21,7 +21,10 @@ interface ExpiryPorts {
   settings: { connectTimeout: number };
 }
 
-/** Sessions for keys that expire by themselves. Keys that are written at about the same time and expire after the same time share one. */
+/**
+ * Sessions for keys that expire by themselves. Keys that are written at about the same time and expire after the same
+ * time share one.
+ */
 export class ExpirySessions {
   readonly #ports: ExpiryPorts;
   readonly #usedFor: number;

@@ -228,7 +228,8 @@ function isOwnDirectory(path: string, uid: number): boolean {
  * Creates a command host that runs the command of a call under the guardians of its launcher. They are ordered when the
  * command is first given deadlines, so a call that waits has no guardians. For a call that is `running`, `prepare`
  * returns its command, which is already started.
- * @param ports.readBootTime  reads the boot-time clock, ms. Callers with another clock are declined, so the guardians use the same one
+ * @param ports.readBootTime  reads the boot-time clock, ms. Callers with another clock are declined, so the guardians
+ * use the same one
  * @param runId  the value of SIGNALBOX_RUN in the environment of a command that is already started
  * @throws SignalboxError from `prepare`: 126 when an argument is invalid
  */

@@ -109,7 +109,10 @@ function countPidNamespaces(pid: number): number | undefined {
   return ids?.split(/\s+/).length;
 }
 
-/** Identifies the root directory of a process. Mounts of the same directory count as equal: systemd gives services their own mounts. */
+/**
+ * Identifies the root directory of a process. Mounts of the same directory count as equal: systemd gives services their
+ * own mounts.
+ */
 function readRoot(pid: number): string | undefined {
   try {
     const { dev, ino } = statSync(`/proc/${pid}/root`);

@@ -40,7 +40,10 @@ export interface OutputCopies {
   onCopy(chunk: Buffer, descriptor: 1 | 2, lost: number): void;
   /** Receives a function to call after the end of the command: copies end when the output written so far has passed. */
   onOpen(finish: () => void): void;
-  /** Called when all output has passed, or when the receiver has called `finish` and the output written so far has passed. */
+  /**
+   * Called when all output has passed, or when the receiver has called `finish` and the output written so far has
+   * passed.
+   */
   onEnd(): void;
 }
 

@@ -8,8 +8,8 @@ import { type Frame, FrameReader } from "./wire.ts";
 
 /**
  * The process name of guardians, as in wire.h. It is not part of any signalbox path or word, and the arguments of
- * guardians contain no names. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the guardians, which
- * then end the job.
+ * guardians contain no names. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the
+ * guardians, which then end the job.
  */
 export const GUARDIAN_NAME = "sbxgd";
 

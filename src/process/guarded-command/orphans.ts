@@ -28,9 +28,15 @@ interface OrphanCriteria {
 /** Pause between two scans, ms. It grows while processes are found, which may be unable to die. */
 const PAUSE_MS = 20;
 const PAUSE_MAX_MS = 250;
-/** Number of scans without results. A process in the middle of its exec shows no environment, so a few scans prove little. */
+/**
+ * Number of scans without results. A process in the middle of its exec shows no environment, so a few scans prove
+ * little.
+ */
 const QUIET_SCANS = 10;
-/** Weight of a scan in which a process ended before it could be examined: it may have been the command's, and have forked. */
+/**
+ * Weight of a scan in which a process ended before it could be examined: it may have been the command's, and have
+ * forked.
+ */
 const INCOMPLETE = 0.2;
 
 /**
@@ -112,7 +118,10 @@ function killProcess(status: ProcessStatus, owner: number | undefined): boolean 
 
 let addon: ReturnType<typeof loadAddon> | undefined;
 
-/** Loads the addon when a process is first signalled, which most runs never do. Without it, ids are checked as well as possible. */
+/**
+ * Loads the addon when a process is first signalled, which most runs never do. Without it, ids are checked as well as
+ * possible.
+ */
 function loadProcessAddon(): ReturnType<typeof loadAddon> {
   try {
     addon ??= loadAddon();
