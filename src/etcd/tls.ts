@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from "node:tls";
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, getErrorMessage } from "../base/errors.ts";
 import type { TlsOptions } from "./options.ts";
 
 /**
@@ -14,7 +14,6 @@ export function buildSecureContext(
   try {
     return createSecureContext({ ca, cert, key });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigError(`${what} cannot be used: ${why}`, { cause });
+    throw new ConfigError(`${what} cannot be used: ${getErrorMessage(cause)}`, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Duplex, type Readable } from "node:stream";
-import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/unstartable.ts";
 import type { CommandSpec, OutputCopies, Streams } from "./command.ts";
 import { parseInherited } from "./inherited.ts";
@@ -116,7 +116,7 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
       ],
     });
   } catch (cause) {
-    const message = `cannot start "${spec.file}" with this environment: ${formatError(cause)}`;
+    const message = `cannot start "${spec.file}" with this environment: ${getErrorMessage(cause)}`;
     throw new SignalboxError(EXIT.notExecutable, message, { cause });
   }
 }
@@ -175,7 +175,7 @@ function waitForExit(child: ChildProcess, binary: string): Promise<GuardianExit>
     child.once("exit", (code) => resolve({ code: code ?? undefined }));
     child.on("error", (cause) => {
       if (child.pid !== undefined) return; // a signal could not be sent
-      const why = explainUnstartable(binary) ?? formatError(cause);
+      const why = explainUnstartable(binary) ?? getErrorMessage(cause);
       const message = `cannot start the guardian ${binary}: ${why}; no command is run without it`;
       resolve({ code: undefined, failure: new SignalboxError(EXIT.config, message, { cause }) });
     });
@@ -189,8 +189,6 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
     // it has just ended
   }
 }
-
-const formatError = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Length of a header: the number of bytes that follow, and of those that were left out before them. */
 const HEADER_BYTES = 8;
