@@ -72,7 +72,7 @@ export async function serveCall(
       const code = await executeCommand(command, words, createIo(call, output, launched));
       if (launched.declined !== undefined) throw launched.declined;
       if (call.request.state === "running" && !launched.hasBegun)
-        throw new CallDeclined("fault", "the run cannot be resumed with the present settings");
+        throw new CallDeclined("fault", "the run cannot be resumed with the current settings");
       output.accept();
       call.end(code);
       return { kind: "served" };
@@ -254,9 +254,9 @@ class ServedRun implements LaunchedRun {
       throw new CallDeclined("late", "the agent is too slow");
     const different = findDifferentSetting(own, values);
     if (different !== undefined)
-      throw new CallDeclined("settings", `its ${different} is not that of the agent`);
+      throw new CallDeclined("settings", `its ${different} differs from that of the agent`);
     if (values.logFile !== undefined && !this.#isOwnUser)
-      throw new CallDeclined("files", "its log is a file of another user");
+      throw new CallDeclined("files", "its log file belongs to another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
     this.#archive = buildArchiveOptions(this.#isOwnUser ? values : own); // another user must not choose which files are removed
     const { host, macros } = values;

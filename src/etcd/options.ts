@@ -63,9 +63,9 @@ export interface CheckedOptions extends StoreOptions {
 export function checkStoreOptions(options: StoreOptions): CheckedOptions {
   const { tls, user, password } = options;
   const parsed = options.endpoints.map((text) => parseEndpoint(text, tls !== undefined));
-  if (parsed.length === 0) throw new ConfigError("no endpoint of etcd is configured");
+  if (parsed.length === 0) throw new ConfigError("no endpoint of etcd is configured; set endpoints");
   if ((tls?.cert === undefined) !== (tls?.key === undefined)) {
-    throw new ConfigError("a client certificate needs both the certificate and its key");
+    throw new ConfigError("a client certificate needs both the certificate and its key; set cert and key");
   }
   if ((user === undefined) !== (password === undefined)) {
     throw new ConfigError(
@@ -76,7 +76,7 @@ export function checkStoreOptions(options: StoreOptions): CheckedOptions {
   if (open && tls) throw new ConfigError(`TLS is configured, but ${open.url} is not https`);
   if (open && password !== undefined && !options.allowPlaintextPassword) {
     throw new ConfigError(
-      `the password would be sent to ${open.url} without TLS: use https, or allow it explicitly`,
+      `the password would be sent to ${open.url} without TLS; use https, or set allowPlaintextPassword`,
     );
   }
   return { ...options, parsed, transport: chooseTransport(options) };
