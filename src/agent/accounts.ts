@@ -3,8 +3,8 @@ import type { Peer } from "../process/agent-socket/peer.ts";
 import { readUserName } from "../process/host.ts";
 
 /**
- * Users and groups of this host, from the files of the system. Those of a directory service count by their numbers. Names are read
- * when they are asked for: accounts change while an agent runs.
+ * Users and groups of this host, from /etc/passwd and /etc/group. Accounts of a directory service are known only by their
+ * numbers. The files are read for each question, because accounts change while an agent runs.
  */
 export class Accounts {
   readonly #folder: string;
@@ -19,14 +19,14 @@ export class Accounts {
     return readNames(`${this.#folder}/passwd`).get(uid) ?? String(uid);
   }
 
-  /** Whether the list names the user, or as %GROUP one of its groups. */
+  /** Whether the list names the user, or one of the user's groups as `%GROUP`. */
   includes(list: readonly string[], { uid, gid, groups }: Pick<Peer, "uid" | "gid" | "groups">): boolean {
     if (list.length === 0) return false;
     const hasGroups = list.some((name) => name.startsWith("%"));
     const groupNames = hasGroups ? readNames(`${this.#folder}/group`) : new Map();
-    const ownGroups = [gid, ...groups].flatMap((id) => [`%${id}`, `%${groupNames.get(id) ?? id}`]);
-    const own = [String(uid), this.findUserName(uid), ...ownGroups];
-    return list.some((name) => own.includes(name));
+    const spelledGroups = [gid, ...groups].flatMap((id) => [`%${id}`, `%${groupNames.get(id) ?? id}`]);
+    const spellings = [String(uid), this.findUserName(uid), ...spelledGroups];
+    return list.some((name) => spellings.includes(name));
   }
 }
 

@@ -10,7 +10,7 @@ import type { AgentPorts } from "./fence.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { SharedSessions } from "./shared-sessions.ts";
 
-/** What all calls of an agent share. */
+/** The context that all calls of an agent share. */
 export interface AgentContext extends AgentPorts {
   settings: Settings;
   /** Reads the boot-time clock, ms. */
@@ -18,17 +18,17 @@ export interface AgentContext extends AgentPorts {
   sessions: SharedSessions;
   successors: Successors;
   accounts: Accounts;
-  /** Of hosts as calls name them. */
+  /** Facts of the hosts that calls name, by host and macros. */
   callerFacts: BriefCache<HostFacts>;
   userNames: BriefCache<string>;
   /** Configuration files by their paths. */
   configFiles: BriefCache<{ read: ReturnType<FileReader> }>;
   seal: NoteSeal;
-  /** Sends the spans of runs; undefined if this process has no variables for that. */
+  /** Sends the spans of runs; undefined if the environment of this process names no collector. */
   spans: SpanSender | undefined;
-  /** Of the runs of all callers. */
+  /** Archives the runs of all callers. */
   archive: RunArchive;
-  /** Of this host. */
+  /** Facts of this host. */
   facts: HostFacts;
   statistics: AgentStatistics;
   /** Id of this start of the agent. */
@@ -41,7 +41,7 @@ export class AgentStatistics {
   readonly since: number;
   /** Calls that were served to their end. */
   served = 0;
-  /** Calls that were declined, by reason: one word, of a small number of words. */
+  /** Calls that were declined, by reason. A reason is one of a few words. */
   readonly declined = new Map<string, number>();
 
   constructor(since: number) {

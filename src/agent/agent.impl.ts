@@ -42,11 +42,11 @@ import { SharedSessions } from "./shared-sessions.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
 import { keepAgentReport, keepHostRecord, keepSocket, waitUntilUnused } from "./upkeep.ts";
 
-/** Interval at which systemd is told what the agent does, ms. */
-const TELL_EVERY = 5_000;
-/** How long the thread of the socket may take to write what was sent, when the agent ends, ms. */
+/** Interval at which the agent reports its status to systemd, ms. */
+const STATUS_INTERVAL = 5_000;
+/** How long the agent waits at its end for the socket thread to write what was sent, ms. */
 const FLUSH_WITHIN = 2_000;
-/** How long to look for the processes of a run that nobody has reported, ms. */
+/** How long to search for and kill the processes of a run that no launcher has reported, ms. */
 const KILL_WITHIN = 5_000;
 
 /** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
@@ -55,7 +55,7 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
   try {
     return await serveCalls(call, io, descriptor);
   } catch (error) {
-    // systemd would start the agent again and again for calls that wait
+    // Otherwise systemd would restart the agent again and again for the connections that wait.
     if (descriptor !== undefined) await refuseConnections(descriptor);
     throw error;
   }
@@ -91,7 +91,7 @@ async function serveCalls(
     flags.metrics === undefined ? undefined : await startAgentMetrics(flags.metrics, context, agent);
   if (metrics !== undefined) log.info("metrics are served", { at: formatListenAddress(metrics.address) });
   const stop = new AbortController();
-  const ignore = io.onSignal((name) => {
+  const stopListening = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();
     else stop.abort(name);
   });
@@ -108,16 +108,16 @@ async function serveCalls(
     void waitUntilUnused(context, { agent, listener, limit: flags["idle-timeout"] }, stop.signal).then(() =>
       stop.abort("unused"),
     );
-  const telling = setInterval(() => notifier.sendStatus(agent.describe()), TELL_EVERY);
+  const statusTimer = setInterval(() => notifier.sendStatus(agent.describe()), STATUS_INTERVAL);
   await waitForAbort(stop.signal);
-  clearInterval(telling);
+  clearInterval(statusTimer);
   notifier.sendStopping();
   void listener.close();
   await agent.finishEnded();
   await waitAtMost(context.clock, FLUSH_WITHIN, listener.flush());
   context.sessions.close();
   log.info("ended", { calls: agent.describe() });
-  ignore();
+  stopListening();
   await metrics?.close();
   await context.spans?.close();
   await context.archive.close();
@@ -127,7 +127,7 @@ async function serveCalls(
   return EXIT.ok;
 }
 
-/** Answers for the output of runs of its user that have ended. It serves none that keep output themselves. */
+/** Serves the kept output of this user's ended runs. Runs whose output is kept are never runs of an agent. */
 async function serveOutput(
   context: AgentContext,
   directory: string | undefined,
@@ -143,11 +143,11 @@ async function warnOfNative({ clock, log }: AgentContext): Promise<void> {
     if (level !== "ok") log.warn(`${check}: ${detail}`, remedy === undefined ? {} : { remedy });
 }
 
-/** Starts the thread that has the socket. The agent ends if that thread does: nobody would reach it. */
+/** Starts the thread that owns the socket. If the thread ends, the agent ends too, because no launcher could reach it. */
 function startSocketThread(data: SocketThreadData): Worker {
   const thread = new Worker(join(import.meta.dirname, "agent-socket.cjs"), { workerData: data });
   return thread.once("exit", () => {
-    throw new Error("the thread of the socket has ended"); // as its errors, which nobody handles
+    throw new Error("the socket thread has ended"); // uncaught on purpose, like an error of the thread
   });
 }
 
@@ -204,6 +204,6 @@ async function killRun(run: string, clock: AgentContext["clock"]): Promise<boole
   };
   const killed = killOrphans(mark, (ms) => clock.sleep(ms));
   if (!(await waitAtMost(clock, KILL_WITHIN, killed))) return false;
-  await killed; // a failure is no certainty
+  await killed; // rejects if it is not certain that all are dead
   return true;
 }

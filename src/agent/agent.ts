@@ -7,11 +7,11 @@ import { serveCall } from "./serve-call.ts";
 /** How long the first session may take to open, ms. After that, the first call opens it. */
 const OPEN_WITHIN = 10_000;
 
-/** How long a new call waits until it is known whether etcd lets this agent have sessions, ms. Launchers wait longer. */
+/** How long a new call waits until it is known whether etcd grants this agent sessions, ms. Launchers wait longer. */
 const KNOWN_WITHIN = 500;
-/** Interval at which an agent without the permission asks again, ms. */
-const ASK_AGAIN = 10_000;
-/** How long claims of ended commands may take to be freed when the agent ends, ms. */
+/** Interval at which an agent that could not open a session tries again, ms. */
+const RETRY_INTERVAL = 10_000;
+/** How long the agent waits at its end until the claims of ended commands are free, ms. */
 const FINISH_WITHIN = 2_000;
 
 /** Serves calls. */
@@ -22,7 +22,10 @@ export class Agent {
   #isTried = false;
   /** When a call was last served to its end, or the agent was started. */
   #lastServed: number;
-  /** Why this agent cannot have sessions, although runs without an agent may do what they need. */
+  /**
+   * The permission that etcd denies to this agent; undefined if it can have sessions. Runs without an agent may not
+   * need it.
+   */
   #obstacle: string | undefined;
 
   constructor(context: AgentContext) {
@@ -61,11 +64,11 @@ export class Agent {
       this.#isTried = true;
       this.#firstTry.resolve();
       if (this.#obstacle === undefined) return;
-      await clock.sleep(ASK_AGAIN, signal).catch(() => {}); // the agent ends
+      await clock.sleep(RETRY_INTERVAL, signal).catch(() => {}); // the agent ends
     }
   }
 
-  /** @returns what etcd's administrator must change first */
+  /** @returns the permission that etcd denies; undefined if the session is open, or another try may open it */
   async #tryFirstSession(): Promise<string | undefined> {
     const { sessions, settings, clock, log } = this.#context;
     try {
@@ -91,12 +94,12 @@ export class Agent {
     });
   }
 
-  /** Returns for how long no call was served, ms: 0 while one is. */
+  /** Returns how long no call has been served, ms; 0 while one is. */
   getIdleTime(): number {
     return this.#served.size > 0 ? 0 : this.#context.clock.now() - this.#lastServed;
   }
 
-  /** Waits for a short time until no claim is being freed whose command has ended. */
+  /** Waits briefly until the claims of all ended commands are free. */
   async finishEnded(): Promise<void> {
     const { clock } = this.#context;
     const until = clock.now() + FINISH_WITHIN;
@@ -104,7 +107,7 @@ export class Agent {
     while (isFinishing() && clock.now() < until) await clock.sleep(FINISH_WITHIN / 100);
   }
 
-  /** Describes what it does, in one line. */
+  /** Describes what the agent does, in one line. */
   describe(): string {
     const { served, declined } = this.#context.statistics;
     const refused = [...declined].map(([why, count]) => `${count} declined: ${why}`);

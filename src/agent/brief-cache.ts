@@ -1,9 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 
-/** How long a value is kept, ms: the jobs of one minute share it, and the next ones see what has changed. */
+/** How long a value is kept, ms: the jobs of one minute share it, and those of the next minute see changes. */
 const KEPT_MS = 2_000;
 
-/** Keeps values that cost system calls for moments, because many calls arrive at the same time. */
+/** Caches values that cost system calls for a short time, because many calls arrive at the same time. */
 export class BriefCache<T> {
   readonly #clock: Clock;
   readonly #values = new Map<string, T>();
@@ -13,7 +13,7 @@ export class BriefCache<T> {
     this.#clock = clock;
   }
 
-  /** Returns the value of a key, and reads it if it is not kept. @throws what `read` throws */
+  /** Returns the value of a key. Reads it if it is not cached. @throws what `read` throws */
   get(key: string, read: () => T): T {
     const now = this.#clock.now();
     if (now >= this.#until) {

@@ -10,7 +10,7 @@ import { guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../protocol/txn.ts";
 
-/** What the sessions of an agent need from its environment. */
+/** The environment of an agent's sessions. */
 export interface AgentPorts {
   /** Combines the transactions that are committed at the same time. */
   store: Store;
@@ -25,8 +25,8 @@ export interface AgentPorts {
   /** Returns the value of a session's key: who owns the session. Differs from that of every other agent. */
   describeSession(session: bigint): string;
   /**
-   * Kills every process of a run on this host whose claim no agent knows.
-   * @returns whether it is certain that none is left
+   * Kills all processes on this host of a run that no agent serves.
+   * @returns whether it is certain that no process is left
    */
   killRun(run: string): Promise<boolean>;
 }
@@ -65,7 +65,7 @@ export async function writeFence(
   return found?.value === value ? { key, revision: found.modRevision } : undefined; // an earlier copy was applied
 }
 
-/** Reads whether a fence is as it was written. Linearizable. */
+/** Checks with a linearizable read that a fence is unchanged. */
 export async function inspectFence(
   store: Store,
   fence: Fence,
@@ -83,8 +83,8 @@ function explainFence({ revision }: Fence, found: KeyValue | undefined): Session
 }
 
 /**
- * Creates a store whose transactions are applied only while the fence is as it was written. Reads are not guarded, and
- * neither are transactions that write only history and marks: a run whose command is dead is recorded, and its marks are
+ * Creates a store whose transactions are applied only while the fence is unchanged. Reads are not guarded, and neither
+ * are transactions that write only history and marks: a run whose command is dead is recorded, and its marks are
  * removed, even if its session is gone.
  * @param onLost  called when a transaction fails for that reason
  */

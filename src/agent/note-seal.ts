@@ -21,7 +21,8 @@ export class NoteSeal {
   }
 
   /**
-   * Reads the key from a file that only this user can read, and creates it if it is missing: the next agent must know it.
+   * Reads the key from a file that only this user can read, and creates the file if it is missing. The next agent needs
+   * the same key.
    * @throws ConfigError
    */
   static open(path: string): NoteSeal {
@@ -50,8 +51,8 @@ export class NoteSeal {
     if (sealed === undefined || at < 0) return undefined;
     const note = sealed.slice(at + 1);
     const given = Buffer.from(sealed.slice(0, at), "hex");
-    const own = this.#sign(note, uid);
-    return given.length === own.length && timingSafeEqual(given, own) ? note : undefined;
+    const expected = this.#sign(note, uid);
+    return given.length === expected.length && timingSafeEqual(given, expected) ? note : undefined;
   }
 
   #sign(note: string, uid: number): Buffer {
@@ -64,7 +65,9 @@ function readKey(path: string): Buffer {
   try {
     const { uid, mode } = fstatSync(descriptor);
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
-      throw new Error("it must belong to the user of the agent, and to nobody else (mode 0600)");
+      throw new Error(
+        "it must be owned by the agent's user, and other users must have no access (mode 0600)",
+      );
     const key = readFileSync(descriptor);
     if (key.length !== KEY_BYTES)
       throw new Error(`it has ${key.length} bytes instead of ${KEY_BYTES}; remove it`);

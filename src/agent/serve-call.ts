@@ -37,20 +37,20 @@ import type { SpanSender } from "../process/span-sender.ts";
 import { CallAttempts, type StartedAttempt } from "../run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 
-/** What a call may name. Other front ends read and write files in the name of their caller. */
+/** The commands that an agent serves. Other front ends read and write files as their caller. */
 const SERVED: readonly Command[] = [runCommand, zooLocked];
 
-/** Asks for the version of the agent. */
+/** The call that requests the version of the agent. */
 const VERSION_WORD = "--version";
 
-/** How a call ended. `asked`: it was the question of somebody who checks whether an agent answers. */
+/** The end of a call. `asked`: it only asked for the version, to check that an agent answers. */
 type CallEnd = { kind: "served" | "asked" } | { kind: "declined"; why: string };
 
-/** Ids of the calls that are being served, by their connections. */
+/** The calls that are being served, by their ids. */
 type ServedCalls = Map<string, LaunchedCall>;
 
 /**
- * Serves one call: does what the program would do in a process of its own, with the words, settings and streams of the
+ * Serves one call: does what `signalbox` would do in its own process, with the words, settings and streams of the
  * launcher. Never throws.
  */
 export async function serveCall(
@@ -64,7 +64,7 @@ export async function serveCall(
     const note = readNote(context, served, call);
     const id = note?.id ?? generateRunId(context.random);
     const [name = "", ...words] = call.request.words;
-    const command = SERVED.find((one) => one.id === name);
+    const command = SERVED.find(({ id }) => id === name);
     if (command === undefined) throw new CallDeclined("command", `the agent does not serve ${name}`);
     served.set(id, call);
     try {
@@ -72,7 +72,7 @@ export async function serveCall(
       const code = await executeCommand(command, words, createIo(call, output, launched));
       if (launched.declined !== undefined) throw launched.declined;
       if (call.request.state === "running" && !launched.hasBegun)
-        throw new CallDeclined("fault", "the run cannot be resumed with the present settings");
+        throw new CallDeclined("fault", "the run cannot be resumed with the current settings");
       output.accept();
       call.end(code);
       return { kind: "served" };
@@ -100,12 +100,12 @@ function readNote({ seal }: AgentContext, served: ServedCalls, call: LaunchedCal
   const note = parseCallNote(seal.unseal(call.request.note, call.peer.uid));
   const isWhole = note?.attempt !== undefined || call.request.state !== "running";
   if (note === undefined || !isWhole)
-    throw new CallDeclined("note", "its note is not one of an agent of this host");
+    throw new CallDeclined("note", "its note was not written by an agent of this host");
   if (served.has(note.id)) throw new CallDeclined("twice", "its former connection is still served");
   return note;
 }
 
-/** The output of a call. Nothing is sent before it is certain that the agent serves it. */
+/** The output of a call. It is held back until it is certain that the agent serves the call. */
 class CallOutput {
   readonly #call: LaunchedCall;
   #kept: (() => void)[] | undefined = [];
@@ -145,7 +145,7 @@ function createIo(call: LaunchedCall, output: CallOutput, launched: ServedRun): 
   };
 }
 
-/** A launcher that dies before its command is started ends its run as a hangup does. */
+/** Listens to the signals of a launcher. If the launcher dies before its command is started, that counts as SIGHUP. */
 function listenForSignals(call: LaunchedCall, listener: (name: NodeJS.Signals) => void): () => void {
   let isListening = true;
   const tell = (name: NodeJS.Signals) => {
@@ -166,12 +166,11 @@ const NO_TERMINAL: CommandIo["terminal"] = {
   ask: async () => undefined,
 };
 
-/** This agent cannot serve a call. The launcher then does without it. */
+/** This agent cannot serve a call. The launcher then falls back to a run without an agent. */
 class CallDeclined extends Error {
   /** A word for statistics. */
   readonly kind: string;
 
-  /** @param kind  a word for statistics */
   constructor(kind: string, message: string) {
     super(message);
     this.name = "CallDeclined";
@@ -179,12 +178,12 @@ class CallDeclined extends Error {
   }
 }
 
-/** How long a launcher that does not wait tries to come back to an agent, ms. After that it does without. */
+/** How long a launcher of a run that does not wait tries to reach an agent again, ms. Then it falls back. */
 const PATIENCE = 5_000;
 
 /**
- * The greatest delay of a new call, ms. The launcher does without the agent after three seconds, and then must not be stopped
- * by a claim that the agent makes for it.
+ * The greatest delay of a new call, ms. After three seconds, the launcher falls back to a run without the agent, which
+ * a claim that the agent makes for the same call would block.
  */
 const LATE = 2_500;
 
@@ -196,9 +195,9 @@ class ServedRun implements LaunchedRun {
   readonly #call: LaunchedCall;
   readonly #note: CallNote | undefined;
   readonly #output: CallOutput;
-  /** Whether the run has its ports, and with them its command. */
+  /** Whether the run has received its ports, and with them its command. */
   hasBegun = false;
-  /** Why the call turned out to be none for this agent. */
+  /** Why this agent cannot serve the call, if the call's settings show that. */
   declined: CallDeclined | undefined;
   #patience = PATIENCE;
   #facts: HostFacts | undefined;
@@ -255,11 +254,11 @@ class ServedRun implements LaunchedRun {
       throw new CallDeclined("late", "the agent is too slow");
     const different = findDifferentSetting(own, values);
     if (different !== undefined)
-      throw new CallDeclined("settings", `its ${different} is not that of the agent`);
+      throw new CallDeclined("settings", `its ${different} differs from that of the agent`);
     if (values.logFile !== undefined && !this.#isOwnUser)
-      throw new CallDeclined("files", "its log is a file of another user");
+      throw new CallDeclined("files", "its log file belongs to another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
-    this.#archive = buildArchiveOptions(this.#isOwnUser ? values : own); // others do not choose what is removed
+    this.#archive = buildArchiveOptions(this.#isOwnUser ? values : own); // another user must not choose which files are removed
     const { host, macros } = values;
     const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
       readHostFacts(thisMachine, { host, macros }),
@@ -296,7 +295,7 @@ class ServedRun implements LaunchedRun {
     const note = this.#note;
     const isStarted = this.#call.request.state === "running";
     const facts = this.#facts;
-    // The agent keeps the record of its own host, but a call can name another one, or other macros.
+    // The agent keeps the record of its own host, but a call can name another host, or other macros.
     const isOther = facts !== undefined && !isSameHost(facts, this.#context.facts);
     return {
       commands: createLaunchedCommandHost(
@@ -352,7 +351,7 @@ function canWait({ flags }: Call<RunFlags>): boolean {
   return flags.wait !== undefined || flags.lease !== undefined;
 }
 
-/** Settings of the connection that the agent has opened for all. */
+/** Settings of the connection, which the agent has opened once for all calls. */
 const SHARED: readonly SettingKey[] = [
   "endpoints",
   "prefix",
@@ -367,8 +366,8 @@ const SHARED: readonly SettingKey[] = [
   "allowPlaintextPassword",
 ];
 
-/** Finds a setting in which a call differs from the agent, which cannot serve it then. */
-export function findDifferentSetting(own: Settings, asked: Settings): SettingKey | undefined {
+/** Finds a setting of the connection in which a call differs from the agent, so that the agent cannot serve it. */
+export function findDifferentSetting(ofAgent: Settings, ofCall: Settings): SettingKey | undefined {
   const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
-  return SHARED.find((key) => show(own, key) !== show(asked, key));
+  return SHARED.find((key) => show(ofAgent, key) !== show(ofCall, key));
 }

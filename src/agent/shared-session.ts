@@ -10,7 +10,10 @@ import type { Compare, Op, Txn } from "../protocol/txn.ts";
 import type { ClaimSession } from "../run/request.ts";
 import { type AgentPorts, createFencedStore, type Fence, inspectFence } from "./fence.ts";
 
-/** A renewal whose proofs arrive one by one: a deadline must not wait for the proof of another run. */
+/**
+ * A renewal. The proofs of its runs arrive one by one, because the deadline of a run must not wait for another run's
+ * proof.
+ */
 interface ProofRound {
   /** Raft term of the read that proves the session. */
   raftTerm?: bigint;
@@ -18,7 +21,7 @@ interface ProofRound {
   horizon?: number;
   /** Proofs that have not moved a deadline yet. */
   proofs: Map<ClaimShare, SessionProof>;
-  /** How often the horizon had moved back. If it moves back later, the proofs do not count. */
+  /** How often the horizon had moved back at the start of the renewal. If it moves back later, the proofs do not count. */
   shortenings: number;
 }
 
@@ -30,7 +33,7 @@ export class SharedSession implements SessionOwner {
   readonly sweepFrom: number;
   readonly #fence: Fence;
   readonly #shares = new Set<ClaimShare>();
-  /** Runs with a share, each with the newest one. */
+  /** The newest share of each run. */
   readonly #runs = new Map<string, ClaimShare>();
   readonly #condemned = new Set<string>();
   readonly #onRenewed: (session: SharedSession) => void;
@@ -41,7 +44,8 @@ export class SharedSession implements SessionOwner {
   #idleSince: number;
 
   /**
-   * @param sweepFrom  instant on the clock, ms, from which tickets without a run may be removed; 0 for a session of this agent
+   * @param sweepFrom  instant on the clock, ms, after which tickets without a run may be removed; 0 for a session of
+   * this agent
    * @param onRenewed  called after each renewal that counts
    */
   constructor(
@@ -71,7 +75,7 @@ export class SharedSession implements SessionOwner {
     return share;
   }
 
-  /** Removes a run. It is never resumed: a late copy of its last calls must not meet tickets that it has put again. */
+  /** Removes a run. It is never resumed: a late copy of its last calls could then affect tickets that it has put since. */
   removeShare(share: ClaimShare): void {
     this.#shares.delete(share);
     if (this.#runs.get(share.run) === share) this.#runs.delete(share.run);
@@ -88,7 +92,7 @@ export class SharedSession implements SessionOwner {
     return this.#runs.has(run);
   }
 
-  /** Marks a run that has ended, or whose tickets are about to be removed: it must not be resumed. */
+  /** Marks a run that must not be resumed, because it has ended or its tickets are about to be removed. */
   condemn(run: string): void {
     this.#condemned.add(run);
   }
@@ -97,12 +101,12 @@ export class SharedSession implements SessionOwner {
     return this.#condemned.has(run);
   }
 
-  /** How long no run has used it, ms. */
+  /** How long no run has used the session, ms. */
   get idleTime(): number {
     return this.#shares.size > 0 ? 0 : this.ports.clock.now() - this.#idleSince;
   }
 
-  /** Called by the session after a renewal: checks the fence. Each claim is proved for itself, and delays no other. */
+  /** Called by the session after a renewal: checks the fence. Claims are proved separately, so that none delays another. */
   async prove() {
     const { proofStore } = this.ports;
     const round: ProofRound = { proofs: new Map(), shortenings: this.#shortenings };
@@ -149,7 +153,7 @@ export class SharedSession implements SessionOwner {
   }
 }
 
-/** How many tickets one transaction compares. etcd allows 128 operations. */
+/** Maximum number of tickets that one transaction compares. etcd allows 128 operations. */
 const CHUNK = 100;
 
 /** A share whose tickets are known. */
@@ -159,10 +163,10 @@ interface KnownShare {
 }
 
 /**
- * Proves the claims of all shares, of many with one linearizable read: tickets with the `mod_revision` that was read are
- * the same tickets, without a request to reset them. If one has changed, each of its transaction is proved by itself.
+ * Proves the claims of all shares, many of them with one linearizable read: a ticket whose `mod_revision` is unchanged is
+ * the same ticket, without a request to reset it. If a ticket has changed, the claims of that read are proved one by one.
  * @param anchor   a key to read: a transaction without operations is not a linearizable read
- * @param onProof  receives each proof as soon as it is there; none if etcd does not answer
+ * @param onProof  receives each proof when it arrives; none if etcd does not answer
  */
 export async function proveShares(
   store: Store,
@@ -194,13 +198,13 @@ export async function proveShares(
 function splitShares(all: readonly KnownShare[]): KnownShare[][] {
   const chunks: KnownShare[][] = [];
   let left = 0;
-  for (const one of all) {
-    if (one.tickets.length > left) {
+  for (const known of all) {
+    if (known.tickets.length > left) {
       chunks.push([]);
       left = CHUNK;
     }
-    chunks.at(-1)?.push(one);
-    left -= one.tickets.length;
+    chunks.at(-1)?.push(known);
+    left -= known.tickets.length;
   }
   return chunks;
 }
@@ -219,8 +223,8 @@ async function proveTogether(
 }
 
 /**
- * One run on a session that many runs share. The session may live on without the run's tickets, so the horizon of the run moves
- * only when these were read after a renewal.
+ * One run on a session that many runs share. The session may outlive the run's tickets, so the horizon of the run moves
+ * only after a renewal that is followed by a read of these tickets.
  */
 export class ClaimShare implements ClaimSession {
   readonly run: string;
@@ -280,7 +284,10 @@ export class ClaimShare implements ClaimSession {
     return await this.#claim?.prove(store).catch(() => undefined);
   }
 
-  /** Moves the horizon, after a renewal and a proof. @param horizon  that of the renewal; a later one may have come first */
+  /**
+   * Moves the horizon after a renewal and a proof.
+   * @param horizon  that of the renewal; those of later renewals may arrive first
+   */
   extend(horizon: number): void {
     this.#horizon = Math.max(this.#horizon, horizon);
     this.#claim?.onHorizonMoved();
@@ -304,7 +311,7 @@ export class ClaimShare implements ClaimSession {
     this.#owner.removeShare(this);
   }
 
-  /** Removes the keys that may be left. The session goes on: other runs use it. */
+  /** Removes the keys that may be left. The session continues: other runs use it. */
   async end(until: number, keys: readonly string[]) {
     const { ports, store, session } = this.#owner;
     try {
@@ -316,14 +323,14 @@ export class ClaimShare implements ClaimSession {
       };
       await retryUnavailable(ports, until, (call) => store.commitTxn(txn, call));
     } catch (error) {
-      if (!(error instanceof SessionLost)) throw error; // its keys are gone with the session, or are those of another agent
+      if (!(error instanceof SessionLost)) throw error; // the keys are gone with the session, or belong to another agent now
     } finally {
       this.stopRenewing();
     }
   }
 }
 
-/** Removes a ticket with its mark if it is on the session: a ticket in grace is on another one. */
+/** Removes a ticket and its mark if the ticket is on the session. A ticket in grace is on another one, and stays. */
 function buildRemoval(keys: Keys, key: string, session: bigint): Op {
   const compare: Compare[] = [{ key, target: "session", is: "equal", value: session }];
   const success: Op[] = [{ op: "delete", key }, ...deleteMarks(keys, [{ key }])];

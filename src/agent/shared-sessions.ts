@@ -12,11 +12,11 @@ import { type AgentPorts, type Fence, inspectFence, writeFence } from "./fence.t
 import { SharedSession } from "./shared-session.ts";
 
 /**
- * How long a session that is not kept is renewed without runs, ms. A renewal costs no entry in etcd's log, a new session
- * costs two, and crontabs start runs every minute.
+ * How long a session that is not kept open is renewed without runs, ms. A renewal costs no entry in etcd's log, a new
+ * session costs two, and crontabs start runs every minute.
  */
 const IDLE = 300_000;
-/** A caller with less time than this, ms, does not begin anew what has failed. */
+/** Minimum time left, ms, for a caller to retry what has failed. */
 const LEAST = 1_000;
 
 /** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
@@ -25,12 +25,12 @@ export class SharedSessions implements SessionSource {
   takeovers = 0;
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
-  /** Ids of those that this agent has opened. One that is still being opened cannot be reported. */
+  /** Ids of the sessions that this agent has opened. No launcher can know one that is still being opened. */
   readonly #opened = new Set<bigint>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
   /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
   readonly #renewed = new Map<SharedSession, number>();
-  /** Time to live of the session that is kept. */
+  /** Time to live of the session that is kept open, s. */
   #kept: number | undefined;
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
@@ -48,7 +48,7 @@ export class SharedSessions implements SessionSource {
     }
   }
 
-  /** Opens a session, and renews it also while no run uses it, so that operators see this agent. @throws StoreError */
+  /** Opens a session and renews it even while no run uses it, so that operators see this agent. @throws StoreError */
   async keepOpen(ttl: number, until: number): Promise<void> {
     this.#kept = ttl;
     const known = this.#own.get(ttl);
@@ -71,7 +71,7 @@ export class SharedSessions implements SessionSource {
     return [...this.#renewed.keys()];
   }
 
-  /** Measures how late the renewal of a session is, at most, ms. */
+  /** Measures how late the most overdue renewal is, ms; 0 if none is late. */
   measureRenewalLag(): number {
     const now = this.#ports.clock.now();
     const lags = [...this.#renewed].map(
@@ -88,13 +88,13 @@ export class SharedSessions implements SessionSource {
   }
 
   /**
-   * Waits for what others may have begun, with less time than this caller has, or more.
-   * @returns "again" if that was too little, and this caller has to begin it anew
+   * Waits for work that another caller may have begun, with another deadline than this caller's.
+   * @returns "again" if that deadline was too early, so that this caller has to begin the work again
    * @throws StoreError, or the signal's reason
    */
   async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
     try {
-      // The call that this caller has begun itself ends first, and says more.
+      // If this caller has begun the work itself, the work ends before this limit, with a better error.
       const latest = until + LEAST;
       return await runWithDeadline(this.#ports.clock, latest, (either) => raceAbort(work, either), signal);
     } catch (error) {
@@ -130,7 +130,7 @@ export class SharedSessions implements SessionSource {
   }
 
   #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
-    if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run, and ended it
+    if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run to its end
     const known = this.#takenOver.get(id);
     if (known !== undefined) return known;
     const resuming = this.#takeOver(id, ttl, until);
@@ -140,9 +140,9 @@ export class SharedSessions implements SessionSource {
   }
 
   /**
-   * Takes over a session of an earlier agent: first the fence, so that nothing of that agent is applied any more, then a
-   * renewal that a read proves. For a time to live nothing on it is removed: until then a command may run by a deadline
-   * that the earlier agent has given.
+   * Takes over a session of an earlier agent: writes the fence, so that etcd no longer applies what that agent sends, then
+   * renews the session and proves it with a read. For one time to live, nothing on it is removed: until then, a command may
+   * run under a deadline that the earlier agent has set.
    * @param ttl  whole seconds
    * @returns undefined if the session is gone
    * @throws StoreError
@@ -184,7 +184,7 @@ export class SharedSessions implements SessionSource {
     void this.#sweep(shared).finally(() => this.#sweeping.delete(shared));
   }
 
-  /** Removes tickets without a run. A session without runs and tickets is renewed no longer, and expires. */
+  /** Removes tickets without a run. A session that has had no runs and no tickets for long is no longer renewed. */
   async #sweep(shared: SharedSession): Promise<void> {
     try {
       const isClean = await removeStrayTickets(shared);
@@ -210,8 +210,8 @@ export class SharedSessions implements SessionSource {
 }
 
 /**
- * Writes the fence of a session of another agent. It replaces the fence that was read: a late copy of this call must not
- * take the session from an agent that has taken it over since.
+ * Writes the fence of another agent's session. It replaces only the fence that was read, so that a late copy of this call
+ * cannot take the session from an agent that has taken it over since.
  * @returns undefined if the session has no fence: it is gone
  * @throws StoreError
  */
@@ -224,7 +224,7 @@ async function moveFence(ports: AgentPorts, session: bigint, until: number): Pro
     if (found === undefined) return undefined;
     if (found.value === ports.describeSession(session)) return { key, revision: found.modRevision };
     const fence = await writeFence(ports, session, found.modRevision, until);
-    if (fence !== undefined) return fence; // otherwise yet another agent was faster, or the session has ended
+    if (fence !== undefined) return fence; // otherwise another agent was faster, or the session has ended
   }
 }
 
@@ -232,29 +232,29 @@ function openShare(shared: SharedSession, run: string): OpenedSession {
   return { session: shared.addShare(run), store: shared.store };
 }
 
-/** Tickets in one transaction: with guards, fewer than etcd's 128 operations. */
+/** Maximum number of tickets in one transaction. With their guards, they stay below etcd's 128 operations. */
 const CHUNK = 30;
 
 /**
- * Removes the tickets of a session that belong to no run of this agent. A late copy of a claim can put one after its run
- * has left, and after a takeover there are those of runs that nobody has reported. A run whose tickets are about to be
- * removed is never resumed afterwards.
- * @returns whether none is left
+ * Removes the tickets of a session that belong to no run of this agent. A late copy of a claim can put a ticket after its
+ * run has left, and a session that was taken over may have tickets of runs that no launcher has reported. A run whose
+ * tickets are about to be removed is never resumed afterwards.
+ * @returns whether no such ticket is left
  */
 async function removeStrayTickets(shared: SharedSession): Promise<boolean> {
   const { ports, session } = shared;
   const keys = await ports.store.listSessionKeys(session.id, session.signal);
-  const isOfStray = (key: string) => {
+  const isStray = (key: string) => {
     const run = findRun(shared, key);
     return run !== undefined && !shared.hasRun(run);
   };
-  const strays = keys.filter(isOfStray);
+  const strays = keys.filter(isStray);
   if (strays.length === 0) return true;
   if (ports.clock.now() < shared.sweepFrom) return false;
   let isDone = true;
   for (let at = 0; at < strays.length; at += CHUNK) {
-    // A run may have been resumed since. The check and the refusal to resume it are one step.
-    const chunk = strays.slice(at, at + CHUNK).filter(isOfStray);
+    // A run may have been resumed since. The check and the mark that forbids resuming are one step.
+    const chunk = strays.slice(at, at + CHUNK).filter(isStray);
     for (const key of chunk) shared.condemn(findRun(shared, key) ?? "");
     const removable = await filterEnded(shared, chunk);
     isDone &&= removable.length === chunk.length;
@@ -268,7 +268,10 @@ function findRun({ ports }: SharedSession, key: string): string | undefined {
   return parsed.kind === "lock" || parsed.kind === "resource" ? parsed.run : undefined;
 }
 
-/** After a takeover, a command of the run may live although no guardian has reported it: it is killed first. */
+/**
+ * Returns the tickets whose runs have certainly ended. After a takeover, the command of a run may live although no guardian
+ * has reported it, so it is killed first.
+ */
 async function filterEnded(shared: SharedSession, keys: readonly string[]): Promise<string[]> {
   if (!shared.isTakenOver) return [...keys];
   const ended: string[] = [];
@@ -286,7 +289,7 @@ async function removeTickets(shared: SharedSession, keys: readonly string[]): Pr
   const found = results.flatMap(listKeyValues).map(toQueueEntry);
   const own = found.filter((entry) => entry.session === session.id);
   if (own.length === 0) return;
-  ports.log.warn("removing tickets of runs that nobody has reported", {
+  ports.log.warn("removing tickets of runs that no launcher has reported", {
     runs: own.map(({ run }) => run).join(","),
   });
   const success = own.map((entry): Op => ({ op: "txn", txn: buildRemoval(ports.keys, entry) }));

@@ -6,14 +6,14 @@ import { createBootClock } from "../process/clock.ts";
 import { Accounts } from "./accounts.ts";
 import { BriefCache } from "./brief-cache.ts";
 
-/** What the thread of the agent's socket needs. */
+/** The inputs of the agent's socket thread. */
 export interface SocketThreadData {
   address: AgentAddress;
   /** The users and groups of `agentAllow`. */
   allow: readonly string[];
 }
 
-/** Has the agent's socket, in a worker thread. @throws ConfigError when the addon cannot be loaded */
+/** Serves the agent's socket in a worker thread. @throws ConfigError when the addon cannot be loaded */
 export async function serveSocket(): Promise<void> {
   const { address, allow } = workerData as SocketThreadData;
   if (parentPort === null) throw new Error("the socket is served in a worker thread");
@@ -21,7 +21,10 @@ export async function serveSocket(): Promise<void> {
   await startSocketServer(parentPort, { address, addon, isServed: createPolicy(allow, addon.readBootTime) });
 }
 
-/** Returns whether the agent serves a peer, or why not. Reads the system's files once for the connections of a moment. */
+/**
+ * Creates the check whether the agent serves a peer, or why not. Caches its answers briefly: many launchers connect at
+ * once.
+ */
 function createPolicy(allow: readonly string[], readBootTime: () => number): (peer: Peer) => true | string {
   const accounts = new Accounts();
   const answers = new BriefCache<true | string>(createBootClock(readBootTime));

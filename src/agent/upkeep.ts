@@ -13,27 +13,27 @@ import type { AgentContext } from "./agent-context.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { SharedSession } from "./shared-session.ts";
 
-/** Interval at which an agent looks whether launchers find it, and whether it is needed, ms. */
-const LOOK_EVERY = 5_000;
+/** Interval at which an agent checks whether launchers can find it, and whether it is still needed, ms. */
+const CHECK_INTERVAL = 5_000;
 
 /**
- * Waits until an agent has served no call for a time, or its program was replaced, for example by an upgrade: then it listens
- * no longer, so that the next run starts another one. Resolves when the last call has ended, or with the signal.
- * @param limit  ms
+ * Waits until an agent has been idle for a time, or its program was replaced, for example by an upgrade. Then stops
+ * listening, so that the next run starts another agent. Resolves when the last call has ended, or when the signal aborts.
+ * @param limit  idle time, ms
  */
 export async function waitUntilUnused(
   { clock, log }: AgentContext,
   { agent, listener, limit }: { agent: Agent; listener: AgentListener; limit: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const pause = () => clock.sleep(Math.min(LOOK_EVERY, limit), signal).catch(() => {}); // ended
+  const pause = () => clock.sleep(Math.min(CHECK_INTERVAL, limit), signal).catch(() => {}); // ended
   while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === PROGRAM) await pause();
   log.info("no longer needed");
   await listener.close();
   while (!signal.aborted && agent.getIdleTime() === 0) await pause();
 }
 
-/** The program that this process was started with: it may be replaced before the agent serves. */
+/** The program of this process, identified when it is loaded: it may be replaced before the agent serves. */
 const PROGRAM = identifyProgram();
 
 function identifyProgram(): string | undefined {
@@ -42,8 +42,8 @@ function identifyProgram(): string | undefined {
 }
 
 /**
- * Keeps the agent's socket where launchers look for it, and the key beside it. Logs a problem once, until there is another
- * one. Never rejects.
+ * Keeps the agent's socket where launchers look for it, and the key beside it. Logs a problem when it appears or changes.
+ * Never rejects.
  */
 export async function keepSocket(
   { clock, log, seal }: AgentContext,
@@ -52,12 +52,12 @@ export async function keepSocket(
 ): Promise<void> {
   let known: Problem | undefined;
   for (;;) {
-    await clock.sleep(LOOK_EVERY, signal).catch(() => {}); // ended
+    await clock.sleep(CHECK_INTERVAL, signal).catch(() => {}); // ended
     if (signal.aborted) return;
     const problem = (await restoreSocket(listener, log)) ?? restoreKey(seal);
     if (problem !== undefined && problem.why !== known?.why) log.warn(problem.what, { why: problem.why });
     if (problem === undefined && known !== undefined)
-      log.info("the socket and the key of this agent are there again");
+      log.info("the socket and the key of this agent are back");
     known = problem;
   }
 }
@@ -69,9 +69,9 @@ interface Problem {
 
 async function restoreSocket(listener: AgentListener, log: Log): Promise<Problem | undefined> {
   const check = await listener.checkPath();
-  if (check.state === "restored") log.warn("the socket was removed; it is there again");
+  if (check.state === "restored") log.warn("the socket was removed; it has been restored");
   return check.state === "lost"
-    ? { what: `launchers do not find this agent at ${check.path}`, why: check.why }
+    ? { what: `launchers cannot find this agent at ${check.path}`, why: check.why }
     : undefined;
 }
 
@@ -97,8 +97,8 @@ interface WrittenReport {
 }
 
 /**
- * Writes what this agent has done to a key on one of its sessions, for those who look at the host. The key that names
- * the owner of the session cannot be used: this agent must not change its own fence. Never rejects.
+ * Writes what this agent has done to a key on one of its sessions, so that operators see it with the host. The key that
+ * names the owner of the session cannot hold it: the agent must not change its own fence. Never rejects.
  */
 export async function keepAgentReport(context: AgentContext, signal: AbortSignal): Promise<void> {
   let written: WrittenReport | undefined;
@@ -112,7 +112,7 @@ export async function keepAgentReport(context: AgentContext, signal: AbortSignal
   }
 }
 
-/** Writes the report if it has changed, or if its session is over. */
+/** Writes the report if it has changed, or if its session has ended. */
 async function writeReport(
   context: AgentContext,
   written: WrittenReport | undefined,
@@ -139,7 +139,7 @@ async function listSessions({ sessions, settings, clock }: AgentContext): Promis
   return sessions.listLive();
 }
 
-/** Keeps the record of this host up to date, so that its runs need not. Never rejects. */
+/** Keeps the record of this host up to date, so that its runs need not write it. Never rejects. */
 export async function keepHostRecord(
   { store, keys, clock, log, facts }: AgentContext,
   signal: AbortSignal,

@@ -16,14 +16,14 @@ export function decodeUtf8(bytes: string): string | undefined {
   }
 }
 
-/** Formats a key for people: what is not text is written as `\xNN`, so that two keys never look the same. */
+/** Formats a key for people. Bytes that are not text become `\xNN`, so that different keys never look the same. */
 export function formatKey(key: string): string {
   const escapeByte = (byte: string) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`;
   const text = decodeUtf8(key) ?? key.replace(/[\x80-\xff]/g, escapeByte);
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, escapeByte);
 }
 
-/** Bytes that are converted at a time: a function takes only so many arguments. */
+/** Number of bytes that are converted at a time: the number of arguments of a function is limited. */
 const CHUNK = 8_192;
 
 export function toBinaryString(bytes: Uint8Array): string {

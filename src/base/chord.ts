@@ -62,7 +62,10 @@ export function formatChord(chord: string): string {
   const all = isCapital ? new Set([...modifiers, "shift"]) : modifiers;
   const isUpper = modifiers.size > 0 || NAMED.test(key);
   const name = SHOWN[key] ?? (isUpper ? key.toUpperCase() : key);
-  return [...MODIFIERS.filter((one) => all.has(one)).map((one) => SHOWN[one] ?? one), name].join("+");
+  return [
+    ...MODIFIERS.filter((modifier) => all.has(modifier)).map((modifier) => SHOWN[modifier] ?? modifier),
+    name,
+  ].join("+");
 }
 
 /**
@@ -73,7 +76,7 @@ export function formatChord(chord: string): string {
 export function parseChord(text: string): ParseResult<string> {
   const { modifiers, key } = splitChord(text === " " ? text : text.trim());
   const chord = {
-    modifiers: new Set([...modifiers].map((one) => findKeyName(one) ?? one)),
+    modifiers: new Set([...modifiers].map((modifier) => findKeyName(modifier) ?? modifier)),
     key: findKeyName(key) ?? key,
   };
   const fault = findSyntaxFault(chord) ?? findTerminalFault(chord);
@@ -83,19 +86,21 @@ export function parseChord(text: string): ParseResult<string> {
 function findKeyName(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (Object.hasOwn(MEANT, lower)) return MEANT[lower];
-  return NAMED.test(lower) || MODIFIERS.some((one) => one === lower) ? lower : undefined;
+  return NAMED.test(lower) || MODIFIERS.some((modifier) => modifier === lower) ? lower : undefined;
 }
 
 /** Joins a chord. With Ctrl or Alt, letters are lower case; Shift with a letter becomes the capital letter. */
 function joinChord({ modifiers, key }: ChordParts): string {
-  if (!isLetter(key)) return [...MODIFIERS.filter((one) => modifiers.has(one)), key].join("+");
+  if (!isLetter(key)) return [...MODIFIERS.filter((modifier) => modifiers.has(modifier)), key].join("+");
   const isSmall = modifiers.size > 0 && !modifiers.has("shift");
   const letter = isSmall ? key.toLowerCase() : modifiers.has("shift") ? key.toUpperCase() : key;
-  return [...MODIFIERS.filter((one) => one !== "shift" && modifiers.has(one)), letter].join("+");
+  return [...MODIFIERS.filter((modifier) => modifier !== "shift" && modifiers.has(modifier)), letter].join(
+    "+",
+  );
 }
 
 function findSyntaxFault({ modifiers, key }: ChordParts): string | undefined {
-  const strange = [...modifiers].find((one) => !MODIFIERS.some((modifier) => modifier === one));
+  const strange = [...modifiers].find((name) => !MODIFIERS.some((modifier) => modifier === name));
   if (strange !== undefined) return `begins with ${quoteText(strange)}; it must be one of Ctrl, Alt, Shift`;
   if (NAMED.test(key) || /^[^\p{C}\p{Z}]$/u.test(key)) return undefined;
   return "is not a key; write it as x, G, Ctrl+P, F5, PgDn, Space or Shift+Tab";

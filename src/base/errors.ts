@@ -77,12 +77,15 @@ export class TooLargeError extends SignalboxError {
   }
 }
 
-/** Returns the message of what was thrown. */
+/** Returns the message of a thrown value. */
 export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Describes why a file cannot be used, without Node's name of the call and the path, which messages have already. */
+/**
+ * Describes why a file cannot be used. Omits the system call and the path of Node's message, because callers name the
+ * path.
+ */
 export function describeFileError(error: unknown): string {
   const { message } = error as Error;
   const [, code, text] = /^(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];

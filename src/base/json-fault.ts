@@ -7,13 +7,13 @@ export interface JsonFault {
   what: string;
 }
 
-/** The package jsonc-parser. It is passed in, because `run` loads it only if a configuration file is faulty. */
+/** The package jsonc-parser. It is passed in because `run` loads it only for a faulty configuration file. */
 export type JsonParser = typeof import("jsonc-parser");
 
 /** Maximum nesting depth of brackets. */
 const MAX_DEPTH = 100;
 
-/** What the parser expected, by the name of its error. */
+/** The syntax that the parser expected, by the name of its error. */
 const EXPECTED: Readonly<Record<string, string>> = {
   ValueExpected: "a value",
   PropertyNameExpected: "a quoted key",
@@ -62,7 +62,7 @@ export function computeLineColumn(text: string, at: number): { line: number; col
   return { line: before.split("\n").length, column: at - before.lastIndexOf("\n") };
 }
 
-/** Finds the bracket that exceeds the maximum depth. The parser calls itself for each level, so it must not get there. */
+/** Finds the bracket that exceeds the maximum depth. The parser is recursive, so it must not parse such a text. */
 function findDeepBracket(text: string, { createScanner }: JsonParser): number | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;

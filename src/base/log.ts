@@ -4,8 +4,8 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export type LogFields = Record<string, string | number | bigint | boolean | undefined>;
 
 /**
- * Receives log messages with their fields; each level has a method. The logs of commands never write to standard output, which
- * belongs to the command that runs.
+ * Receives log messages with their fields; each level has a method. The logs of commands never write to standard output,
+ * which belongs to the command that runs.
  */
 export interface Log {
   /** Logs details for debugging. */

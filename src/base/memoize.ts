@@ -3,7 +3,7 @@ export function memoize<K, T>(compute: (argument: K) => T): (argument: K) => T {
   return remember(new Map(), compute);
 }
 
-/** The same for objects, each for as long as something else refers to it. */
+/** The same for objects. A value is kept as long as its object is referenced elsewhere. */
 export function memoizeWeakly<K extends object, T>(compute: (argument: K) => T): (argument: K) => T {
   return remember(new WeakMap(), compute);
 }

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { type ParseResult, quoteValue } from "./text.ts";
 
-// Schemas for values from outside: files, documents, options of the library, values in etcd. Nothing that `signalbox run`
-// loads may import this file: loading valibot costs every run.
+// Schemas for external values: files, documents, options of the library, values in etcd. Nothing that `signalbox run`
+// loads may import this file: loading valibot would slow down every run.
 
-/** What is wrong with a value, for a message to the user. */
+/** A fault of a value, for a message to the user. */
 interface SchemaFault {
   /** Keys and indexes from the checked value to the wrong one. */
   path: readonly (string | number)[];
@@ -15,8 +15,8 @@ interface SchemaFault {
 
 /**
  * Checks a value with a schema.
- * @returns the output of the schema, or the first fault. A key that is unknown comes first, because the one that was
- *   meant is then missing. A key that is missing is a fault of its object
+ * @returns the output of the schema, or the first fault. An unknown key is reported first, because the key that was
+ *   meant is then missing. A missing key is a fault of its object
  */
 export function applySchema<S extends v.GenericSchema>(
   schema: S,
@@ -52,7 +52,7 @@ export function refuseFault<T>(findFault: (value: T) => string | undefined): v.R
   });
 }
 
-/** A step of `pipe`: replaces a value by what a parser makes of it. */
+/** A step of `pipe`: replaces a value by the result of a parser. */
 export function parseWith<T, U>(parse: (value: T) => ParseResult<U>): v.RawTransformAction<T, U> {
   return v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const parsed = parse(dataset.value);

@@ -29,7 +29,7 @@ function escapeCharacter(char: string): string {
 /** A variable that a text for the shell uses. */
 interface UsedVariable {
   name: string;
-  /** The text says what to use if it has no value: `${HOST:-none}`. */
+  /** The text states a default or an alternative: `${HOST:-none}`. */
   hasDefault: boolean;
 }
 

@@ -15,8 +15,9 @@ export function parseSize(text: string): ParseResult<number> {
 
 /** Formats a size as `parseSize` reads it. */
 export function formatSize(bytes: number): string {
-  const unit = (["G", "M", "K"] as const).find((one) => bytes > 0 && bytes % (UNITS[one] ?? 1) === 0) ?? "";
-  return `${bytes / (UNITS[unit] ?? 1)}${unit}`;
+  const largest =
+    (["G", "M", "K"] as const).find((unit) => bytes > 0 && bytes % (UNITS[unit] ?? 1) === 0) ?? "";
+  return `${bytes / (UNITS[largest] ?? 1)}${largest}`;
 }
 
 /** Formats a size, for example `28 KiB` or `1.4 GiB`. */

@@ -8,14 +8,14 @@ export interface TraceContext {
   spanId: string;
   /** Two hexadecimal digits. The lowest bit: the spans of this trace are recorded. */
   flags: string;
-  /** What tracing systems pass on, as it was received. */
+  /** The `tracestate` of other tracing systems, unchanged. */
   state?: string;
 }
 
 /** An operation that has ended. */
 export interface Span {
   name: string;
-  /** The name of its context among those of its run. Default: its name. */
+  /** Distinguishes its context from those of the other parts of its run. Default: its name. */
   part?: string;
   /** Default: internal. */
   kind?: "INTERNAL" | "CLIENT" | "CONSUMER";
@@ -23,10 +23,10 @@ export interface Span {
   startedAt: number;
   endedAt: number;
   attributes?: Readonly<Record<string, string | number | string[] | undefined>>;
-  /** Why it failed: a word of few, for `error.type`. */
+  /** Why it failed, for `error.type`: one of a few words. */
   error?: string | undefined;
   parts?: readonly Span[];
-  /** Further operations that caused it, besides its caller. */
+  /** Other operations that caused it, besides its caller. */
   links?: readonly TraceContext[];
 }
 
@@ -37,15 +37,15 @@ export interface RunSpan {
   span: Span;
 }
 
-/** Later versions than 00 may add fields to the end. */
+/** Versions after 00 may append fields. */
 const PARENT =
   /^(?!ff|00-.{52}-)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
-/** A list of `key=value`, of printable characters. */
+/** A list of `key=value` pairs of printable characters. */
 const STATE = /^[a-z0-9][ -<>-~]{0,255}=[ -~]{1,512}$/;
 const SAMPLED = "01";
 
 /**
- * Reads the context of the caller from its variables. A malformed one is ignored, and so is a state without a context.
+ * Reads the context of the caller from its variables. Ignores a malformed context, and a state without a context.
  */
 export function readTraceContext(
   env: Readonly<Record<string, string | undefined>>,
@@ -57,8 +57,8 @@ export function readTraceContext(
 }
 
 /**
- * Creates the context of a run. It follows from the id of the run, which is random: a process that takes the run over
- * computes the same one, and nothing has to be stored.
+ * Creates the context of a run. It is derived from the run's id, which is random: a process that takes the run over
+ * computes the same context, so it need not be stored.
  */
 export function createRunTrace(run: string, caller: TraceContext | undefined): TraceContext {
   const own = caller ?? { traceId: deriveId(`trace ${run}`, 32), flags: SAMPLED };
@@ -76,7 +76,7 @@ function deriveId(text: string, digits: number): string {
   return words.map((word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** Returns the variables that pass a context on. In lower case, they are the headers of a request. */
+/** Returns the variables that pass a context on. Their names in lower case are those of the headers of a request. */
 export function buildTraceVariables({ traceId, spanId, flags, state }: TraceContext): Record<string, string> {
   return {
     TRACEPARENT: `00-${traceId}-${spanId}-${flags}`,

@@ -7,7 +7,7 @@ export function waitForAbort(signal: AbortSignal): Promise<void> {
 
 /**
  * Calls a function when a signal is aborted, at once if it is already.
- * @returns a function that removes the listener: it stays in memory as long as the signal
+ * @returns a function that removes the listener, which otherwise stays in memory as long as the signal
  */
 export function listenForAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal?.aborted) act();
@@ -21,20 +21,21 @@ export function mergeSignals(signal: AbortSignal, other: AbortSignal | undefined
 }
 
 /**
- * Aborts a controller when a signal is aborted, with its reason. Unlike `AbortSignal.any`, whose signal stays in memory as long as it
- * has a listener and a source that may still be aborted, nothing stays when the signal is gone.
- * @returns a function that ends it, for a signal that outlives the work
+ * Aborts a controller when a signal is aborted, with its reason. A signal of `AbortSignal.any` would stay in memory as
+ * long as it has a listener and a source that may still be aborted; here nothing stays when the signal is gone.
+ * @returns a function that stops forwarding, for a signal that outlives the work
  */
 export function forwardAbort(from: AbortSignal | undefined, to: AbortController): () => void {
   return listenForAbort(from, () => to.abort(from?.reason));
 }
 
-/** Delay of a timer, ms, that shows that this process did not run. */
+/** A timer that fires this late, ms, shows that this process did not run. */
 const NOT_RUN = 50;
 
 /**
- * Sleeps until an answer is late. A process that was stopped, or got no processor, finds its timers due before it has read
- * the answers that came meanwhile: after a delay it sleeps once more for as long, at most for `ms`. Rejects as `Clock.sleep`.
+ * Sleeps until an answer counts as late. After a process was stopped, or got no processor time, its timers fire before it
+ * has read the answers that arrived meanwhile. So if the timer fires late, this sleeps again for the length of the delay,
+ * but at most for `ms`. Rejects as `Clock.sleep`.
  */
 export async function sleepUntilLate(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   const due = clock.now() + ms;
@@ -61,7 +62,7 @@ export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unkn
   }
 }
 
-/** Waits for work that goes on if this wait is given up. @throws the signal's reason */
+/** Waits for work until a signal is aborted. The work itself continues. @throws the signal's reason */
 export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
@@ -73,7 +74,7 @@ export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** Maps items, with at most so many calls at the same time. The results are in the order of the items. */
+/** Maps items with at most `most` calls at the same time. The results are in the order of the items. */
 export async function mapAtMost<T, R>(
   items: readonly T[],
   most: number,
@@ -89,7 +90,7 @@ export async function mapAtMost<T, R>(
 }
 
 /**
- * The reason with which code ends its own timers and listeners when their work is done. `abort()` without a reason creates
- * a DOMException with a stack each time, which costs a busy worker more than the timer itself.
+ * The reason with which code aborts its own timers and listeners when they are no longer needed. `abort()` without a reason
+ * creates a DOMException with a stack each time, which costs a busy worker more than the timer itself.
  */
-export const OVER = new Error("it is over");
+export const OVER = new Error("no longer needed");

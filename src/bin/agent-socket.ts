@@ -1,4 +1,4 @@
 import { serveSocket } from "../agent/socket-thread.ts";
 
-/** The thread of `signalbox agent` that has its socket. */
+/** The thread of `signalbox agent` that owns its socket. */
 void serveSocket();

@@ -5,9 +5,9 @@ import { isAbsolute, join } from "node:path";
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Keeps the code that V8 compiles from the program, in the user's folder for caches, so that later starts take less time. Does
- * nothing if others can write there, for they could make this user run their code; and nothing if the folder is that of another
- * user, as after `sudo` with the variables of the caller.
+ * Caches the code that V8 compiles from the program in the user's cache folder, so that later starts take less time. Does
+ * nothing if other users can write to the folder, because they could make this user run their code, or if the folder belongs
+ * to another user, as under `sudo` with the caller's variables.
  */
 export function cacheCompiledCode({
   HOME,
@@ -24,16 +24,19 @@ export function cacheCompiledCode({
     found = findOwnFolder(folder);
     if (found === undefined) return;
   }
-  // Failures are part of its result; the code is then compiled as usual.
+  // Returns failures instead of throwing; the code is then compiled as usual.
   if (found !== undefined && (found.mode & WRITABLE_BY_OTHERS) === 0) enableCompileCache(folder);
 }
 
-/** Not with `recursive`: Node then never returns where the kernel allows no folders, as in `/proc`. */
+/**
+ * Creates a folder. Does not use `recursive`: with it, Node never returns where the kernel allows no folders, as in
+ * `/proc`.
+ */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // it is there, or the next check finds out that it is not
+    // it exists, or the check that follows finds that it does not
   }
 }
 

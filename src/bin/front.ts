@@ -8,7 +8,7 @@ const [, , called] = process.argv;
 const front = RUNNERS.find(({ id }) => id === called);
 
 /**
- * `signalbox cronlock …` and the other front ends. Cron starts them as often as `run`, so their bundle holds nothing
+ * `signalbox cronlock …` and the other front ends. Cron starts them as often as `run`, so their bundle contains nothing
  * else.
  */
 launch(

@@ -21,8 +21,8 @@ import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";
 
 /**
- * Words of other tools, and removed commands, with the commands to use instead. Above the call of `launch`, which works at
- * once.
+ * Words of other tools, and removed commands, with the commands to use instead. Declared above the call of `launch`, which
+ * uses them at once.
  */
 const SYNONYMS: Readonly<Record<string, string>> = {
   lock: "run --lock NAME -- COMMAND",
@@ -73,20 +73,18 @@ async function runOther(given: readonly string[], io: CommandIo): Promise<number
   return reportError(error, io, 0);
 }
 
-/** Builds the error for a line that begins with an option which is not one of every command. */
+/** Builds the error for a command line that begins with an option. */
 function createOptionError(argv: readonly string[]): UsageError {
   const name = argv[0]?.split("=", 1)[0] ?? "";
   if ((!name.startsWith("--") && /^-[vqc]/.test(name)) || [...VALUED, ...SWITCHES].includes(name))
-    return new UsageError(`COMMAND is missing behind the option ${quoteText(name)}; see: signalbox --help`);
+    return new UsageError(`COMMAND is missing after the option ${quoteText(name)}; see: signalbox --help`);
   if (listFlags(runCommand).some((flag) => listSpellings(flag).includes(name)))
     return new UsageError(
       `${quoteText(name)} is an option of run; did you mean: signalbox run ${quoteShellWords(argv)}`,
     );
   const meant = findNearest(name, ["--version", "--help", ...VALUED, ...SWITCHES]);
   const hint =
-    meant === undefined
-      ? "write the options of a command behind it; see: signalbox --help"
-      : `did you mean ${meant}?`;
+    meant === undefined ? "write options after the command; see: signalbox --help" : `did you mean ${meant}?`;
   return new UsageError(`unknown option ${quoteText(name)}; ${hint}`);
 }
 
@@ -125,17 +123,17 @@ function createUnknownCommandError(first: string, second: string): UsageError {
 
 /** Builds the error for an unknown subcommand such as `group sett`, or for `group` alone. */
 function createUnknownSubcommandError(first: string, second: string, family: readonly string[]): UsageError {
-  const there = `there are: ${family.join(", ")}`;
-  if (second === "") return new UsageError(`${quoteText(first)} needs a second word; ${there}`);
+  const choices = `there are: ${family.join(", ")}`;
+  if (second === "") return new UsageError(`${quoteText(first)} needs a second word; ${choices}`);
   const meant = findNearest(
     second,
     family.map((id) => id.slice(first.length + 1)),
   );
-  const hint = meant === undefined ? there : `did you mean ${quoteText(`${first} ${meant}`)}?`;
+  const hint = meant === undefined ? choices : `did you mean ${quoteText(`${first} ${meant}`)}?`;
   return new UsageError(`${quoteText(`${first} ${second}`)} is not a command; ${hint}`);
 }
 
-/** Returns what to write behind `signalbox` instead of a word; undefined for an unknown word. */
+/** Returns the command line to use instead of a word, without `signalbox`; undefined for an unknown word. */
 function findSynonym(word: string): string | undefined {
   return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
 }

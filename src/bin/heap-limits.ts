@@ -1,15 +1,15 @@
 /**
- * Options of V8 for the programs that run for long: without them, garbage grows to some hundred megabytes, more on larger
- * machines. V8 reads them only at its start, so the launcher passes them on, or src/bin/start.ts starts Node again.
+ * V8 options of long-running programs: without them, garbage grows to some hundred megabytes, more on larger
+ * machines. V8 reads them only at its start, so the launcher passes them, or src/bin/start.ts starts Node again.
  */
 export const HEAP_LIMITS = {
   /**
-   * MB; functions are optimized from their first call, because most agents serve a few calls a minute. An agent with a
-   * thousand runs needs half the memory with the limit, and no more time.
+   * The limit is in MB: with it, an agent with a thousand runs needs half the memory, and no more time. Functions are
+   * optimized from their first call, because most agents serve only a few calls a minute.
    */
   agent: ["--max-semi-space-size=2", "--no-lazy-feedback-allocation"],
-  /** MB; MB, so that garbage is collected less often during the start; percent. */
+  /** MB, MB and percent. The minimum lets garbage be collected less often during the start. */
   console: ["--max-semi-space-size=8", "--min-semi-space-size=4", "--heap-growing-percent=12"],
-  /** MB; percent. A worker with 100,000 schedules needs 40 % less memory with them. */
+  /** MB and percent. With these limits, a worker with 100,000 schedules needs 40 % less memory. */
   worker: ["--max-semi-space-size=8", "--heap-growing-percent=60"],
 } as const;

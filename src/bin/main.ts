@@ -22,7 +22,7 @@ export async function runCommandLine(spec: Command, argv: readonly string[], io:
  * @throws UsageError
  */
 function checkBytes(argv: readonly string[]): void {
-  const suspect = argv.find((one) => one.includes("\ufffd"));
+  const suspect = argv.find((argument) => argument.includes("\ufffd"));
   // An argument can contain U+FFFD itself. Only the original bytes show the difference.
   if (suspect === undefined || isUtf8(readCommandLine())) return;
   throw new UsageError(

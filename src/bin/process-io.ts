@@ -61,7 +61,8 @@ export const processIo: CommandIo = {
 };
 
 /**
- * Writes to standard output, or to standard error what belongs there. Throws if that fails, because a script must not accept half a listing as complete.
+ * Writes to standard output or standard error. Throws if that fails, because a script must not accept half a listing as
+ * complete.
  * @returns false if the reader has closed the pipe
  * @throws SignalboxError 74
  */

@@ -47,7 +47,7 @@ function canParse(): boolean {
 /**
  * Starts a program with limits for V8's heap. Where the launcher has not passed them, this replaces the process with a new
  * Node that has the same pid, if this Node supports it.
- * @param canReplace  whether a new Node has what this process needs
+ * @param canReplace  whether a new Node inherits everything that this process needs
  */
 function startLimited(limits: readonly string[], start: () => void, canReplace = true): void {
   const { execArgv, execPath, argv, env } = process;
@@ -57,8 +57,8 @@ function startLimited(limits: readonly string[], start: () => void, canReplace =
 }
 
 /**
- * Keeps the socket of systemd open for the Node that replaces this one: at its start, Node marks all descriptors to be closed
- * by an execve(2). Returns whether nothing is lost.
+ * Keeps the socket of systemd open for the Node that replaces this one: at its start, Node marks all descriptors as
+ * close-on-exec. Returns whether the socket, if there is one, stays open.
  */
 function keepSystemdSocket(): boolean {
   if (process.env.LISTEN_PID !== String(process.pid)) return true;
@@ -68,7 +68,7 @@ function keepSystemdSocket(): boolean {
     addon.exports.keepOpen?.(SYSTEMD_SOCKET);
     return addon.exports.keepOpen !== undefined;
   } catch {
-    return false; // the agent tells why
+    return false; // the agent reports why
   }
 }
 

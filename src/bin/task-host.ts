@@ -31,7 +31,7 @@ function reportResult(last: ModuleResult): void {
   try {
     writeAll(1, `\n\x1e${run} ${JSON.stringify({ ...last, ...(reason !== undefined && { reason }) })}\n`);
   } catch {
-    // the worker, which reads it, has ended
+    // the worker, which would read it, has ended
   }
 }
 
@@ -64,7 +64,7 @@ function buildTask(text: string): object {
   };
 }
 
-/** Reads what `checkpoint` saved in an earlier start; undefined if that start saved nothing, or a text that is not JSON. */
+/** Reads the data that an earlier start saved with `checkpoint`; undefined if it saved none, or the file is not JSON. */
 function readLastCheckpoint(): unknown {
   try {
     return JSON.parse(readFileSync(checkpointFile ?? "", "utf8"));

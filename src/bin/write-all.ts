@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 
-/** Writes the whole text synchronously, also to a full pipe. @throws the error of the system */
+/** Writes the whole text synchronously; waits while a pipe is full. @throws the error of the system */
 export function writeAll(descriptor: number, text: string | Uint8Array): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {

@@ -8,7 +8,10 @@ interface PartBoundaryProps {
   children?: ReactNode;
 }
 
-/** A part of the screen. If it fails, the error is shown in its place until the next picture, and the other parts stay usable. */
+/**
+ * A part of the screen. If it fails, its error is shown in its place until the next frame, and the other parts stay
+ * usable.
+ */
 export class PartBoundary extends Component<PartBoundaryProps, { error: unknown }> {
   static override contextType = ThemeContext;
   declare context: React.ContextType<typeof ThemeContext>;

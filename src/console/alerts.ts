@@ -13,10 +13,10 @@ import {
   PUSH_TITLE,
 } from "./terminal/output-sequences.ts";
 
-/** Minimum time between two notifications, ms. What happens meanwhile is told together. */
+/** Minimum time between two notifications, ms. Changes in between are reported together. */
 const PAUSE = 2_000;
 
-/** What there is to tell. */
+/** A notification. */
 export interface AlertNews {
   /** One line; several changes are counted. */
   text: string;
@@ -32,9 +32,9 @@ export class Alerts {
   #toldAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Compares the watched rows with what was seen before. A row that is new in the list is only remembered.
+   * Compares the watched rows with their last states. The state of a row that was just added is only stored.
    * @param now  monotonic clock, ms
-   * @returns what to tell now, if anything
+   * @returns the notification to show now, if any
    */
   check(
     watched: readonly WatchedRow[],
@@ -69,7 +69,7 @@ export class Alerts {
   }
 }
 
-/** How a watched row is. */
+/** The state of a watched row. */
 interface WatchedState {
   /** One clean line, such as `lock orders: held`. */
   text: string;
@@ -92,7 +92,7 @@ function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): 
   return { text, mark: `${text} ${last ?? ""}` };
 }
 
-/** A queue also changes if another run gets it, or if it becomes empty. */
+/** Describes a queue. Its mark also changes if another run gets the lock, or if the queue becomes empty. */
 function describeQueue(
   kind: "lock" | "resource",
   name: string,
@@ -117,10 +117,10 @@ function describeQueue(
   };
 }
 
-/** Tells the user of changes, even if the terminal is not in view. */
+/** Notifies the user of changes, even if the terminal is not visible. */
 export class AlertNotifier {
   readonly #options: NotifierOptions;
-  /** Changes since the user has last pressed a key. */
+  /** Number of changes since the user last pressed a key. */
   #unseen = 0;
 
   constructor(options: NotifierOptions) {
@@ -141,7 +141,7 @@ export class AlertNotifier {
     if (all !== "") write(all);
   }
 
-  /** Restores the title: the user has seen the news, or leaves the console. */
+  /** Restores the title: the user has seen the changes, or leaves the console. */
   restoreTitle(): void {
     const { write, channels } = this.#options;
     if (this.#unseen > 0 && channels.title) write(POP_TITLE);
@@ -152,12 +152,12 @@ export class AlertNotifier {
 interface NotifierOptions {
   write(text: string): void;
   channels: NotificationChannels;
-  /** What the title names: the cluster. */
+  /** The name of the cluster, for the title. */
   name: string;
   sign: string;
 }
 
-/** The ways to reach a user who looks elsewhere. */
+/** The ways to notify a user who is not looking at the terminal. */
 interface NotificationChannels {
   bell: boolean;
   desktop: boolean;
@@ -166,7 +166,7 @@ interface NotificationChannels {
 
 type NotifySetting = "all" | "bell" | "desktop" | "title" | "off";
 
-/** Returns the channels of all ways that are wanted and that the terminal is known to survive. */
+/** Returns the channels that are wanted and that the terminal is known to handle. */
 export function chooseChannels(
   ways: readonly NotifySetting[],
   term: string | undefined,
@@ -177,22 +177,22 @@ export function chooseChannels(
   return { bell: wants("bell"), desktop: !isSimple && wants("desktop"), title: !isSimple && wants("title") };
 }
 
-/** Whether a terminal may show what it does not know, instead of ignoring it. */
+/** Whether a terminal may print sequences that it does not know instead of ignoring them. */
 export function isSimpleTerminal(term: string | undefined): boolean {
   return term === undefined || /^(linux|dumb|cons25|vt\d+)/.test(term);
 }
 
-/** A job is shown once it has run for so long, ms: the end of a shorter one is seen at once. */
+/** Run time after which the progress of a job is shown, ms. The user sees the end of shorter jobs anyway. */
 const SOON = 1_000;
 
 const NONE = "0";
 
-/** Shows in the tab or the task bar of the terminal how far the jobs are, and whether one has failed. */
+/** Shows the progress of the jobs, and whether one has failed, in the tab or task bar of the terminal. */
 export class ProgressNotifier {
   readonly #write: (text: string) => void;
   readonly #isWanted: boolean;
   #shown = NONE;
-  /** When the user has last pressed a key, ms since the epoch. Failures before that are known. */
+  /** When the user last pressed a key, ms since the epoch. The user knows of failures before that. */
   #seenAt = 0;
 
   constructor(write: (text: string) => void, { isWanted }: { isWanted: boolean }) {
@@ -205,7 +205,7 @@ export class ProgressNotifier {
     this.#set(describeProgress(jobs, wall, this.#seenAt));
   }
 
-  /** The user has seen what has failed until now. */
+  /** Call it when the user has seen the failures so far. */
   acknowledge(wall: number): void {
     this.#seenAt = wall;
   }

@@ -15,20 +15,20 @@ import {
 } from "./terminal/output-sequences.ts";
 import { setColourDepth, type Theme } from "./theme/theme.ts";
 
-/** Pictures per second. A second key within this time waits for the next picture. */
+/** Maximum number of frames per second. A second key within the time of a frame waits for the next frame. */
 const MOST_FRAMES = 60;
 
 interface TreePorts {
   getSize: CommandIo["terminal"]["getSize"];
-  /** Whether cells that the terminal erases get the present ground. */
+  /** Whether cells that the terminal erases get the current background. */
   hasErasedGround: boolean;
   /** @returns false if the output is closed */
   write(text: string): boolean;
-  /** A component failed in a way that the other components cannot go on without it. */
+  /** Called when a component has failed and the others cannot continue without it. */
   onDefect(error: unknown): void;
 }
 
-/** Components that Ink shows on the alternate screen of the terminal, and of which it writes only what has changed. */
+/** Shows components on the alternate screen of the terminal. Ink writes only changes. */
 export class ComponentTree {
   readonly #content: ReactNode;
   readonly #output: TerminalOutput;
@@ -57,19 +57,19 @@ export class ComponentTree {
     return !this.#output.isClosed;
   }
 
-  /** Renders the components whose own state has changed, before it returns. */
+  /** Synchronously renders the components whose own state has changed. */
   flush(): void {
     this.#mounted?.instance.rerender(this.#mounted.root);
   }
 
-  /** Resolves when what was rendered last is written. */
+  /** Resolves when the last rendered frame has been written. */
   async waitUntilWritten(): Promise<void> {
     await this.#mounted?.instance.waitUntilRenderFlush();
   }
 
-  /** Forgets what is on the screen: the next picture is written as a whole, on a cleared screen. */
+  /** Discards the knowledge of the screen: the next frame is written as a whole, on a cleared screen. */
   clear(): void {
-    this.#output.isDiscarding = true; // Ink would erase the last picture now, long before the next one is written
+    this.#output.isDiscarding = true; // Ink would erase the last frame at once, long before it writes the next one
     this.#mounted?.instance.clear();
     this.#output.isDiscarding = false;
     this.#output.isToClear = true;
@@ -78,7 +78,7 @@ export class ComponentTree {
   unmount(): void {
     this.#mounted?.instance.unmount();
     this.#mounted = undefined;
-    unload(); // what Ink has registered for the exit writes to standard error, which may be a file, or a terminal that is stopped
+    unload(); // Ink's exit hook would write to standard error, which may be a file, or a terminal that is stopped
   }
 
   #mount(root: ReactNode): Instance {
@@ -106,14 +106,14 @@ export function renderLines(content: ReactNode, app: ConsoleApp): string[] {
   return renderToString(root, { columns }).split("\n").slice(0, height);
 }
 
-/** The terminal as Ink writes to it. */
+/** The output stream to which Ink writes. */
 class TerminalOutput extends EventEmitter {
   readonly isTTY = true;
   columns = 0;
   rows = 0;
   isClosed = false;
   isDiscarding = false;
-  /** Whether the screen is cleared before the next picture: nothing is known of it, or its cells have another ground. */
+  /** Whether to clear the screen before the next frame, because its content is unknown or has another background. */
   isToClear = true;
   links: FileLinks | undefined;
   #theme: Pick<Theme, "finishLine" | "base"> | undefined;
@@ -144,7 +144,7 @@ class TerminalOutput extends EventEmitter {
     return this.links?.link(short) ?? short;
   }
 
-  /** @returns whether cells without colours of their own get others than before */
+  /** @returns whether cells without their own colours look different now */
   updateTheme(theme: Pick<Theme, "finishLine" | "base">): boolean {
     const isOther = this.#theme !== undefined && this.#theme.base !== theme.base;
     this.#theme = theme;
@@ -160,7 +160,7 @@ class TerminalOutput extends EventEmitter {
   }
 }
 
-/** Replaces the keyboard: the console reads keys itself. */
+/** The input stream of Ink. It is silent, because the console reads keys itself. */
 class SilentInput extends EventEmitter {
   readonly isTTY = false;
 }

@@ -36,58 +36,64 @@ import { formatClipboardSequence } from "./terminal/output-sequences.ts";
 import { chooseTheme, dimTheme, type Theme } from "./theme/theme.ts";
 import { listUserKeyActions } from "./user-commands.ts";
 
-/** Columns of a table that are no cells: the mark at its left, and a blank at its right. */
+/** Columns of a table besides its cells: marks at the left, and a blank at the right. */
 const TABLE_MARGIN = 3;
 
-/** Steps of the displayed ages, ms: while someone types, and later. Each change is written. */
+/** Steps in which displayed ages grow, ms: while the user types, and later. Each change is written to the terminal. */
 const STEPS = { active: 1_000, quiet: 10_000 };
 
-/** Minimum time between two explorers while nobody types, ms: a line more or less moves all lines below, and the table's with them. */
+/**
+ * Minimum time between two updates of the explorer while the user does not type, ms: a line more or less moves all
+ * lines below it, and so rewrites those of the table.
+ */
 const QUIET_EXPLORER = 5_000;
 
-/** What the console needs from its process. */
+/** The environment of the console. */
 interface ConsolePorts {
   context: CommandContext;
   io: CommandIo;
   call: Call;
-  /** As the console was started, if another context is shown now. */
+  /** The context with which the console was started, if another one is shown now. */
   first?: OpenedContext;
   /** Whether the background of the terminal is light; undefined if it is not known. */
   getIsLight?(): boolean | undefined;
-  /** Called once, when everything was read for the first time. */
+  /** Called once, when everything has been read for the first time. */
   onFirstRead?(): void;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
   suspend(): void;
   /** Lends the terminal to another program until the promise settles; then repaints everything. */
   lendTerminal<T>(use: () => Promise<T>): Promise<T>;
-  /** Ends everything of the present cluster and shows another one. @param name  undefined: as the console was started */
+  /**
+   * Ends everything of the current cluster and shows another one.
+   * @param name  undefined: the context with which the console was started
+   */
   switchContext(name: string | undefined): void;
   /** Runs an action by its id. */
   act(app: ConsoleApp, id: string): void;
-  /** Discards what is known of the screen, because something else may have written to it. */
+  /** Discards the knowledge of the screen, because another program may have written to it. */
   redraw(): void;
-  /** Whether nobody has typed for a while. */
+  /** Whether the user has not typed for a while. */
   getIsQuiet(): boolean;
   /**
-   * Runs `action` when what is being rendered is on the screen: the terminal has answered after it, or it never answers. Call it while a
-   * picture is rendered.
+   * Runs `action` when the frame that is being rendered is on the screen: when the terminal has answered after it, or
+   * if the terminal never answers. Call it while a frame is rendered.
    */
   runWhenShown(action: () => void): void;
   quit(): void;
 }
 
 /**
- * The console: what it shows, what it consists of, and what it can do. It connects its parts, and knows neither the terminal nor the
- * components, which are rendered again for every picture.
+ * The console: its state, its parts, and its actions. It connects the parts, but knows neither the terminal nor the
+ * components, which are rendered again for every frame.
  */
 export class ConsoleApp {
   readonly ports: ConsolePorts;
-  /** All actions that keys can be bound to, the user's own first. */
+  /** All actions that keys can be bound to, user-defined ones first. */
   readonly actions: readonly KeyAction[];
   readonly keymap: Keymap;
   #state: ConsoleState;
-  /** Goes on while a past state is shown, so that the return takes no time. */
+  /** Continues while a past state is shown, so that the return takes no time. */
   readonly #live: LiveView;
   readonly travel: TimeTravel;
   readonly jobs: Jobs;
@@ -103,14 +109,14 @@ export class ConsoleApp {
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
   readonly etcd: EtcdReader;
-  /** Undefined if the terminal is not known to show links, or they are not wanted. */
+  /** Undefined if the terminal is not known to show links, or if links are disabled. */
   readonly links: FileLinks | undefined;
-  /** A past state has counts of its own. */
+  /** Separate counters for the live state and each past one. */
   #counters = new WeakMap<ShownData, TabCounter>();
   readonly #tables = new Tables();
   readonly #alerts = new Alerts();
   #connectionKind = "opening";
-  /** How many lost changes were logged. */
+  /** Number of lost changes that were logged. */
   #lostChanges = 0;
   #isFirstReadDone = false;
   #dimmed: { of: Theme; theme: Theme } | undefined;
@@ -152,11 +158,11 @@ export class ConsoleApp {
     if (first !== undefined) this.showToast(first, "problem");
   }
 
-  /** What is shown: the live state, or a past one. */
+  /** The displayed state: the live one, or a past one. */
   get liveView(): ShownData {
     return this.travel.view ?? this.#live;
   }
-  /** The events seen so far; in the past, those until then. */
+  /** The events so far; in the past, those up to that time. */
   get events(): EventList {
     const { view } = this.travel;
     if (view === undefined) return this.#events;
@@ -192,7 +198,7 @@ export class ConsoleApp {
     return this.#tables.getTabTable(this.state.tab);
   }
 
-  /** The time that the screen is about, ms since the epoch: the wall clock, or a past time. */
+  /** The time of the displayed state, ms since the epoch: the wall clock, or a past time. */
   getWallTime(): number {
     return this.travel.view?.past.at ?? this.getPresentTime();
   }
@@ -231,7 +237,7 @@ export class ConsoleApp {
       : this.table.length + this.titleHeight;
   }
 
-  /** The lines of the picture above the table: most of the overview, as its table has few rows. */
+  /** Height of the overview above its table. The table has few rows, so the overview takes most of the lines. */
   get pictureHeight(): number {
     const { tab } = this.state;
     const height = tab === "overview" && this.liveView.hasRead ? this.getLayout()?.table?.height : undefined;
@@ -250,14 +256,14 @@ export class ConsoleApp {
     return 1 + this.tableNotes.length + this.pictureHeight + (isEtcdTab(this.state.tab) ? 1 : 0);
   }
 
-  /** Counts the lines of the panel: one that says so if it has none, and one more for the titles of a table. */
+  /** Counts the lines of the panel: one for the text of an empty panel, and one more for the titles of a table. */
   #countPanelLines(): number {
     const { id } = this.state.panel;
     if (id === "problems" || id === "audit") return 1 + (this.getPanelTable()?.length ?? 0);
     return Math.max(1, { events: this.events, jobs: this.jobs.list, log: this.log.lines }[id].length);
   }
 
-  /** Returns the rows of the panel that a cursor can select. A view of text has none. */
+  /** Returns the rows of the panel that a cursor can select. Views of text have none. */
   getPanelRows(): RowList {
     const jobs = this.state.panel.id === "jobs" ? this.jobs.list : [];
     return (
@@ -269,7 +275,7 @@ export class ConsoleApp {
     );
   }
 
-  /** The lists that have a cursor, with the number of rows for which there is room. */
+  /** The lists that have a cursor, with the number of rows that fit. */
   getLists(): CursorLists {
     const { table, explorer, panel } = this.getLayout() ?? {};
     const titles = this.getPanelTable() === undefined ? 0 : 1;
@@ -317,7 +323,7 @@ export class ConsoleApp {
     this.ports.act(this, id);
   }
 
-  /** Changes the console state; the screen follows. */
+  /** Changes the console state, and schedules a repaint. */
   update(change: (state: ConsoleState) => ConsoleState): void {
     const next = change(this.#state);
     if (next === this.#state) return;
@@ -325,12 +331,12 @@ export class ConsoleApp {
     this.notifyChange();
   }
 
-  /** Requests a picture after a change outside the console state. */
+  /** Schedules a repaint after a change outside the console state. */
   notifyChange(): void {
     this.ports.repaint();
   }
 
-  /** @param isTrue  called for every picture: the toast disappears as soon as it returns false */
+  /** @param isTrue  called for every frame: the toast disappears when it returns false */
   showToast(text: string, tone: "held" | "problem" | "quiet" = "quiet", isTrue?: () => boolean): void {
     const until = this.getPresentTime() + TOAST_DURATION;
     this.update((state) => ({ ...state, toast: { text, tone, until, isTrue } }));
@@ -370,8 +376,8 @@ export class ConsoleApp {
   }
 
   /**
-   * Notices changes of watched rows, and shows them. @returns what to tell outside the screen. Data that may be out of date is
-   * no news.
+   * Shows changes of watched rows, unless the data may be outdated.
+   * @returns the notification for outside the screen, if any
    */
   noticeChanges(): AlertNews | undefined {
     const { snapshot, hasRead, connection } = this.#live;
@@ -413,7 +419,7 @@ export class ConsoleApp {
     this.tree.update(inputs, this.getWallTime(), this.theme.signs);
   }
 
-  /** Shows what has changed by now. */
+  /** Applies all received changes now. */
   catchUp(): void {
     this.liveView.catchUp();
     this.notifyChange();
@@ -442,10 +448,10 @@ export class ConsoleApp {
   #logLostChanges(): void {
     const more = this.#live.lostChanges - this.#lostChanges;
     this.#lostChanges += more;
-    if (more > 0) this.log.add(`etcd's watch had lost changes of ${more} keys; they were read again`);
+    if (more > 0) this.log.add(`etcd's watch lost changes of ${more} keys; they were read again`);
   }
 
-  /** Logs when the connection to etcd was lost and when it came back. */
+  /** Logs when the connection to etcd is lost and when it is back. */
   #logConnectionChange(): void {
     const { kind, fault } = this.#live.connection;
     if (kind === this.#connectionKind) return;

@@ -11,7 +11,7 @@ export const execute: CommandExecutor<ConsoleFlags> = async (call, io) => {
   const view = parseViewFlag(call);
   const isPlain = call.flags.plain !== undefined || (io.env.TERM === "dumb" && !call.flags.once);
   const flags = isPlain ? { ...call.flags, plain: true as const } : call.flags;
-  const quiet = { ...call, flags, verbosity: -1 }; // nothing may be written beside the screen
+  const quiet = { ...call, flags, verbosity: -1 }; // only the screen may be written
   if (call.flags.once) {
     const size = parseSizeFlag(call, io);
     const { printConsoleOnce } = await import("./once.tsx");

@@ -22,17 +22,20 @@ import { joinCellTexts, type RowModel } from "./theme/Row.tsx";
 export interface Display {
   /** Takes over the terminal. */
   begin(): void;
-  /** Keys are unambiguous from now on, because the terminal offers it. */
-  codeKeys(): void;
+  /** Switches to unambiguous key codes, which the terminal offers. */
+  enableCodedKeys(): void;
   /** Gives the terminal back, finally or for a suspend. */
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
   show(app: ConsoleApp): boolean;
-  /** Renders overlays that a key has changed or opened, so that the next key acts on them. @param isAll  more than the state of overlays has changed */
+  /**
+   * Renders overlays that a key has changed or opened, so that the next key acts on their new state.
+   * @param isAll whether more than the state of overlays has changed
+   */
   update(app: ConsoleApp, isAll: boolean): void;
-  /** Resolves when what the last call of `show` shows was written. */
+  /** Resolves when the frame of the last call of `show` has been written. */
   waitUntilWritten(): Promise<void>;
-  /** Discards what is known of the screen. */
+  /** Discards the knowledge of the screen. */
   forget(): void;
   /** Hands an event of the mouse to the part of the screen at its position. */
   handleMouse(event: MouseEvent): void;
@@ -61,7 +64,7 @@ export class ScreenDisplay implements Display {
     this.#io.writeOutput(this.#modes.on);
   }
 
-  codeKeys(): void {
+  enableCodedKeys(): void {
     if (this.#keyboard === "plain") this.#keyboard = "wanted";
   }
 
@@ -100,7 +103,7 @@ export class ScreenDisplay implements Display {
 
 /** Columns of spoken lines. The terminal wraps longer ones. */
 const SPOKEN_WIDTH = 100;
-/** The screen on which overlays are rendered so that they can be read: their content is as wide as a spoken line. */
+/** The screen for which overlays are rendered to be read aloud: their content is as wide as a spoken line. */
 const SPOKEN_SCREEN = { width: SPOKEN_WIDTH + 6, height: 206 };
 
 /**
@@ -109,7 +112,7 @@ const SPOKEN_SCREEN = { width: SPOKEN_WIDTH + 6, height: 206 };
  */
 export class PlainDisplay implements Display {
   readonly #io: CommandIo;
-  /** Nothing of it is written: overlays tell the lines. */
+  /** Renders overlays, from which the lines are taken. Its output is not written. */
   readonly #tree: ComponentTree;
   #location = "";
   #toast: unknown;
@@ -150,7 +153,7 @@ export class PlainDisplay implements Display {
 
   async waitUntilWritten(): Promise<void> {}
 
-  codeKeys(): void {}
+  enableCodedKeys(): void {}
 
   handleMouse(): void {}
 
@@ -193,7 +196,7 @@ export class PlainDisplay implements Display {
   }
 }
 
-/** Renders what has the keyboard as lines that make sense when read aloud one after the other. */
+/** Renders the focused pane or overlay as lines that make sense when read aloud one after the other. */
 function renderSpokenLines(app: ConsoleApp): string[] {
   const overlay = app.overlays.text;
   if (overlay !== undefined) {
@@ -216,7 +219,7 @@ function renderSpokenLines(app: ConsoleApp): string[] {
   }
 }
 
-/** Returns the texts of rows, without blank ones. */
+/** Returns the texts of rows. Leaves out blank rows. */
 function formatRows(rows: readonly RowModel[]): string[] {
   return rows.map(({ cells }) => joinCellTexts(cells)).filter((line) => line.trim() !== "");
 }

@@ -22,36 +22,36 @@ export function canShowLinks(env: CommandIo["env"]): boolean {
   const { FORCE_HYPERLINK = "", TERM = "", TERM_PROGRAM = "", TERM_PROGRAM_VERSION = "" } = env;
   if (FORCE_HYPERLINK !== "") return FORCE_HYPERLINK !== "0";
   if (detectColourDepth(env) === undefined) return false;
-  // What draws the screen is then tmux or screen: the other variables are those of the terminal around it.
+  // tmux or screen draws the screen then, and the other variables are those of the terminal around it.
   if ((env.TMUX || env.STY || /^(?:screen|tmux)/.test(TERM)) && TERM_PROGRAM !== "tmux") return false;
   const oldest = PROGRAMS[TERM_PROGRAM];
   if (oldest !== undefined) return TERM_PROGRAM_VERSION.localeCompare(oldest, "en", { numeric: true }) >= 0;
   return TERMS.test(TERM) || env.WT_SESSION !== undefined || Number(env.VTE_VERSION) > 5_000;
 }
 
-/** A page of the documentation in a message, which is not the end of another path. It may follow a sequence of colours. */
+/** A page of the documentation in a message. It must not be the end of another path, but may follow a colour sequence. */
 const PAGE = /(?<=^|[^\w./-]|\[[\d;]*m)docs\/[a-z0-9-]+\.md(?![\w/-])/g;
 
 /** Turns names of files into links (OSC 8) in what is written to the terminal. A link takes as many columns as its name. */
 export class FileLinks {
   readonly #folder: string;
   readonly #host: string;
-  /** By the name of the page; as it is, if there is no such file. */
+  /** Links by the name of the page. The name itself, if there is no such file. */
   readonly #pages = new Map<string, string>();
   #written: { text: string; link: string } | undefined;
 
-  /** @param folder  in which `docs/` is @param host  of the files: the terminal may be on another one */
+  /** @param folder  the one that contains `docs/` @param host  the host of the files: the terminal may be on another one */
   constructor(folder: string, host: string) {
     this.#folder = folder;
     this.#host = host;
   }
 
-  /** Links the path of a file that the console has written. @param text  as it is shown */
+  /** Makes the path of a file that the console has written a link. @param text  as it is shown */
   setWritten(text: string, path: string): void {
     this.#written = { text, link: this.#format(text, path) };
   }
 
-  /** @param output  a picture, or the changes of one */
+  /** @param output  a frame, or changes of one */
   link(output: string): string {
     const { text, link } = this.#written ?? {};
     const linked = text && link ? output.replaceAll(text, () => link) : output;
@@ -65,7 +65,7 @@ export class FileLinks {
     return linked;
   }
 
-  /** Nothing in a path can end the sequence: a URL has no control characters. */
+  /** Formats a link. The path becomes a URL, which has no control characters that could end the sequence. */
   #format(text: string, path: string): string {
     const url = pathToFileURL(path);
     url.hostname = this.#host;

@@ -18,20 +18,23 @@ import { dependsOnBackground } from "./theme/theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;
-/** The first frame waits so long for data, ms: a frame without data would be replaced at once, and takes as long to build. */
+/**
+ * How long the first frame waits for data, ms. A frame without data takes as long to build, and would be replaced at
+ * once.
+ */
 const FIRST_DATA = 700;
 
-/** Without a key for so long, ms, less is written: the next key brings everything up to date. */
+/** Time without a key after which less is written, ms. The next key brings everything up to date. */
 const QUIET = 10_000;
 
 /** Runs the console on a terminal. */
 export class InteractiveConsole {
   readonly #io: CommandIo;
-  /** As the console was started. */
+  /** The context with which the console was started. */
   readonly #first: OpenedContext;
   #context: CommandContext;
   #app: ConsoleApp;
-  /** The last switch to another context: the next one begins when it has ended. */
+  /** The last switch to another context. The next one starts when it has ended. */
   #switch = Promise.resolve();
   readonly #display: Display;
   readonly #terminal: TerminalSession;
@@ -42,14 +45,14 @@ export class InteractiveConsole {
     (event) => this.#guard(() => this.#handleInput(event)),
     (report) => this.#handleReport(report),
   );
-  /** Undefined if the terminal would not understand it, and for plain lines. */
+  /** Undefined if the terminal would not understand queries, and for plain lines. */
   readonly #query: TerminalQuery | undefined;
   #isAnswerExpected = false;
   readonly #notifier: AlertNotifier;
   readonly #progress: ProgressNotifier;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
-  /** Whether anything has changed since the last rendering besides the state of overlays. */
+  /** Whether anything but the state of overlays has changed since the last rendering. */
   #hasChanged = false;
   /** Whether the first frame still waits for data. */
   #isHeld = true;
@@ -120,7 +123,10 @@ export class InteractiveConsole {
     });
   }
 
-  /** Shows another context. If it cannot be used, the present one stays. If its cluster does not answer, it is shown all the same. */
+  /**
+   * Shows another context. If it cannot be used, the current one stays. If its cluster does not answer, it is shown
+   * nevertheless.
+   */
   async #switchContext(name: string | undefined): Promise<void> {
     try {
       const opened = await openContext(this.#first, this.#io, name);
@@ -141,7 +147,7 @@ export class InteractiveConsole {
     }
   }
 
-  /** Ends what follows a cluster, and stores the preferences. @returns the files of texts that were not stored */
+  /** Ends the views of a cluster, and stores the preferences. @returns the files of texts that were not stored */
   #endApp(app: ConsoleApp): string[] {
     app.overlays.closeAll();
     app.end();
@@ -179,7 +185,7 @@ export class InteractiveConsole {
       onChange: () => this.#repaint(),
       onKeyboard: () => {
         this.#keys.expectCodedKeys();
-        this.#display.codeKeys();
+        this.#display.enableCodedKeys();
         this.#repaint();
       },
       onExpecting: (isExpected: boolean) => {
@@ -190,7 +196,10 @@ export class InteractiveConsole {
     return new TerminalQuery(ports, { about });
   }
 
-  /** While an answer is due, its first byte is not taken for the Escape key so soon. */
+  /**
+   * Tells the key reader whether an answer is due. An Escape may then begin the answer, so the reader waits longer for
+   * the rest.
+   */
   #updateExpectation(): void {
     this.#keys.expectReport(this.#isAnswerExpected || this.#shownQuery.openQuestions > 0);
   }
@@ -241,12 +250,12 @@ export class InteractiveConsole {
     this.#progress.acknowledge(this.#app.getPresentTime());
     if (this.#isDue) this.#catchUpWithKeys();
     dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
-    if (this.#isQuiet) this.#app.catchUp(); // not before: a click is meant for what is shown
+    if (this.#isQuiet) this.#app.catchUp(); // after the event: a click is meant for the displayed rows
     this.#lastKeyAt = this.#context.clock.now();
-    if (this.#app.overlays.top !== undefined) this.#repaint(); // an overlay does not tell that its own state has changed
+    if (this.#app.overlays.top !== undefined) this.#repaint(); // overlays do not report changes of their own state
   }
 
-  /** A key acts on what the keys before it have led to, even if the terminal has not shown that yet. */
+  /** Applies the effects of earlier keys, so that a key acts on them even if the terminal has not shown them yet. */
   #catchUpWithKeys(): void {
     this.#app.refreshDerivedState();
     if (this.#terminal.isOn && !this.#isHeld) this.#display.update(this.#app, this.#hasChanged);

@@ -30,7 +30,7 @@ export function dispatchMouse(root: DOMElement, event: MouseEvent): void {
   handle({ ...event, column: column - left, row: row - top, origin: { column, row } });
 }
 
-/** Finds the innermost area at a position. What is rendered later is above what is rendered before. */
+/** Finds the innermost area at a position. Elements that are rendered later are above earlier ones. */
 function findArea(
   element: DOMElement,
   parent: { left: number; top: number },

@@ -29,7 +29,7 @@ export async function printConsoleOnce(
     act: () => {},
     redraw: () => {},
     getIsQuiet: () => false,
-    runWhenShown: () => {}, // nobody presses a key
+    runWhenShown: () => {}, // no key is pressed
     quit: () => {},
   });
   if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));
@@ -48,7 +48,7 @@ export async function printConsoleOnce(
     }
     app.liveView.catchUp();
     app.refreshDerivedState();
-    renderLines(<Screen />, app); // the first picture tells the table how wide it wants to be
+    renderLines(<Screen />, app); // the first frame determines the wanted width of the table
     const lines = renderLines(<Screen />, app);
     const { finishLine, base } = app.theme;
     const shown = lines.map((line) => finishLine(line.trimEnd()));

@@ -33,7 +33,7 @@ export function listUserKeyActions(commands: readonly UserCommand[]): KeyAction[
   }));
 }
 
-/** What a user command sees besides its row. */
+/** The inputs of a user command besides its row. */
 interface UserCommandContext {
   readonly snapshot: Pick<Snapshot, "queues" | "executions">;
   readonly settings: Pick<Settings, "prefix" | "context" | "readOnly">;
@@ -42,15 +42,15 @@ interface UserCommandContext {
 /** A user command that can be started. */
 export interface BuiltUserCommand {
   readonly argv: readonly [string, ...string[]];
-  /** Variables beside those of the console. Empty ones replace variables that the console was started with. */
+  /** Variables in addition to those of the console. Empty ones replace variables that the console was started with. */
   readonly env: Readonly<Record<string, string>>;
-  /** The same as a line for a shell, to show and to copy. */
+  /** The same command as a line for a shell, to show and to copy. */
   readonly line: string;
 }
 
 /**
- * Builds a user command for a row. The values of the row go into the environment, never into the text: the shell does not
- * parse them, whatever a lock is called.
+ * Builds a user command for a row. The values of the row are passed in the environment and never become part of the
+ * text, so the shell does not parse names of locks.
  * @returns the command, or why it cannot run for this row: a value that it uses is missing, or looks like an option
  */
 export function buildUserCommand(
@@ -72,7 +72,7 @@ export function buildUserCommand(
     argv: ["/bin/sh", "-c", command],
     env: {
       ...values,
-      // Calls of signalbox reach the cluster that is shown, and change no more than the console.
+      // Calls of signalbox must reach the displayed cluster, and must not change more than the console may.
       SIGNALBOX_CONTEXT: context.settings.context ?? "",
       ...(context.settings.readOnly && { SIGNALBOX_READ_ONLY: "true" }),
     },
@@ -83,7 +83,7 @@ export function buildUserCommand(
 function findValueFault(name: string, value: string, isNeeded: boolean): string | undefined {
   if (value === "") return isNeeded ? `this row has no ${name}` : undefined;
   if (value.includes("\0")) return `${name} contains a NUL character`;
-  // `ssh -oProxyCommand=…` runs a program. Also if the text does not use it: a program that it starts may.
+  // `ssh -oProxyCommand=…` runs a program. Checked even if the text does not use the value: a program that it starts may.
   return value.startsWith("-")
     ? `${name} ${quoteText(value)} begins with "-": programs would take it for an option`
     : undefined;
@@ -96,11 +96,11 @@ function collectValues(
   const values = { NAME: "", KIND: "", HOST: "", RUN: "", PREFIX: prefix, CONTEXT: context };
   const row = toActionable(subject);
   if (row === undefined) return values;
-  // The holder of now is not the run that has ended.
+  // An ended run has no values for RUN and HOST: the current holder is another run.
   const isEnded = subject?.kind === "record" && subject.isEndedRun === true;
   const runs = isEnded ? [] : listRuns(row, snapshot);
   const [{ run = "", host = "" } = {}] = runs.length === 1 ? runs : [];
-  // The kind of a drain is what it drains: `signalbox undrain "$KIND" "$NAME"`.
+  // The kind of a drain is that of its target: `signalbox undrain "$KIND" "$NAME"`.
   const kind = row.kind === "drain" ? row.scope : row.kind;
   const isHost = kind === "host";
   return { ...values, NAME: row.name, KIND: kind, HOST: isHost ? row.name : host, RUN: run };

@@ -1,7 +1,7 @@
 import type { Store } from "./store.ts";
 
 /** Creates a store that replaces the given functions of another store, and passes all other calls on to it. */
-export function delegateStore(store: Store, own: Partial<Store>): Store {
+export function delegateStore(store: Store, overrides: Partial<Store>): Store {
   return {
     grant: (...args) => store.grant(...args),
     renew: (...args) => store.renew(...args),
@@ -16,6 +16,6 @@ export function delegateStore(store: Store, own: Partial<Store>): Store {
     listMembers: (...args) => store.listMembers(...args),
     readUsers: (...args) => store.readUsers(...args),
     close: () => store.close(),
-    ...own,
+    ...overrides,
   };
 }

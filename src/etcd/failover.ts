@@ -29,8 +29,8 @@ class MemberLatency {
   }
 
   /**
-   * Returns how long an only member may be silent before a first attempt on it fails, ms: half the attempt timeout
-   * while it has been quick. A member that has answered another call since is only slow and gets the full timeout.
+   * Returns how long the only member may be silent before a first attempt on it fails, ms: half the attempt timeout
+   * if it has been quick so far. A member that has answered another call since is only slow and gets the full timeout.
    */
   computeSilenceTimeout({ attempt }: Timeouts): number {
     return Math.min(attempt, Math.max(attempt / 2, 4 * this.#slowest));
@@ -82,10 +82,10 @@ function startCall<T>(
   let failures = 0;
   let isSettled = false;
 
-  const settle = (tell: () => void) => {
+  const settle = (report: () => void) => {
     if (isSettled) return;
     isSettled = true;
-    tell();
+    report();
     timers.abort(OVER);
     for (const { control } of flights)
       control.abort(new StoreError("unavailable", "another attempt was faster"));
@@ -136,7 +136,7 @@ function startCall<T>(
       runAfter(hedge, () => {
         if (flights.has(flight)) launch();
       });
-    limit(flight, within, latency.computeSilenceTimeout(timeouts) * 2 ** before);
+    startTimers(flight, within, latency.computeSilenceTimeout(timeouts) * 2 ** before);
     attempt(member, { signal: flight.control.signal, fresh: before > 0 }).then(
       (value) => succeed(flight, value),
       (error) => fail(flight, error),
@@ -144,10 +144,10 @@ function startCall<T>(
   };
 
   /**
-   * @param silent  time, ms, after which an attempt on the only member fails if that member has sent nothing else
-   * meanwhile
+   * Starts the timers of an attempt.
+   * @param silent  time, ms, after which an attempt on the only member fails if that member has sent nothing since
    */
-  const limit = (flight: InFlightAttempt, within: number, silent: number) => {
+  const startTimers = (flight: InFlightAttempt, within: number, silent: number) => {
     const { member, startedAt } = flight;
     runAfter(within, () => expire(flight, within));
     const hasOthers = members.length - unusable.size > 1; // a copy goes to another member sooner
@@ -157,7 +157,7 @@ function startCall<T>(
     });
   };
 
-  /** A member that has answered another call meanwhile is only slow. */
+  /** Reports a member that may be dead. One that has answered another call meanwhile is only slow. */
   const suspect = ({ member, startedAt }: InFlightAttempt) => {
     if (!latency.hasMessageSince(member, startedAt)) failover.onSuspect(member);
   };

@@ -59,7 +59,7 @@ export function createStatusError(
   return new MemberError(kind, advice, `${endpoint}: ${text}${hint}`, { cause });
 }
 
-/** Whether etcd refused a login because authentication is disabled. Only the text says so: its code has other meanings too. */
+/** Whether etcd refused a login because authentication is disabled. Only the text tells: the code has other meanings too. */
 export function isAuthenticationOff(error: unknown): boolean {
   return error instanceof MemberError && error.message.endsWith("authentication is not enabled");
 }
@@ -111,8 +111,9 @@ export function createSocketError(endpoint: string, error: unknown): MemberError
 }
 
 /**
- * Explains a connection to an endpoint that ended in the TLS handshake over gRPC, whose text has the message of Node. A
- * connection that was never made and was reset has accepted the connection of TCP.
+ * Explains a gRPC error whose connection ended in the TLS handshake. The text of gRPC contains the message of Node. A
+ * reset without an established connection means that TCP was connected, so the handshake was cut.
+ * @returns undefined for other errors
  */
 export function explainTlsCut(endpoint: string, text: string): string | undefined {
   const isCut =
@@ -122,8 +123,8 @@ export function explainTlsCut(endpoint: string, text: string): string | undefine
 }
 
 /**
- * Explains why a TLS connection was not made.
- * @param text  the message of Node or OpenSSL; of gRPC, which has it in its own
+ * Explains why a TLS connection was not established.
+ * @param text  the message of Node or OpenSSL, or one of gRPC that contains it
  * @returns undefined for other faults
  */
 export function explainTlsFault(text: string): string | undefined {

@@ -6,7 +6,7 @@ import { parseEndpoint } from "./endpoint.ts";
 import type { StoreOptions, TlsOptions } from "./options.ts";
 import { buildSecureContext } from "./tls.ts";
 
-/** What a member publishes outside its API. Undefined fields are not available. */
+/** Data that a member publishes outside its API. Undefined fields are not available. */
 export interface MemberMetrics {
   /** The etcd version, e.g. `3.5.30`. */
   version: string | undefined;
@@ -16,7 +16,10 @@ export interface MemberMetrics {
   compacted: bigint | undefined;
   /** The member's wall clock minus the local one lies between these, ms. */
   clock: { least: number; most: number } | undefined;
-  /** `--auto-compaction-retention` of its command line, if it was read. A configuration file or variable may set it too. */
+  /**
+   * `--auto-compaction-retention` on its command line, if that was read. A configuration file or variable may set it
+   * instead.
+   */
   autoCompaction?: string | undefined;
 }
 
@@ -49,8 +52,8 @@ export async function readMemberMetrics(
 }
 
 /**
- * Reads for how long a member keeps past states, from the command line that it publishes.
- * @returns undefined if that does not say it; never throws
+ * Reads how long a member keeps past revisions, from the command line that it publishes.
+ * @returns undefined if the command line does not set it or cannot be read; never throws
  */
 export async function readAutoCompaction(
   url: string,
@@ -105,7 +108,7 @@ async function readPage(
       });
     });
     request.on("error", fail);
-    // With a listener of its own: Node.js 22 may collect a timeout to which only an `AbortSignal.any` listens.
+    // Needs its own listener: Node.js 22 may collect a timeout signal that is only a source of an `AbortSignal.any`.
     listenForAbort(AbortSignal.timeout(WITHIN), () => request.destroy(new Error("no answer")));
   } catch {
     fail(); // the certificates cannot be used
@@ -126,10 +129,10 @@ export async function readMemberClocks(
   wall: () => number,
   signal: AbortSignal,
 ): Promise<MemberClock[]> {
-  const asked = endpoints.map(async (text) => {
+  const readings = endpoints.map(async (text) => {
     const endpoint = parseEndpoint(text, tls !== undefined).url;
     const { clock } = await readPage(`${endpoint}/version`, tls, wall, signal);
     return clock === undefined ? [] : [{ endpoint, ...clock }];
   });
-  return (await Promise.all(asked)).flat();
+  return (await Promise.all(readings)).flat();
 }

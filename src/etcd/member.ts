@@ -64,7 +64,10 @@ export class MemberError extends StoreError {
   }
 }
 
-/** Builds the error of a call that failed on several members. @param kind  by default the one that all have, else `unavailable` */
+/**
+ * Builds the error of a call that failed on several members.
+ * @param kind  by default the one that all have, else `unavailable`
+ */
 export function joinErrors(causes: readonly StoreError[], kind?: StoreErrorKind): StoreError {
   const [first] = causes;
   const isSame = causes.every((cause) => cause.kind === first?.kind);

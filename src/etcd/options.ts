@@ -6,13 +6,16 @@ import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 export interface StoreOptions {
   /** `host`, `host:2379`, `http://…` or `https://…`; one or more. */
   endpoints: string[];
-  /** The cluster of the endpoints. Responses from another cluster are rejected. Default: the remembered one, else the first one that answers. */
+  /**
+   * The cluster of the endpoints. Responses from another one are rejected. Default: the remembered cluster, else the
+   * first that answers.
+   */
   clusterId?: bigint;
   /** Where this host remembers the cluster of these endpoints. Default: nowhere. */
   clusterMemory?: ClusterMemory;
   /** `http` is etcd's JSON gateway, `grpc` the npm client etcd3. Default `auto`. */
   transport?: "auto" | "http" | "grpc";
-  /** `auto` means `grpc` where it can be used: for a process that runs long, and may take longer to start. */
+  /** `auto` means `grpc` if possible: for a long-running process, which may take longer to start. */
   prefersGrpc?: boolean;
   user?: string;
   password?: string;
@@ -22,7 +25,7 @@ export interface StoreOptions {
   allowPlaintextPassword?: boolean;
   tls?: TlsOptions;
   timeouts?: Partial<Timeouts>;
-  /** Put all watches on one stream, for a process with many. Not possible with a login, or over gRPC. */
+  /** Put all watches on one stream, for a process with many watches. Has no effect with a login or over gRPC. */
   sharesWatches?: boolean;
 }
 
@@ -37,7 +40,7 @@ export interface TlsOptions {
   insecureSkipVerify?: boolean;
 }
 
-/** What the store needs from its process. */
+/** The environment of a store. */
 export interface StorePorts {
   clock: Clock;
   /**
@@ -60,9 +63,9 @@ export interface CheckedOptions extends StoreOptions {
 export function checkStoreOptions(options: StoreOptions): CheckedOptions {
   const { tls, user, password } = options;
   const parsed = options.endpoints.map((text) => parseEndpoint(text, tls !== undefined));
-  if (parsed.length === 0) throw new ConfigError("no endpoint of etcd is configured");
+  if (parsed.length === 0) throw new ConfigError("no endpoint of etcd is configured; set endpoints");
   if ((tls?.cert === undefined) !== (tls?.key === undefined)) {
-    throw new ConfigError("a client certificate needs both the certificate and its key");
+    throw new ConfigError("a client certificate needs both the certificate and its key; set cert and key");
   }
   if ((user === undefined) !== (password === undefined)) {
     throw new ConfigError(
@@ -73,7 +76,7 @@ export function checkStoreOptions(options: StoreOptions): CheckedOptions {
   if (open && tls) throw new ConfigError(`TLS is configured, but ${open.url} is not https`);
   if (open && password !== undefined && !options.allowPlaintextPassword) {
     throw new ConfigError(
-      `the password would be sent to ${open.url} without TLS: use https, or allow it explicitly`,
+      `the password would be sent to ${open.url} without TLS; use https, or set allowPlaintextPassword`,
     );
   }
   return { ...options, parsed, transport: chooseTransport(options) };
@@ -93,8 +96,8 @@ export function chooseTransport(options: StoreOptions): "http" | "grpc" {
 /** All times in milliseconds. */
 export interface Timeouts {
   /**
-   * Limit for a first attempt. If there is only one member, and it was quick before and is silent now, the limit is
-   * half of it. Each further attempt on the same member gets twice as long. Default 2,000.
+   * Limit for a first attempt. If the only member was quick before and is silent now, half of it. Each further attempt
+   * on the same member gets twice as long. Default 2,000.
    */
   attempt: number;
   /**

@@ -16,9 +16,9 @@ export { buildPrefixRange } from "../protocol/txn.ts";
 /**
  * The store port: the interface through which the rest of signalbox uses etcd. It is independent of gRPC and HTTP.
  *
- * Shapes. Keys are "binary strings" with one character per byte (latin1), so that every key, also one written by hand,
- * survives a round trip. Values are UTF-8 text; bytes that are not valid UTF-8 become U+FFFD. Revisions and session ids
- * are bigint. Times to live are whole seconds.
+ * Shapes. Keys are "binary strings" with one character per byte (latin1), so that every key, including one written by
+ * hand, survives a round trip. Values are UTF-8 text; bytes that are not valid UTF-8 become U+FFFD. Revisions and
+ * session ids are bigint. Times to live are whole seconds.
  *
  * Delivery. A call may be applied zero times, once, or more than once before it returns or fails, because adapters
  * retry on another member and hedge. Every mutation must therefore be safe to repeat: transactions through their
@@ -42,7 +42,7 @@ export interface Store {
   readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined>;
   /** Lists the keys of a session, as one member knows them; empty when it is gone. Changes nothing. */
   listSessionKeys(id: bigint, signal?: AbortSignal): Promise<string[]>;
-  /** Lists the ids of all sessions, also those of other programs, as one member knows them. */
+  /** Lists the ids of all sessions, including those of other programs, as one member knows them. */
   listSessions(signal?: AbortSignal): Promise<bigint[]>;
   /** Ends a session and deletes its keys. Succeeds when the session is already gone. */
   revoke(id: bigint, signal?: AbortSignal): Promise<void>;

@@ -1,10 +1,10 @@
 import { createSecureContext, type SecureContext } from "node:tls";
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, getErrorMessage } from "../base/errors.ts";
 import type { TlsOptions } from "./options.ts";
 
 /**
  * Parses the certificates.
- * @param what  they are, for the message
+ * @param what  names the certificates in the message
  * @throws ConfigError when they are not PEM or the key does not match
  */
 export function buildSecureContext(
@@ -14,7 +14,6 @@ export function buildSecureContext(
   try {
     return createSecureContext({ ca, cert, key });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigError(`${what} cannot be used: ${why}`, { cause });
+    throw new ConfigError(`${what} cannot be used: ${getErrorMessage(cause)}`, { cause });
   }
 }

@@ -25,7 +25,7 @@ import {
 
 // The fields of etcd's responses that signalbox reads. JSON omits zeros, so all are optional.
 
-/** A 64-bit integer: decimal digits in JSON; over gRPC also its halves, in the frequent calls. */
+/** A 64-bit integer: decimal digits, or in the frequent calls over gRPC its two halves. */
 type WireInteger =
   | string
   | number
@@ -117,7 +117,7 @@ export interface WireMemberList {
   members?: { ID?: string; name?: string; clientURLs?: string[]; isLearner?: boolean }[];
 }
 
-/** How a transport represents bytes. */
+/** The representation of bytes in a transport. */
 export interface ByteCodec<B> {
   fromKey(key: string): B;
   fromText(text: string): B;
@@ -126,7 +126,7 @@ export interface ByteCodec<B> {
 }
 
 const RESULT = { equal: 0, greater: 1, less: 2, notEqual: 3 } as const;
-/** What is compared: its number, and the field with the value. */
+/** The targets of comparisons: their numbers, and the fields with the values. */
 const COMPARED = {
   create: [1, "create_revision"],
   mod: [2, "mod_revision"],

@@ -1,6 +1,6 @@
 /**
  * Reads the resource limits of a process from the kernel. Every run needs them before it makes its claim. This file
- * uses no regular expressions, except to unescape a path: the first use of one costs as much as reading a file.
+ * uses no regular expressions, except to unescape a path: the first use of each takes as long as reading a file.
  */
 
 /** Reads a kernel file. Returns undefined if it does not exist or cannot be read. */
@@ -45,7 +45,7 @@ export function readCgroupLimits(read: KernelFileReader): CgroupLimits {
   const mounts = parseMounts(read("/proc/self/mountinfo") ?? "");
   const limits = { cpus: Number.POSITIVE_INFINITY, memory: Number.POSITIVE_INFINITY };
   for (const mount of mounts) {
-    const membership = memberships.find((one) => isSameHierarchy(one, mount));
+    const membership = memberships.find((candidate) => isSameHierarchy(candidate, mount));
     if (membership === undefined) continue;
     for (const directory of listDirectories(mount, membership.path)) {
       limits.cpus = Math.min(limits.cpus, readCpuLimit(directory, mount, read));
@@ -74,7 +74,7 @@ export function parseMounts(text: string): CgroupMount[] {
     const [type, , options = ""] = right.split(" ");
     if (root === undefined || point === undefined || (type !== "cgroup" && type !== "cgroup2")) return [];
     const controllers =
-      type === "cgroup2" ? undefined : options.split(",").filter((one) => CONTROLLERS.includes(one));
+      type === "cgroup2" ? undefined : options.split(",").filter((option) => CONTROLLERS.includes(option));
     return controllers?.length === 0
       ? []
       : [{ root: unescapePath(root), point: unescapePath(point), controllers }];
@@ -91,7 +91,7 @@ function isSameHierarchy(membership: CgroupMembership, mount: CgroupMount): bool
   if (membership.controllers === undefined || mount.controllers === undefined) {
     return membership.controllers === mount.controllers;
   }
-  return mount.controllers.some((one) => membership.controllers?.includes(one));
+  return mount.controllers.some((controller) => membership.controllers?.includes(controller));
 }
 
 /**

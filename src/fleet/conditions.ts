@@ -72,7 +72,7 @@ export function describeUnmet({ condition, values }: ConditionReading): string {
  */
 export function findConditionFault(condition: string): string | undefined {
   const isKnown = (name: string) => MEASURES.has(name) || /^[A-Z][A-Z0-9_]*$/.test(name);
-  // No usual divisor becomes 0 with it.
+  // With e, divisors such as `CPU - 2` do not become 0.
   const result = evaluateComparison(condition, (name) => (isKnown(name) ? Math.E : undefined));
   return "fault" in result ? `${result.fault}; ${EXAMPLE}` : undefined;
 }

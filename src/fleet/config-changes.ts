@@ -125,13 +125,13 @@ function formatFieldChanges({ before = {}, after = {} }: Pick<ResourceChange, "b
 /** Formats the number of changes: `2 groups and 1 resource set, 1 group deleted`. */
 export function formatChangeCount(changes: readonly ConfigChange[]): string {
   const count = (kind: ConfigChange["kind"], isGone: boolean) =>
-    changes.filter((one) => one.kind === kind && (one.after === undefined) === isGone).length;
-  const told = ([false, true] as const).flatMap((isGone) => {
+    changes.filter((change) => change.kind === kind && (change.after === undefined) === isGone).length;
+  const clauses = ([false, true] as const).flatMap((isGone) => {
     const parts = (["group", "resource"] as const).flatMap((kind) => {
       const number = count(kind, isGone);
       return number === 0 ? [] : pluralize(number, kind);
     });
     return parts.length === 0 ? [] : `${parts.join(" and ")} ${isGone ? "deleted" : "set"}`;
   });
-  return told.join(", ");
+  return clauses.join(", ");
 }

@@ -7,7 +7,7 @@ export interface Configuration {
   readonly resources: ReadonlyMap<string, ResourceConfig>;
 }
 
-/** The kinds of things that the document of a site has. */
+/** The kinds of objects in the document of a site. */
 export const SITE_KINDS = ["groups", "resources", "calendars", "schedules"] as const;
 export type SiteKind = (typeof SITE_KINDS)[number];
 

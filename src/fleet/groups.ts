@@ -22,8 +22,8 @@ export function parseGroup(text: string): readonly string[] | undefined {
 /** Parses the value of a group like `parseGroup`, but returns what is wrong if it is malformed. */
 export function parseGroupMembers(text: string): ParseResult<readonly string[]> {
   const value = parseJson(text);
-  const held = Array.isArray(value) || typeof value === "string" ? value : Object(value).members;
-  const members: unknown = typeof held === "string" ? [held] : held;
+  const given = Array.isArray(value) || typeof value === "string" ? value : Object(value).members;
+  const members: unknown = typeof given === "string" ? [given] : given;
   if (!Array.isArray(members)) return { fault: `${quoteText(text)} is not a JSON list of hosts and groups` };
   for (const member of members) {
     if (typeof member !== "string") return { fault: `${quoteText(JSON.stringify(member))} is not a name` };
@@ -170,20 +170,20 @@ export function findGroupCycles(groups: Groups): string[][] {
 
 function descend(groups: Groups, start: string, done: Set<string>, found: string[][]): void {
   const path: { name: string; rest: Iterator<string> }[] = [];
-  const place = new Map<string, number>(); // index in `path`
+  const indexes = new Map<string, number>(); // in `path`
   const enter = (name: string) => {
-    place.set(name, path.push({ name, rest: (groups.get(name) ?? [])[Symbol.iterator]() }) - 1);
+    indexes.set(name, path.push({ name, rest: (groups.get(name) ?? [])[Symbol.iterator]() }) - 1);
   };
   enter(start);
   for (let top = path.at(-1); top !== undefined && found.length < MAX_CYCLES; top = path.at(-1)) {
     const step = top.rest.next();
     if (step.done === true) {
       path.pop();
-      place.delete(top.name);
+      indexes.delete(top.name);
       done.add(top.name);
       continue;
     }
-    const from = place.get(step.value);
+    const from = indexes.get(step.value);
     if (from !== undefined) found.push([...path.slice(from).map(({ name }) => name), step.value]);
     else if (groups.has(step.value) && !done.has(step.value)) enter(step.value);
   }

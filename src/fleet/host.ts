@@ -69,7 +69,9 @@ function readFullName(machine: Machine, { host }: HostSettings): string {
 export function findNameInHosts(text: string, name: string): string | undefined {
   for (const line of text.split("\n")) {
     const [, ...names] = line.replace(/#.*/, "").trim().split(/\s+/).map(canonicalizeHost);
-    const full = names.includes(name) ? names.find((one) => one.startsWith(`${name}.`)) : undefined;
+    const full = names.includes(name)
+      ? names.find((candidate) => candidate.startsWith(`${name}.`))
+      : undefined;
     if (full !== undefined) return full;
   }
   return undefined;

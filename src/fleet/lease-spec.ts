@@ -55,7 +55,7 @@ function parseLease(spec: string, macros: Macros): LeaseSpec {
   const resource = macros.expand(name);
   const fault = findNameFault(resource);
   if (fault !== undefined) throw createLeaseError(spec, `the resource's name cannot be used: ${fault}`);
-  // `$(hostname -f)_cpu` is the resource that is configured as FQDN_cpu.
+  // A literal name, such as that of `$(hostname -f)_cpu`, is the resource that is configured as FQDN_cpu.
   const template = resource === name ? macros.findTemplate(name) : name;
   const colon = amount.indexOf(":");
   const count = parseUnits(spec, "count", colon < 0 ? amount : amount.slice(0, colon), macros);

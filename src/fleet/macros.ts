@@ -40,10 +40,10 @@ const BUILT_IN: Readonly<Record<(typeof BUILT_IN_MACROS)[number], (facts: MacroF
  *
  * In a name, a macro is expanded if no capital letter or digit is next to it: in `FQDN_mem`, `disk:HOST`, `webFQDN`,
  * but not in `CPUSET` or `HOST2`. An underscore does separate, because switchman's `FQDN_mem` must work. If two macros
- * match at one position, the longer one is used: with an own macro `HOST_RACK`, `HOST_RACK_db` is not `HOST` followed
+ * match at one position, the longer one is used: if the host defines `HOST_RACK`, `HOST_RACK_db` is not `HOST` followed
  * by `_RACK_db`. Inserted values are not expanded again. switchman expands every occurrence, including `CPUSET`;
  * signalbox does not.
- * @throws ConfigError if an own macro has an invalid name or value, or the name of a built-in macro
+ * @throws ConfigError if a macro of the host has an invalid name or value, or the name of a built-in macro
  */
 export function createMacros(facts: MacroFacts): Macros {
   for (const [name, value] of Object.entries(facts.macros)) {

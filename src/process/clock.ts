@@ -1,7 +1,7 @@
 import { uptime } from "node:os";
 import type { Clock } from "../base/clock.ts";
 
-/** The boot-time clock is read in steps of 10 ms or more: a smaller difference than this is no suspend. */
+/** The boot-time clock advances in steps of 10 ms or more: a difference below this is not a suspend. */
 const NOISE_MS = 50;
 /**
  * Longest single timer. Timers stop during a suspend and are limited to 31 bits, so a long wait checks the clock in
@@ -23,8 +23,8 @@ function readMonotonic(): number {
 
 /**
  * Creates a source of the boot-time clock that reads it once in each turn of the event loop, and adds the monotonic time
- * since. Each read opens and parses `/proc/uptime`, which costs a busy worker a twentieth of its processor time. Whatever
- * waits continues in another turn, so a suspend is noticed by the first code that runs after it has waited.
+ * since. Each read opens and parses `/proc/uptime`, which costs a busy worker a twentieth of its processor time. Code that
+ * has waited continues in another turn, so it notices a suspend at once.
  */
 function createBootTimeReader(): () => number {
   let read: { booted: number; running: number } | undefined;
@@ -48,12 +48,12 @@ const machine: TimeSources = { readMonotonic, readBootTime: createBootTimeReader
  * boot-time clock. The suspended time only grows, so `now()` never goes back.
  */
 export function createRealClock(sources: TimeSources = machine): Clock {
-  const running0 = sources.readMonotonic();
-  const booted0 = sources.readBootTime();
+  const startRunning = sources.readMonotonic();
+  const startBooted = sources.readBootTime();
   let suspended = 0;
   const now = () => {
-    const running = sources.readMonotonic() - running0;
-    const more = sources.readBootTime() - booted0 - running;
+    const running = sources.readMonotonic() - startRunning;
+    const more = sources.readBootTime() - startBooted - running;
     if (more > suspended + NOISE_MS) suspended = more;
     return running + suspended;
   };

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import { EXIT } from "../base/errors.ts";
 
-/** How a program of the user ended. */
+/** The end of a program that the user has chosen. */
 type ProgramResult = { ok: true } | { ok: false; why: string };
 
 /**
@@ -21,21 +21,21 @@ export async function runEditor(command: string, file: string, signal: AbortSign
   return await waitForEnd(child, "close", `the editor ${program}`, explain, signal);
 }
 
-/** The pager without $PAGER. It shows colours, and no other sequences. */
+/** The pager if $PAGER is not set. It interprets colours, and no other sequences. */
 export const USUAL_PAGER = "less -R";
 
 /**
- * Shows a text in the user's pager, on this process's terminal, and waits for its end. Uses no shell: the command is a path, or
- * words separated by spaces. The pager may end before it has read everything.
+ * Shows a text in the user's pager, on this process's terminal, and waits for its end. Uses no shell: the command is a
+ * path, or words separated by spaces. The pager may end before it has read everything.
  * @param signal  ends the pager
  */
 export async function runPager(command: string, text: string, signal: AbortSignal): Promise<ProgramResult> {
   const [program, ...words] = splitCommand(command);
   if (program === undefined) return { ok: false, why: "no pager is set; set PAGER" };
-  // With -F, which many set in $LESS, less would end at once for a short text, and nobody would see it.
+  // With -F, which many users set in $LESS, less would exit after a short text before the user sees it.
   const more = basename(program) === "less" ? ["-+F"] : [];
   const child = spawn(program, [...words, ...more], { stdio: ["pipe", "inherit", "inherit"] });
-  child.stdin.on("error", () => {}); // it has ended before it has read everything
+  child.stdin.on("error", () => {}); // the pager may end before it has read everything
   child.stdin.end(text);
   const explain = ({ code, message }: NodeJS.ErrnoException) =>
     `no pager ${program} (${code ?? message}); set PAGER`;
@@ -43,7 +43,7 @@ export async function runPager(command: string, text: string, signal: AbortSigna
   return await ended.finally(() => child.stdin.destroy());
 }
 
-/** A program with its words, and variables beside those of this process. */
+/** A program with its arguments, and variables in addition to those of this process. */
 interface UserProgram {
   argv: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
@@ -56,10 +56,13 @@ export async function runOnTerminal({ argv, env }: UserProgram, signal: AbortSig
   return await waitForEnd(child, "close", "the command", ({ message }) => message, signal);
 }
 
+/** How long to wait for the last output of a program that was stopped, ms. */
+const LAST_OUTPUT = 250;
+
 /**
- * Runs a program without a terminal, and hands over its output line by line. It and what it has started get SIGTERM when the signal
- * is aborted. Never rejects.
- * @returns its exit code, as shells give it
+ * Runs a program without a terminal, and passes on its output line by line. When the signal is aborted, the program and all
+ * processes in its group get SIGTERM. Never rejects.
+ * @returns its exit code, as a shell reports it
  */
 export function runCaptured(
   { argv, env }: UserProgram,
@@ -73,13 +76,22 @@ export function runCaptured(
   });
   createInterface(child.stdout).on("line", (line) => writeLine(line, "out"));
   createInterface(child.stderr).on("line", (line) => writeLine(line, "err"));
-  const stop = () => child.pid !== undefined && process.kill(-child.pid, "SIGTERM");
+  const stop = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+    } catch {
+      // The group has ended. Processes that have left it must not keep the output open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }
+  };
   signal.addEventListener("abort", stop, { once: true });
   return new Promise((ended) => {
     child.once("error", ({ message }) => {
       writeLine(message, "err");
       ended(EXIT.notFound);
     });
+    child.once("exit", () => signal.aborted && setTimeout(stop, LAST_OUTPUT).unref());
     child.once("close", (code, name) => {
       signal.removeEventListener("abort", stop);
       ended(code ?? 128 + (constants.signals[name ?? "SIGTERM"] ?? 0));
@@ -92,8 +104,9 @@ function splitCommand(command: string): string[] {
 }
 
 /**
- * @param event  which event is its end
- * @param explain  why it was not started
+ * Waits until a program ends. Never rejects.
+ * @param event    the event that counts as the end
+ * @param explain  returns why the program could not be started
  */
 async function waitForEnd(
   child: ChildProcess,

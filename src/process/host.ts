@@ -11,7 +11,7 @@ import { locateNative } from "./native/locate.ts";
 export function createGuardianHost(clock: Clock, guardian?: string): CommandHost {
   return {
     async prepare(spec) {
-      // Let work that the caller has begun go first: loading and spawning take 6 ms, in which etcd can answer.
+      // Let the caller's requests go out first: loading and spawning take 6 ms, in which etcd can answer.
       await new Promise((resolve) => setImmediate(resolve));
       const { GuardedProcess } = await import("./guarded-command/guarded-process.ts");
       const guarded = new GuardedProcess(guardian ?? locateNative("guardian"), spec, clock);

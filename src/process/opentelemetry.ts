@@ -15,10 +15,13 @@ import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trac
 import { createPartTrace, type RunSpan, type Span, type TraceContext } from "../base/trace.ts";
 import { VERSION } from "../base/version.ts";
 
-/** Sends spans in the background, as the variables of the SDK say. What the collector does not take in time is dropped. */
+/**
+ * Sends spans in the background, configured by the SDK's variables. Drops spans that the collector does not accept in
+ * time.
+ */
 export class SpanPipeline {
   readonly #provider: BasicTracerProvider;
-  /** The ids of the next span: those that its run has already passed on. */
+  /** The ids of the next span. Its run has already passed them on. */
   #next: Pick<TraceContext, "traceId" | "spanId"> = { traceId: "", spanId: "" };
 
   /**
@@ -38,12 +41,12 @@ export class SpanPipeline {
     });
   }
 
-  /** Takes the span of a run, and its parts. */
+  /** Queues the span of a run and its parts. */
   send({ context, caller, span }: RunSpan): void {
     this.#record(context, span, caller === undefined ? ROOT_CONTEXT : toRemote(caller));
   }
 
-  /** Begins with the whole: the sampler decides about it, and its parts follow. */
+  /** Records a span before its parts: the sampler decides about the span, and its parts follow that decision. */
   #record(
     run: TraceContext,
     { name, kind = "INTERNAL", attributes = {}, ...span }: Span,
@@ -59,10 +62,11 @@ export class SpanPipeline {
       recorded.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR, message: error });
     recorded.end(Math.max(startedAt, endedAt)); // the wall clock may have been set back
     const within = trace.setSpan(ROOT_CONTEXT, recorded);
-    for (const one of parts) this.#record(run, one, within, createPartTrace(run, one.part ?? one.name));
+    for (const child of parts)
+      this.#record(run, child, within, createPartTrace(run, child.part ?? child.name));
   }
 
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   async close(): Promise<void> {
     await this.#provider.shutdown();
   }

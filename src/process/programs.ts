@@ -63,8 +63,8 @@ function explainDanglingLink(path: string): ProgramSearch {
 
 /**
  * Reads the interpreter from a script's first line: a name that `env` searches for, or a path.
- * @returns undefined for files that are not scripts or cannot be read; for the program of the npm package or of a clone
- * the one that it becomes without an agent
+ * @returns undefined for files that are not scripts or cannot be read. For the program of the npm package or of a clone,
+ * the Node that it starts without an agent
  */
 export function readInterpreter(path: string): string | undefined {
   const folder = findNpmFolder(path);

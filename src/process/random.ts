@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Random } from "../base/random.ts";
 
-/** Bytes that are read ahead: more than one run needs, and few system calls for a process that generates many ids. */
+/** Number of bytes that are read ahead: more than one run needs, so that a process with many ids makes few system calls. */
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** The kernel's randomness, read from its device: loading node:crypto costs 5 ms, a fifth of a whole run. */
+/** Random bytes from the kernel's device: loading node:crypto takes 5 ms, a fifth of a whole run. */
 export const realRandom: Random = {
   generateBytes: takeBytes,
   /** Uses 53 random bits. */

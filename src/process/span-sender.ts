@@ -5,11 +5,11 @@ import type { RunSpan } from "../base/trace.ts";
 import { waitAtMost } from "../base/wait.ts";
 import type { SpanPipeline } from "./opentelemetry.ts";
 
-/** How long the end of a process waits for the collector, ms. */
+/** How long a process waits for the collector before it ends, ms. */
 const LAST_WAIT = 1_000;
 const LONGEST_FAULT = 300;
 
-/** Sends spans to the collector that OpenTelemetry's variables name. It never throws, and what it cannot send is lost. */
+/** Sends spans to the collector that OpenTelemetry's variables name. Never throws; spans that cannot be sent are lost. */
 export class SpanSender {
   readonly #ports: { clock: Clock; log: Log };
   readonly #host: string;
@@ -21,7 +21,7 @@ export class SpanSender {
     this.#host = host;
   }
 
-  /** Loads the packages, which takes tens of ms. Otherwise, the first span does. */
+  /** Loads the packages, which takes tens of ms. Otherwise the first span loads them. */
   load(): Promise<SpanPipeline | undefined> {
     this.#pipeline ??= import("./opentelemetry.ts")
       .then(({ SpanPipeline }) => new SpanPipeline(this.#host, this.#report))
@@ -35,21 +35,21 @@ export class SpanSender {
       .catch(this.#report); // an error without a handler would end the process
   }
 
-  /** Waits until everything is sent, at most a second. */
+  /** Waits until everything has been sent, but at most a second. */
   async close(): Promise<void> {
     const closing = this.#pipeline?.then((pipeline) => pipeline?.close()).catch(this.#report);
     if (closing !== undefined && !(await waitAtMost(this.#ports.clock, LAST_WAIT, closing)))
       this.#report("the collector has not answered in time");
   }
 
-  /** Not as a warning: cron would mail it, and the run is not affected. */
+  /** Logs a fault as info only: cron would mail a warning, and the run is not affected. */
   readonly #report = (fault: unknown): undefined => {
     this.#ports.log.info("spans are not sent", { error: clean(String(fault), LONGEST_FAULT) });
   };
 }
 
 /**
- * Creates what sends spans, if the variables name a collector and do not disable it.
+ * Creates a sender of spans if the variables name a collector and do not disable tracing.
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export function createSpanSender(

@@ -1,6 +1,6 @@
 import { isCount, parseObject } from "../base/parse-json.ts";
 
-/** Who owns a session that many runs share: the value of `hosts/HOST/sessions/ID`. */
+/** The agent that owns a session which many runs share: the value of `hosts/HOST/sessions/ID`. */
 export interface AgentSessionRecord {
   /** Id of the agent. Each start of an agent has its own. */
   agent: string;
@@ -8,19 +8,19 @@ export interface AgentSessionRecord {
   version: string;
 }
 
-/** What an agent has done since its start: the value of `hosts/HOST/agents/AGENT`. */
+/** The statistics of an agent since its start: the value of `hosts/HOST/agents/AGENT`. */
 export interface AgentReport {
   /** The user that the agent runs as. */
   user: string;
   /** Start of the agent, wall clock, ms since the epoch. */
   since: number;
-  /** Calls that it has served to their end. */
+  /** Number of calls that it has served to their end. */
   served: number;
-  /** Calls that it has declined, by reason. The launcher then did without it. */
+  /** Number of calls that it has declined, by reason. Their launchers then ran them without an agent. */
   declined: Readonly<Record<string, number>>;
 }
 
-/** Maximum number of reasons that are read. Everybody who may write hosts/ could write more. */
+/** Maximum number of reasons that are read. Any user who may write `hosts/` could write more. */
 const MOST_REASONS = 20;
 const REASON = /^[a-z][a-z-]{0,31}$/;
 

@@ -75,10 +75,10 @@ export function serializeAuditRecord({ id: _, seen, ...record }: AuditRecord): s
 /** Parses a record. Returns undefined if the value is not a valid audit record. */
 export function parseAuditRecord(id: string, text: string): AuditRecord | undefined {
   const value = parseObject(text);
-  const action = AUDIT_ACTIONS.find((one) => one === value.action);
+  const action = AUDIT_ACTIONS.find((known) => known === value.action);
   const { user, host, target, outcome, at, seen, reason, sudoUser } = value;
   if (action === undefined || !Number.isFinite(at) || !isRevision(seen)) return undefined;
-  if (![user, host, target, outcome].every((one) => typeof one === "string")) return undefined;
+  if (![user, host, target, outcome].every((text) => typeof text === "string")) return undefined;
   return {
     id,
     action,

@@ -57,7 +57,7 @@ export function serializeDrain(drain: Pick<Drain, "by" | "at" | "why" | "until">
   return JSON.stringify({ v: 1, ...drain });
 }
 
-/** Returns whether a drain has passed its end time. Any client may delete it then. */
+/** Returns whether a drain or a grace has passed its end time. Any client may delete it then. */
 export function hasEnded(what: { until?: number }, wall: number): boolean {
   return what.until !== undefined && what.until <= wall;
 }
@@ -91,7 +91,7 @@ export function formatAuditTarget({ scope, name }: DrainTarget): string {
 }
 
 /**
- * Returns whether a drain stops every queue that a run is in, so that its queue entries block nobody.
+ * Returns whether a drain stops every queue that a run is in, so that its queue entries block no other run.
  * Otherwise (the drain covers the host, or one of two queues) the run must leave its queues.
  */
 export function isEveryQueueStopped(

@@ -1,8 +1,8 @@
 import type { KeyRange, KeyValue, WatchBatch } from "./txn.ts";
 
 /**
- * Keeps something equal to the keys of etcd, from complete reads, watch events and the process's own transactions.
- * A subclass stores what the keys mean; this class decides which changes are news.
+ * Keeps a copy of keys in etcd up to date, from complete reads, watch events and the process's own transactions.
+ * A subclass stores what the keys mean; this class decides which changes are new.
  *
  * Call `begin`, then `add` for each key of a complete read, then `finish`. `finish` removes the keys that were not part
  * of the read, so a read after a disconnect has the same result as a first read. Pass watch events to `apply` in
@@ -28,7 +28,7 @@ export abstract class FollowedKeys {
     return this.#revision;
   }
 
-  /** Whether a read is under way: what it adds may be old, and not all of it is there. */
+  /** Whether a read is in progress: the copy is incomplete, and keys that the read adds may be outdated. */
   protected get isReading(): boolean {
     return this.#unseen !== undefined;
   }

@@ -42,7 +42,10 @@ export function guardAbsent(ownKeys: readonly string[]): Compare[] {
   return ownKeys.map((key) => ({ key, target: "create", is: "equal", value: 0n }));
 }
 
-/** Succeeds if the keys, such as queue entries, are exactly as read. A reset request, another write or a deletion makes it fail. */
+/**
+ * Succeeds if the keys, such as queue entries, are exactly as read. A reset request, another write or a deletion makes
+ * it fail.
+ */
 export function guardUnchanged(entries: readonly Pick<QueueEntry, "key" | "modRevision">[]): Compare[] {
   return entries.map(({ key, modRevision }) => guardRevision(key, modRevision));
 }
@@ -93,9 +96,9 @@ function putMarks(
   found: readonly QueueEntry[],
   { ttl, term }: MarkedSession,
 ): Op[] {
-  const places = new Map(found.map(({ key, createRevision }) => [key, String(createRevision)]));
+  const revisions = new Map(found.map(({ key, createRevision }) => [key, String(createRevision)]));
   return tickets.map(({ key, ticket: { args, reset, ...ticket } }): Op => {
-    const place = places.get(key);
+    const place = revisions.get(key);
     const mark: Mark = { ...ticket, ttl };
     if (term !== undefined) mark.term = String(term);
     if (place !== undefined) mark.place = place;
@@ -129,11 +132,11 @@ export function buildTicketClaimTxn(
 ): Txn {
   const { locks, tickets, session, marked, basis } = claim;
   const marks = marked === undefined ? [] : putMarks(keys, tickets, [], marked);
-  const nobody = { target: "create", is: "equal", value: 0n } as const;
+  const isEmpty = { target: "create", is: "equal", value: 0n } as const;
   return {
     compare: [
       ...guardAbsent(tickets.map(({ key }) => key)),
-      ...locks.map((lock) => ({ ...keys.getQueueRange("lock", lock), ...nobody })),
+      ...locks.map((lock) => ({ ...keys.getQueueRange("lock", lock), ...isEmpty })),
       ...guardBasis(keys, basis),
     ],
     success: [...putTickets(tickets, session), ...marks, ...claim.reads],
@@ -195,10 +198,10 @@ export function buildGrantTxn(
  * if the key has another value. The results of the existing operations keep their positions.
  */
 export function addPutIfChanged(txn: Txn, key: string, text: string): Txn {
-  const isThere = { key, target: "value", is: "equal", value: text } as const;
-  const note: Op = {
+  const isUnchanged = { key, target: "value", is: "equal", value: text } as const;
+  const putIfChanged: Op = {
     op: "txn",
-    txn: { compare: [isThere], success: [], failure: [{ op: "put", key, value: text }] },
+    txn: { compare: [isUnchanged], success: [], failure: [{ op: "put", key, value: text }] },
   };
-  return { ...txn, success: [...txn.success, note], failure: [...txn.failure, note] };
+  return { ...txn, success: [...txn.success, putIfChanged], failure: [...txn.failure, putIfChanged] };
 }

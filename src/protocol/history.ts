@@ -34,10 +34,10 @@ export function appendPastRun(text: string | undefined, past: PastRun): string {
   return JSON.stringify({ v: 1, runs: limitLeases(limitTails(runs)) });
 }
 
-/** Most characters of the leases in a history: a run has up to 20, and one transaction writes the histories of 16 locks. */
+/** Maximum length of all leases in a history: a run has up to 20, and one transaction writes the histories of 16 locks. */
 const LEASES_LENGTH = 8 * 1024;
 
-/** Keeps the leases of the newest runs, as far as there is room for them. */
+/** Keeps the leases of the newest runs, up to LEASES_LENGTH. */
 function limitLeases(runs: readonly PastRun[]): PastRun[] {
   let length = 0;
   return runs.map((run) => {
@@ -47,7 +47,7 @@ function limitLeases(runs: readonly PastRun[]): PastRun[] {
   });
 }
 
-/** Keeps the newest tail and the newest one of a failure: tails are the largest part of the value in etcd. */
+/** Keeps only the newest tail and the newest tail of a failure: tails are the largest part of the value in etcd. */
 function limitTails(runs: readonly PastRun[]): PastRun[] {
   const withTail = runs.filter(({ tail }) => tail !== undefined);
   const kept = new Set([withTail[0], withTail.find(({ exit }) => exit !== 0)]);
@@ -69,7 +69,7 @@ export function isPastRun(value: unknown): value is PastRun {
   const { run, host, command, token, shared = false, label = "", reason = "", tail = "" } = value;
   const { leases = {} } = value;
   const { pid, enqueuedAt, grantedAt, endedAt, waited, held, exit } = value;
-  const isText = (one: unknown) => typeof one === "string";
+  const isText = (field: unknown) => typeof field === "string";
   return (
     typeof shared === "boolean" &&
     isUnits(leases) &&

@@ -24,19 +24,22 @@ export type ParsedKey =
    * every host.
    */
   | { kind: "running"; name: string; host?: string; scheduled?: number }
-  /** What the next start of an occurrence gets from the last one. */
+  /** The data that a start of an occurrence saves for the next start. */
   | { kind: "checkpoint"; name: string; host?: string; scheduled: number }
-  /** The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence its instant, or empty. */
+  /**
+   * The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence, its
+   * instant or an empty text.
+   */
   | { kind: "mark"; of: QueueKind; name: string; id: string }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }
-  /** What a program has added last, on a session. `name`: one of the additions that it makes at the same time. */
+  /** The last job that a program has added, on a session. `name`: distinguishes additions that it makes at the same time. */
   | { kind: "receipt"; name: string }
   /** A session that an agent uses for many runs. `session`: its id, hexadecimal. */
   | { kind: "agentSession"; name: string; session: string }
   /** What an agent reports about itself. `agent`: its id. */
   | { kind: "agentReport"; name: string; agent: string }
-  /** What a viewer wants of the output of a run. `name`: the host that has it. */
+  /** A viewer's request for the output of a run. `name`: the host that keeps the output. */
   | { kind: "outputRequest"; name: string; run: string; viewer: string }
   /** Output on its way to a viewer. `name`: the viewer. */
   | { kind: "outputChunk"; name: string }
@@ -81,7 +84,7 @@ const FIRST_SEGMENTS: ReadonlySet<string> = new Set(
   ].map(getFirstSegment),
 );
 
-/** First character of the last segment of a mark. No run id and no instant contains it, and it sorts behind all of them. */
+/** First character of the last segment of a mark. No run id and no instant contains it, and it sorts after all of them. */
 const MARK = "~";
 
 export type QueueKind = "lock" | "resource";
@@ -115,7 +118,7 @@ export function createKeys(prefix: string) {
     audit: createKeyBuilder("audit/"),
     receipt: createKeyBuilder("receipts/"),
     schedule: createKeyBuilder("schedules/"),
-    /** @param host  if the schedule runs on every host: the host whose state it is. So for the outcomes */
+    /** @param host  if the schedule runs on every host: the host whose state it is; the same for outcomes */
     due: createStateKeyBuilder("due/"),
     outcomes: createStateKeyBuilder("outcomes/"),
     /** @param scheduled  ms since the epoch; if occurrences may overlap, each one has its own key */
@@ -127,7 +130,7 @@ export function createKeys(prefix: string) {
     /** @param host  if the schedule runs on every host. @param scheduled  ms since the epoch */
     checkpoint: (id: string, host: string | undefined, scheduled: number) =>
       `${prefix}checkpoints/${encodeName(id)}${host === undefined ? "" : `/${encodeName(host)}`}/${scheduled}`,
-    /** Returns the ranges of the outcomes of one schedule, also of its hosts. */
+    /** Returns the ranges of the outcomes of one schedule, including those of its hosts. */
     listOutcomeRanges: (id: string) => {
       const own = `${prefix}outcomes/${encodeName(id)}`;
       return [toSingleKeyRange(own), buildPrefixRange(`${own}/`)];
@@ -214,9 +217,9 @@ function getFirstSegment(path: string): string {
 }
 
 function parsePath(path: string): ParsedKey {
-  const named = NAMED_BY_COLLECTION.get(path.slice(0, path.lastIndexOf("/") + 1));
-  const own = named && decodeName(path.slice(path.lastIndexOf("/") + 1));
-  if (named !== undefined && own !== undefined) return { kind: named, name: own };
+  const kindOfNamed = NAMED_BY_COLLECTION.get(path.slice(0, path.lastIndexOf("/") + 1));
+  const lastName = kindOfNamed && decodeName(path.slice(path.lastIndexOf("/") + 1));
+  if (kindOfNamed !== undefined && lastName !== undefined) return { kind: kindOfNamed, name: lastName };
   const [collection, first = "", second = "", ...rest] = path.split("/");
   if (collection === "hosts" && rest.length === 1) return parseAgentPath(first, second, rest[0]);
   if (collection === "output" && first === "requests") return parseOutputRequestPath(second, rest);
@@ -278,8 +281,8 @@ function parseCheckpointPath(segment: string, second: string, rest: readonly str
 
 function parseDrainPath(scope: string, segment: string): ParsedKey {
   const name = decodeName(segment);
-  const known = DRAIN_SCOPES.find((one) => one === scope);
-  return known === undefined || name === undefined
+  const knownScope = DRAIN_SCOPES.find((known) => known === scope);
+  return knownScope === undefined || name === undefined
     ? { kind: "unknown" }
-    : { kind: "drain", scope: known, name };
+    : { kind: "drain", scope: knownScope, name };
 }

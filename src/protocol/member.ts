@@ -1,4 +1,4 @@
-/** What a member of etcd says about itself. */
+/** The status that a member of etcd reports. */
 export interface AnsweringStatus {
   endpoint: string;
   ok: true;
@@ -32,18 +32,19 @@ export interface ClusterMember {
 }
 
 /**
- * Finds the status with which others are compared: that of the leader, or else the one with the most entries. A member that is cut
- * off keeps naming the last leader that it had, so only the highest term counts; or it names none and raises its term for ever.
+ * Finds the status to compare the others with: that of the leader, or else the most advanced one. A member that is cut off
+ * keeps naming its last leader, so only the highest term counts. Or it names no leader and raises its term forever, so
+ * members that name a leader come first.
  */
 export function findTopStatus(answers: readonly AnsweringStatus[]): AnsweringStatus | undefined {
   const isAhead = (one: AnsweringStatus, other: AnsweringStatus) =>
     one.raftTerm === other.raftTerm ? one.raftIndex > other.raftIndex : one.raftTerm > other.raftTerm;
   const led = answers.filter(({ leaderId }) => leaderId !== 0n);
   const first = (led.length > 0 ? led : answers).reduce<AnsweringStatus | undefined>(
-    (best, one) => (best === undefined || isAhead(one, best) ? one : best),
+    (best, answer) => (best === undefined || isAhead(answer, best) ? answer : best),
     undefined,
   );
-  return answers.find((one) => isLeader(one) && one.raftTerm === first?.raftTerm) ?? first;
+  return answers.find((answer) => isLeader(answer) && answer.raftTerm === first?.raftTerm) ?? first;
 }
 
 export function isLeader({ memberId, leaderId }: AnsweringStatus): boolean {

@@ -17,7 +17,7 @@ export function validateName(what: string, name: string): string {
   return name;
 }
 
-/** Most locks of a claim: one transaction claims and frees them, and etcd permits 128 operations in it. */
+/** Maximum number of locks in a claim: one transaction claims or frees them, and etcd allows 128 operations in it. */
 const MOST_LOCKS = 16;
 
 /** Checks the names of the locks of a claim. A name may be given twice. @throws UsageError */

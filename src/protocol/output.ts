@@ -1,15 +1,15 @@
 import { isCount, isJsonObject, parseObject } from "../base/parse-json.ts";
 
-/** Most bytes of output that are stored in etcd with the end of a run. */
+/** Maximum number of bytes of output that are stored in etcd when a run ends. */
 export const TAIL_BYTES = 4_096;
 
-/** What a viewer wants of the output of a run, under `output/requests/…` on the viewer's session. */
+/** A viewer's request for the output of a run, stored under `output/requests/…` on the viewer's session. */
 export interface OutputRequest {
   /** Only this many last lines. */
   tail?: number;
-  /** Only what was written at or after this instant, ms since the epoch. */
+  /** Only output that was written at or after this instant, ms since the epoch. */
   since?: number;
-  /** Also what will be written. */
+  /** Also output that is written later. */
   follow: boolean;
   /** Number of the last chunk that the viewer has read; 0 for none. */
   read: number;
@@ -23,7 +23,7 @@ export interface OutputChunk {
   server: string;
   /** Records as they are in the files, base64. */
   records: string;
-  /** Bytes before them that were skipped, or are not kept any more. */
+  /** Number of bytes before the records that were skipped or are no longer kept. */
   skipped: number;
   /** Nothing follows. */
   isEnd: boolean;

@@ -4,8 +4,8 @@ import type { Keys } from "./keys.ts";
 import type { Compare, KeyRange } from "./txn.ts";
 
 /**
- * Version of the key schema that this program understands. It grows when programs with a lower version must not write
- * any more, because they would misread or destroy what newer programs store.
+ * Version of the key schema that this program understands. It grows when programs with a lower version must no longer
+ * write, because they would misread or destroy what newer programs store.
  */
 export const SCHEMA_VERSION = 1;
 

@@ -31,7 +31,7 @@ export interface Ticket {
   total: number;
   /** The run states the total itself. It gives up if a different total is configured. */
   isStated?: true;
-  /** Shares the lock: holds it beside others that share it, and never beside one that does not. */
+  /** Shares the lock: the run may hold it together with other runs that share it, but never with one that does not. */
   shared?: true;
   state: TicketState;
   /** Base name of the command. The arguments are included only if the user enabled that. */
@@ -53,15 +53,15 @@ export interface Ticket {
 
 /**
  * The value of the key beside a held ticket, on no session. etcd can revoke a session that was renewed: a leader that was
- * paused, and goes on, acts on its own clock (etcd #12528, #15247). The mark then keeps the claim until its command is dead:
- * the run deletes it, or the time to live has passed. `enqueuedAt` and all else is as in the ticket.
+ * paused and continues acts on its own clock (etcd #12528, #15247). The mark then keeps the claim until its command is dead:
+ * until the run deletes the mark, or the time to live has passed. The other fields are those of the ticket.
  */
 export interface Mark extends Omit<Ticket, "args" | "reset"> {
   /** Time to live of the session, s. The run never relies on a longer one. */
   ttl: number;
   /**
-   * The raft term in which the session was granted, decimal. No earlier leader knows the session; the leader of this term has
-   * counted its time. Undefined if it is not certain.
+   * The raft term in which the session was granted, decimal. No earlier leader knows the session, and the leader of this
+   * term has counted its time correctly. Undefined if it is not certain.
    */
   term?: string;
   /** The `create_revision` of the ticket, decimal; undefined if it is that of the mark. */
@@ -77,8 +77,8 @@ export interface QueueEntry {
   modRevision: bigint;
   session: bigint;
   /**
-   * Set if the ticket has vanished and only its mark is left: `key` and `modRevision` are those of the mark, `ticket` is what
-   * the mark states. It counts as held.
+   * Set if the ticket has vanished and only its mark is left: `key` and `modRevision` are those of the mark, `ticket`
+   * is what the mark states. It counts as held.
    */
   vanished?: MarkedSession;
 }
@@ -149,7 +149,7 @@ export function getTicketKey(markKey: string): string {
   return `${markKey.slice(0, at)}/${markKey.slice(at + 2)}`;
 }
 
-/** Says what a vanished ticket means, and when its claim is free. */
+/** Explains a vanished ticket, and when its claim is free. */
 export function describeVanished({ ttl }: MarkedSession): string {
   return `its session ended before its time; free in at most ${ttl} s`;
 }

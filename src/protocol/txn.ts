@@ -118,7 +118,7 @@ export function toSingleKeyRange(key: string): Required<KeyRange> {
   return { key, rangeEnd: `${key}\0` };
 }
 
-/** Lists what a range result has read; empty if the result is not a range. */
+/** Lists the key-values of a range result; empty if the result is not a range. */
 export function listKeyValues(result: OpResult | undefined): readonly KeyValue[] {
   return result?.op === "range" ? result.kvs : [];
 }

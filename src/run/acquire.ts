@@ -30,30 +30,31 @@ const WITHIN = 1_000;
 const NOTHING: Txn = { compare: [], success: [], failure: [] };
 
 /**
- * Writes the record of this host to `hosts/<fqdn>` for others to read. The write is part of the claim transaction,
- * granted or not, so it costs no extra call and no extra entry in etcd's log. Failures never stop the run.
+ * Writes the record of this host to `hosts/<fqdn>`, for other hosts and the console to read. The write is part of the
+ * claim transaction, granted or not, so it costs no extra call and no extra entry in etcd's log. Failures never stop
+ * the run.
  */
 export class HostRecordWriter {
   readonly #ports: ClaimPorts;
   /** Undefined when the host name cannot be a key. */
   readonly #key: string | undefined;
-  /** `there`: this attempt need not write the record again. `barred`: the role may not write it. */
-  #state: "unknown" | "outdated" | "there" | "barred" = "unknown";
+  /** `current`: this attempt need not write the record again. `forbidden`: the role may not write it. */
+  #state: "unknown" | "outdated" | "current" | "forbidden" = "unknown";
 
   constructor(ports: ClaimPorts, { identity: { host } }: Pick<ClaimRequest, "identity">) {
     this.#ports = ports;
-    const isKept = ports.describeHost !== undefined && findNameFault(host) === undefined;
-    this.#key = isKept ? ports.keys.host(host) : undefined;
+    const canWrite = ports.describeHost !== undefined && findNameFault(host) === undefined;
+    this.#key = canWrite ? ports.keys.host(host) : undefined;
   }
 
-  /** The key of the record, to read together with the view; undefined when the record need not be read any more. */
+  /** The key of the record, to read together with the view; undefined when the record no longer needs to be read. */
   get keyToRead(): string | undefined {
     return this.#state === "unknown" ? this.#key : undefined;
   }
 
   /** Compares the stored record with the current one. */
   compareRecord(text: string | undefined): void {
-    if (this.#state === "unknown") this.#state = text === this.#renderRecord() ? "there" : "outdated";
+    if (this.#state === "unknown") this.#state = text === this.#renderRecord() ? "current" : "outdated";
   }
 
   /**
@@ -64,14 +65,14 @@ export class HostRecordWriter {
     txn: Txn,
     call: (txn: Txn) => Promise<TxnResponse | undefined>,
   ): Promise<TxnResponse | undefined> {
-    if (this.#key === undefined || this.#state === "barred") return await call(txn);
+    if (this.#key === undefined || this.#state === "forbidden") return await call(txn);
     try {
       const answer = await call(addPutIfChanged(txn, this.#key, this.#renderRecord()));
-      if (answer !== undefined) this.#state = "there";
+      if (answer !== undefined) this.#state = "current";
       return answer;
     } catch (error) {
       if (!(error instanceof StoreError) || error.kind !== "permission") throw error;
-      this.#state = "barred";
+      this.#state = "forbidden";
       const answer = await call(txn); // if it is rejected again, the record was not the cause
       this.#ports.log.info("the role may not write the host record; see: signalbox init");
       return answer;
@@ -79,8 +80,8 @@ export class HostRecordWriter {
   }
 
   /**
-   * Writes the record in a separate call, for an attempt that ended without a claim and found an outdated record. Such
-   * an attempt has already written a session for nothing, so an occasional extra write is acceptable. Never rejects.
+   * Writes the record in a separate call, for an attempt that found an outdated record and ended without a claim. Such
+   * an attempt has already written a session in vain, so an occasional extra write is acceptable. Never rejects.
    */
   async writeOutdated(): Promise<void> {
     const key = this.#key;
@@ -103,9 +104,9 @@ export type AcquireResult = { kind: "granted"; grant: Grant } | { kind: "refused
 
 /** Deadlines as readings of the clock, in ms; Infinity means no deadline. */
 export interface ClaimDeadlines {
-  /** Until when calls are retried while etcd does not answer, for a run that does not wait or has no answer yet. */
+  /** Limit for retries while etcd does not answer, for a run that does not wait or has had no answer yet. */
   connect: number;
-  /** Until when the lock, and everything else without a limit of its own, must be granted. */
+  /** Limit for the grant of the lock, and of everything else without its own limit. */
   wait: number;
 }
 
@@ -133,14 +134,14 @@ export class Acquisition implements SessionOwner {
   readonly #limits: ClaimDeadlines;
   readonly #signal: AbortSignal;
   #ownRevisions: OwnTicketRevisions = { lock: undefined, resources: undefined };
-  /** The own tickets at the last read. */
+  /** This run's tickets at the last read. */
   #tickets: readonly TicketVersion[] | undefined;
   readonly #vanished: VanishedTickets;
   #hasAnswered = false;
   #hasLostAnswer = false;
-  /** Why the last call got no answer; undefined after an answer. */
+  /** The error of the last call if it got no answer. */
   #silence: unknown;
-  /** A call that may have put tickets was sent, and the queues were not read since. */
+  /** A call that may have put tickets was sent, and the queues have not been read since. */
   #isUnread = false;
   #leasesUntil: number | undefined;
   /** The last reason for waiting. It is logged when it changes, not after every read. */
@@ -175,14 +176,14 @@ export class Acquisition implements SessionOwner {
   onHorizonMoved(): void {}
 
   /**
-   * @param isResumed  whether another process began this attempt, and tickets of it may exist
+   * @param isResumed  whether another process began this attempt, so that its tickets may exist
    * @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name)
    */
   async run(isResumed = false): Promise<AcquireResult> {
     const { leases, group, isShared, waitLimits } = this.#attempt.request;
     this.#hasLostAnswer = isResumed;
     this.mayHaveMarks = isResumed;
-    // A run that shares the lock without waiting puts a ticket behind others only if it has read that they share it too.
+    // A run that shares the lock without waiting puts its ticket behind others only after it has read that they share it.
     const isBeside = isShared === true && !waitLimits.queues;
     const needsRead = isResumed || leases.length > 0 || group !== undefined || isBeside;
     let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
@@ -208,7 +209,7 @@ export class Acquisition implements SessionOwner {
     step: Exclude<ClaimStep, { kind: "leave" | "granted" }>,
     view: ClaimView,
   ): Promise<AcquireResult | Depth> {
-    // Also while it waits: a ticket blocks others, for example those that would share the lock.
+    // Check while waiting too: this run's tickets block other runs, for example those that would share the lock.
     const unmet = this.#attempt.request.conditions?.findUnmet();
     if (unmet !== undefined) return { kind: "refused", refusal: { kind: "unmet", why: unmet } };
     if (step.kind === "closer") return Number.POSITIVE_INFINITY;
@@ -243,8 +244,8 @@ export class Acquisition implements SessionOwner {
 
   async #readView(depth: Depth): Promise<ClaimView> {
     const revisions = this.#ownRevisions;
-    const how = { revisions, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
-    const read = (signal: AbortSignal) => readClaimView(this.#attempt, how, signal);
+    const options = { revisions, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
+    const read = (signal: AbortSignal) => readClaimView(this.#attempt, options, signal);
     const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
     this.#hasAnswered = true;
     if (view.host !== undefined) this.hostRecord.compareRecord(view.host.text);
@@ -252,8 +253,8 @@ export class Acquisition implements SessionOwner {
   }
 
   /**
-   * Whether the own ticket for the lock was read first now, in a long queue, without the ticket directly ahead. All that
-   * wait for another ticket would wake at once.
+   * Whether this read is the first to find this run's ticket for the lock, and the queue is so long that the ticket
+   * directly ahead was not read. The run must not watch another ticket instead: all runs that do would wake at once.
    */
   #mustLookAhead(view: ClaimView): boolean {
     if (this.#ownRevisions.lock !== undefined) return false;
@@ -262,7 +263,7 @@ export class Acquisition implements SessionOwner {
     return this.#ownRevisions.lock !== undefined && isUnknown;
   }
 
-  /** Returns until when calls are retried while etcd does not answer. */
+  /** Returns the limit for retries while etcd does not answer. */
   #getRetryDeadline(): number {
     const { waitLimits, leases } = this.#attempt.request;
     const waits = this.#hasAnswered && (waitLimits.queues || leases.length > 0);
@@ -292,12 +293,12 @@ export class Acquisition implements SessionOwner {
         ? await watch(this.#signal)
         : await this.#waitBehind(successors, step.next, watch);
     if (typeof wake === "object") return this.#completeGrant(wake);
-    // A run that waits for a vanished ticket alone does not use its time to connect.
+    // Waiting for a vanished ticket does not count towards the connect timeout.
     this.#limits.connect += clock.now() - startedAt;
     return wake === "event" ? NEAR : step.depth;
   }
 
-  /** Returns when waiting ends. The limit for leases counts from the moment their tickets are in the queues. */
+  /** Returns the deadline for waiting. The limit for leases counts from the moment their tickets are in the queues. */
   #getWaitDeadline(): number {
     const { leases } = this.#attempt.request.waitLimits;
     if (this.#ownRevisions.resources === undefined || leases === undefined) return this.#limits.wait;
@@ -342,7 +343,7 @@ export class Acquisition implements SessionOwner {
     return this.#ports.clock.getWallTime();
   }
 
-  /** Waits for a change, or until a run of this process that is directly ahead grants this claim as it ends. */
+  /** Waits for a change, or until the run directly ahead, which is in this process, ends and grants this claim. */
   async #waitBehind(
     successors: Successors,
     next: NextGrant,
@@ -377,7 +378,7 @@ export class Acquisition implements SessionOwner {
   async #waitForAnswer(offered: Promise<TxnResponse | undefined> | undefined) {
     if (offered === undefined) return undefined;
     const late = this.#ports.clock.sleep(LATE_ANSWER, this.#signal).then(() => undefined);
-    late.catch(() => {}); // the run leaves
+    late.catch(() => {}); // the run stops waiting
     return await Promise.race([offered, late]);
   }
 }

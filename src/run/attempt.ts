@@ -13,19 +13,19 @@ export interface ClaimAttempt {
   request: ClaimRequest;
   run: string;
   session: ClaimSession;
-  /** Its number among the attempts of its call; undefined if they are not numbered. */
+  /** Its number among the attempts of its call; undefined if attempts are not numbered. */
   number: number | undefined;
   /** Wall clock, ms since the epoch. */
   enqueuedAt: number;
   lockKeys: readonly string[];
   resourceKeys: readonly string[];
-  /** Nothing may be claimed before this resolves: another process must know this attempt first. */
+  /** Claim nothing before this resolves: another process must know this attempt first, so that it can continue it. */
   announced?: Promise<void> | undefined;
 }
 
 /**
- * @param how.run      id of the run: a new one, or that of the attempt to continue
- * @param how.resumed  the attempt to continue, on its session; undefined for a new one
+ * @param options.run      id of the run: a new one, or that of the attempt to continue
+ * @param options.resumed  the attempt to continue, on its session; undefined for a new one
  */
 export function createClaimAttempt(
   ports: ClaimPorts,

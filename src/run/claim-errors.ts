@@ -2,9 +2,10 @@ import { EXIT, SignalboxError } from "../base/errors.ts";
 
 // The kinds of `ClaimRefusal`. They are repeated here so that the library's types do not import the decision code.
 /**
- * Why a claim was refused. `busy`: other runs hold what was requested. `drained`: a drain forbids new grants. `outside`: the host is
- * not in the group. `timeout`: the wait timed out. `evicted`: an operator removed the waiting run. `gone`: the own tickets are
- * missing. `lapsed`: the session expired during the wait. `unmet`: a condition on the host does not hold.
+ * Why a claim was refused. `busy`: other runs hold what was requested. `drained`: a drain forbids new grants.
+ * `outside`: the host is not in the group. `timeout`: the wait timed out. `evicted`: an operator removed the waiting
+ * run. `gone`: its tickets are missing. `lapsed`: the session expired during the wait. `unmet`: a condition on the host
+ * does not hold.
  */
 export type RefusalKind =
   | "busy"
@@ -29,9 +30,9 @@ export class BusyError extends SignalboxError {
 }
 
 /**
- * Why a held claim is no longer reliable. `gone`: another run may hold it already. `asked`: it was reset, or its host left the
- * group. `horizon`: the session could not be renewed in time. `overdue`: it was held longer than `maxHold`. `closed`: the
- * program gave it up. A claim that is `asked`, `overdue` or `closed` remains held until it is released.
+ * Why a held claim is no longer reliable. `gone`: another run may hold it already. `asked`: it was reset, or its host
+ * left the group. `horizon`: the session could not be renewed in time. `overdue`: it was held longer than `maxHold`.
+ * `closed`: the program gave it up. A claim that is `asked`, `overdue` or `closed` remains held until it is released.
  */
 export type LossKind = "gone" | "asked" | "horizon" | "overdue" | "closed";
 

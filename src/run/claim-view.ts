@@ -8,10 +8,10 @@ import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } fro
 /** All inputs for the next step of an attempt, read at one revision. */
 export interface ClaimView {
   revision: bigint;
-  /** Own tickets that exist. */
+  /** This run's tickets that exist, by key. */
   own: ReadonlyMap<string, QueueEntry>;
   inputs: ClaimInputs;
-  /** By the own keys in them. */
+  /** By the keys of this run's tickets in them. */
   lockQueues: ReadonlyMap<string, LockQueueView>;
   resourceQueues: ReadonlyMap<string, ResourceQueueView>;
   /** When the marks of vanished tickets may be removed, by their keys. */
@@ -23,17 +23,17 @@ export interface ClaimView {
 /** The part of a lock's queue that was read. */
 export interface LockQueueView {
   /**
-   * The entry directly ahead, or several for a run that shares the lock, and the own entry; the first few entries while the
-   * run is not in the queue. Includes vanished tickets, as far as it is certain that they have vanished.
+   * This run's entry and the entry directly ahead, or several if the run shares the lock; the first few entries while the
+   * run is not in the queue. Includes the tickets that have certainly vanished.
    */
   queue: Queue;
-  /** Whether the queue has tickets ahead of the own one that were not read. */
+  /** Whether the queue has tickets ahead of this run's that were not read. */
   hasMoreAhead: boolean;
-  /** Whether the entry directly ahead of the own one was read. Otherwise others may be between. */
+  /** Whether the entry directly ahead of this run's was read. Otherwise there may be others in between. */
   isAheadKnown: boolean;
 }
 
-/** The `create_revision` of the own tickets, as far as they were read. Those for the locks have one in common. */
+/** The `create_revision` of this run's tickets, as far as they were read. The tickets for all locks share one. */
 export interface OwnTicketRevisions {
   lock: bigint | undefined;
   resources: bigint | undefined;
@@ -52,22 +52,27 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
 
 /**
  * Reads a view in one linearizable transaction that writes nothing.
- * @param how.revisions  revisions of the own tickets, from the last read
- * @param how.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of the
- * own entry; Infinity for whole queues, also for the lock's if it is shared
- * @param how.host  the key of this host's record; undefined when the record is not needed
- * @param how.vanished  the vanished tickets that were read before
+ * @param options.revisions  revisions of this run's tickets, from the last read
+ * @param options.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of this
+ * run's; Infinity for whole queues, including that of a shared lock
+ * @param options.host  the key of this host's record; undefined when the record is not needed
+ * @param options.vanished  the vanished tickets that were read before
  */
 export async function readClaimView(
   attempt: ClaimAttempt,
-  how: { revisions: OwnTicketRevisions; depth: number; host: string | undefined; vanished: VanishedTickets },
+  options: {
+    revisions: OwnTicketRevisions;
+    depth: number;
+    host: string | undefined;
+    vanished: VanishedTickets;
+  },
   signal: AbortSignal,
 ): Promise<ClaimView> {
-  const { revisions, depth } = how;
+  const { revisions, depth } = options;
   const { ports, request } = attempt;
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
-  const situationReads = buildInputReads(keys, request);
+  const inputReads = buildInputReads(keys, request);
   const locks = request.locks.map((name) =>
     buildLockReads(keys, { name, isShared: request.isShared }, revisions.lock, depth),
   );
@@ -76,10 +81,10 @@ export async function readClaimView(
   );
   const success: Op[] = [
     ...own,
-    ...situationReads,
+    ...inputReads,
     ...locks.flat(),
     ...queues.flat(),
-    ...(how.host === undefined ? [] : [{ op: "range", key: how.host } as const]),
+    ...(options.host === undefined ? [] : [{ op: "range", key: options.host } as const]),
   ];
   const answer = await ports.store.commitTxn({ compare: [], success, failure: [] }, signal);
   const results = [...answer.results];
@@ -90,7 +95,7 @@ export async function readClaimView(
       .map(toQueueEntry)
       .map((entry) => [entry.key, entry]),
   );
-  const facts = parseClaimInputs(keys, answer.revision, take(situationReads));
+  const inputs = parseClaimInputs(keys, answer.revision, take(inputReads));
   const lockViews = attempt.lockKeys.map((key, index): [string, LockQueueView] => [
     key,
     parseLockQueue(take(locks[index] ?? []), ownEntries.get(key), revisions.lock),
@@ -103,47 +108,47 @@ export async function readClaimView(
   return {
     revision: answer.revision,
     own: ownEntries,
-    inputs: facts,
+    inputs,
     lockQueues: new Map(lockViews),
     resourceQueues: new Map(views),
-    removals: how.vanished.update(entries, answer.raftTerm),
-    host: how.host === undefined ? undefined : { text: results.flatMap(listKeyValues)[0]?.value },
+    removals: options.vanished.update(entries, answer.raftTerm),
+    host: options.host === undefined ? undefined : { text: results.flatMap(listKeyValues)[0]?.value },
   };
 }
 
-/** The part of a resource's queue that was read, including the own entry. */
+/** The part of a resource's queue that was read, including this run's entry. */
 export interface ResourceQueueView {
   /**
-   * `near`: only the entry directly ahead. `head`: also the first entries up to the own. `whole`: also those behind.
+   * `near`: only the entry directly ahead. `head`: also the first entries, up to this run's. `whole`: the whole queue.
    */
   reach: "near" | "head" | "whole";
   queue: Queue;
-  /** The entry directly ahead of the own entry. */
+  /** The entry directly ahead of this run's. */
   ahead: QueueEntry | undefined;
 }
 
 /** How many entries of a lock's queue a run reads while it is not in the queue: enough to report the holder. */
-const GLANCE = 8;
+const FIRST_ENTRIES = 8;
 /**
- * How many tickets ahead of its own a run reads that shares the lock. Those ahead usually share it too, and all of them are
- * granted at one instant: none of them reads them all.
+ * How many tickets ahead of its own a run reads if it shares the lock. The runs ahead usually share it too, and then all
+ * of them are granted at once: they must not each read the whole queue.
  */
 const SHARED = 64;
 /** Largest number of entries to read from the head of a queue. If they do not decide, the whole queue is read. */
 const HEAD = 1_000;
 
 /**
- * Returns how many of the first entries usually decide whether a run must wait: twice as many as fit at once if all ask
- * for the same count. This avoids reading queues of tens of thousands of entries.
+ * Returns how many of the first entries usually decide whether a run must wait: twice as many as fit at once if all
+ * request the same count. This avoids reading queues of tens of thousands of entries.
  */
 export function computeHeadSize({ count, total }: { count: number; total: number }): number {
   return Math.min(HEAD, 2 * Math.ceil(total / count) + 16);
 }
 
 /**
- * Reads the ticket directly ahead of the own ticket in a lock's queue, several of them if the lock is shared, or the first few
- * of the queue; and the marks.
- * @param before  own `create_revision`
+ * Builds the reads of a lock's queue: the ticket directly ahead of this run's, or several if the lock is shared, or the
+ * first few while the run is not in the queue; and the marks.
+ * @param before  `create_revision` of this run's ticket; undefined while not in the queue
  * @param depth  Infinity for all tickets ahead, if the lock is shared
  */
 function buildLockReads(
@@ -156,14 +161,14 @@ function buildLockReads(
   const limit = !isShared ? 1 : depth === Number.POSITIVE_INFINITY ? undefined : SHARED;
   const read =
     before === undefined
-      ? buildOrderedRead(tickets, isShared ? SHARED : GLANCE)
+      ? buildOrderedRead(tickets, isShared ? SHARED : FIRST_ENTRIES)
       : buildReadBefore(tickets, before, limit);
   return [read, { op: "range", ...marks }];
 }
 
 /**
  * Builds the reads of a resource's queue.
- * @param before  own `create_revision`; undefined while not in the queue
+ * @param before  `create_revision` of this run's ticket; undefined while not in the queue
  * @param depth  how many of the first entries to read, besides the one directly ahead; Infinity for all
  */
 export function buildResourceReads(
@@ -188,7 +193,7 @@ function buildOrderedRead(queue: KeyRange, limit?: number): RangeOperation {
   return { op: "range", ...queue, sort, ...(limit !== undefined && { limit }) };
 }
 
-/** @param limit  how many of the entries directly ahead; undefined for all */
+/** Builds the read of the entries before a revision, nearest first. @param limit  how many; undefined for all */
 function buildReadBefore(queue: KeyRange, before: bigint, limit: number | undefined): RangeOperation {
   const sort = { by: "create", order: "descend" } as const;
   const maxCreateRevision = before - 1n;
@@ -196,33 +201,33 @@ function buildReadBefore(queue: KeyRange, before: bigint, limit: number | undefi
 }
 
 /**
- * Parses the results of `buildLockReads`, and appends the own entry if the read did not include it.
- * @param before  own `create_revision` at the time of the read
+ * Parses the results of `buildLockReads`, and appends this run's entry if the read did not include it.
+ * @param before  `create_revision` of this run's ticket that was known at the read
  */
 function parseLockQueue(
   [tickets, marks]: readonly OpResult[],
-  mine: QueueEntry | undefined,
+  ownEntry: QueueEntry | undefined,
   before: bigint | undefined,
 ): LockQueueView {
   const read = parseQueue(tickets);
   const first = read[0]?.createRevision ?? 0n;
-  const isCut = hasMoreAhead(tickets, mine);
+  const isCut = hasMoreAhead(tickets, ownEntry);
   const covered =
     before === undefined
       ? { from: 0n, to: findLastRead(tickets, read, MAX_REVISION) }
       : { from: isCut ? first : 0n, to: before };
   return {
-    queue: addVanished(appendOwnEntry(read, mine), marks, covered),
+    queue: addVanished(appendOwnEntry(read, ownEntry), marks, covered),
     hasMoreAhead: isCut,
-    isAheadKnown: mine !== undefined && isAheadRead(tickets, before, mine),
+    isAheadKnown: ownEntry !== undefined && isAheadRead(tickets, before, ownEntry),
   };
 }
 
 const MAX_REVISION = 1n << 63n;
 
 /**
- * Returns up to which `create_revision` a read in the order of the claims shows all tickets.
- * @param limit  the largest `create_revision` that was asked for
+ * Returns the `create_revision` up to which a read in the order of the claims is complete.
+ * @param limit  the largest `create_revision` that was requested
  */
 function findLastRead(result: OpResult | undefined, read: Queue, limit: bigint): bigint {
   const isCut = result?.op === "range" && result.more;
@@ -230,8 +235,8 @@ function findLastRead(result: OpResult | undefined, read: Queue, limit: bigint):
 }
 
 /**
- * Adds the marks whose tickets have vanished. Only some tickets were read: a mark outside of the part in which all were read
- * may have its ticket, and is left out.
+ * Adds the marks whose tickets have vanished. Only the tickets within `covered` were all read: outside of it, the ticket
+ * of a mark may exist, so such marks are left out.
  */
 function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: bigint; to: bigint }): Queue {
   const runs = new Set(read.map(({ run }) => run));
@@ -241,43 +246,47 @@ function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: 
   return vanished.length === 0 ? read : [...read, ...vanished].sort(compareByClaim);
 }
 
-/** Whether the first result of `buildLockReads` leaves out tickets ahead of the own one. */
-function hasMoreAhead(result: OpResult | undefined, mine: QueueEntry | undefined): boolean {
+/** Whether the first result of `buildLockReads` leaves out tickets ahead of this run's. */
+function hasMoreAhead(result: OpResult | undefined, ownEntry: QueueEntry | undefined): boolean {
   if (result?.op !== "range") return false;
-  return result.more && !result.kvs.some(({ key }) => key === mine?.key);
+  return result.more && !result.kvs.some(({ key }) => key === ownEntry?.key);
 }
 
 /**
- * Whether the first result of `buildLockReads` contains the entry directly ahead of the own one, if there is one: it was read
- * for it, or the own entry is among the first few.
- * @param before  own `create_revision` at the time of the read
+ * Whether the first result of `buildLockReads` contains the entry directly ahead of this run's, if there is one: either
+ * that entry was requested, or this run's entry is among the first few.
+ * @param before  `create_revision` of this run's ticket that was known at the read
  */
-function isAheadRead(result: OpResult | undefined, before: bigint | undefined, mine: QueueEntry): boolean {
-  return before === mine.createRevision || listKeyValues(result).some(({ key }) => key === mine.key);
+function isAheadRead(
+  result: OpResult | undefined,
+  before: bigint | undefined,
+  ownEntry: QueueEntry,
+): boolean {
+  return before === ownEntry.createRevision || listKeyValues(result).some(({ key }) => key === ownEntry.key);
 }
 
-/** Parses the results of `buildResourceReads`. @param mine  own entry, if any */
+/** Parses the results of `buildResourceReads`. @param ownEntry  this run's entry, if any */
 export function parseResourceQueue(
   results: readonly OpResult[],
-  mine: QueueEntry | undefined,
+  ownEntry: QueueEntry | undefined,
   depth: number,
 ): ResourceQueueView {
   const [first, head, marks] = results;
   const entries = parseQueue(first);
   if (depth === Number.POSITIVE_INFINITY) {
-    const own = entries.findIndex(({ key }) => key === mine?.key);
-    return { reach: "whole", queue: appendOwnEntry(entries, mine), ahead: entries[own - 1] };
+    const own = entries.findIndex(({ key }) => key === ownEntry?.key);
+    return { reach: "whole", queue: appendOwnEntry(entries, ownEntry), ahead: entries[own - 1] };
   }
-  const ahead = entries.find(({ key }) => key !== mine?.key);
-  if (head === undefined) return { reach: "near", queue: appendOwnEntry(entries, mine), ahead };
+  const ahead = entries.find(({ key }) => key !== ownEntry?.key);
+  if (head === undefined) return { reach: "near", queue: appendOwnEntry(entries, ownEntry), ahead };
   const read = parseQueue(head);
-  const covered = { from: 0n, to: findLastRead(head, read, mine?.createRevision ?? 0n) };
-  return { reach: "head", queue: addVanished(appendOwnEntry(read, mine), marks, covered), ahead };
+  const covered = { from: 0n, to: findLastRead(head, read, ownEntry?.createRevision ?? 0n) };
+  return { reach: "head", queue: addVanished(appendOwnEntry(read, ownEntry), marks, covered), ahead };
 }
 
-function appendOwnEntry(queue: Queue, mine: QueueEntry | undefined): Queue {
-  const isSeen = mine === undefined || queue.some(({ key }) => key === mine.key);
-  return isSeen ? queue : [...queue, mine];
+function appendOwnEntry(queue: Queue, ownEntry: QueueEntry | undefined): Queue {
+  const isSeen = ownEntry === undefined || queue.some(({ key }) => key === ownEntry.key);
+  return isSeen ? queue : [...queue, ownEntry];
 }
 
 function parseQueue(result: OpResult | undefined): Queue {

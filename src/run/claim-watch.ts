@@ -13,15 +13,15 @@ import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import type { Grant } from "./step.ts";
 
 /**
- * How often a claim that is watched is read, in times to live of its session. Each renewal proves it too, so this matters
- * only if both the watch and the renewals fail without an error.
+ * Interval between reads of a watched claim, in times to live of its session. Each renewal reads the claim too, so this
+ * interval matters only if both the watch and the renewals stop without an error.
  */
 const REREAD = 10;
 
 /** Why a claim whose session is not renewed is lost. */
 export const TOO_LATE = "the session could not be renewed in time";
 
-/** Watches a held claim for every kind of loss, on its session and by others. */
+/** Watches a held claim for every kind of loss: that of its session, and changes by operators and other processes. */
 export class ClaimWatch implements SessionOwner {
   /** Called by the session when the horizon has moved. */
   readonly onHorizonMoved: () => void;
@@ -36,7 +36,7 @@ export class ClaimWatch implements SessionOwner {
     this.#lose = lose;
   }
 
-  /** Has the session renewed for this claim. */
+  /** Makes the session renew for this claim. */
   keepAlive(): void {
     this.#grant.attempt.session.keepAlive(this);
   }
@@ -50,7 +50,7 @@ export class ClaimWatch implements SessionOwner {
   /** Called by the session: checks that the claim still exists. This also detects a reset when the watch is broken. */
   async prove(store?: Store) {
     const { entries, attempt } = this.#grant;
-    const { signal } = attempt.session; // not the end of the claim, which is still being freed then
+    const { signal } = attempt.session; // not the signal of the claim's end: the claim is proved until it is free
     const inspection = await inspectClaim(attempt, entries, signal, store);
     if (inspection.loss !== undefined) this.#lose(inspection.loss);
     return inspection;
@@ -85,7 +85,7 @@ export class ClaimWatch implements SessionOwner {
     });
   }
 
-  /** Reports at `getTermTime()` that the session was not renewed in time, unless `over` aborts before. */
+  /** Reports at `getTermTime()` that the session was not renewed in time, unless `over` is aborted first. */
   async followHorizon(over: AbortSignal): Promise<void> {
     const { session, request } = this.#grant.attempt;
     await session.waitUntilHorizonNear(request.terminationTimeout, over).then(
@@ -95,9 +95,9 @@ export class ClaimWatch implements SessionOwner {
   }
 
   /**
-   * Reports losses caused by others, until `over` aborts or the session is lost. An operator's reset is one: it is a request
-   * in a ticket.
-   * @param after ms before the first read
+   * Reports losses caused by operators and other processes, such as a reset request in a ticket, until `over` is aborted
+   * or the session is lost.
+   * @param after  ms before the first read
    */
   async follow(after: number, over: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([this.#grant.attempt.session.signal, over]);
@@ -140,17 +140,20 @@ interface ClaimInspection extends SessionProof {
 /** Why a claim is lost. */
 export interface ClaimLoss {
   /**
-   * `gone`: another run may hold the claim already. `asked`: the claim remains held until the command has ended. `horizon`: the
-   * claim may be gone at the horizon.
+   * `gone`: another run may hold the claim already. `asked`: the claim remains held until the command has ended.
+   * `horizon`: the claim may be gone at the horizon.
    */
   kind: "gone" | "asked" | "horizon";
   why: string;
 }
 
-/** Identifies an own ticket. */
+/** Identifies a ticket of this run. */
 export type OwnTicketRef = Pick<QueueEntry, "key" | "createRevision">;
 
-/** Reads the own tickets, and the groups if the request names one. @param store  where to read; by default, that of the attempt */
+/**
+ * Reads this run's tickets, and the groups if the request names one.
+ * @param store  where to read; by default, that of the attempt
+ */
 export async function inspectClaim(
   { ports, request }: ClaimAttempt,
   entries: readonly OwnTicketRef[],
@@ -169,8 +172,8 @@ export async function inspectClaim(
 }
 
 /**
- * Finds what the events of a watch say about the own tickets. Each event is a change that a majority has committed, so no read
- * has to confirm it: a read can take long where etcd has just lost its leader.
+ * Finds a loss in the events of a watch. A majority has committed each event, so no read has to confirm it: a read can
+ * take long if etcd has just lost its leader.
  */
 function findLossInEvents(
   entries: readonly OwnTicketRef[],

@@ -47,12 +47,12 @@ export async function claimWithRetries(
   const { clock } = ports;
   const { waitLimits } = request;
   const { lock = Number.POSITIVE_INFINITY } = waitLimits;
-  // The wait goes on that another process began, such as an agent that was restarted. Its clock may have been set back.
+  // Another process, such as an agent before its restart, may have begun the wait. The wall clock may have been set back since.
   const waited = Math.max(0, clock.getWallTime() - (ports.attempts?.since ?? clock.getWallTime()));
   const wait = clock.now() + Math.max(0, lock - waited);
   const limits = { connect: clock.now() + request.connectTimeout, wait };
   for (let resumed = ports.resumed; ; resumed = undefined) {
-    // An attempt to resume may have been granted.
+    // An attempt that is resumed may already be granted, so it does not wait for conditions.
     const stop = resumed === undefined ? await waitForConditions(ports, request, limits, signal) : undefined;
     if (stop !== undefined) return { kind: "refused", refusal: stop };
     const acquired = await attemptOnce(ports, request, limits, signal, resumed);
@@ -128,7 +128,7 @@ export function createOwnSessions(ports: Parameters<typeof Session.open>[0]): Se
   };
 }
 
-/** Opens the session of an attempt. If that of an attempt to resume is gone, the attempt is a new one. */
+/** Opens the session of an attempt. If the session of the attempt to resume is gone, begins a new attempt. */
 async function openSession(
   ports: ClaimPorts,
   { ttl }: ClaimRequest,
@@ -155,16 +155,16 @@ async function explainMissingTickets(
   signal: AbortSignal,
 ): Promise<AcquireResult> {
   const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
-  const lives = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
+  const isAlive = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
     () => true,
     (error) => !isSessionGone(error) && !isUnavailable(error), // unavailable until the horizon: it has lapsed
   );
-  return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
+  return { kind: "refused", refusal: isAlive ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
 }
 
 /**
- * Ends the session first: a late copy of a grant must not put marks again. An attempt that another process may have continued
- * keeps the marks that are left: that process may have started the command.
+ * Frees what an attempt without a grant has left. Ends the session first, so that a late copy of a grant cannot put marks
+ * again. Keeps the marks of an attempt that another process may have continued: that process may have started the command.
  */
 async function abandon(attempt: ClaimAttempt, { mayHaveTickets, mayHaveMarks }: Acquisition): Promise<void> {
   const { ports, session } = attempt;
@@ -185,8 +185,8 @@ const LEAVE_WITHIN = 2_000;
  * Takes over a claim that another process holds. Its tickets are read after the renewal that proves its session. If etcd
  * does not answer for a time to live, the session has expired, and the claim is gone. Never rejects.
  * @returns `grant`: the claim; undefined if the session is gone, or a ticket is missing or is not held, or etcd refuses a
- *   call. `leave`: removes what is left of a claim that is not complete. Call it when nothing of the command is left. It
- *   never rejects
+ *   call. `leave`: removes what is left of an incomplete claim. Call it when no process of the command is left. It never
+ *   rejects
  */
 export async function resumeGrant(
   ports: ClaimPorts,
@@ -229,12 +229,12 @@ async function leaveUnclaimed(
   );
 }
 
-/** Takes every error, such as that of a full etcd, which refuses the fence: the command was started, and must be ended. */
+/** Only logs, whatever the error (a full etcd refuses the fence, for example): the command runs, and must still be ended. */
 function reportUnresumed({ log }: ClaimPorts, error: unknown): undefined {
   log.warn("the claim cannot be resumed", { error: String(error) });
 }
 
-/** Reads the own tickets: those of the locks first. */
+/** Reads this run's tickets, those for locks first. */
 async function readOwnTickets(attempt: ClaimAttempt, until: number): Promise<QueueEntry[]> {
   const success = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const txn = { compare: [], success, failure: [] };
@@ -245,7 +245,7 @@ async function readOwnTickets(attempt: ClaimAttempt, until: number): Promise<Que
 }
 
 /**
- * Removes the marks of tickets that are gone, and whose command is dead, or has never started. A ticket that is still there
+ * Removes the marks of tickets that are gone, and whose command is dead or was never started. A ticket that still exists
  * keeps its mark: another process may have taken the run over.
  * @param tickets  keys of the tickets
  * @param until    instant on the clock, ms, until which an unreachable etcd is retried
@@ -279,7 +279,7 @@ async function waitForConditions(
     await clock.sleep(Math.min(left, CONDITION_INTERVAL * (0.5 + random.generateFraction())), signal);
   }
   const { connect, wait } = limits;
-  // Nobody has tried to connect meanwhile.
+  // The wait for conditions does not count towards the connect timeout.
   if (connect < wait) limits.connect = Math.min(wait, connect + clock.now() - startedAt);
   return undefined;
 }
@@ -329,7 +329,7 @@ async function readEligibility(
 }
 
 /**
- * Writes the reason why nothing was run to the log only: cron mails all output, and a busy lock is not worth a mail.
+ * Reports why nothing was run, to the log only: cron mails all output, and a busy lock is not worth a mail.
  * @returns the exit code
  */
 export function reportRefusal({ log }: ClaimPorts, request: RunRequest, refusal: ClaimRefusal): number {

@@ -16,7 +16,7 @@ interface CommandTermination {
   why: string;
 }
 
-/** How a command ended. No process of it is left, except those it left behind on purpose. */
+/** The end of a command. None of its processes is left, except those that it left behind on purpose. */
 export interface CommandOutcome {
   exit: CommandExit;
   ending: CommandTermination | undefined;
@@ -96,7 +96,7 @@ export class CommandSupervisor {
     }
   }
 
-  /** Goes on with a command that another process has started, and waits until it has ended. */
+  /** Takes over a command that another process has started, and waits until it has ended. */
   async resume(signals: SignalRouter): Promise<CommandOutcome> {
     const { clock, log } = this.#ports;
     const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
@@ -174,7 +174,7 @@ export class CommandSupervisor {
     return signal !== undefined || (code !== undefined && reported.includes(code));
   }
 
-  /** A command without a claim is killed at once: another run may hold it, and its marks keep others away for a time only. */
+  /** Kills a command whose claim is gone at once: marks keep other runs from the claim only for a limited time. */
   #lose({ kind, why }: ClaimLoss): void {
     this.#terminate({ kind: "lost", why }, kind === "gone" ? 0 : this.#request.terminationTimeout);
   }
@@ -195,7 +195,7 @@ export class CommandSupervisor {
   #terminate(ending: CommandTermination, within: number): void {
     if (this.#over.signal.aborted || this.#isTerminating) return;
     this.#isTerminating = true;
-    if (this.#ending === undefined || ending.kind === "lost") this.#ending = ending; // a loss counts more than a limit
+    if (this.#ending === undefined || ending.kind === "lost") this.#ending = ending; // a loss overrides a limit
     this.#ports.log.warn("terminating the command", { why: ending.why });
     this.#command.terminate(Math.min(this.#ports.clock.now() + within, this.#session.horizon));
     this.#terminated.resolve("terminated");

@@ -8,12 +8,12 @@ import { type ClaimEligibility, computeEligibility, type ResourceTotal } from ".
 import { type ClaimRefusal, type ClaimStep, canJoinQueue, type ResourcePosition } from "./step.ts";
 import { buildWaitStep } from "./wait-step.ts";
 
-/** Entries that one transaction deletes: with marks and guards, fewer than etcd's 128 operations. */
+/** Maximum number of entries that one transaction deletes. With their marks, they stay below etcd's 128 operations. */
 const MOST_SWEPT = 50;
 
 /**
  * Decides the next step of an attempt.
- * @param before  revisions of the own tickets at the last read
+ * @param before  revisions of this run's tickets at the last read
  * @param wall  wall clock, ms since the epoch
  * @throws ConfigError when the claim can never be granted
  */
@@ -45,7 +45,7 @@ const NOTHING_READ_YET: ResourceQueueView = { reach: "whole", queue: [], ahead: 
 type OpenEligibility = Extract<ClaimEligibility, { kind: "open" }>;
 type DrainedEligibility = Extract<ClaimEligibility, { kind: "drained" }>;
 
-/** Keeps queue entries under a drain only if they block nobody: if every drain stops all the queues they are in. */
+/** Keeps queue entries under a drain only if they block no other run: if each drain stops all queues that the run is in. */
 function decideUnderDrain(
   attempt: ClaimAttempt,
   view: ClaimView,
@@ -70,8 +70,8 @@ function decideClaim(
   wall: number,
 ): ClaimStep {
   const { waitLimits, isShared } = attempt.request;
-  const places = [...view.lockQueues.values()].flatMap(({ queue }) => queue);
-  const stops = places.filter(({ ticket }) => !(isShared && ticket?.shared));
+  const entries = [...view.lockQueues.values()].flatMap(({ queue }) => queue);
+  const stops = entries.filter(({ ticket }) => !(isShared && ticket?.shared));
   if (stops.length > 0 && stops.every((entry) => isObsolete(attempt, view, entry, wall))) {
     return createSweep(stops);
   }
@@ -80,7 +80,7 @@ function decideClaim(
       (entry) => entry.vanished === undefined && !isObsolete(attempt, view, entry, wall),
     );
     if (holder !== undefined) return { kind: "leave", refusal: buildBusyRefusal(attempt, holder) };
-    // Nobody else may ever come to remove the marks.
+    // Wait and remove the marks: possibly no other run ever will.
     return buildWaitStep(attempt, view, basis, { locksAhead: stops.filter(({ vanished }) => vanished) });
   }
   return { kind: "claim", basis, totals };
@@ -94,7 +94,7 @@ function buildBusyRefusal({ ports: { keys } }: ClaimAttempt, holder: QueueEntry)
   return { kind: "busy", lock: keys.parseQueueKey(holder.key)?.name, holder };
 }
 
-/** Decides how to proceed when some or all of the own tickets exist. */
+/** Decides how to proceed when some or all tickets of this run exist. */
 function decideAdvance(
   attempt: ClaimAttempt,
   view: ClaimView,
@@ -107,7 +107,7 @@ function decideAdvance(
     return ahead === undefined ? [] : [{ own, ahead }];
   });
   if (waiting.length > 0) return decideOnLocks(attempt, view, { basis, locks, waiting }, wall);
-  // What is left of runs that shared the lock stops no run that shares it, and nobody else may ever come.
+  // Remains of runs that shared the lock do not block this run, but possibly no other run will ever remove them.
   const obsolete = [...view.lockQueues.values()]
     .flatMap(({ queue }) => queue)
     .filter((entry) => isObsolete(attempt, view, entry, wall));
@@ -117,14 +117,14 @@ function decideAdvance(
   return decideOnResources(attempt, view, { basis, totals }, wall);
 }
 
-/** The own tickets for locks, and those of them that wait for another ticket. */
+/** This run's tickets for locks, and those of them that wait for another ticket. */
 interface LockPositions {
   basis: ReadBasis;
   locks: readonly QueueEntry[];
   waiting: readonly { own: QueueEntry; ahead: QueueEntry }[];
 }
 
-/** Decides how to proceed while tickets of some locks wait for those ahead. */
+/** Decides how to proceed while tickets for some locks wait for those ahead. */
 function decideOnLocks(
   attempt: ClaimAttempt,
   view: ClaimView,
@@ -141,16 +141,16 @@ function decideOnLocks(
     if (stops.length > 0) return { kind: "closer" };
   }
   const unannounced = locks.filter(
-    (own) => own.ticket?.state === "waiting" && waiting.every((one) => one.own !== own),
+    (own) => own.ticket?.state === "waiting" && waiting.every((other) => other.own !== own),
   );
   if (unannounced.length > 0) return { kind: "announce", entries: unannounced };
   return buildWaitStep(attempt, view, basis, { locksAhead });
 }
 
 /**
- * Finds what keeps an own ticket from its lock: the nearest ticket ahead that it does not share with. If only others that share
- * were read, and there are more ahead: one of them that was admitted proves that all before it share too. Without one, it is the
- * first of them, until that is admitted or gone.
+ * Finds the ticket that keeps this run from a lock: the nearest ticket ahead that it cannot share the lock with. If only
+ * tickets that share were read, and there are more ahead, an admitted one proves that all before it share too. Without
+ * such a proof, the run waits for the first ticket that was read, until that is admitted or gone.
  */
 function findLockObstacle(
   { lockQueues }: ClaimView,
@@ -187,7 +187,7 @@ function decideOnResources(
 
 /**
  * Computes the position in one resource queue. If the entry directly ahead is waiting, no more reads are needed: it is
- * not admitted, so the own entry is not admitted either. The same applies if the first entries leave too few units: the
+ * not admitted, so this run's entry is not admitted either. The same applies if the first entries leave too few units: the
  * rest of the queue can only add to the units in use and lower the total.
  */
 function buildResourcePosition(
@@ -205,7 +205,7 @@ function buildResourcePosition(
 }
 
 /**
- * True for an entry that this attempt may delete: a grace ticket whose time has passed (its session may outlive it after
+ * Returns whether this attempt may delete an entry: a grace ticket whose time has passed (its session may outlive it after
  * a leader change), a ticket of an earlier attempt of the same call, or a mark whose time has passed.
  */
 function isObsolete(
@@ -225,9 +225,10 @@ function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
 }
 
 /**
- * Classifies the own tickets in a view: none, some or all of them exist, or the claim is `broken`: a ticket has gone or
- * was replaced since the last read, the tickets of the locks or of the resources do not share one revision, or a ticket cannot
- * be parsed. A claim exists completely or not at all, except that a queueing run puts the tickets of the locks first.
+ * Classifies this run's tickets in a view: none, some or all of them exist, or the claim is `broken`: a ticket has gone
+ * or was replaced since the last read, the tickets of the locks or of the resources do not share one revision, or a
+ * ticket cannot be parsed. A claim exists completely or not at all, except that a queueing run puts the tickets of the
+ * locks first.
  */
 function judgeOwnTickets(
   attempt: ClaimAttempt,
@@ -248,12 +249,12 @@ function judgeOwnTickets(
   return hasResources && isOneClaim ? "complete" : "broken";
 }
 
-/** Whether a ticket is held: all were, so one that is missing was removed. */
+/** Whether a ticket is held. A grant makes all tickets held at once, so one that is missing was removed. */
 function isGranted({ own }: ClaimView): boolean {
   return [...own.values()].some(isHolding);
 }
 
-/** Returns the revisions at which the own tickets were created. */
+/** Returns the revisions at which this run's tickets were created. */
 export function getOwnRevisions(attempt: ClaimAttempt, view: ClaimView): OwnTicketRevisions | "broken" {
   if (listOwnKeys(attempt).some((key) => isUnreadable(view.own.get(key)))) return "broken";
   const findRevisions = (keys: readonly string[]) => [

@@ -110,7 +110,7 @@ export function computeEligibility(
     request,
     groupsMatter ? listHostGroups(inputs.groups, request.identity.host) : [],
   );
-  const applying = drains.filter((one) => isDrainApplicable(one, reach));
+  const applying = drains.filter((drain) => isDrainApplicable(drain, reach));
   return applying.length === 0
     ? { kind: "open", basis, totals }
     : { kind: "drained", drains: applying, basis };
@@ -179,7 +179,7 @@ function findFirstTotal(ports: ClaimPorts, kvs: readonly KeyValue[]): number | u
   return undefined;
 }
 
-/** For a claim that can never be granted and would block its queue forever. */
+/** Builds the error for a claim that can never be granted, and would block its queue forever. */
 function createOverTotalError(resource: string, count: number, total: number): ConfigError {
   return new ConfigError(
     `${count} units of resource ${quoteText(resource)} are requested, but there are only ${total}`,

@@ -29,16 +29,16 @@ const FREE_LOST_WITHIN = 2_000;
 /** How long to retry ending the session when the claim is already free, in ms. */
 const REVOKE_WITHIN = 1_000;
 
-/** How the work that held a claim ended. */
+/** The end of the work that held a claim. */
 interface ClaimEnd {
   /** Exit code; 0 for success. */
   exit: number;
   reason: string | undefined;
   /** The end of the output, if it was kept. */
   tail?: string | undefined;
-  /** Whether the lock stays taken for the grace of the request. */
+  /** Whether the locks stay taken for the grace of the request. */
   keepsGrace?: boolean;
-  /** This process has not started the command, but another one may have: it can have continued the attempt in the meantime. */
+  /** This process has not started the command, but another one may have: it may have continued the attempt meanwhile. */
   mayBeContinued?: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function finishClaim(grant: Grant, end: ClaimEnd): Promise<void> {
   }
 }
 
-/** The claim is free. If etcd is too slow to end the session, it expires; this is logged as info only. */
+/** Ends the session of a claim that is free. If etcd is too slow, the session expires; that is logged as info only. */
 async function endSession(
   { clock, log }: ClaimPorts,
   session: ClaimSession,
@@ -92,8 +92,8 @@ async function endSession(
 }
 
 /**
- * Deletes the tickets and their marks. If a ticket is missing, deletes the marks: the command is dead.
- * @returns the keys that may be left: those of a claim of which a ticket was missing
+ * Deletes the tickets and their marks. If a ticket is missing, deletes only the marks: the command is dead.
+ * @returns the keys of tickets that may be left, because one of them was missing
  */
 async function freeClaim(release: Release): Promise<readonly string[]> {
   const { attempt, entries } = release.grant;
@@ -111,10 +111,13 @@ async function freeClaim(release: Release): Promise<readonly string[]> {
   return succeeded ? [] : entries.map(({ key }) => key);
 }
 
-/** Tickets that one transaction frees and grants a claim of 16 locks besides, within etcd's 128 operations. */
+/**
+ * Maximum number of tickets that one transaction frees while it also grants a claim of 16 locks, within etcd's 128
+ * operations.
+ */
 const MOST_BEFORE_GRANT = 30;
 
-/** The transaction that frees a lock can grant it to the next run, if that is one of this process: only one such run. */
+/** Lets the transaction that frees the locks also grant one of them to the next run, if that run is in this process. */
 function offerToSuccessor({ attempt, entries }: Grant) {
   const { ports, session, lockKeys } = attempt;
   if (entries.length > MOST_BEFORE_GRANT) return undefined;
@@ -125,19 +128,22 @@ function offerToSuccessor({ attempt, entries }: Grant) {
   return undefined;
 }
 
-/** Whether the runs of a session are those of another process now. It writes their ends too. */
+/** Whether another process has taken over the session. It then also records how the runs end. */
 function isMoved(reason: unknown): boolean {
   return reason instanceof SessionLost && reason.kind === "moved";
 }
 
-/** Whether the command of another process may be alive after a claim was not freed. The marks keep the claim until their time has passed. */
+/**
+ * Whether a command that another process started may still run. The marks then keep the claim until their time has
+ * passed.
+ */
 function canBeContinued({ mayBeContinued = false }: ClaimEnd, error: unknown): boolean {
   return isMoved(error) || (mayBeContinued && error instanceof SessionLost);
 }
 
 /**
- * Frees a claim without a history that etcd refuses. If its session is gone, and its tickets with it, records the run in
- * the history and deletes the marks.
+ * Frees a claim whose release failed. If etcd refused it, tries again without the history. If the session is gone, and
+ * its tickets with it, records the run in the history and deletes the marks.
  */
 async function handleUnfreed(release: Release, error: unknown): Promise<readonly string[]> {
   if (!(error instanceof SessionLost)) {
@@ -150,7 +156,7 @@ async function handleUnfreed(release: Release, error: unknown): Promise<readonly
   return [];
 }
 
-/** Reports a refused write (etcd is full, the role may not write history). It must not keep the lock. */
+/** Logs a refused write (etcd is full, the role may not write history), which must not keep the lock taken. */
 function reportUnfreed({ grant }: Release, error: unknown): false {
   if (isUnavailable(error)) throw error;
   grant.attempt.ports.log.warn("the history or the grace could not be written", { error: String(error) });
@@ -158,9 +164,9 @@ function reportUnfreed({ grant }: Release, error: unknown): false {
 }
 
 /**
- * Leaves the tickets of the locks in state `grace`, on a separate session that is never renewed, until the grace of the request
- * is over. Runs that wait see then that they are obsolete (decide.ts). The write is guarded by their `mod_revision`: if a
- * reset request was written in the meantime, the reset wins and frees the locks.
+ * Leaves the tickets of the locks in state `grace`, on a separate session that is never renewed, until the grace of the
+ * request is over. Runs that wait then remove them as obsolete (decide.ts). The write is guarded by their
+ * `mod_revision`: if a reset request was written in the meantime, the reset wins and frees the locks.
  * @returns whether the locks are kept
  */
 async function keepGrace(release: Release): Promise<boolean> {
@@ -193,7 +199,7 @@ async function keepGrace(release: Release): Promise<boolean> {
   return answer.succeeded || findFirstKey(answer.results[0])?.session === id;
 }
 
-/** Retries a freeing transaction until it is answered, then appends the histories to which the transaction could not. */
+/** Retries a freeing transaction until it is answered, then appends to the histories that it could not append to. */
 async function commitRelease(
   { grant, updates, until }: Release,
   txn: Txn,
@@ -212,7 +218,9 @@ async function commitRelease(
 /** Returns the result of the nested transaction that appends to the history. */
 function findAppendResult({ key }: HistoryUpdate, txn: Txn, { succeeded, results }: TxnResponse) {
   const ops = succeeded ? txn.success : txn.failure;
-  return results[ops.findIndex((op) => op.op === "txn" && op.txn.compare.some((one) => one.key === key))];
+  return results[
+    ops.findIndex((op) => op.op === "txn" && op.txn.compare.some((compare) => compare.key === key))
+  ];
 }
 
 /** Builds the history entries of a claim that ends now; empty when no history is kept. */
@@ -249,7 +257,7 @@ function buildHistoryUpdates(grant: Grant, { exit, reason, tail }: ClaimEnd): Hi
   }));
 }
 
-/** How often to retry an append when others append to the same history at the same time. */
+/** How often to retry an append while other runs append to the same history. */
 const TRIES = 5;
 
 /** A run to append to the history of its lock. */
@@ -264,7 +272,7 @@ interface HistoryUpdate {
 
 /**
  * Builds nested transactions that append inside the transaction that frees the locks. If a nested one fails, the
- * release still succeeds. A history that was not read has no revision to compare, so its append fails and reads it.
+ * release still succeeds. A history that was not read has no revision to compare: its append fails, which reads it.
  */
 function buildHistoryOps(updates: readonly HistoryUpdate[]): Op[] {
   return updates.map(({ key, past, known }) => {

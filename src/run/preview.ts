@@ -12,7 +12,7 @@ import {
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { describeDrain, describeQueueEntry } from "./wait-step.ts";
 
-/** What a run would claim now, and what blocks it. */
+/** The leases that a run would get now, and the obstacles. */
 export interface ClaimPreview {
   revision: bigint;
   /** The conditions on this host as it is now. */
@@ -25,7 +25,7 @@ export interface ClaimPreview {
 
 /** Reads the state of a claim without writing. @throws ConfigError when the claim can never be granted, StoreError */
 export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Promise<ClaimPreview> {
-  const situationReads = buildInputReads(ports.keys, request);
+  const inputReads = buildInputReads(ports.keys, request);
   const names = [
     ...request.locks.map((name) => ({ kind: "lock" as const, name })),
     ...request.leases.map(({ resource }) => ({ kind: "resource" as const, name: resource })),
@@ -33,13 +33,13 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   const queues = names.map(
     ({ kind, name }): Op => ({ op: "range", ...ports.keys.getQueueRange(kind, name) }),
   );
-  const txn = { compare: [], success: [...situationReads, ...queues], failure: [] };
+  const txn = { compare: [], success: [...inputReads, ...queues], failure: [] };
   const until = ports.clock.now() + request.connectTimeout;
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
-  const read = answer.results.slice(situationReads.length).map((one) => toQueue(listKeyValues(one)));
+  const read = answer.results.slice(inputReads.length).map((result) => toQueue(listKeyValues(result)));
   const lockQueues = read.splice(0, request.locks.length);
-  const facts = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, situationReads.length));
-  const eligibility = computeEligibility(ports, request, facts, ports.clock.getWallTime());
+  const inputs = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, inputReads.length));
+  const eligibility = computeEligibility(ports, request, inputs, ports.clock.getWallTime());
   const conditions = request.conditions?.read() ?? [];
   return {
     revision: answer.revision,
@@ -48,7 +48,7 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   };
 }
 
-/** What decides whether the claim may go on, beside the queues. */
+/** The inputs of the preview besides the queues. */
 interface PreviewInputs extends Pick<ClaimPreview, "conditions"> {
   request: ClaimRequest;
   eligibility: ClaimEligibility;

@@ -22,25 +22,25 @@ export interface ClaimIdentity {
   label?: string;
 }
 
-/** How long a run waits. Durations in ms; `undefined` means no limit. */
+/** Limits for the waiting of a run. Durations in ms; `undefined` means no limit. */
 export interface WaitLimits {
   /** Whether to queue for a lock that is held, and to wait for an undrain and for conditions. */
   queues: boolean;
-  /** From the start of the run until its locks (and, without `leases`, everything) must be granted. */
+  /** Limit for the grant of the locks (without `leases`, of everything), from the start of the run. */
   lock?: number;
-  /** From the moment the resource tickets are in their queues. */
+  /** Limit for the grant of the leases, from the moment their tickets are in the queues. */
   leases?: number;
 }
 
-/** What to claim, for which owner, and how long to wait. Durations in ms. */
+/** A claim: its objects, its owner, and its wait limits. Durations in ms. */
 export interface ClaimRequest {
   /** The locks, each once. All are claimed at the same time. */
   locks: readonly string[];
-  /** Shares the locks with others that share them. */
+  /** Shares the locks with other runs that share them. */
   isShared?: boolean;
   leases: readonly LeaseSpec[];
   group?: string;
-  /** While they do not hold, nothing is claimed, and no ticket is in a queue. */
+  /** While these do not hold, the run claims nothing and has no ticket in a queue. */
   conditions?: HostConditions;
   waitLimits: WaitLimits;
   identity: ClaimIdentity;
@@ -78,7 +78,7 @@ export interface RunRequest extends ClaimRequest {
   logReopens: boolean;
 }
 
-/** The session of an attempt, as its claim uses it: a `Session` of its own, or the share of one that many runs use. */
+/** The session of an attempt, as its claim uses it: its own `Session`, or a share of one that many runs use. */
 export interface ClaimSession
   extends Pick<
     Session,
@@ -146,7 +146,7 @@ export interface StartedAttempt {
 /** An attempt that another process began. */
 export type ResumedAttempt = Omit<StartedAttempt, "number">;
 
-/** What a claim needs from its environment. */
+/** The environment of a claim. */
 export interface ClaimPorts {
   store: Store;
   keys: Keys;
@@ -160,8 +160,8 @@ export interface ClaimPorts {
    */
   evaluateTotal(text: string): number | undefined;
   /**
-   * Returns the record of this host for others to read. The text remains the same for some minutes. Without this
-   * function, runs do not write the record.
+   * Returns the record of this host. The text remains the same for some minutes. Without this function, runs do not
+   * write the record.
    * @param wall  wall clock, ms since the epoch
    */
   describeHost?(wall: number): string;
@@ -169,19 +169,19 @@ export interface ClaimPorts {
   sessions?: SessionSource;
   /** Numbers the attempts of a call that another process may continue. */
   attempts?: CallAttempts;
-  /** The waiting runs of this process, if it has several: a run that ends grants the claim of its successor. */
+  /** The waiting runs of a process that has several: a run that ends grants the claim of its successor. */
   successors?: Successors;
-  /** The attempt that another process began, to go on with. */
+  /** The attempt that another process began, to be continued. */
   resumed?: ResumedAttempt;
-  /** Called when the run waits for conditions, before its first attempt. Another process can then go on with it. */
+  /** Called when the run waits for conditions, before its first attempt, so that another process can continue it. */
   onWait?(): Promise<void>;
   /** Called for each attempt. Nothing is claimed before the promise resolves, if there is one. */
   onAttempt?(attempt: StartedAttempt): Promise<void> | undefined;
-  /** Keeps on this host what the history of a lock gets. Must not throw. */
+  /** Stores an entry of a lock's history on this host too. Must not throw. */
   archivePastRun?(lock: string, past: PastRun): void;
 }
 
-/** What a run needs from its environment. */
+/** The environment of a run. */
 export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
   /** Called when the claim is granted, before the command starts. */
@@ -195,8 +195,8 @@ export interface RunPorts extends ClaimPorts {
 }
 
 /**
- * Numbers the attempts of one call. A call can pass from one process to another, and an earlier attempt of it may have
- * been granted without anybody knowing: its tickets then stop the later ones.
+ * Numbers the attempts of one call. A call can pass from one process to another, and an earlier attempt may have been
+ * granted although no process received the answer: its tickets then block the later attempts.
  */
 export class CallAttempts {
   /** Id of the call. */

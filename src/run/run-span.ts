@@ -4,7 +4,7 @@ import type { CommandOutcome } from "./command-supervisor.ts";
 import type { RunRequest } from "./request.ts";
 import type { Grant } from "./step.ts";
 
-/** How a run ended: a `RunResult`, or the kind of the error with which the command was not run. */
+/** The end of a run: a `RunResult`, or the kind of the error because of which the command was not run. */
 interface RunEnd extends Partial<CommandOutcome> {
   code: number;
   refusal?: { kind: string };
@@ -13,8 +13,8 @@ interface RunEnd extends Partial<CommandOutcome> {
 }
 
 /**
- * Describes a run as a span, with its claim, in which it waits, and its hold, in which the command runs.
- * @param times  its begin and its end, wall clock, ms since the epoch. `run`: its id, if it was not granted
+ * Builds the span of a run. Its parts are the claim, with the wait, and the hold, with the command.
+ * @param times  start and end of the run, wall clock, ms since the epoch. `run`: its id, if it was not granted
  */
 export function buildRunSpan(
   request: RunRequest,

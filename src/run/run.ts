@@ -66,7 +66,7 @@ async function runHeld(
   }
 }
 
-/** Goes on with a run whose command another process has started. If its claim is gone, the command is ended. */
+/** Continues a run whose command another process has started. If its claim is gone, ends the command. */
 async function resumeHeld(
   ports: RunPorts,
   request: RunRequest,
@@ -81,7 +81,7 @@ async function resumeHeld(
   return await finishRun(ports, request, grant, outcome);
 }
 
-/** Ends a command before its claim is freed, after an error that leaves nobody who watches the claim. */
+/** Ends a command after an error that left its claim unwatched, so that the claim can be freed. */
 async function endAfterFault(
   { clock, log }: RunPorts,
   command: GuardedCommand,
@@ -108,7 +108,7 @@ async function endUnclaimed(
   return { kind: "ended", code, exit, ending };
 }
 
-/** Resolves when nothing of the command is left. */
+/** Kills a command. Resolves when none of its processes is left. */
 async function killCommand(clock: Clock, command: GuardedCommand): Promise<CommandExit> {
   command.terminate(clock.now());
   const exit = await command.exited;

@@ -17,11 +17,11 @@ export class RunInterruptedError extends Error {
 type Forward = (name: NodeJS.Signals) => void;
 
 /**
- * Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. If the
- * command already runs, all are forwarded: those that arrive before its claim is resumed, as soon as it is.
+ * Routes signals sent to the runner. Until the command starts, they end the run; after that, they are forwarded. If the
+ * command already runs, those that arrive before its claim is resumed are forwarded afterwards.
  */
 export class SignalRouter {
-  readonly #left = new AbortController();
+  readonly #interrupted = new AbortController();
   readonly #stop: () => void;
   readonly #early: NodeJS.Signals[] = [];
   #forward: Forward | undefined;
@@ -31,22 +31,22 @@ export class SignalRouter {
     this.#stop = ports.onSignal((name) => {
       if (this.#forward !== undefined) return this.#forward(name);
       this.#early.push(name);
-      if (!ignored.includes(name)) this.#left.abort(new RunInterruptedError(name));
+      if (!ignored.includes(name)) this.#interrupted.abort(new RunInterruptedError(name));
     });
   }
 
   /** Aborts with `RunInterruptedError` when a signal ends the run. */
   get signal(): AbortSignal {
-    return this.#left.signal;
+    return this.#interrupted.signal;
   }
 
   /** Forwards all later signals to the command. @throws RunInterruptedError when a signal arrived before */
   forwardTo(forward: Forward): void {
-    this.#left.signal.throwIfAborted();
+    this.#interrupted.signal.throwIfAborted();
     this.#forward = forward;
   }
 
-  /** Forwards all signals to a command that was already started, those that arrived before too. */
+  /** Forwards all signals to a command that was already started, including those that arrived before. */
   forwardAllTo(forward: Forward): void {
     this.#forward = forward;
     for (const name of this.#early.splice(0)) forward(name);

@@ -25,14 +25,14 @@ import type { ClaimRequest } from "./request.ts";
 
 /** The next step of an attempt. */
 export type ClaimStep =
-  /** No own ticket exists: put the whole claim, or, when queueing, at least the tickets of the locks. */
+  /** No ticket of this run exists: put the whole claim, or, when queueing, at least the tickets for the locks. */
   | { kind: "claim"; basis: ReadBasis; totals: readonly ResourceTotal[] }
   /** The locks are available to this run: put the resource tickets. */
   | { kind: "join"; basis: ReadBasis; totals: readonly ResourceTotal[]; locks: readonly QueueEntry[] }
   | { kind: "grant"; basis: ReadBasis; entries: readonly QueueEntry[] }
   /** The claim is already granted; the answer was lost. */
   | { kind: "granted"; entries: readonly QueueEntry[] }
-  /** Show the runs behind that these entries are admitted, although the claim waits in another queue. */
+  /** Tell the runs behind that these entries are admitted, although the claim waits in another queue. */
   | { kind: "announce"; entries: readonly QueueEntry[] }
   /** Delete expired grace tickets, tickets of earlier attempts of the same call, and marks whose time has passed. */
   | { kind: "sweep"; entries: readonly QueueEntry[] }
@@ -40,7 +40,7 @@ export type ClaimStep =
   | { kind: "closer" }
   /**
    * `until`: wall clock, ms, when an obstacle ends by itself. `depth`: how many entries of the resource queues to read
-   * if no event arrives for a while. `next`: the ticket ahead is all that the claim waits for.
+   * if no event arrives for a while. `next`: set if the claim waits only for the ticket ahead.
    */
   | {
       kind: "wait";
@@ -67,7 +67,7 @@ export type ClaimRefusal =
   | { kind: "timeout"; why: string }
   /** An operator removed this waiter. */
   | { kind: "evicted"; by: string }
-  /** The own tickets are missing, or no longer form one claim. */
+  /** This run's tickets are missing, or no longer form one claim. */
   | { kind: "gone" }
   /** The session expired, or may have expired; a new attempt is possible. */
   | { kind: "lapsed" }
@@ -93,7 +93,7 @@ export interface StepTransaction {
   readGrant?(answer: TxnResponse): StepGrant;
 }
 
-/** What is known of a claim from the transaction that granted it. */
+/** The result of the transaction that granted a claim. */
 export interface StepGrant {
   entries: readonly QueueEntry[];
   /** The history of each lock at the time of the grant; undefined when they were not read. */
@@ -132,8 +132,8 @@ export function buildStepTransaction(
 type StepOf<K extends ClaimStep["kind"]> = Extract<ClaimStep, { kind: K }>;
 
 /**
- * Whether the claim may put the tickets of its locks behind others. A run that does not wait does so beside those that share
- * the lock, and leaves if one that does not share it was faster.
+ * Whether the claim may put the tickets for its locks behind others. A run that does not wait does so if the runs ahead
+ * share the lock, and leaves if a run that does not share it was faster.
  */
 export function canJoinQueue({ waitLimits, isShared }: ClaimRequest): boolean {
   return waitLimits.queues || isShared === true;
@@ -157,7 +157,8 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number):
 }
 
 /**
- * Puts only the tickets of the locks, behind the entries in their queues: a run must not reserve units while it waits for a lock.
+ * Puts only the tickets of the locks, behind the entries in their queues: a run must not reserve units while it waits
+ * for a lock.
  */
 function buildQueueUp(attempt: ClaimAttempt, basis: ReadBasis): Txn {
   const tickets = buildLockTickets(attempt, "waiting");
@@ -185,7 +186,7 @@ function buildGrant(
   return { txn: buildGrantTxn(attempt.ports.keys, grant), readGrant: createGrantReader(grant, entries) };
 }
 
-/** A hint for the entries behind. If it is lost, they find out at their next read. */
+/** Marks entries as admitted. This is a hint for the runs behind: if it is lost, their next read shows it. */
 function buildAnnouncement(attempt: ClaimAttempt, entries: readonly QueueEntry[]): StepTransaction {
   const puts = putTickets(rewriteTickets(entries, { state: "admitted" }), attempt.session.id);
   return { txn: { compare: guardUnchanged(entries), success: puts, failure: [] } };
@@ -207,7 +208,7 @@ function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
 }
 
 /**
- * Creates a function that reads the success of a granting transaction: the queue entries that it has put, and the histories,
+ * Creates a function that parses the response to a granting transaction: the queue entries that it put, and the histories,
  * which are its last reads. Operations that are not reads may follow them, as the write of the host record does.
  * @param found  the existing entries that the tickets replace
  */

@@ -1,9 +1,9 @@
 import type { QueueEntry } from "../protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../protocol/txn.ts";
 
-/** What a run waits for, and how it is granted. */
+/** The claim of a run that waits for a ticket ahead of it. */
 interface SuccessorClaim {
-  /** The ticket directly ahead. While it exists, nobody comes between: later tickets are behind. */
+  /** The ticket directly ahead. While it exists, no ticket can come between: later ones queue behind. */
   ahead: Pick<QueueEntry, "key" | "createRevision">;
   /** The session of the successor. */
   session: bigint;
@@ -12,10 +12,10 @@ interface SuccessorClaim {
 }
 
 /**
- * The runs of this process that wait for a lock behind another run. If that is also one of this process, the transaction
- * that frees its claim grants that of the successor: the command of the successor starts one write earlier.
+ * The runs of this process that wait for a lock directly behind another run. If that run is in this process too, the
+ * transaction that frees its claim also grants the successor's: the successor's command starts one write earlier.
  *
- * The run that frees the lock holds it, so nobody is ahead of it, and its `create_revision` is compared. If the answer is
+ * The run that frees the lock holds it, so no run is ahead of it, and its `create_revision` is compared. If the answer is
  * lost, the successor reads that its ticket is held, as after any lost answer.
  */
 export class Successors {
@@ -32,9 +32,9 @@ export class Successors {
 
   /**
    * Offers the lock to the successor of a ticket.
-   * @param ahead  the ticket, which the transaction deletes that gets the operation of the offer as its last one. That must be
-   *   guarded by the ticket's `create_revision`
-   * @returns undefined if none waits here on the same session
+   * @param ahead  the ticket. The caller adds the operation of the offer, as the last one, to the transaction that deletes
+   *   the ticket, which must compare the ticket's `create_revision`
+   * @returns undefined if no run of this process with the same session waits for the ticket
    */
   offer(ahead: SuccessorClaim["ahead"], session: bigint): ReturnType<Successor["offer"]> | undefined {
     const successor = this.#waiting.get(ahead.key);
@@ -48,7 +48,7 @@ export class Successors {
 class Successor {
   readonly claim: SuccessorClaim;
   readonly leave: () => void;
-  /** The end of the offer that is on its way: the answer to the grant, or undefined if it failed or its answer was lost. */
+  /** Result of the offer in flight: the answer to the grant; undefined if it failed or its answer was lost. */
   offered: Promise<TxnResponse | undefined> | undefined;
   readonly #granted = Promise.withResolvers<TxnResponse>();
 

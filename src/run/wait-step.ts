@@ -12,7 +12,7 @@ import type { ClaimStep, ResourcePosition } from "./step.ts";
 
 type Ranges = WatchRequest["ranges"];
 
-/** What blocks a claim whose tickets are in the queues. */
+/** The obstacles of a claim whose tickets are in the queues. */
 export interface WaitObstacle {
   drains?: readonly Drain[];
   /** The nearest ticket ahead of each lock that is not admitted. */
@@ -21,9 +21,9 @@ export interface WaitObstacle {
 }
 
 /**
- * Waits only for changes that can affect the decision, so that a release wakes few runs: the own tickets, the
- * configuration it depends on, and the obstacle. For a lock, the obstacle is one ticket ahead. For a resource,
- * it is also the ticket ahead while that ticket is waiting; only the first waiter watches every release.
+ * Builds a wait for the changes that can affect the decision, so that a release wakes few runs: those of the run's tickets,
+ * of the configuration that it depends on, and of the obstacle. For a lock, the obstacle is one ticket ahead. For a
+ * resource too, while that ticket is waiting; only the first waiter watches every release.
  */
 export function buildWaitStep(
   { ports: { keys }, request }: Pick<ClaimAttempt, "ports" | "request">,
@@ -66,10 +66,10 @@ function buildObstacleRanges(
       : { ...keys.getQueueRange("resource", resource), only: "deletes" },
   );
   if (drains !== undefined) ranges.push(keys.drains());
-  // The run leaves the other queues, in which it would keep others waiting.
+  // If one of the locks is drained, the run leaves the other queues, where it would block other runs.
   else if (locks.length > 1) ranges.push(...locks.map((lock) => ({ key: keys.drain("lock", lock) })));
   for (const { key, ticket } of locksAhead) {
-    // Of one that shares the lock too, the admission counts: see `findLockObstacle`.
+    // If the run ahead shares the lock too, its admission also matters: see `findLockObstacle`.
     const awaitsGrant = isShared && ticket?.shared;
     ranges.push({ key, ...(!awaitsGrant && { only: "deletes" as const }) });
   }
@@ -77,14 +77,17 @@ function buildObstacleRanges(
 }
 
 /**
- * Returns when the obstacle ends by itself: a grace, a drain with an end, or the time of a vanished ticket. Wall clock, ms
+ * Returns when the obstacle ends by itself (a grace, a drain with an end, the time of a vanished ticket): wall clock, ms
  * since the epoch.
  */
 function computeObstacleEnd(
   { removals }: ClaimView,
   { drains = [], locksAhead = [], resources = [] }: WaitObstacle,
 ): number | undefined {
-  const vanished = [...locksAhead, ...resources.flatMap((one) => [one.ahead, ...one.vanished])];
+  const vanished = [
+    ...locksAhead,
+    ...resources.flatMap((position) => [position.ahead, ...position.vanished]),
+  ];
   const ends = [
     ...drains.map(({ until }) => until),
     ...locksAhead.map(({ ticket }) => ticket?.until),

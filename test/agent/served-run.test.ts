@@ -45,7 +45,7 @@ test("the agent writes the record of its host, without any run", async () => {
 
 describe("a call that is not for this agent", () => {
   test.each<[string, string[], Record<string, string>, RegExp]>([
-    ["another prefix", [], { SIGNALBOX_PREFIX: "/other/" }, /prefix is not that of the agent/],
+    ["another prefix", [], { SIGNALBOX_PREFIX: "/other/" }, /prefix differs from that of the agent/],
     ["a relative path", ["--log-file", "x.log"], {}, /"x\.log" is a path in the caller's directory/],
   ])("%s: fails with always, and runs without the agent otherwise", async (_, options, env, reason) => {
     const words = [...options, "--lock", "a", "--", "sh", "-c", "exit 7"];

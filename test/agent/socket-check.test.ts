@@ -33,16 +33,16 @@ async function logChecks(checks: readonly PathCheck[], restoreKey: (check: numbe
 
 test("a problem is logged once, and again when it is another one", async () => {
   expect(await logChecks([FOUND, lose("a"), lose("a"), lose("b"), FOUND, FOUND, lose("a")])).toEqual([
-    "warn; launchers do not find this agent at /run/agent.sock; a",
-    "warn; launchers do not find this agent at /run/agent.sock; b",
-    "info; the socket and the key of this agent are there again",
-    "warn; launchers do not find this agent at /run/agent.sock; a",
+    "warn; launchers cannot find this agent at /run/agent.sock; a",
+    "warn; launchers cannot find this agent at /run/agent.sock; b",
+    "info; the socket and the key of this agent are back",
+    "warn; launchers cannot find this agent at /run/agent.sock; a",
   ]);
 });
 
 test("a socket that was made again is logged each time", async () => {
   const logged = await logChecks([FOUND, { state: "restored" }, FOUND, { state: "restored" }]);
-  expect(logged).toEqual(Array(2).fill("warn; the socket was removed; it is there again"));
+  expect(logged).toEqual(Array(2).fill("warn; the socket was removed; it has been restored"));
 });
 
 test("a key that cannot be written is logged once", async () => {
@@ -51,6 +51,6 @@ test("a key that cannot be written is logged once", async () => {
   });
   expect(logged).toEqual([
     "warn; the next agent will not know the runs of this one; no space",
-    "info; the socket and the key of this agent are there again",
+    "info; the socket and the key of this agent are back",
   ]);
 });

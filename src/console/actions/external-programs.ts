@@ -12,13 +12,13 @@ import { formatDetailText } from "../parts/pane-lines.ts";
 import { createSheet, discardStored, editDraft, lendTo, loadPrograms, openSheet } from "../parts/programs.ts";
 import { findChangeObstacle, formatSubjectName, getCommandById } from "../parts/row-actions.ts";
 
-/** Shows what has the keyboard in the user's pager. */
+/** Shows the focused pane or overlay in the user's pager. */
 export function openPager(app: ConsoleApp): void {
   const { text } = getShownText(app);
   void lendTo(app, async () => (await loadPrograms()).openUserPager(app.ports.io, text, app.context.signal));
 }
 
-/** Opens a copy of what has the keyboard in the user's editor. The file is removed afterwards. */
+/** Opens a copy of the focused pane or overlay in the user's editor. Removes the file afterwards. */
 export function openInEditor(app: ConsoleApp): void {
   const { name, text } = getShownText(app);
   void editCopy(app, name, text);
@@ -37,14 +37,14 @@ async function editCopy(app: ConsoleApp, name: string, text: string): Promise<vo
 
 /** The definition of a row as a document, which `apply` reads. */
 interface EditableDefinition {
-  /** For the user, and the key of its draft: `group web`. */
+  /** Its name for the user, which is also the key of its draft: `group web`. */
   target: string;
   text: string;
 }
 
 /**
- * Opens the definition of the selected group, resource or schedule in the user's editor. What the user writes goes through the
- * preview and the confirmation of an import. A text that was not stored is kept, and opened again the next time.
+ * Opens the definition of the selected group, resource or schedule in the user's editor. The edited text goes through
+ * the preview and the confirmation of an import. A text that was not stored is kept, and opened again the next time.
  * @returns false if the row has no definition, or nothing can be changed now
  */
 export function openDefinition(app: ConsoleApp): boolean {
@@ -66,7 +66,7 @@ async function edit(app: ConsoleApp, definition: EditableDefinition): Promise<vo
   openDialog(app, [{ command, args: [sheet.path], target }], (jobs) => discardStored(app, target, jobs));
 }
 
-/** Flags of `apply` that have no use for a document with one definition, or would delete everything else. */
+/** Flags of `apply` that are useless for a document with one definition, or would delete everything else. */
 const WHOLE_SITE: ReadonlySet<string> = new Set(["owner", "adopt", "prune", "only"]);
 
 function findDefinition(row: Subject | undefined, snapshot: Snapshot): EditableDefinition | undefined {
@@ -92,19 +92,19 @@ function toDocument(
     : { resources: new Map([[name, resources.get(name) ?? { isWhole: true, config: {} }]]) };
 }
 
-/** A text for another program: without control characters, because that program may pass them to the terminal. */
+/** A text for another program. It has no control characters, because the program may pass them to the terminal. */
 interface ShownText {
-  /** What it is, for messages: `the detail`. */
+  /** Describes the text in messages: `the detail`. */
   name: string;
   text: string;
 }
 
-/** Columns of a text. A pager scrolls to the side, and an editor too. */
+/** Width of a text, columns. Pagers and editors scroll sideways. */
 const TEXT_WIDTH = 240;
-/** Maximum number of rows of a table: more take too long. */
+/** Maximum number of rows of a table. More would take too long. */
 const MOST_ROWS = 20_000;
 
-/** Returns what has the keyboard as text: all of it, also what is scrolled out of view. */
+/** Returns the whole text of the focused pane or overlay, including lines that are scrolled out of view. */
 function getShownText(app: ConsoleApp): ShownText {
   const own = app.overlays.text?.listLines?.();
   if (own !== undefined) return joinLines("the text", own);

@@ -153,27 +153,27 @@ function createHandlers<const Id extends string>(
   return Object.fromEntries(ids.map((id) => [id, createHandler(id)])) as Record<Id, ActionHandler>;
 }
 
-/** Returns the theme after the one in use. After the last it is again the one that fits the terminal. */
+/** Returns the theme after the current one. The last one is followed by `auto`. */
 function findNextTheme({ state, theme }: ConsoleApp): string {
   const isChosen = THEMES.some((name) => name === (state.configuredTheme ?? state.theme));
   const at = THEMES.indexOf(theme.name) + 1;
   return THEMES[isChosen ? at : at % THEMES.length] ?? "auto";
 }
 
-/** Unfolds in the explorer, as in vi: its lines have no output. */
+/** Shows the output of the row. In the explorer, whose lines have no output, unfolds the node, as `l` moves right in vi. */
 function showOutput(app: ConsoleApp): void {
   if (app.state.focus === "explorer") unfold(app, true);
   else wrapRowAction(openLiveOutput)(app);
 }
 
-/** Opens the definition of the row in the editor if it has one, otherwise what has the keyboard. */
+/** Opens the definition of the row in the editor if it has one, otherwise the text of the focused pane. */
 function openEditorHere(app: ConsoleApp): void {
   const { focus } = app.state;
   const isRow = app.overlays.top === undefined && (focus === "table" || focus === "detail");
   if (!isRow || !openDefinition(app)) openInEditor(app);
 }
 
-/** Shows or hides a pane. The table gets the keyboard of one that is hidden. */
+/** Shows or hides a pane. If the hidden pane had the focus, the table gets it. */
 function togglePane(state: ConsoleState, pane: "explorer" | "panel"): ConsoleState {
   const isOpen = !state[pane].isOpen;
   const focus = !isOpen && state.focus === pane ? "table" : state.focus;
@@ -185,14 +185,14 @@ function quit(app: ConsoleApp): void {
   if (mayLeaveJobs(app, "quit", "running; press again to quit anyway")) app.ports.quit();
 }
 
-/** Asks for a past time; in the past, or while one is read, returns to live. */
+/** Asks for a past time. If a past time is shown or being read, returns to live. */
 function toggleTravel(app: ConsoleApp): void {
   const { view, search } = app.travel;
   if (view === undefined && search === undefined) app.overlays.open(<TravelPrompt />);
   else app.travel.end();
 }
 
-/** Undoes one step. When there is nothing else to undo, leaves the past. */
+/** Undoes one step. If there is nothing to undo, leaves the past. */
 function goBackOrReturn(app: ConsoleApp): void {
   const next = goBack(app.state);
   if (next === app.state && (app.travel.view ?? app.travel.search) !== undefined) app.travel.end();
@@ -210,7 +210,10 @@ function goBack(state: ConsoleState): ConsoleState {
   return state;
 }
 
-/** Exports what the focused pane shows: the detail, or all rows of the table as filtered, sorted and chosen. */
+/**
+ * Exports the content of the focused pane: the detail, or all rows of the table with the current filter, order and
+ * columns.
+ */
 function exportShown(app: ConsoleApp): unknown {
   if (!app.liveView.hasRead)
     return app.showToast("nothing was read yet, so there is nothing to export", "problem");
@@ -238,7 +241,7 @@ function exportShown(app: ConsoleApp): unknown {
   app.overlays.open(<ExportPrompt document={{ kind: "table", name: tab, table, json }} />);
 }
 
-/** Begins to watch the chosen rows, or ends it if all of them are watched. */
+/** Starts to watch the chosen rows, or stops if all of them are watched. */
 function toggleWatch(app: ConsoleApp): void {
   const rows = getChosenSubjects(app).flatMap((subject) => toActionable(subject) ?? []);
   const [first] = rows;
@@ -251,9 +254,9 @@ function toggleWatch(app: ConsoleApp): void {
 }
 
 /**
- * Wraps an action that applies to rows of the table. If another list has the keyboard, the user means the line in
- * that list: the wrapped action goes to the linked row and asks for the key again. It never acts on a row that is not
- * in view.
+ * Wraps an action that applies to rows of the table. If another list has the focus, the user means the line in that
+ * list: the wrapped action goes to the linked row and asks for the key again. It never acts on a row that is not in
+ * view.
  */
 function wrapRowAction(act: ActionHandler): ActionHandler {
   return (app) => {
@@ -338,7 +341,7 @@ function splitAltChord({ keymap, overlays }: ConsoleApp, event: InputEvent): Inp
   return keys.filter((one) => one !== undefined);
 }
 
-/** Keys with the same action everywhere. */
+/** Keys that run the same action everywhere. */
 const EVERYWHERE: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
 
 /** Actions that hand the text of an overlay to another program. */
@@ -354,7 +357,10 @@ function handleKey(app: ConsoleApp, event: InputEvent): void {
   if (id !== undefined) app.act(id); // a paste is not a command
 }
 
-/** An overlay has the wheel wherever the pointer is. A border that is dragged has the pointer wherever it goes. */
+/**
+ * Handles a mouse event. Overlays get the wheel wherever the pointer is, and a border that is dragged follows the
+ * pointer.
+ */
 function handleMouse(app: ConsoleApp, event: MouseEvent, clickArea: (event: MouseEvent) => void): void {
   const isWheel = event.action.startsWith("wheel");
   if (isWheel && app.overlays.top !== undefined) return app.overlays.handleInput(event);

@@ -38,7 +38,7 @@ export function openSelected(app: ConsoleApp): void {
   }
 }
 
-/** Opens the dialog of a problem's remedy. If no command is a remedy, shows what the problem concerns. */
+/** Opens the dialog of a problem's remedy. If no command remedies it, goes to the row that the problem is about. */
 function openProblem(app: ConsoleApp, subject: Subject): void {
   if (subject.kind !== "record") return openDetail(app);
   if (subject.remedy?.command === ETCD_REMEDY.command) return app.act("etcd");
@@ -65,7 +65,7 @@ function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefin
   }
 }
 
-/** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
+/** Focuses the detail. If it does not fit beside the table, it fills the screen. */
 function openDetail(app: ConsoleApp): void {
   app.update(rememberPlace);
   focusOn(app, "detail");

@@ -3,7 +3,7 @@ import { OverlayFrame, useKeys, useOverlay } from "../overlays/OverlayFrame.tsx"
 import { getChosenSubjects } from "../parts/marks.ts";
 import { refuseForRow, showJobs } from "../parts/navigation.ts";
 import { lendTo, loadPrograms } from "../parts/programs.ts";
-import { refusesInPast } from "../parts/row-actions.ts";
+import { isRefusedInPast } from "../parts/row-actions.ts";
 import { wrapRows } from "../theme/Row.tsx";
 import {
   type BuiltUserCommand,
@@ -17,7 +17,7 @@ export function runUserCommand(app: ConsoleApp, id: string): void {
   const { settings } = app.context;
   const command = settings.userCommands.find(({ title }) => id === `user:${title}`);
   if (command === undefined) return;
-  if (refusesInPast(app)) return;
+  if (isRefusedInPast(app)) return;
   const [subject] = getChosenSubjects(app);
   const built = listUserCommands(settings, subject).includes(command)
     ? buildUserCommand(command, subject, { snapshot: app.liveView.snapshot, settings })
@@ -32,7 +32,7 @@ interface ConfirmationProps {
   built: BuiltUserCommand;
 }
 
-/** Shows the line that runs, and asks for Enter. */
+/** Shows the command line that will run, and asks for Enter. */
 function Confirmation({ command, built }: ConfirmationProps) {
   const { app, width, room, close } = useOverlay(90);
   const confirm = () => {

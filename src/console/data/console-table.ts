@@ -34,16 +34,16 @@ export interface TableOptions {
   columns?: readonly string[] | undefined;
 }
 
-/** Rows that are in no snapshot, and the text that is shown if there are none. */
+/** Rows from outside the snapshot, and the text to show if there are none. */
 export interface OutsideRows {
   rows: readonly object[];
   empty: string;
 }
 
-/** Number of rows, or of things in a snapshot: 5,000 locks with their runs need 10 MB. */
+/** Number of rows, or of objects in a snapshot, that counts as large: 5,000 locks with their runs need 10 MB. */
 const LARGE = 5_000;
 
-/** How a table is painted. */
+/** The style and the width of a table. */
 type TableLook = OutputStyle & { width: number };
 
 /** The titles of a table's columns, and the cells of its rows. */
@@ -56,11 +56,11 @@ interface TableRows {
 export class ConsoleTable implements RowList {
   readonly id: ViewId | EtcdViewId;
   #view: AnyView<object>;
-  /** The largest width of each column, so that columns do not move while data changes or the user scrolls. */
+  /** The largest width of each column so far, so that columns do not move while data changes or the user scrolls. */
   readonly #widths = new Map<string, number>();
-  /** What the user looks at. Another view, filter or order may have other widths. */
+  /** Identifies the view, filter, order and columns for which the widths were computed. */
   #shown = "";
-  /** Whether cells have their short form, because its main columns would be too wide. They keep it, as the widths. */
+  /** Whether cells use their short form, because the main columns would be too wide. Stays set, like the widths. */
   #isBrief = false;
   #wanted: { id: string; width: number } | undefined;
   #options: TableOptions = { filter: "", order: undefined };
@@ -74,7 +74,7 @@ export class ConsoleTable implements RowList {
   #sorted: SortedRows<object>;
   #rows: readonly object[] = [];
   #sizeOfSnapshot = 0;
-  /** Sentences that concern all rows. */
+  /** Sentences about all rows. */
   remarks: readonly string[] = [];
 
   constructor(id: ConsoleTable["id"]) {
@@ -84,7 +84,7 @@ export class ConsoleTable implements RowList {
     this.#sorted = new SortedRows(this.#view, this.order);
   }
 
-  /** What to do when there are no rows. */
+  /** The text to show if there are no rows. */
   get empty(): string {
     return this.#view.empty;
   }
@@ -136,7 +136,7 @@ export class ConsoleTable implements RowList {
     this.forgetRows();
   }
 
-  /** Hosts have a column for each resource with host macros that there is. */
+  /** Adds to hosts a column for each existing resource with host macros. */
   #adaptView(snapshot: Snapshot): void {
     if (this.id !== "hosts") return;
     const view = createHostMacroView(snapshot) as AnyView<object>;
@@ -145,12 +145,12 @@ export class ConsoleTable implements RowList {
     this.forgetRows();
   }
 
-  /** Whether its rows, or the snapshot with which they were computed and which they keep, need many megabytes. */
+  /** Whether its rows, or the snapshot that they keep in memory, need many megabytes. */
   get isLarge(): boolean {
     return Math.max(this.length, this.#sizeOfSnapshot) > LARGE;
   }
 
-  /** Forgets the rows and the snapshot until the next update. Keeps the widths. */
+  /** Releases the rows and the snapshot until the next update. Keeps the widths. */
   forgetRows(): void {
     this.#kept = this.#createKeptRows();
     this.#sorted = new SortedRows(this.#view, this.order);
@@ -183,7 +183,7 @@ export class ConsoleTable implements RowList {
     return row && this.#view.json.toJson(row);
   }
 
-  /** Returns all rows, as text with the columns that are on, and as JSON. */
+  /** Returns all rows, as text with the visible columns, and as JSON. */
   buildExport(wall: number): { table: ExportTable; rows: object[] } {
     const { filter, columns } = this.#options;
     const on = chooseColumns(this.columns, columns);
@@ -218,13 +218,13 @@ export class ConsoleTable implements RowList {
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
   }
 
-  /** Tells filters, orders and choices of columns apart. */
+  /** Returns an id for the combination of filter, order and columns. */
   #getId(): string {
     const { filter, columns } = this.#options;
     return JSON.stringify([filter, this.order, columns]);
   }
 
-  /** Remembers the width at which no cell is cut. It only grows, so that the table keeps its place. */
+  /** Stores the width at which no cell is cut. It only grows, so that the table does not move. */
   #wantWidth(strips: readonly GridColumn<object>[]): void {
     const width = computeWholeWidth(strips);
     const id = this.#getId();
@@ -237,7 +237,7 @@ export class ConsoleTable implements RowList {
     return findPlacedColumn(this.#placed, at);
   }
 
-  /** Lists the ids of all columns: first those that are shown without a choice. */
+  /** Lists the ids of all columns: first those that are shown by default. */
   listDefaultColumns(): string[] {
     return listColumnIds(this.columns, undefined);
   }
@@ -292,7 +292,7 @@ function computeWholeWidth(strips: readonly GridColumn<object>[]): number {
   return fitColumns(strips, undefined, false).reduce((sum, { width }) => sum + width + GAP, -GAP);
 }
 
-/** Why a column is not on the screen, or that it is. */
+/** Whether a column is on the screen, or why it is not. */
 type ColumnState = "shown" | "too narrow" | "no values" | "off";
 
 /** A column of a table, for choosing. */
@@ -303,7 +303,7 @@ export interface ColumnChoice {
   state: ColumnState;
 }
 
-/** Where a column was painted, from the left edge of the titles. */
+/** The place where a column was painted, from the left edge of the titles. */
 interface PlacedColumn {
   id: string;
   left: number;
@@ -350,7 +350,10 @@ export function listColumnIds<R>(
   return [...on, ...columns.flatMap(({ id }) => (on.includes(id) ? [] : [id]))];
 }
 
-/** Tables by where they are shown, each created on first use. A large one forgets its rows when it is no longer shown. */
+/**
+ * Tables by the place where they are shown, each created on first use. A large table releases its rows when it is
+ * hidden.
+ */
 export class Tables {
   readonly #tabs = new ShownTable();
   readonly #panels = new ShownTable();
@@ -405,19 +408,19 @@ export function listTableNotes(
   const fault = filter === "" ? undefined : table.filterFault;
   if (fault !== undefined) return [{ text: `filter ${filter}: ${fault}`, role: "problem" }];
   const total = all === undefined ? "" : ` of ${all}`;
-  const told = [
+  const texts = [
     filter === "" ? "" : `filter ${filter}: ${table.length}${total}`,
     marks.size > 0 ? formatMarked(table, marks) : "",
   ].filter((text) => text !== "");
   return [
     ...table.remarks.slice(0, 1).map((text) => ({ text, role: "problem" as const })),
-    ...(told.length === 0 ? [] : [{ text: told.join(", "), role: "match" as const }]),
+    ...(texts.length === 0 ? [] : [{ text: texts.join(", "), role: "match" as const }]),
   ];
 }
 
-/** Formats the number of marked rows. Actions apply only to marked rows that are in the table. */
+/** Formats the number of marked rows. Actions apply only to those that are in the table. */
 function formatMarked(table: ConsoleTable, marks: ReadonlySet<string>): string {
-  const here = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
-  const elsewhere = marks.size - here;
-  return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
+  const inTable = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
+  const elsewhere = marks.size - inTable;
+  return `${inTable} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
 }

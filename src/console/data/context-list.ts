@@ -15,7 +15,7 @@ import type { Tone } from "../../state/subject.ts";
 import { problemsView } from "../../views/problems.ts";
 import { TabCounter, type TabCounts } from "./tab-counter.ts";
 
-/** Numbers of a cluster; of one with very many keys, only that of the keys. */
+/** Counts of a cluster. For a cluster with very many keys, only the number of keys. */
 export interface ClusterCounts extends Pick<TabCounts, "held" | "waiting" | "problems"> {
   keys?: number;
 }
@@ -28,16 +28,16 @@ interface ClusterState {
 
 /** A context as the console shows it. */
 export interface ListedContext {
-  /** Undefined for the settings that the console was started with, if they are of no context. */
+  /** Undefined for the settings that the console was started with, if they belong to no context. */
   name: string | undefined;
   label: string;
-  /** Its addresses, or why it cannot be used. */
+  /** Its endpoints, or why it cannot be used. */
   detail: string;
   isActive: boolean;
   isReadOnly: boolean;
   note: string;
   tone: Tone;
-  /** Of another cluster, if it has answered. */
+  /** Set for another cluster that has answered. */
   counts?: ClusterCounts | undefined;
 }
 
@@ -50,10 +50,10 @@ const PROBE_EVERY = 8_000;
 /** Time limits of the first request, with its connection, and of the read of everything after it, ms. */
 const PATIENCE = { answer: 3_000, read: 5_000 };
 
-/** A cluster with more keys is not read: that would be for a few numbers. */
+/** A cluster with more keys is not read, because only a few counts are needed. */
 const MOST_KEYS = 20_000;
 
-/** Maximum number of contexts that are asked in a round. */
+/** Maximum number of clusters that are probed in a round. */
 const MOST = 16;
 
 /** The contexts of the configuration, and whether their clusters answer. */
@@ -67,7 +67,7 @@ export class ContextList {
   #known: { at: number; all: readonly ContextSummary[] } | undefined;
   #shown: { key: string; all: readonly ListedContext[] } | undefined;
 
-  /** @param ports  `first`: as the console was started; `context`: as it is now */
+  /** @param ports  `first`: the context with which the console was started; `context`: the current one */
   constructor(
     { first, io, context }: { first: OpenedContext; io: CommandIo; context: CommandContext },
     onChange: () => void,
@@ -83,7 +83,7 @@ export class ContextList {
     return this.#context.settings.context;
   }
 
-  /** All contexts: the same list as long as nothing changes. Empty if the configuration has none. */
+  /** All contexts: the same array as long as nothing changes. Empty if the configuration has none. */
   get all(): readonly ListedContext[] {
     const known = this.#readContexts();
     const all = known.length === 0 ? [] : [...this.#listStart(), ...known.map((one) => this.#describe(one))];
@@ -92,7 +92,7 @@ export class ContextList {
     return this.#shown.all;
   }
 
-  /** Asks the clusters of the other contexts now and then whether they answer, until `end`. */
+  /** Probes the clusters of the other contexts periodically, until `end`. */
   begin(): void {
     void this.#askOthers();
   }
@@ -101,7 +101,7 @@ export class ContextList {
     this.#stop.abort(new Error("the console shows another context"));
   }
 
-  /** The entry that leads back, if the console was started with settings of no context. */
+  /** Returns the entry that leads back, if the console was started with settings of no context. */
   #listStart(): ListedContext[] {
     const { endpoints, readOnly, context } = this.#first.context.settings;
     if (context !== undefined) return [];
@@ -129,7 +129,7 @@ export class ContextList {
     return this.#known.all;
   }
 
-  /** A file that was broken while the console runs hides the contexts; the switch tells why. */
+  /** Reads the contexts. If a file has become invalid, returns the last ones; switching then reports the fault. */
   #readFiles(): readonly ContextSummary[] {
     const settings = removeConnectionFlags(this.#first.call.settings);
     try {
@@ -144,8 +144,8 @@ export class ContextList {
   }
 
   /**
-   * Asks the clusters of other contexts whether they answer, and counts what is in them: one snapshot each, one cluster after
-   * the other, on a connection of its own that is closed afterwards. Never throws.
+   * Probes the clusters of other contexts, and counts their objects: one snapshot each, one cluster after the other,
+   * each over a separate connection that is closed afterwards. Never throws.
    */
   async #askOthers(): Promise<void> {
     const { signal } = this.#stop;
@@ -154,7 +154,7 @@ export class ContextList {
         if (signal.aborted) return;
         if ("fault" in config) continue;
         const state = await this.#ask(config);
-        if (signal.aborted) return; // a late answer is for nobody
+        if (signal.aborted) return; // the answer is too late
         this.#states.set(name, state);
         this.#onChange();
       }
@@ -183,17 +183,17 @@ export class ContextList {
       const counter = new TabCounter(() => clock.now());
       return { state: "ok", counts: counter.countTabs(builder.getSnapshot(), clock.getWallTime()) };
     } catch {
-      return { state: "ok" }; // it has answered, but not everything in time, or the user may not read everything
+      return { state: "ok" }; // the cluster answers, but not completely in time, or the user may not read everything
     }
   }
 
-  /** Ends a request in time, and with the list. */
+  /** Returns a signal that ends a request after a time, or when the list ends. */
   #limit(ms: number): AbortSignal {
     return AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ms)]);
   }
 }
 
-/** What the console of one context is built from. */
+/** A context with its connection. */
 export interface OpenedContext {
   call: Call;
   context: CommandContext;
@@ -201,16 +201,17 @@ export interface OpenedContext {
 
 /**
  * Opens the connection of another context. Contacts no server yet.
- * @param first  as the console was started
+ * @param first  the context with which the console was started
  * @param name  undefined for the settings that the console was started with
- * @throws ConfigError, also if a variable overrides how the cluster is reached: another cluster would be shown under this name
+ * @throws ConfigError, also if a variable overrides how the cluster is reached: another cluster would be shown under
+ * this name
  */
 export async function openContext(
   first: OpenedContext,
   io: CommandIo,
   name: string | undefined,
 ): Promise<OpenedContext> {
-  // Without the flags that say how to reach the cluster of the first one.
+  // Without the flags that choose the cluster of the first context.
   const settings = { ...removeConnectionFlags(first.call.settings), ...(name && { context: name }) };
   const call = name === undefined ? first.call : { ...first.call, settings };
   const connection = await openConnection(call, io);

@@ -17,7 +17,7 @@ import type { ConsoleTable } from "./console-table.ts";
 import type { PastMoment } from "./live-view.ts";
 import { OutcomeReader, RepeatedRead } from "./outcome-reader.ts";
 
-/** Sessions can be asked only about the present. */
+/** Sessions can be read only in the present. */
 const UNKNOWN: SessionLivenessMap = new Map();
 
 /** Pause after a cursor move, because more moves may follow, ms. */
@@ -29,11 +29,11 @@ const NONE: Snapshot["outcomes"] = new Map();
 export class DetailCache {
   readonly #context: CommandContext;
   readonly #onChange: () => void;
-  /** The sessions of the visible runs, and what polls them. */
+  /** The sessions of the visible runs. */
   #sessions: readonly RunnerKey[] = [];
   #poller: RepeatedRead<SessionLivenessMap> | undefined;
   #liveness: SessionLivenessMap = UNKNOWN;
-  /** The selected schedule, and what reads its outcomes. Reading those of all schedules would be too much. */
+  /** The selected schedule and the reader of its outcomes. Reading the outcomes of all schedules would be too much. */
   #schedule: { id: string; past: bigint | undefined; reader?: OutcomeReader } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #known: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
@@ -55,7 +55,7 @@ export class DetailCache {
     if (id !== undefined) this.#schedule?.reader?.refresh(snapshot.dues.get(id), snapshot);
   }
 
-  /** Polls the sessions of these tickets. What is known of others stays until then. */
+  /** Polls the sessions of these tickets. The known states of other sessions stay until the first answer. */
   #watchSessions(tickets: readonly RunnerKey[]): void {
     const wanted = selectFirstSessions(tickets, MOST_SESSIONS);
     const isSame = wanted.every(({ session }, at) => session === this.#sessions[at]?.session);
@@ -135,7 +135,7 @@ const POLL_EVERY = 2_000;
 /** The inputs of a detail besides its subject. */
 interface DetailInputs extends DetailContext {
   snapshot: Snapshot;
-  /** All values of the row, for subjects without a detail of their own. */
+  /** All values of the row, for subjects without their own detail. */
   facts: readonly { label: string; value: string }[];
 }
 
@@ -144,7 +144,7 @@ export function buildDetail(subject: Subject, inputs: DetailInputs): Detail {
   return buildOwnDetail(subject, inputs) ?? buildPlainDetail(subject, inputs);
 }
 
-/** Builds the detail of a subject that has one of its own and still exists. */
+/** Builds the detail of a subject that has its own kind of detail and still exists. */
 function buildOwnDetail(subject: Subject, inputs: DetailInputs): Detail | undefined {
   const { snapshot, wall } = inputs;
   switch (subject.kind) {

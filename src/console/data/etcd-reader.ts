@@ -11,7 +11,7 @@ import { isEtcdTab, type TabId } from "../state/console-state.ts";
 import type { OutsideRows } from "./console-table.ts";
 import { RepeatedRead } from "./outcome-reader.ts";
 
-/** Rows, and what is known of all of them together. */
+/** Rows and their summary. */
 interface EtcdReading {
   rows: readonly object[];
   summary: string;
@@ -23,7 +23,7 @@ interface EtcdRead {
   read(context: CommandContext, signal: AbortSignal): Promise<EtcdReading>;
 }
 
-/** Sessions that are read: each takes some requests. */
+/** Maximum number of sessions that are read: each takes several requests. */
 const MOST_SESSIONS = 50;
 
 const READS: Readonly<Record<EtcdViewId, EtcdRead>> = {
@@ -42,7 +42,7 @@ const READS: Readonly<Record<EtcdViewId, EtcdRead>> = {
       const directory = await store.readUsers(signal);
       const summary = directory.isEnabled
         ? "authentication is on"
-        : "authentication is off: everybody may do everything";
+        : "authentication is off: every client may do everything";
       return { rows: buildUserRows(directory), summary };
     },
   },
@@ -62,11 +62,11 @@ async function readMemberRows(context: CommandContext, signal: AbortSignal): Pro
   return { rows, summary: collectTexts(facts).join(", ") };
 }
 
-/** Delay of an answer from which it is shown, ms. */
+/** Minimum delay of an answer that is shown, ms. */
 const LATE = 2_000;
 const NO_ROWS: readonly object[] = [];
 
-/** Reads what the tabs about etcd itself show, while one of them is shown. Never throws: faults are shown. */
+/** Reads the rows of the tabs about etcd itself while one of them is shown. Never throws: faults are shown. */
 export class EtcdReader {
   readonly #context: CommandContext;
   readonly #onChange: () => void;
@@ -78,7 +78,7 @@ export class EtcdReader {
     this.#onChange = onChange;
   }
 
-  /** Reads for a tab from now on; nothing for a tab about something else. */
+  /** Starts to read for a tab. Reads nothing for tabs that are not about etcd. */
   show(tab: TabId | undefined): void {
     if (tab === this.#tab) return;
     this.#tab = tab;
@@ -99,7 +99,7 @@ export class EtcdReader {
     return this.#reader !== undefined && (this.#reader.value ?? this.#reader.fault) === undefined;
   }
 
-  /** The rows of the tab; undefined for a tab about something else. */
+  /** The rows of the tab; undefined for tabs that are not about etcd. */
   get rows(): OutsideRows | undefined {
     if (this.#reader === undefined) return undefined;
     const { value, fault } = this.#reader;
@@ -108,7 +108,7 @@ export class EtcdReader {
     return { rows: value?.rows ?? NO_ROWS, empty };
   }
 
-  /** What is known of all rows, and what is wrong with them. */
+  /** The summary of the rows, and faults. */
   get status(): { text: string; role: "problem" | "quiet" } {
     const { value, fault, delay = 0 } = this.#reader ?? {};
     const wrong =

@@ -27,7 +27,7 @@ export interface TreeNode {
   /** The tab that it leads to, and the row in it. */
   tab: TabId;
   key?: string;
-  /** The context that it leads to instead; `name` is undefined for the settings of no context. */
+  /** The context that it leads to instead. `name` is undefined for settings that belong to no context. */
   context?: { name: string | undefined };
 }
 
@@ -38,8 +38,8 @@ export interface TreeSigns {
 }
 
 /**
- * Builds the nodes of resources: first those without a host, then the others by host. @param open  ids of the
- * unfolded nodes
+ * Builds the nodes of resources: first those without a host, then the others by host.
+ * @param open  ids of the unfolded nodes
  */
 export function buildResourceNodes(
   { hosts, others }: ResourceShares,
@@ -85,18 +85,18 @@ function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns)
   };
 }
 
-/** The id of the node above them. */
+/** The id of the root of the nodes that need attention. */
 export const ATTENTION = "attention";
 /** Maximum number of nodes of each sort. The others are counted. */
 const MOST_URGENT = 5;
 
-/** What is examined for nodes. */
+/** The inputs of the nodes that need attention. */
 export interface AttentionInputs {
   snapshot: Pick<Snapshot, "queues">;
   /** Failures first. */
   problems: readonly Problem[];
   drains: readonly (Drain & { key: string })[];
-  /** Shares of resources; the names of those of a host begin with it. */
+  /** Shares of resources. The names of a host's resources begin with the host. */
   shares: readonly ResourceShare[];
 }
 
@@ -127,7 +127,7 @@ export function buildAttentionNodes(inputs: AttentionInputs, isOpen: boolean): T
   return [root, ...nodes, ...limitNodes(longest.map(toWaitNode), waits.length)];
 }
 
-/** Returns the nodes about objects that were not seen before. */
+/** Returns the nodes about objects that have no node yet. */
 function keepNew(nodes: readonly AttentionNode[], seen: Set<string>): AttentionNode[] {
   return nodes.filter(({ about }) => {
     const isNew = !seen.has(about);
@@ -136,7 +136,7 @@ function keepNew(nodes: readonly AttentionNode[], seen: Set<string>): AttentionN
   });
 }
 
-/** Builds the node above them. It exists before anything is known, so that the cursor starts on it. */
+/** Builds the root of these nodes. It exists before anything is known, so that the cursor starts on it. */
 export function buildAttentionRoot(note: string, isOpen: boolean | undefined): TreeNode {
   return {
     id: ATTENTION,

@@ -25,7 +25,7 @@ import type { TabCounts } from "./tab-counter.ts";
 /** The current lines of the explorer, built again only when their inputs change. */
 export class ExplorerTree implements RowList {
   nodes: readonly TreeNode[] = [];
-  /** Width at which none of the first lines is cut. It only grows, so that the panes keep their places. */
+  /** Width at which none of the first lines is cut. It only grows, so that the panes do not move. */
   wantedWidth = 0;
   #known: readonly unknown[] = [];
 
@@ -58,7 +58,7 @@ export class ExplorerTree implements RowList {
   }
 }
 
-/** Number of lines whose width is looked at. */
+/** Number of lines whose width is measured. */
 const MEASURED = 500;
 
 /** Returns the width of a line, with its indent, its sign, and a blank before the note and at the end. */
@@ -75,7 +75,7 @@ export function getTabLabel(tab: TabId): string {
   return tab.charAt(0).toUpperCase() + tab.slice(1);
 }
 
-/** What the explorer shows. */
+/** The inputs of the explorer. */
 interface TreeInputs {
   snapshot: Snapshot;
   counts: TabCounts;
@@ -84,14 +84,14 @@ interface TreeInputs {
   open: ReadonlySet<string>;
 }
 
-/** What is not part of the snapshot. */
+/** Inputs that are not part of the snapshot. */
 interface OutsideInputs {
   contexts?: readonly ListedContext[];
   /** Undefined while it is not known. */
   health?: { up: number; total: number; faults: readonly string[] } | undefined;
 }
 
-/** Builds the node of the cluster. Its note says what is wrong, or how many members are there. */
+/** Builds the node of the cluster. Its note says what is wrong, or how many members answer. */
 function buildEtcdNode(health: OutsideInputs["health"]): TreeNode {
   const { up = 0, total = 0, faults: [fault] = [] } = health ?? {};
   const members = health === undefined ? "" : `${up}/${total}`;
@@ -160,7 +160,7 @@ function buildChildNodes(
   }
 }
 
-/** Creates a node below that of a tab. @param name  the id of its object, and its label and key unless they are others */
+/** Creates a node below that of a tab. @param name  the id of its object; by default also its label and key */
 function createChildNode(tab: TabId, name: string, more: Partial<TreeNode> = {}): TreeNode {
   return { id: `${tab}/${name}`, depth: 1, label: name, note: "", tone: "plain", tab, key: name, ...more };
 }
@@ -208,10 +208,10 @@ function buildScheduleNodes(snapshot: Snapshot, viewContext: ViewContext): TreeN
   return nodes.sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
-/** Id of the node that has the contexts. */
+/** Id of the root of the contexts. */
 export const CLUSTERS = "clusters";
 
-/** Builds the nodes of the contexts: none without contexts. */
+/** Builds the nodes of the contexts, if there are any. */
 function buildContextNodes(
   contexts: readonly ListedContext[],
   { open, counts }: TreeInputs,
@@ -243,7 +243,7 @@ function buildContextNode(
   };
 }
 
-/** Formats what holds, what waits and what is wrong in a cluster; nothing for what there is not. */
+/** Formats the numbers of holders, waiters and problems in a cluster. Leaves out zeros. */
 function formatCounts(counts: ClusterCounts = {}, marks: TreeSigns["marks"]): string[] {
   const { held = 0, waiting = 0, problems = 0, keys } = counts;
   const parts = [

@@ -21,27 +21,27 @@ export interface ConsoleJob {
   readonly lines: readonly string[];
   /** Exit code; undefined while the job runs. */
   readonly code: number | undefined;
-  /** What the command has done; undefined while it runs, and if it failed with a message. */
+  /** The result of the command; undefined while it runs, and if it failed with a message. */
   readonly outcome?: ActionOutcome | undefined;
-  /** How much of it is done, from 0 to 1; undefined if it does not tell. */
+  /** Progress from 0 to 1; undefined if the command does not report it. */
   readonly progress?: number | undefined;
   /** Wall clock, ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
 }
 
-/** What a job runs. */
+/** The command or program that a job runs. */
 export interface JobRequest extends Pick<ConsoleJob, "line" | "title" | "reopen"> {
   /** Never rejects. */
   run(capture: JobCapture): Promise<CommandEnd>;
 }
 
-/** Receives the output of a job, line by line, and ends it when the user wants that. */
+/** Receives the output of a job, line by line. Its signal aborts when the user stops the job. */
 interface JobCapture {
   writeLine(text: string, stream: "out" | "err"): void;
-  /** @param count  of what it still waits for */
+  /** @param count  number of things that the job still waits for */
   reportRemaining?(count: number): void;
-  /** Receives the findings of a check as they come. */
+  /** Receives the findings of a check as they arrive. */
   reportFindings?(findings: readonly Finding[]): void;
   signal: AbortSignal;
 }
@@ -83,7 +83,7 @@ export class Jobs {
     return this.#list.filter(({ code }) => code === undefined);
   }
 
-  /** Runs a command. Never fails: the result is in the job, which has ended then. */
+  /** Runs a command until it ends. Never rejects: the result is in the job. */
   start({ run, ...request }: JobRequest): Promise<ConsoleJob> {
     const { clock } = this.#ports;
     const now = clock.getWallTime();
@@ -127,7 +127,7 @@ export class Jobs {
     return this.#updateJob(job.id, ended) ?? { ...job, ...ended };
   }
 
-  /** Runs a command without creating a job. The outcome of a command that acts is not written as lines. */
+  /** Runs a command without creating a job. The outcome of an acting command is not written as lines. */
   perform(command: Command, words: readonly string[], capture: JobCapture): Promise<CommandEnd> {
     const { io, settings, getSnapshot } = this.#ports;
     return performCommand(command, words, createCapturingIo(io, { ...capture, getSnapshot }), settings);

@@ -8,12 +8,12 @@ import { findEtcdFaults } from "../../state/etcd-findings.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 
-/** What the console shows: the live state of etcd, or that of a past revision. */
+/** A displayed state: the live state of etcd, or that of a past revision. */
 export interface ShownData {
   /** The same object as long as nothing changed. */
   readonly snapshot: Snapshot;
   readonly clusterHealth: ClusterHealth | undefined;
-  /** Whether anything was ever read. Before that the snapshot is empty, even if etcd is not. */
+  /** Whether a first read is complete. Before that, the snapshot is empty even if etcd is not. */
   readonly hasRead: boolean;
   readonly connection: ConnectionState;
   /** Set if the state is a past one. */
@@ -70,12 +70,12 @@ export const NOT_READ_YET = "No data yet: etcd has not been read.";
 /** Pause before the next request after etcd has refused one, ms. */
 const AFTER_REFUSAL = 3_000;
 
-/** Minimum time between two snapshots, ms: while someone types, and later. */
+/** Minimum time between two snapshots, ms: while the user types, and later. */
 const PAUSES = { active: 200, quiet: 1_000 };
 
 /**
- * Maximum age of the request that etcd answered last, ms. With an older one the state is not known. A missing answer
- * is reported sooner; this age is reached when the process was stopped or busy, or its terminal accepted no output.
+ * Maximum age of the request that etcd answered last, ms. If it is older, the state is unknown. A missing answer is
+ * reported sooner; this age is reached when the process was stopped or busy, or its terminal accepted no output.
  */
 const STALE = 4_000;
 
@@ -87,26 +87,26 @@ export class LiveView implements ShownData {
   readonly #onChange: () => void;
   readonly #getIsQuiet: () => boolean;
   #snapshot: Snapshot;
-  /** What was read from etcd, without the faults of etcd itself. */
+  /** The last snapshot without the faults of etcd itself. */
   #read: Snapshot | undefined;
-  /** The same object as long as they do not change. */
+  /** The faults of etcd itself: the same object as long as they do not change. */
   #etcdFaults: Snapshot["etcdFaults"];
   #streamState: ConnectionState;
-  /** Since when requests fail, and why. */
+  /** Set while requests fail. */
   #silence: { since: number; error: Error } | undefined;
   #clusterHealth: ClusterHealth | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the last answered request was sent, monotonic, ms. */
   #askedAt: number;
   #last = 0;
-  /** How long `onChange` took for the last snapshot, ms. A slow machine gets fewer snapshots. */
+  /** How long `onChange` took for the last snapshot, ms. Slow machines get fewer snapshots. */
   #cost = 0;
   #again = new AbortController();
   #lostChanges = 0;
 
   /**
    * @param onChange    called for a new snapshot or connection state, at most five times a second
-   * @param getIsQuiet  whether nobody types, so that fewer are enough
+   * @param getIsQuiet  whether the user does not type, so that fewer updates suffice
    */
   constructor(context: CommandContext, onChange: () => void, getIsQuiet = () => false) {
     this.#context = context;
@@ -135,7 +135,7 @@ export class LiveView implements ShownData {
     return this.#clusterHealth;
   }
 
-  /** Number of keys, since the start, of which the watch had lost changes. */
+  /** Number of keys whose changes the watch has lost since the start. */
   get lostChanges(): number {
     return this.#lostChanges;
   }
@@ -145,12 +145,12 @@ export class LiveView implements ShownData {
   }
 
   /**
-   * The connection state. It is live only while the watch stream runs and requests are answered: either one alone can
+   * The connection state. It is live only while the watch stream runs and requests are answered, because either can
    * fail silently.
    */
   get connection(): ConnectionState {
     const { since, error } = this.#silence ?? {};
-    // What was read first becomes visible with the next snapshot.
+    // The result of the first read becomes visible with the next snapshot.
     const kind = this.#streamState.kind === "live" && !this.hasRead ? "opening" : this.#streamState.kind;
     if (kind !== "live")
       return { ...this.#streamState, kind, fault: this.#streamState.fault ?? error?.message };
@@ -230,7 +230,7 @@ export class LiveView implements ShownData {
     if (JSON.stringify(found) !== JSON.stringify(this.#etcdFaults)) this.#etcdFaults = found;
   }
 
-  /** Schedules one update for all changes until then. What was read first is shown at once. */
+  /** Schedules one update for all changes until then. The result of the first read is shown at once. */
   #scheduleUpdate(): void {
     if (this.#stop.signal.aborted || (this.#timer !== undefined && this.hasRead)) return;
     clearTimeout(this.#timer);
@@ -240,7 +240,10 @@ export class LiveView implements ShownData {
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
   }
 
-  /** Call this when a frame was built. The next snapshot comes later if frames take long, for keys come first. @param ms  how long it took */
+  /**
+   * Call this when a frame was built. If frames take long, the next snapshot comes later, because keys have priority.
+   * @param ms  how long it took
+   */
   handleFrameBuilt(ms: number): void {
     this.#cost = ms;
   }

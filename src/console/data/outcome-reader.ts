@@ -6,21 +6,21 @@ import type { CommandContext } from "../../commands/store-command.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 
-/** Least time between two reads, ms. */
+/** Minimum time between two reads, ms. */
 const PAUSE = 500;
 
 const NO_OUTCOMES: OutcomeHistories = new Map();
 
 /**
- * Reads the outcomes of one schedule or of all, for an overlay. Reads them again when a run has ended, at the revision of
- * the snapshot that is shown.
+ * Reads the outcomes of one or all schedules for an overlay. Reads them again when a run has ended, at the revision of
+ * the displayed snapshot.
  */
 export class OutcomeReader {
   readonly #reader: RepeatedRead<OutcomeHistories>;
   /** Resolves when a read is wanted. */
   #wanted = Promise.withResolvers<void>();
   #revision = 0n;
-  /** The state that the outcomes are to belong to, and the one that they belong to. */
+  /** The state whose outcomes are wanted, and the one whose outcomes were read. */
   #of: unknown = this;
   #known: unknown = this;
 
@@ -41,26 +41,26 @@ export class OutcomeReader {
     this.#reader = new RepeatedRead({ clock: context.clock, pause: PAUSE, read, onChange });
   }
 
-  /** By schedule. The same map until they are read again. */
+  /** The outcomes by schedule: the same map until they are read again. */
   get outcomes(): OutcomeHistories {
     return this.#reader.value ?? NO_OUTCOMES;
   }
 
-  /** Why they are not known, or not known any more; undefined if they are. */
+  /** Why the outcomes are unknown or outdated; undefined if they are current. */
   get obstacle(): string | undefined {
     const { value, fault } = this.#reader;
     if (fault !== undefined) return `the outcomes of schedules cannot be read: ${fault}`;
     return value === undefined ? "reading the outcomes of schedules" : undefined;
   }
 
-  /** Whether newer outcomes are being read, or will be in a moment. */
+  /** Whether newer outcomes are being read, or are about to be. */
   get isBehind(): boolean {
     return this.#known !== this.#of;
   }
 
   /**
    * Reads if a run has ended since. Called for every frame.
-   * @param of  what is stored beside the outcomes and changes with them
+   * @param of  state that is stored beside the outcomes and changes with them
    */
   refresh(of: unknown, { revision }: Pick<Snapshot, "revision">): void {
     if (revision === 0n || of === this.#of) return;
@@ -73,7 +73,7 @@ export class OutcomeReader {
   }
 }
 
-/** What it reads, and when. */
+/** The request that is repeated, and its times. */
 interface ReadPorts<T> {
   clock: Clock;
   read(signal: AbortSignal): Promise<T>;
@@ -84,11 +84,11 @@ interface ReadPorts<T> {
   onChange(): void;
 }
 
-/** Reads something for as long as it is shown, never twice at the same time. Never throws: faults are shown. */
+/** Repeats a read as long as its result is shown, but never runs two at the same time. Never throws: faults are shown. */
 export class RepeatedRead<T> {
   /** The last answer. */
   value: T | undefined;
-  /** Why there was none the last time, for a terminal. */
+  /** The error of the last read, as text for a terminal; undefined if it succeeded. */
   fault: string | undefined;
   readonly #ports: ReadPorts<T>;
   readonly #stop = new AbortController();
@@ -101,7 +101,7 @@ export class RepeatedRead<T> {
     void this.#readAgain();
   }
 
-  /** How much later than it should be the next answer is, ms. */
+  /** How late the next answer is, ms. */
   get delay(): number {
     const { clock, pause } = this.#ports;
     if (pause === undefined && (this.value ?? this.fault) !== undefined) return 0;

@@ -9,8 +9,8 @@ import type { TabId } from "../state/console-state.ts";
 export type TabCounts = Partial<Record<TabId | "held" | "waiting", number>>;
 
 /**
- * Problems also appear as time passes. They are counted at least `EVERY` ms apart, and `RARELY` times as far apart as
- * the count takes, but never more than `SELDOM` ms apart.
+ * Problems also appear as time passes. Counts are at least `EVERY` ms apart. If a count takes long, they are `RARELY`
+ * times its duration apart, but at most `SELDOM` ms.
  */
 const EVERY = 500;
 const RARELY = 100;

@@ -19,22 +19,22 @@ import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";
 
-/** What time travel tells: a sentence for the user. */
+/** Receives the messages of time travel for the user. */
 interface TravelListener {
   onChange(): void;
   onMessage(text: string, tone: "problem" | "quiet"): void;
 }
 
-/** Where a journey leads, and what to tell of it. */
+/** The destination of a journey, and the message about it. */
 interface Journey {
   moment: PastMoment;
   message?: string;
 }
 
-/** A sentence that ends a journey without a new state. */
+/** Ends a journey without a new state. The message is a sentence for the user. */
 class TravelRefusal extends Error {}
 
-/** Shows past states of etcd. The live view goes on meanwhile, so the return takes no time. Never throws. */
+/** Shows past states of etcd. The live view continues meanwhile, so the return takes no time. Never throws. */
 export class TimeTravel {
   readonly #context: CommandContext;
   readonly #listener: TravelListener;
@@ -52,7 +52,7 @@ export class TimeTravel {
     return this.#view;
   }
 
-  /** What is being read; undefined if nothing is. */
+  /** Describes the read in progress; undefined if there is none. */
   get search(): string | undefined {
     return this.#search;
   }
@@ -140,7 +140,7 @@ export class TimeTravel {
     return { moment, message: `before the change of ${nameChange(this.#context.keys, change)}` };
   }
 
-  /** The time of a revision is that of the last change in it. */
+  /** Builds the moment of a revision. Its time is that of the last change in it. */
   async #buildMoment(revision: bigint, signal: AbortSignal): Promise<PastMoment> {
     const { at } = await readTimeOfRevision(this.#context, revision, signal);
     return { revision, at: at ?? this.#context.clock.getWallTime(), from: at, until: undefined };
@@ -158,7 +158,7 @@ export class TimeTravel {
   }
 }
 
-/** Says what the oldest state is. What was queued before it is stored nowhere. */
+/** Says what the oldest available state is. Earlier queues are stored nowhere. */
 function describeTooOld(what: string, { revision, at }: TimedRevision): string {
   const since = at === undefined ? "" : ` of ${formatInstant(at)}`;
   return `etcd has compacted ${what}: the oldest state is revision ${revision}${since}; see History and Audit`;
@@ -186,7 +186,10 @@ export class PastView implements ShownData {
 /** Longest name, columns. */
 const WIDEST = 40;
 
-/** Names what a change has written or deleted: `lock backup and 3 more`. An action is named by what it changed. */
+/**
+ * Names the objects that a change has written or deleted: `lock backup and 3 more`. An action is named after the object
+ * that it changed.
+ */
 export function nameChange(keys: Keys, change: PastChange): string {
   const names = [...new Set(change.keys.map((key) => nameKey(keys, key)))];
   const [first = "", ...more] = [
@@ -206,7 +209,7 @@ function nameKey(keys: Keys, key: string): string {
   return "name" in parsed ? `${parsed.kind} ${parsed.name}` : key.slice(keys.prefix.length);
 }
 
-/** Where to travel: a time, or a revision of etcd. */
+/** The destination of time travel: a time, or a revision of etcd. */
 type PastTarget = { at: number } | { revision: bigint };
 
 const DAY = 86_400_000;
@@ -247,7 +250,7 @@ function parseSpan(text: string, now: number): number | undefined {
   return "value" in span ? now - span.value : undefined;
 }
 
-/** Formats a time: `03:00:02Z`, with the day if it is another one than that of `now`. */
+/** Formats a time: `03:00:02Z`, with the day if it is not that of `now`. */
 export function formatPastTime(at: number, now: number): string {
   const [text, today] = [formatInstant(at), formatInstant(now)];
   return text.slice(0, 10) === today.slice(0, 10) ? text.slice(11) : text;

@@ -13,12 +13,15 @@ import { openDialog } from "./Dialog.tsx";
 import { getChord, OverlayFrame, useKeys, useListCursor, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 
 const DAY = 86_400_000;
-/** How often the collisions are computed again as time passes, ms. */
+/** Interval at which the collisions are computed again as time passes, ms. */
 const STEP = 60_000;
-/** Most schedules that are compared: with more, a frame would take too long. */
+/** Maximum number of schedules that are compared. With more, a frame would take too long. */
 const MOST_SCHEDULES = 2_000;
 
-/** Shows which schedules compete in the next 24 hours, and suggests other minutes. @param ids  their collisions come first */
+/**
+ * Shows which schedules compete in the next 24 hours, and suggests other minutes.
+ * @param ids  their collisions come first
+ */
 function Collisions({ ids }: { ids: ReadonlySet<string> }) {
   const { app, width, room, close } = useOverlay(110);
   const { snapshot } = app.liveView;
@@ -84,7 +87,7 @@ export function openCollisions(app: ConsoleApp): void {
 /** Number of names in a line. */
 const SHORT = 4;
 
-/** Describes what competes, a line each. Not cleaned. */
+/** Describes the collisions, one line each. The lines are not cleaned. */
 function describeCollisions({ starts, leases, overlaps }: CollisionReport): string[] {
   return [
     ...starts.map(
@@ -102,7 +105,7 @@ function describeCollisions({ starts, leases, overlaps }: CollisionReport): stri
   ];
 }
 
-/** Says what a suggestion would change. Not cleaned. */
+/** Describes what a suggestion would change. The text is not cleaned. */
 function describeSuggestion(
   { id, flag, value, cron }: SpreadSuggestion,
   present: string | readonly string[] | undefined,
@@ -112,7 +115,7 @@ function describeSuggestion(
     : `${id}: cron ${present ?? ""} becomes ${cron}`;
 }
 
-/** Builds the rows: what competes, then the suggestions with the cursor on one. */
+/** Builds the rows: the collisions, then the suggestions with the cursor on one. */
 function buildCollisionRows(
   lines: readonly string[],
   suggestions: readonly string[],

@@ -12,7 +12,7 @@ import { createRow, type RowModel } from "../theme/Row.tsx";
 import { openDialog, openTarget } from "./Dialog.tsx";
 import { getChord, ListFrame, useKeys, useListCursor, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 
-/** Opens the dead letters of the chosen schedules; of all if none is chosen, and in the overview of everything. */
+/** Opens the dead letters of the chosen schedules. If none is chosen, and in the overview, opens those of all schedules. */
 export function openDeadLetters(app: ConsoleApp): void {
   const subjects = app.state.tab === "overview" ? [] : getChosenSubjects(app);
   const chosen = subjects.flatMap((subject) => {
@@ -101,7 +101,7 @@ function getLetterKey({ id, scheduled }: DeadLetter): string {
   return `${id} ${scheduled}`;
 }
 
-/** Builds what a command does with some of all dead letters: one action for each schedule. */
+/** Builds the actions that apply a command to some of the dead letters: one for each schedule. */
 function buildLetterActions(
   command: string,
   chosen: readonly DeadLetter[],

@@ -18,9 +18,9 @@ import {
   findConfirmationWord,
   getCommandById,
   hasFlag,
+  isRefusedInPast,
   type RowAction,
   type RowActionResult,
-  refusesInPast,
 } from "../parts/row-actions.ts";
 import { type RowModel, wrapRows } from "../theme/Row.tsx";
 import {
@@ -40,11 +40,11 @@ import { createField, editField, type TextField } from "./field.ts";
 import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { openJob, openOutput, TextView } from "./output.tsx";
 
-/** What a dialog shows before a command runs. */
+/** The forms of a dialog, and their context. */
 interface DialogProps {
   /** For example `drain host web1.example.com`. */
   title: string;
-  /** One for each item; all of the same command. Their fields are filled in together. */
+  /** One form for each item, all of the same command. Their fields are filled in together. */
   forms: readonly [Form, ...Form[]];
   /** Name of each item. */
   targets: readonly string[];
@@ -66,14 +66,14 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
     const made = new DialogPreview(app, () =>
       setState((known) => ({
         ...known,
-        typed: new Map(known.typed).set(CONFIRM, createField()), // what was typed was for other runs
+        typed: new Map(known.typed).set(CONFIRM, createField()), // the typed confirmation was for other runs
         notice: "the runs to end have changed: read the preview again",
       })),
     );
     made.base = base;
     return made;
   });
-  /** Whether the command changes nothing: there is nothing to preview, and its result is a text. */
+  /** Whether the command only reads: it has no preview, and its result is a text. */
   const isReading = !hasFlag(spec, "dry-run");
   const requestPreviews = (of: readonly Form[], pause?: number) => {
     if (!isReading && findFault(of) === undefined)
@@ -85,7 +85,7 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
     return () => preview.end();
   }, [preview]);
   useLayoutEffect(() => preview.onShown());
-  /** What the dialog depends on, as it is now: Enter asks again, because previews can change between two pictures. */
+  /** Computes the current state of the previews. Enter calls this again, because previews can change between two frames. */
   const getStatus = () => {
     const { previews } = preview;
     const word = findConfirmationWord(spec, forms.map(listArgumentValues), previews);
@@ -99,7 +99,7 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
   const updateForms = (update: (form: Form) => Form, part: Partial<DialogState> = {}) => {
     const changed = forms.map(update);
     preview.base = undefined;
-    requestPreviews(changed); // first: a picture of the new values with the preview of the old ones must not be seen
+    requestPreviews(changed); // first: no frame may show the new values with the preview of the old ones
     change({ forms: changed, notice: undefined, refusal: undefined, ...part });
   };
   const moveFocus = (by: 1 | -1) => {
@@ -176,7 +176,7 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
     width,
     room.height,
   );
-  /** Gives the keyboard to the field that is clicked; a click on a choice that has it selects the next value. */
+  /** Focuses the field that is clicked. A click on a choice that has the focus selects its next value. */
   const pressRow = (at: number) => {
     const id = rows[at]?.field;
     if (id === undefined) return;
@@ -196,22 +196,22 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
   );
 }
 
-/** What the user has done in a dialog. One value: each change of it is a picture. */
+/** The user's input in a dialog. It is one value, so that each change makes one frame. */
 interface DialogState {
   forms: readonly Form[];
   /** The text being typed, by field. */
   typed: ReadonlyMap<string, TextField>;
-  /** The field that has the keyboard: one of the form's, or that of the confirmation. */
+  /** The focused field: one of the form's, or that of the confirmation. */
   active: string;
   /** Lines of the preview scrolled past. */
   top: number;
-  /** What has happened meanwhile. */
+  /** A message about a change that happened meanwhile. */
   notice: string | undefined;
   /** Why the last Enter did nothing. */
   refusal: string | undefined;
 }
 
-/** Says why Enter did nothing, for as long as it is so, and then that it can be pressed again. */
+/** Says why Enter did nothing as long as that holds, and afterwards that Enter can be pressed again. */
 function describeRefusal(refusal: string | undefined, obstacle: string | undefined): string | undefined {
   if (refusal === undefined || refusal === obstacle) return refusal;
   return obstacle === undefined ? "nothing was done: press Enter again" : undefined;
@@ -222,7 +222,7 @@ function createDialogState(forms: readonly Form[]): DialogState {
   const texts = fields.flatMap(({ id, value }): [string, TextField][] =>
     typeof value === "string" ? [[id, createField(value)]] : [],
   );
-  // Without a fixed field something is created: what is filled in is only its beginning.
+  // Without fixed fields, the dialog creates something: a prefilled name is only a beginning.
   const isNew = forms.every((form) => form.fields.every(({ isFixed }) => !isFixed));
   return {
     forms,
@@ -234,7 +234,7 @@ function createDialogState(forms: readonly Form[]): DialogState {
   };
 }
 
-/** Lists the fields that all forms have with the same value. Fixed ones, and those in which the forms differ, are left out. */
+/** Lists the fields that have the same value in all forms. Leaves out fixed fields, and those in which the forms differ. */
 function listOpenFields(forms: readonly Form[]): Form["fields"] {
   const [form] = forms;
   const isSame = (value: unknown, at: number) => forms.every(({ fields }) => fields[at]?.value === value);
@@ -257,7 +257,10 @@ async function runJobRequests(
   return results;
 }
 
-/** Within this time after a confirmation, ms, a refused job opens at once. Later the user may be elsewhere. */
+/**
+ * A job that is refused within this time after its confirmation, ms, is opened. Later, the user may be doing something
+ * else.
+ */
 const SOON = 5_000;
 
 function reportResults(app: ConsoleApp, results: readonly ConsoleJob[]): void {
@@ -284,8 +287,8 @@ function formatJobToast(app: ConsoleApp, { title, lines, code, outcome }: Consol
 }
 
 /**
- * Initial flags by command. A drain waits by default until nothing is held there any more: the user usually wants to
- * know.
+ * Initial flags by command. By default, a drain waits until nothing is held any longer, because the user usually wants
+ * to know.
  */
 const BEGINS_WITH: Readonly<Record<string, RowAction["flags"]>> = { drain: { wait: true } };
 
@@ -301,7 +304,7 @@ export function openRowAction(app: ConsoleApp, id: RowCommandId): void {
 /** Opens a form for everything that a command needs. */
 export function openCommand(app: ConsoleApp, id: string): void {
   const command = getCommandById(id);
-  if (refusesInPast(app)) return;
+  if (isRefusedInPast(app)) return;
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
   const form = createForm(command);
   const needs = form.fields.some(({ isRequired }) => isRequired);
@@ -348,12 +351,12 @@ export function openDialog(
   );
 }
 
-/** Opens the dialog of a command that helps, with its values filled in. */
+/** Opens the dialog of a remedy's command, with its values filled in. */
 export function openRemedy(app: ConsoleApp, remedy: Remedy): void {
   openDialog(app, [buildRemedyAction(app, remedy)]);
 }
 
-/** Opens what a detail row leads to: the dialog of its remedy if it has one, otherwise its details. */
+/** Opens the target of a detail row: the dialog of its remedy if it has one, otherwise its details. */
 export function openTarget(app: ConsoleApp, target: DetailTarget): void {
   if (target.remedy !== undefined) return openRemedy(app, target.remedy);
   if (target.lines !== undefined || target.subject !== undefined)

@@ -17,15 +17,15 @@ import { parseWordList } from "./dialog-form.ts";
 import { useListCursor, useOverlay } from "./OverlayFrame.tsx";
 import { openOutput, TextView } from "./output.tsx";
 
-/** What doctor has found, as its JSON; without findings it has failed, and the lines say why. */
+/** The findings of doctor, as in its JSON. Without findings it has failed, and the lines say why. */
 interface DoctorReport {
   findings?: readonly Finding[];
-  /** Undefined while it goes on. */
+  /** Undefined until doctor has ended. */
   summary?: string;
   lines: readonly string[];
 }
 
-/** Checks etcd and this host, and shows what was found. Enter does what the remedy of the selected finding says. */
+/** Checks etcd and this host, and shows the findings. Enter applies the remedy of the selected finding. */
 export function Doctor() {
   const { app, close } = useOverlay();
   const [turn, setTurn] = useState(0);
@@ -52,7 +52,7 @@ export function Doctor() {
     setReport(undefined);
     setTurn(turn + 1);
   };
-  const cure = () => {
+  const runRemedy = () => {
     const finding = findings[at];
     if (finding?.remedy === undefined || !hasRemedy(finding))
       return app.showToast("there is no remedy to choose");
@@ -67,7 +67,7 @@ export function Doctor() {
       title="doctor"
       buildRows={(width) => buildReportRows(app, report, at, width)}
       onMove={moveByKey}
-      keys={{ enter: cure, r: repeat, y: copyAll }}
+      keys={{ enter: runRemedy, r: repeat, y: copyAll }}
       hints={[
         ["Enter", "do what the remedy says"],
         ["r", "check again"],
@@ -115,9 +115,9 @@ function applyRemedy(
   else openOutput(app, command, words, [command.id, ...words].join(" "));
 }
 
-/** Columns of the text that is copied. */
+/** Width of the copied text, columns. */
 const COPIED = 110;
-/** Widest column of what was checked. */
+/** Maximum width of the column with the checks. */
 const WIDEST = 34;
 
 function buildReportRows(
@@ -182,7 +182,7 @@ function buildFindingRows(
   ];
 }
 
-/** A command line of signalbox that a remedy names, with what is known of its arguments. */
+/** A command line of signalbox that a remedy names, with its known arguments. */
 interface RemedyLine {
   command: Command;
   args: readonly string[];
@@ -193,7 +193,7 @@ interface RemedyLine {
 
 /** A line at the beginning of a remedy or at its end, up to the next sign that ends a clause. */
 const LINE = /(?:^|: )signalbox ((?:'[^']*'|[^;,'])+)/;
-/** What the user fills in: `HOST`, `TOTAL`, `HOST…`. */
+/** A placeholder that the user fills in: `HOST`, `TOTAL`, `HOST…`. */
 const PLACEHOLDER = /^(?:[A-Z]{3,}…?|…)$/;
 
 /** Finds the command that a remedy names. Returns undefined for advice, and for lines of other programs. */

@@ -24,7 +24,7 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
   const name = formatExportName(document.name, formats[0] ?? "txt", app.getPresentTime());
   const field = useField(join(process.cwd(), name));
   const [note, setNote] = useState<string>();
-  /** The path for which the user was asked whether to replace the file. */
+  /** The path of a file that the user was asked whether to replace. */
   const [asked, setAsked] = useState<string>();
   const [isWriting, setWriting] = useState(false);
   const typed = field.text.trim();
@@ -90,7 +90,7 @@ function buildFormatRow(formats: readonly ExportFormat[], active: ExportFormat |
   return { cells: [{ text: "format ", role: "key" }, ...cells] };
 }
 
-/** Formats the default file name: what it is, and when, in UTC. */
+/** Formats the default file name: the name of the content, and the time in UTC. */
 export function formatExportName(name: string, format: ExportFormat, wall: number): string {
   const time = new Date(wall).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   const plain = clean(name)
@@ -100,7 +100,7 @@ export function formatExportName(name: string, format: ExportFormat, wall: numbe
   return `signalbox-${plain || "export"}-${time}.${format}`;
 }
 
-/** Replaces `~` at the beginning by the home directory, as shells do. */
+/** Replaces a leading `~` by the home directory, as shells do. */
 function expandHome(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(process.env.HOME || homedir(), path.slice(1)) : path;
 }
@@ -109,7 +109,7 @@ const EXPORT_FORMATS = ["txt", "csv", "json", "md"] as const;
 /** A format, which is also the extension of the file. */
 type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** What can be exported: a table, a detail, or the text of an overlay. */
+/** A document to export: a table, a detail, or the text of an overlay. */
 export type ExportDocument =
   /** `json`: the rows and how they were chosen. */
   | { kind: "table"; name: string; table: ExportTable; json: object }

@@ -130,7 +130,7 @@ function buildNodeCells(
 
 /** A line of the tree. */
 interface KeyNode {
-  /** `more`: further children of the folder `key`; `note`: why they are not there. */
+  /** `more`: further children of the folder `key`; `note`: why there are none. */
   kind: FolderChild["kind"] | "more" | "note";
   /** A whole key, or the prefix of a folder. */
   key: string;
@@ -150,7 +150,7 @@ interface OpenFolder {
   fault: string | undefined;
 }
 
-/** Children that are read at a time. */
+/** Number of children that are read at a time. */
 const PART = 200;
 
 /** The keys with a prefix, as a tree of folders, each read when it is opened. Never throws: faults are shown. */
@@ -160,9 +160,9 @@ class KeyTree {
   #stop = new AbortController();
   readonly #open = new Map<string, OpenFolder>();
   #root = "";
-  /** The row under the cursor. It outlives the component, which is mounted again after an editor had the terminal. */
+  /** The row under the cursor. It is kept here because the component is mounted again after an editor had the terminal. */
   readonly place = { at: 0, id: undefined as string | undefined };
-  /** Of the last read. */
+  /** Revision of the last read. */
   revision = 0n;
 
   constructor(context: CommandContext, onChange: () => void) {
@@ -176,7 +176,7 @@ class KeyTree {
     return this.#root;
   }
 
-  /** Reads what is to be shown, until `stop` is called. */
+  /** Reads the open folders, until `stop` is called. */
   start(): void {
     this.#stop = new AbortController();
     if (!this.#open.has(this.#root)) this.#openFolder(this.#root);

@@ -25,7 +25,7 @@ export function openMenu(app: ConsoleApp, at?: OverlayPlace): void {
 
 function Menu({ title, at }: { title: string; at: OverlayPlace }) {
   const { app, room, close } = useOverlay();
-  // Listed anew for every picture, because what is possible can change at any time.
+  // Computed for every frame, because the possible actions can change at any time.
   const entries = listMenuEntries({
     actions: app.actions,
     subjects: getChosenSubjects(app),
@@ -33,7 +33,7 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
     changeObstacle: findChangeObstacle(app),
     getKeyLabels: (id) => app.keymap.getKeyLabels(id),
   });
-  /** The id of the entry under the cursor: others may appear while the menu is open. */
+  /** The id of the entry under the cursor. Not its index, because entries may appear while the menu is open. */
   const [chosen, setChosen] = useState(() => entries.find(({ obstacle }) => obstacle === undefined)?.id);
   const active = Math.max(
     0,
@@ -67,7 +67,7 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
   );
 }
 
-/** Columns for the key. */
+/** Width of the column with the keys. */
 const KEY = 9;
 
 function computeEntryWidth({ brief, obstacle }: MenuEntry): number {
@@ -94,7 +94,7 @@ interface MenuEntry {
   obstacle: string | undefined;
 }
 
-/** What the entries depend on. */
+/** The inputs of the entries. */
 interface MenuInputs {
   actions: readonly KeyAction[];
   /** The chosen rows; an action applies if it applies to one of them. */
@@ -148,7 +148,7 @@ function listEntries(inputs: MenuInputs): MenuEntry[] {
     }));
 }
 
-/** A record stands for what it is about. */
+/** Returns the subject that actions apply to. For a record, that is the object which it is about. */
 function getAbout(subject: Subject): Subject {
   return subject.kind === "record" ? (subject.about ?? subject) : subject;
 }
@@ -176,7 +176,10 @@ function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined
 
 /** Lines above the table: header and tabs. */
 const ABOVE = 2;
-/** Columns between the edge of the table and a box next to a row: behind the mark and the beginning of the name. */
+/**
+ * Columns between the edge of the table and a box next to a row, so that the mark and the beginning of the name stay
+ * visible.
+ */
 const INDENT = 12;
 
 /** Returns where the row under the cursor is on the screen; the middle if it is not on the screen. */

@@ -27,7 +27,7 @@ import {
 import { buildFieldCells, createField, editField } from "./field.ts";
 
 /**
- * Where an overlay is: below the header (the palette), in the middle, as a line above the status bar, or next to a
+ * The place of an overlay: below the header (the palette), in the middle, as a line above the status bar, or next to a
  * position of the screen, which it does not cover.
  */
 export type OverlayPlace = "top" | "middle" | "bottom" | { column: number; row: number };
@@ -48,7 +48,7 @@ interface FrameProps {
   listLines?: () => readonly string[];
   /** A row of the content was clicked. */
   onPress?(row: number): void;
-  /** The mouse was pressed beside the overlay. */
+  /** The mouse was pressed outside the overlay. */
   onPressOutside?(): void;
 }
 
@@ -104,7 +104,7 @@ function isPress({ action }: MouseEvent): boolean {
   return action === "press";
 }
 
-/** Returns how a box as large as the screen places what is in it. */
+/** Returns the properties with which a box of the size of the screen places its content. */
 function placeOverlay(screen: Size, own: Size, at: OverlayPlace) {
   const free = Math.max(0, screen.height - own.height);
   if (typeof at === "object") return placeNextTo(screen, own, at, free);
@@ -144,7 +144,7 @@ interface EdgeProps {
   role: StyleRole;
 }
 
-/** The upper or the lower edge, with a text in it. */
+/** The upper or lower edge, with a text in it. */
 function Edge({ isTop, cells, width, role }: EdgeProps) {
   const { horizontal, corners } = useTheme().signs;
   const [left, right] = isTop ? corners.slice(0, 2) : corners.slice(2);
@@ -168,7 +168,7 @@ function Side({ height, role, isLeft }: { height: number; role: StyleRole; isLef
   );
 }
 
-/** An overlay as its own component sees it. */
+/** The overlay that a component is in. */
 interface OverlayAccess {
   app: ConsoleApp;
   id: number;
@@ -205,7 +205,8 @@ export function useOverlay(wanted = Number.POSITIVE_INFINITY): OverlayAccess {
 }
 
 /**
- * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it, unless it is among the keys.
+ * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it,
+ * unless it is among the keys.
  * @param onOther  receives all other events
  */
 export function useKeys(
@@ -232,7 +233,10 @@ export function moveInList(at: number, length: number, chord: string): number {
   return stepBy(chord, at, length - 1, { page: 10, wheel: 1 });
 }
 
-/** A cursor in a list. @returns the index of the row it is on, the function that moves it by a key, and the one that sets it */
+/**
+ * A cursor in a list.
+ * @returns the index of the row it is on, the function that moves it by a key, and the one that sets it
+ */
 export function useListCursor(
   length: number,
 ): [at: number, move: (chord: string) => void, set: (at: number) => void] {
@@ -257,7 +261,7 @@ export function useField(start?: string) {
 }
 
 /**
- * The scroll position of a text.
+ * Keeps the scroll position of a text.
  * @param followsEnd  shows the end of a text that grows, until the user scrolls up
  * @returns the first visible line, and the function that scrolls by a key
  */
@@ -277,17 +281,17 @@ export function useScroll(
 }
 
 interface AnswerFrameProps extends FrameProps {
-  /** Rows of the question, which stay, and of a note below. */
+  /** Fixed rows: those of the question, and of a note below. */
   head: readonly RowModel[];
   foot?: readonly RowModel[];
-  /** What is asked: another answer is shown from its top. */
+  /** Identifies the question. The answer to another one is shown from its top. */
   question: string;
   keys: Readonly<Record<string, () => void>>;
-  /** Receives what is typed. */
+  /** Receives typed input. */
   onType(event: InputEvent): void;
 }
 
-/** A question that is typed or chosen, and below it the answer, which scrolls. */
+/** A question that the user types or chooses, and below it the answer, which scrolls. */
 export function AnswerFrame({ head, rows, foot = [], question, keys, onType, ...frame }: AnswerFrameProps) {
   const { room } = useOverlay();
   const height = clamp(rows.length, 1, room.height - head.length - foot.length);
@@ -309,7 +313,7 @@ export function AnswerFrame({ head, rows, foot = [], question, keys, onType, ...
 /**
  * Reads the outcomes of schedules while the overlay is open, again whenever a run has ended.
  * @param ranges  undefined: none are needed
- * @param of     what is stored beside the outcomes and changes with them
+ * @param of     state that is stored beside the outcomes and changes with them
  */
 export function useOutcomes(
   ranges: readonly Required<KeyRange>[] | undefined,
@@ -325,12 +329,12 @@ export function useOutcomes(
 interface ListFrameProps extends FrameProps {
   /** Index of the selected row. */
   cursor: number;
-  /** Rows above and below the list, which stay. */
+  /** Fixed rows above and below the list. */
   head?: readonly RowModel[];
   foot?: readonly RowModel[];
 }
 
-/** A list in a frame: the rows around the selected one that fit. `onPress` receives the index of the row. */
+/** A list in a frame: as many rows around the selected one as fit. `onPress` receives the index of the row. */
 export function ListFrame({ rows, cursor, head = [], foot = [], ...frame }: ListFrameProps) {
   const { room } = useOverlay();
   const height = clamp(rows.length, 1, room.height - head.length - foot.length);

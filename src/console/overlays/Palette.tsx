@@ -18,7 +18,7 @@ import { getChord, moveInList, OverlayFrame, useField, useKeys, useOverlay } fro
 import { travelTo } from "./Prompt.tsx";
 import { buildPaletteEntries, type PaletteChoice, type PaletteEntry } from "./palette-entries.ts";
 
-/** Keys that move as others do. */
+/** Keys that move like other keys. */
 const MOVES: Readonly<Record<string, string>> = {
   "ctrl+n": "down",
   tab: "down",
@@ -105,7 +105,7 @@ function runChoice(app: ConsoleApp, choice: PaletteChoice): void {
   else openCommand(app, id);
 }
 
-/** Words that operators type for an entry, by its id or its kind, where its title and its description have others. */
+/** Words that operators may type for an entry besides those in its title and description, by its id or kind. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   "action:create": "new add",
   "action:deadLetters": "schedule dead failed given up retry again bury",
@@ -143,7 +143,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   context: "switch change cluster context",
 };
 
-/** What was found, and the words to highlight in it. */
+/** The result of a search, and the words to highlight in it. */
 interface SearchResult {
   /** All entries that match, best first. */
   readonly entries: readonly PaletteEntry[];
@@ -151,12 +151,15 @@ interface SearchResult {
   readonly words: readonly string[];
 }
 
-/** The choices that a query is limited to: those with an id, of commands and actions, or with the key of a row. */
+/**
+ * The choices to which a prefix limits a query: those with an id (commands and actions), or those with the key of a
+ * row.
+ */
 const SCOPES: Readonly<Record<string, string>> = { ">": "id", "@": "key" };
 
 /**
- * Finds the entries that match all words of a query, in any order. Entries that can be chosen come first, then the better
- * rank, then what was used lately, then views, then what has a key. `>` finds only commands and actions, `@` only names.
+ * Finds the entries that match all words of a query, in any order. Sorts them by: whether they can be chosen, rank,
+ * recent use, whether they are views, and whether they have a key. `>` finds only commands and actions, `@` only names.
  * @param recent  ids of recently used entries, newest first
  */
 export function searchPalette(
@@ -180,9 +183,9 @@ export function searchPalette(
 }
 
 /**
- * Returns how well an entry fits; lower is better, undefined: it does not match. 0: its title is the query. 1: the title
- * begins with it. 2: each word begins a word of the title. 3: each word is in the title. 4: or begins a synonym. 5: or
- * begins a word of the description, which for a name is its kind.
+ * Returns how well an entry matches: lower is better, undefined means not at all. 0: the title is the query. 1: the
+ * title begins with the query. 2: each word begins a word of the title. 3: each word is in the title. 4: or begins a
+ * synonym. 5: or begins a word of the description, which for a name is its kind.
  */
 function rankEntry(entry: PaletteEntry, text: string, words: readonly string[]): number | undefined {
   const title = entry.label.toLowerCase();
@@ -220,7 +223,7 @@ export function addRecentEntry(recent: readonly string[], id: string): readonly 
   return [id, ...recent.filter((one) => one !== id)].slice(0, REMEMBERED);
 }
 
-/** Splits a text where it begins or ceases to match the words of a query, between graphemes. */
+/** Splits a text into parts that match words of a query and parts that do not, between graphemes. */
 export function splitByWords(text: string, words: readonly string[]): { text: string; isMatch: boolean }[] {
   const lower = text.toLowerCase();
   const ranges = words

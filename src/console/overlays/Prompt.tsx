@@ -8,12 +8,12 @@ const WIDEST = 76;
 
 interface PromptProps {
   title: string;
-  /** What can be typed. */
+  /** Describes the text to type. */
   note: string;
   start?: string;
   /** What Enter does, in a word. */
   verb: string;
-  /** @returns why the text cannot be used: the prompt then stays open */
+  /** @returns why the text cannot be used; the prompt then stays open */
   onSubmit(text: string): string | undefined;
 }
 
@@ -43,13 +43,13 @@ export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
   );
 }
 
-/** Shows the console as it was at a time, as typed. */
+/** Shows the state of etcd at a time that the user has typed. */
 export function travelTo(app: ConsoleApp, text: string): void {
   const fault = startTravel(app, text);
   if (fault !== undefined) app.showToast(fault, "problem");
 }
 
-/** @returns why the text is no time */
+/** @returns why the text is not a time */
 function startTravel(app: ConsoleApp, text: string): string | undefined {
   const target = parsePastTarget(text, app.getPresentTime());
   if ("fault" in target) return target.fault;
@@ -57,7 +57,7 @@ function startTravel(app: ConsoleApp, text: string): string | undefined {
   return undefined;
 }
 
-/** Asks for a time, and shows the console as it was then. Stays open until it is one. */
+/** Asks for a time, and shows the state of etcd then. Stays open until the text is a time. */
 export function TravelPrompt() {
   const { app } = useOverlay();
   return (

@@ -29,7 +29,7 @@ import { openDialog } from "./Dialog.tsx";
 import { useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
 
-/** Shows the keys of the selected row as etcd has them, with their earlier values. */
+/** Shows the raw keys of the selected row in etcd, with their earlier values. */
 export function openRaw(app: ConsoleApp): void {
   const [subject] = getChosenSubjects(app);
   const { keys } = app.context;
@@ -43,11 +43,11 @@ export function openRaw(app: ConsoleApp): void {
 interface RawKeysProps {
   title: string;
   ranges: readonly RangeOp[];
-  /** Called when the user has changed a key. Without it none can be edited. */
+  /** Called when the user has changed a key. Without it, keys cannot be edited. */
   onEdited?: () => void;
 }
 
-/** What was read before a value: earlier ones, the newest first, or why there are none. */
+/** Earlier values of a key, the newest first, and why there are no more. */
 interface EarlierValues {
   values: readonly KeyValue[];
   end?: keyof typeof ENDS;
@@ -61,7 +61,7 @@ const ENDS = {
 /** Maximum number of keys. */
 const MOST_KEYS = 200;
 
-/** Keys as etcd has them, one at a time, with their earlier values, each read when it is asked for. */
+/** Raw keys in etcd, one at a time, with their earlier values, each read on demand. */
 export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
   const { app, close } = useOverlay();
   const [found, setFound] = useState<Awaited<ReturnType<typeof readRawKeys>>>();
@@ -81,7 +81,7 @@ export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
     void work(stop.signal).catch(report);
     return () => stop.abort(new Error("the keys are no longer shown"));
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is a new function for every picture
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is a new function for every frame
   useEffect(
     () =>
       read(async (signal) => {
@@ -104,7 +104,7 @@ export function RawKeys({ title, ranges, onEdited }: RawKeysProps) {
   const selectKey = (by: 1 | -1) => () => setPlace({ key: clamp(key + by, 0, entries.length - 1), age: 0 });
   const edit = () => {
     if (entry === undefined || onEdited === undefined) return;
-    close(); // the value that it shows is then an earlier one
+    close(); // otherwise it would show the old value
     void editValue(app, entry.key, onEdited);
   };
   const buildRows = (width: number): RowModel[] => {
@@ -149,10 +149,10 @@ export function copyBinaryText(app: ConsoleApp, bytes: string, what: string): vo
   app.copy(text ?? btoa(bytes), text === undefined ? `${what} in base64` : what);
 }
 
-/** Time for the read before an edit, ms. */
+/** Timeout of the read before an edit, ms. */
 const READ_TIMEOUT = 5_000;
 
-/** Returns why a key cannot be changed now. @param key  or the beginning of a new one */
+/** Returns why a key cannot be changed now. @param key  the key, or the beginning of a new one */
 function findEditObstacle(app: ConsoleApp, key: string): string | undefined {
   const obstacle = findChangeObstacle(app);
   if (obstacle !== undefined) return obstacle;
@@ -163,7 +163,7 @@ function findEditObstacle(app: ConsoleApp, key: string): string | undefined {
     : "not allowed here: set allowEdit in the context, or use --allow-edit";
 }
 
-/** Whether a key can be changed now; if not, shows why. */
+/** Returns whether a key can be changed now. If not, shows why. */
 function canEdit(app: ConsoleApp, key: string): boolean {
   const obstacle = findEditObstacle(app, key);
   if (obstacle !== undefined) app.showToast(obstacle, "problem");
@@ -187,15 +187,16 @@ export function openDeleteKey(app: ConsoleApp, key: string, onDone: () => void):
   if (canEdit(app, key)) openDialog(app, [buildKeyAction("etcd del", key, {})], onDone);
 }
 
-/** Opens the dialog that creates a key. @param prefix  with which its name begins */
+/** Opens the dialog that creates a key. @param prefix  the beginning of its name */
 export function openCreateKey(app: ConsoleApp, prefix: string, onDone: () => void): void {
   if (!canEdit(app, prefix)) return;
   openDialog(app, [{ ...buildKeyAction("etcd put", prefix, {}), fixed: 0, target: "a new key" }], onDone);
 }
 
 /**
- * Opens the value of a key in the user's editor, and what the user writes in the dialog of `etcd put`. It is bound to the revision at which the
- * value was read before, so a value that changes meanwhile is not overwritten. A text that was not stored is kept, and opened again the next time.
+ * Opens the value of a key in the user's editor, and the edited text in the dialog of `etcd put`. The command is bound
+ * to the revision at which the value was read, so that a value that changes meanwhile is not overwritten. A text that
+ * was not stored is kept, and opened again the next time.
  */
 export async function editValue(app: ConsoleApp, key: string, onDone: () => void): Promise<void> {
   if (!canEdit(app, key)) return;
@@ -212,7 +213,7 @@ export async function editValue(app: ConsoleApp, key: string, onDone: () => void
   });
 }
 
-/** Reads the value of a key as text. @returns undefined if that is not possible; shows why */
+/** Reads the value of a key as text. @returns undefined if that is not possible; then shows why */
 async function readText(
   app: ConsoleApp,
   key: string,

@@ -36,7 +36,7 @@ export function SavedViews() {
   const { savedViews, startView } = app.state;
   const { signs } = useTheme();
   const [at, move, setAt] = useListCursor(savedViews.length);
-  /** The view that `d` deletes if it is the next key again. */
+  /** The view that `d` deletes if it is pressed again. */
   const [deleting, setDeleting] = useState<string>();
   const view = savedViews[at];
   const open = () => {
@@ -76,7 +76,9 @@ export function SavedViews() {
       move(getChord(event));
     },
   );
-  const rows = savedViews.map((one) => buildViewRow(one, { width, startView, deleting, mark: signs.marked }));
+  const rows = savedViews.map((savedView) =>
+    buildViewRow(savedView, { width, startView, deleting, mark: signs.marked }),
+  );
   return (
     <ListFrame
       title="saved views"
@@ -93,7 +95,7 @@ interface ViewRowLook {
   width: number;
   startView: string | undefined;
   deleting: string | undefined;
-  /** Before the view to start with. */
+  /** The sign before the view to start with. */
   mark: string;
 }
 
@@ -129,7 +131,7 @@ const STATES: Readonly<Record<ColumnChoice["state"], string>> = {
   off: "",
 };
 
-/** The columns of a tab, which is the active one. The table behind the list follows. */
+/** The columns of the active tab. The table behind the list changes with each choice. */
 export function Columns({ tab }: { tab: TabId }) {
   const { app, room, close } = useOverlay();
   const { signs } = useTheme();
@@ -210,7 +212,7 @@ const SETTLE = 60;
 
 const BLANK = { text: " " };
 
-/** The filter of a tab, which is the active one. The rows follow while the user types. */
+/** The filter of the active tab. The rows follow while the user types. */
 export function Filter({ tab }: { tab: TabId }) {
   const { app, room, close } = useOverlay();
   const [before] = useState(app.state.tabs[tab].filter);
@@ -224,8 +226,8 @@ export function Filter({ tab }: { tab: TabId }) {
   };
   const fault = app.table.checkFilter(field.text);
   const keep = () => (fault === undefined ? end(field.text) : undefined);
-  // The rows stay while what is typed cannot be used: most filters are wrong before they are complete.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `apply` is a new function for every picture
+  // Keep the rows while the filter is invalid: most filters are invalid before they are complete.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `apply` is a new function for every frame
   useEffect(() => {
     timer.current = setTimeout(() => fault === undefined && apply(field.text), SETTLE);
     return () => clearTimeout(timer.current);

@@ -30,11 +30,11 @@ import {
   UNICODE_VIEW_SIGNS,
 } from "./timeline-rows.ts";
 
-/** The part of the time that a timeline shows. */
+/** The period that a timeline shows. */
 interface TimeWindow {
   /** ms. */
   readonly length: number;
-  /** ms since the epoch; undefined: it follows the present. */
+  /** ms since the epoch; undefined: the window follows the present. */
   readonly end: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export const FIRST_WINDOW: TimeWindow = { length: 3_600_000, end: undefined };
 const SHORTEST = 10_000;
 const LONGEST = 64 * 86_400_000;
 
-/** Returns the shortest window, of a few lengths, that has all runs: a timeline begins with it, and `0` returns to it. */
+/** Returns the shortest of a few windows that contains all runs: a timeline begins with it, and `0` returns to it. */
 export function fitWindow(bars: readonly RunBar[], now: number): TimeWindow {
   if (bars.length === 0) return FIRST_WINDOW;
   const oldest = bars.reduce(
@@ -61,7 +61,7 @@ export function getWindowSpan({ length, end }: TimeWindow, now: number): TimeSpa
   return { from: until - length, until };
 }
 
-/** Halves or doubles the length. A window that follows the present goes on so; another one keeps its middle. */
+/** Halves or doubles the length. A window that follows the present continues to; another one keeps its middle. */
 export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): TimeWindow {
   const wanted = by === "in" ? window.length / 2 : window.length * 2;
   const length = clamp(wanted, SHORTEST, LONGEST);
@@ -69,7 +69,7 @@ export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): T
   return stopAtPresent({ length, end: window.end + (length - window.length) / 2 }, now);
 }
 
-/** Moves a quarter of the length. At the present, it follows that again. */
+/** Moves by a quarter of the length. A window that reaches the present follows it again. */
 export function panWindow(window: TimeWindow, by: -1 | 1, now: number): TimeWindow {
   const { length, end = now } = window;
   return stopAtPresent({ length, end: end + (by * length) / 4 }, now);
@@ -82,7 +82,7 @@ function stopAtPresent(window: { length: number; end: number }, now: number): Ti
 
 interface TimelineProps {
   subject: TimelineSubject;
-  /** The outcomes of schedules that it shows. */
+  /** The outcomes of schedules to show. */
   ranges: readonly Required<KeyRange>[] | undefined;
 }
 
@@ -92,7 +92,7 @@ function Timeline({ subject, ranges }: TimelineProps) {
   const { kind, name } = subject;
   const { snapshot } = app.liveView;
   const reader = useOutcomes(ranges, kind === "schedule" ? snapshot.dues.get(name) : snapshot.dues);
-  /** Undefined until the user chooses one: it fits the runs. */
+  /** Undefined until the user chooses a window; until then, the window fits the runs. */
   const [chosenWindow, setWindow] = useState<TimeWindow>();
   /** The run under the cursor; undefined: the last one. */
   const [chosen, setChosen] = useState<string>();
@@ -189,14 +189,14 @@ function getBarId({ subject, run, from, waitedFrom }: RunBar): string {
   return JSON.stringify(run === "" ? [subject, waitedFrom ?? from] : [subject, run]);
 }
 
-/** What is stored of the end of a run. */
+/** The stored result of a run. */
 interface RunEnd {
   code?: number;
   reason?: string;
   tail?: string;
 }
 
-/** Opens the details of a run that goes on, or the facts and the stored output of one that has ended. */
+/** Opens the details of a run that has not ended, or the facts and the stored output of one that has. */
 function openRunBar(app: ConsoleApp, bar: RunBar, outcome: RunEnd | undefined): void {
   const [kind, name] = splitSubject(bar.subject);
   const title = `run ${bar.run}`;
@@ -228,14 +228,14 @@ function splitSubject(subject: string): [kind: string, name: string] {
   return [subject.slice(0, at), subject.slice(at + 1)];
 }
 
-/** Most schedules whose outcomes are read for the timeline of a host or a resource. */
+/** Maximum number of schedules whose outcomes are read for the timeline of a host or a resource. */
 const MOST_SCHEDULES = 1_000;
 
 /** Opens the timeline of the selected lock, resource, host or schedule. */
 export function openTimeline(app: ConsoleApp): void {
   const kinds = ["lock", "resource", "host", "schedule"] as const;
   const refusal = "timeline: select a lock, a resource, a host or a schedule";
-  const subject = chooseSubject(app, kinds, refusal, toDrained);
+  const subject = chooseSubject(app, kinds, refusal, toTimelineSubject);
   if (subject === undefined) return;
   app.overlays.open(<Timeline subject={subject} ranges={listOutcomeRanges(app, subject)} />);
 }
@@ -246,20 +246,20 @@ function listOutcomeRanges({ context: { keys }, liveView }: ConsoleApp, { kind, 
   return readsAll ? [keys.getOutcomesRange()] : undefined;
 }
 
-/** What a timeline can be about. */
+/** The subject of a timeline. */
 interface TimelineSubject {
   kind: "lock" | "resource" | "host" | "schedule";
   name: string;
 }
 
-/** A drain stands for what it drains, and a run for its queue. */
-function toDrained(subject: ActionableSubject): ActionableSubject | undefined {
+/** Converts a subject to one with a timeline: a drain to its target, a run to its queue. */
+function toTimelineSubject(subject: ActionableSubject): ActionableSubject | undefined {
   if (subject.kind !== "drain") return toQueueSubject(subject);
   const { scope, name } = subject;
   return scope === "all" ? undefined : { kind: scope, name };
 }
 
-/** Builds the tracks of a subject. Looks only at its own part of the snapshot, which may be large. */
+/** Builds the tracks of a subject. Uses only the subject's part of the snapshot, which may be large. */
 function buildSubjectTracks(
   { kind, name }: TimelineSubject,
   { snapshot, outcomes }: { snapshot: Snapshot; outcomes: TimelineInputs["outcomes"] },
@@ -285,7 +285,7 @@ function pick<T>(map: ReadonlyMap<string, T>, key: string): Map<string, T> {
   return new Map(value === undefined ? [] : [[key, value]]);
 }
 
-/** What a timeline of this kind cannot show. @param hasOutcomes  whether the outcomes of schedules are read */
+/** Describes what a timeline of this kind cannot show. @param hasOutcomes  whether the outcomes of schedules are read */
 function describeTimelineGap(kind: TimelineSubject["kind"], hasOutcomes: boolean): string {
   switch (kind) {
     case "lock":

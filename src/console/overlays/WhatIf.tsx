@@ -34,7 +34,7 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
   const total = useField(kind === "resource" ? (snapshot.resources.get(name)?.value?.total ?? "") : "");
   const wall = app.getShownTime();
   const second = Math.floor(wall / 1000);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: ages in the text change every second, not with every picture
+  // biome-ignore lint/correctness/useExhaustiveDependencies: ages in the text change every second, not with every frame
   const { lines, isKnown } = useMemo(() => {
     const by = formatOperator(app.context.operator);
     const effect = computeEffect(snapshot, subject, { change, total: total.text, by, wall });
@@ -91,13 +91,13 @@ export function openWhatIf(app: ConsoleApp): void {
   if (subject !== undefined) app.overlays.open(<WhatIf subject={subject} />);
 }
 
-/** What a change can be about. */
+/** The subject of a change. */
 interface WhatIfSubject {
   kind: "lock" | "resource" | "host" | "group";
   name: string;
 }
 
-/** A change that can be tried out. */
+/** A change whose effect can be computed. */
 type WhatIfChange = "drain" | "reset" | "total";
 
 /** Lists the changes that are possible for a subject. */
@@ -131,7 +131,7 @@ function computeEffect(
   );
 }
 
-/** Builds the action whose dialog makes the change, with the values that were tried out. */
+/** Builds the action whose dialog makes the change, with the values that were tried. */
 function buildChangeAction(
   snapshot: Snapshot,
   subject: WhatIfSubject,

@@ -18,13 +18,13 @@ import { BLANK_ROW, createRow, type RowModel, wrapRows } from "../theme/Row.tsx"
 import { AnswerFrame, useField, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 import { openWhy } from "./output.tsx";
 
-/** What can be asked about. */
+/** The subject of the question. */
 interface WhyThenSubject {
   kind: "lock" | "schedule";
   name: string;
 }
 
-/** Asks for a time, and tells why a schedule or a lock did not run then: one sentence, and its evidence. */
+/** Asks for a time, and explains why a schedule or a lock did not run then: one sentence, and its evidence. */
 function WhyThen({ subject }: { subject: WhyThenSubject }) {
   const { app, width, close } = useOverlay(100);
   const { kind, name } = subject;
@@ -52,7 +52,7 @@ function WhyThen({ subject }: { subject: WhyThenSubject }) {
   );
 }
 
-/** The last expected occurrence of a schedule; an hour ago for a lock, which has no plan. */
+/** Returns the last expected occurrence of a schedule; for a lock, which has no plan, an hour ago. */
 function findDefaultTime(app: ConsoleApp, { kind, name }: WhyThenSubject): string {
   const { schedules, calendars } = app.liveView.snapshot;
   const definition = kind === "schedule" ? schedules.get(name)?.value : undefined;
@@ -70,7 +70,7 @@ function parseTime(app: ConsoleApp, time: string): number | string {
   }
 }
 
-/** What is asked. */
+/** The question. */
 interface WhyThenQuestion {
   subject: WhyThenSubject;
   time: string;
@@ -108,14 +108,14 @@ function explain(
   return explainScheduleAt({ id: name, definition, due, runs, calendars: snapshot.calendars }, at, snapshot);
 }
 
-/** Asks why the selected schedule or lock did not run at a time. */
+/** Opens the question why the selected schedule or lock did not run at a time. */
 export function openWhyThen(app: ConsoleApp): void {
   const refusal = "why did it not run: select a schedule or a lock";
   const subject = chooseSubject(app, ["schedule", "lock"], refusal);
   if (subject !== undefined) app.overlays.open(<WhyThen subject={subject} />);
 }
 
-/** Tells why a run waits; of a schedule, or a lock that nobody holds or waits for, why it did not run. */
+/** Explains why a run waits. For a schedule, or a lock without holders and waiters, explains why it did not run. */
 export function openWhyNowOrThen(app: ConsoleApp): void {
   const subject = toActionable(getChosenSubjects(app)[0]);
   const isPast =

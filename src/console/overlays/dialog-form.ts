@@ -33,9 +33,9 @@ interface FormField {
   readonly unit?: string;
   /** Separates the values of a text that has several. */
   readonly separator?: string;
-  /** The present value, which is removed if the field is emptied. */
+  /** The current value, which is removed if the field is emptied. */
   readonly clears?: string;
-  /** The present value. The field becomes a flag only if its value differs. */
+  /** The current value. The field becomes a flag only if its value differs. */
   readonly unchanged?: string;
 }
 
@@ -47,12 +47,12 @@ const OWN: ReadonlySet<string> = new Set(
   "dry-run yes json expect-revision strict no-wait watch ascii wide quiet verbose config help".split(" "),
 );
 
-/** The flag with the revision of what was read before the preview. The console sets it itself unless a form has it. */
+/** The flag with the revision that was read before the preview. The console sets it, unless the form has the flag. */
 const BINDING = "expect-revision";
 
 /**
- * Builds the form of a command: its arguments, then its flags, without those that the console sets itself. Initial values of flags
- * that the form does not have are ignored.
+ * Builds the form of a command: its arguments, then its flags, without those that the console sets itself. Initial
+ * values of flags that the form does not have are ignored.
  */
 export function createForm(
   spec: Command,
@@ -125,8 +125,8 @@ export function setFieldValue(form: Form, id: string, value: string | boolean): 
 }
 
 /**
- * Returns the form with the next value in one field: toggles a switch, or selects the next choice. @param by  -1 for
- * the previous value
+ * Returns the form with the next value in one field: toggles a switch, or selects the next choice.
+ * @param by  -1 for the previous value
  */
 export function selectNextValue(form: Form, id: string, by: 1 | -1 = 1): Form {
   const field = form.fields.find((one) => one.id === id);
@@ -209,7 +209,7 @@ function buildFlagWords(field: FormField): string[] {
   return values.flatMap((word) => (word.startsWith("-") ? [`${flag}=${word}`] : [flag, word]));
 }
 
-/** What is wrong with a form. */
+/** A fault of a form. */
 interface FormFault {
   /** The field; undefined if the fault concerns all of them. */
   id?: string;
@@ -256,7 +256,7 @@ function findParserFaults(form: Form): FormFault[] {
 }
 
 /**
- * Lists the flags that a command line to copy needs so that it acts on the cluster that is shown: none if the configuration or a
+ * Lists the flags that a copied command line needs to act on the displayed cluster: none if the configuration or a
  * variable chose the context.
  */
 export function listContextWords(context: CommandContext): string[] {

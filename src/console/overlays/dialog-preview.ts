@@ -22,7 +22,7 @@ const SETTLE = 250;
 /** Largest number of items whose next grants are described. Each takes some ms in which no key is handled. */
 const MOST_WITH_GRANTS = 8;
 
-/** How long a preview must be on the screen before a key can confirm it, ms. Nobody reads faster. */
+/** How long a preview must be on the screen before a key can confirm it, ms. The user cannot have read it sooner. */
 const READ = 250;
 
 /** Minimum age of a preview before it is made again, ms, if something in etcd has changed since. */
@@ -50,7 +50,7 @@ export class DialogPreview {
   /** The snapshot from which the previews were made, and when they were made, monotonic, ms. */
   #made: { of: unknown; at: number } | undefined;
   #isMaking = false;
-  /** One for each item; undefined while they are made. */
+  /** The previews, one for each item; undefined while they are made. */
   previews: readonly CommandPreview[] | undefined;
   /** The first previews shown for this request. Later previews are compared with them. */
   base: readonly CommandPreview[] | undefined;
@@ -61,19 +61,19 @@ export class DialogPreview {
     this.#onRunsChanged = onRunsChanged;
   }
 
-  /** Whether the user can have read what would happen. Otherwise a key was meant for something else. */
+  /** Whether the user can have read the preview. Otherwise a key was meant for something else. */
   get isRead(): boolean {
     return this.bound !== undefined;
   }
 
-  /** The previews that a key confirms: the last ones that were on the screen for long enough. */
+  /** The previews that a key confirms: the last ones that were on the screen long enough. */
   get bound(): readonly CommandPreview[] | undefined {
     return this.previews === undefined ? undefined : this.#read;
   }
 
   /**
-   * Notes that the dialog is being painted. The time starts when the terminal shows it: keys that came before were not
-   * meant for this preview.
+   * Call this while the dialog is rendered. The time starts when the terminal shows it: earlier keys were not meant for
+   * this preview.
    */
   onShown(): void {
     this.#refresh();
@@ -87,7 +87,7 @@ export class DialogPreview {
     });
   }
 
-  /** Runs `work` after pending input. On a machine that was stopped, keys may have waited longer than the timer. */
+  /** Runs `work` after pending input. If the machine was stopped, keys may have waited longer than the timer. */
   #runAfterInput(work: () => void): void {
     const shown = this.#shown;
     setImmediate(() => {
@@ -95,9 +95,7 @@ export class DialogPreview {
     });
   }
 
-  /**
-   * Handles a key that came too early: restarts the time. Otherwise a key that is held down would confirm in the end.
-   */
+  /** Handles a key that came too early: restarts the time. Otherwise a key that is held down would eventually confirm. */
   onEarlyKey(): void {
     clearTimeout(this.#reading);
     this.#shown = undefined;

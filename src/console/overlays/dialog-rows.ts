@@ -21,7 +21,7 @@ interface DialogView {
   readonly targets: readonly string[];
   readonly forms: readonly Form[];
   readonly fields: Form["fields"];
-  /** The field that has the keyboard. */
+  /** The focused field. */
   readonly active: string;
   readonly typed: ReadonlyMap<string, TextField>;
   /** Lines of the preview scrolled past. */
@@ -29,7 +29,7 @@ interface DialogView {
   readonly fault: string | undefined;
   readonly incomplete: string | undefined;
   readonly isReading: boolean;
-  /** Whether Enter works now. */
+  /** Whether Enter confirms now. */
   readonly isReady: boolean;
   readonly previews: readonly CommandPreview[] | undefined;
   /** The first previews shown. Differences from them are marked. */
@@ -62,9 +62,12 @@ export function buildDialogRows(dialog: DialogView, width: number, height: numbe
   return [...cutPreview(dialog, buildPreviewRows(dialog, width), left), ...gap, ...fields, ...gap, ...end];
 }
 
-/** Before the help of a field that stands below it. */
+/** The indent of the help below a field. */
 const HELP_INDENT = "    ";
-/** Least rows of the preview and of the fields: usually, and on a low screen, where the keys at the end must still fit. */
+/**
+ * Minimum numbers of rows of the preview and of the fields: usually, and on a low screen, where the hints at the end
+ * must still fit.
+ */
 const LEAST_ROWS = { usual: { preview: 3, fields: 5 }, low: { preview: 2, fields: 3 } };
 const LOW = 14;
 
@@ -97,7 +100,7 @@ function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], height: 
   return [...shown.slice(0, -1), createRow(more, "quiet")];
 }
 
-/** Builds what would happen, in the command's own messages. */
+/** Builds the rows of the preview, in the command's own messages. */
 function buildPreviewRows(dialog: DialogView, width: number): RowModel[] {
   const { app, previews, targets, forms, incomplete, isReading } = dialog;
   if (incomplete !== undefined) return [createRow(cleanToWidth(incomplete, width), "quiet")];
@@ -143,7 +146,7 @@ function buildFieldRows({ app, fields, active, typed }: DialogView, width: numbe
   });
 }
 
-/** Builds the help of the field that has the keyboard, below it. */
+/** Builds the help below the focused field. */
 function buildHelpRows({ id, help }: Form["fields"][number], width: number): DialogRow[] {
   return wrapText(clean(help), width - HELP_INDENT.length).map((line) => ({
     field: id,
@@ -151,7 +154,10 @@ function buildHelpRows({ id, help }: Form["fields"][number], width: number): Dia
   }));
 }
 
-/** Tints the row of the field that has the keyboard, unless an inverted row would hide its cursor. */
+/**
+ * Chooses the tint of a field's row. The focused row is not tinted in themes in which an inverted row would hide the
+ * cursor.
+ */
 function chooseTint({ getLook }: Theme, isActive: boolean): "focused" | undefined {
   return isActive && getLook("selected")?.style.inverse !== true ? "focused" : undefined;
 }
@@ -189,13 +195,13 @@ function buildCommandRow({ app, lines }: DialogView, width: number): RowModel {
 function buildConfirmationRows({ app, word, active, typed }: DialogView, width: number): DialogRow[] {
   if (word === undefined) return [];
   const isActive = active === CONFIRM;
-  const asked: RowCell = { text: `type ${cleanToWidth(word, 40)} to confirm`, role: "danger" };
+  const question: RowCell = { text: `type ${cleanToWidth(word, 40)} to confirm`, role: "danger" };
   const field = buildFieldCells(typed.get(CONFIRM) ?? createField(), Math.min(40, width - 10), isActive);
   return [
     {
       field: CONFIRM,
       selection: chooseTint(app.theme, isActive),
-      cells: [buildActiveSign(isActive), { text: " " }, asked],
+      cells: [buildActiveSign(isActive), { text: " " }, question],
     },
     { field: CONFIRM, cells: [{ text: "  " }, ...field] },
   ];
@@ -234,7 +240,8 @@ function buildChangedRows(
 }
 
 /**
- * Returns why a dialog cannot be confirmed now, or undefined if it can. @param typed  what the user typed to confirm
+ * Returns why a dialog cannot be confirmed now, or undefined if it can.
+ * @param typed  what the user typed to confirm
  */
 export function findDialogObstacle(
   app: ConsoleApp,

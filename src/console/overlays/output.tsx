@@ -6,7 +6,7 @@ import type { ConsoleApp } from "../console-app.ts";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { chooseSubject } from "../parts/marks.ts";
 import type { Hints } from "../parts/overlays.ts";
-import { getCommandById, refusesInPast } from "../parts/row-actions.ts";
+import { getCommandById, isRefusedInPast } from "../parts/row-actions.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import {
   BLANK_ROW,
@@ -21,7 +21,7 @@ import { getChord, OverlayFrame, useKeys, useOverlay, useScroll } from "./Overla
 
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
 export function openWhy(app: ConsoleApp): void {
-  if (refusesInPast(app)) return;
+  if (isRefusedInPast(app)) return;
   const kinds = ["run", "lock", "resource"] as const;
   const subject = chooseSubject(app, kinds, "why: select a lock, a resource or a waiting run");
   if (subject !== undefined) openOutput(app, getCommandById("why"), [subject.name], `why ${subject.name}`);
@@ -36,11 +36,11 @@ interface CommandOutputProps {
   command: Command;
   words: readonly string[];
   title: string;
-  /** It goes on: its end is shown, and then what that end means. */
+  /** Set for a command that runs on: the end of the output is shown. Describes the end of the command. */
   describeEnd?(code: number, isEmpty: boolean): string;
 }
 
-/** Runs a command while it is open, and shows what the command writes. */
+/** Runs a command while the overlay is open, and shows its output. */
 function CommandOutput({ command, words, title, describeEnd }: CommandOutputProps) {
   const { app } = useOverlay();
   const [output] = useState(() => new KeptOutput());
@@ -125,13 +125,13 @@ function buildJobRows({ theme }: ConsoleApp, job: ConsoleJob, width: number): Ro
   ];
 }
 
-/** Lines to ask for at first, and to keep. */
+/** Number of lines to request at first, and to keep. */
 const FIRST_LINES = 200;
 const MOST_LINES = 2_000;
 
-/** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
+/** Shows the output of the selected run, or of the run of the selected lock or schedule, and follows it. */
 export function openLiveOutput(app: ConsoleApp): void {
-  if (refusesInPast(app)) return;
+  if (isRefusedInPast(app)) return;
   const kinds = ["run", "lock", "schedule"] as const;
   const subject = chooseSubject(app, kinds, "output: select a lock, a schedule or a run");
   if (subject === undefined) return;
@@ -150,9 +150,9 @@ function describeOutputEnd(code: number, isEmpty: boolean): string {
   return isEmpty ? "it has written nothing" : "end of the output";
 }
 
-/** The last lines of a command's output. Wraps each line once, because a fast command makes many pictures. */
+/** The last lines of a command's output. Wraps each line once, because a fast command makes many frames. */
 class KeptOutput {
-  /** Its exit code; undefined while it runs. */
+  /** The command's exit code; undefined while it runs. */
   code: number | undefined;
   #lines: string[] = [];
   #rows: RowModel[] = [];
@@ -187,7 +187,7 @@ class KeptOutput {
 
 interface TextViewProps {
   title: string;
-  /** Builds the rows for a width. Called for every picture, so they may change. */
+  /** Builds the rows for a width. Called for every frame, so they may change. */
   buildRows(width: number): readonly RowModel[];
   /** Additional keys, by chord. */
   keys?: Readonly<Record<string, () => void>>;
@@ -200,7 +200,7 @@ interface TextViewProps {
   canExport?: true;
 }
 
-/** A width that wraps no usual line, columns. */
+/** A width at which usual lines are not wrapped, columns. */
 const UNWRAPPED = 1_000;
 /** Columns of a text that is exported. */
 const EXPORT_WIDTH = 110;

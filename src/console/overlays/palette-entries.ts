@@ -6,13 +6,13 @@ import type { KeyAction } from "../parts/keymap.ts";
 import { hasFlag } from "../parts/row-actions.ts";
 import type { TabId } from "../state/console-state.ts";
 
-/** What choosing an entry does. */
+/** The effect of choosing an entry. */
 export type PaletteChoice =
   /** Runs a command of the registry, by its id. With arguments, it does not apply to the selected rows. */
   | { kind: "command"; id: string; args?: readonly string[] }
   /** Runs an action of the console, by the id that keys are bound to. */
   | { kind: "action"; id: string }
-  /** Shows the console as it was at a time, as typed. */
+  /** Shows the state of etcd at a time, as typed. */
   | { kind: "travel"; time: string }
   /** Shows the cluster of another context. */
   | { kind: "context"; name: string | undefined }
@@ -36,7 +36,7 @@ export interface PaletteEntry {
 
 type NameKind = "lock" | "resource" | "host" | "group" | "schedule";
 
-/** What decides what can be chosen. */
+/** The conditions that decide which entries can be chosen. */
 export interface ChoiceConditions {
   commands: readonly Command[];
   /** The actions that keys are bound to: commands that act on rows, and the console's own actions. */
@@ -45,11 +45,11 @@ export interface ChoiceConditions {
   /** The snapshot is not live. */
   isAway: boolean;
   hasSelection: boolean;
-  /** The snapshot is that of a past time; commands would show the present. */
+  /** The snapshot is that of a past time. Commands are not possible, because they would show the present. */
   isPast?: boolean;
 }
 
-/** What the palette is built from. */
+/** The inputs of the palette. */
 interface PaletteOptions extends ChoiceConditions {
   views: readonly { tab: TabId; label: string }[];
   contexts?: readonly Pick<ListedContext, "name" | "label" | "detail" | "isActive" | "note">[];
@@ -98,7 +98,7 @@ const MOVES: ReadonlySet<string> = new Set(
   "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
 );
 
-/** Commands that can apply to everything, and what they then do. They do not depend on the selected row. */
+/** Commands that can apply to everything, and their descriptions. They do not depend on the selected row. */
 const ON_EVERYTHING = [
   ["drain", "drain the whole cluster"],
   ["undrain", "lift the drain of everything"],

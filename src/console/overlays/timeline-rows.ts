@@ -43,7 +43,7 @@ const ROLES: Readonly<Record<BarCell, StyleRole>> = {
   failed: "problem",
 };
 
-/** What the rows of a timeline are built from. */
+/** The inputs of the rows of a timeline. */
 interface TimelineRowsInput {
   tracks: readonly TimelineTrack[];
   bars: readonly RunBar[];
@@ -134,7 +134,7 @@ function buildUnitCells(
   return { most, cells: joinSameRoles(cells) };
 }
 
-/** Joins neighbours of one role: each cell costs time when it is painted. */
+/** Joins neighbouring cells with the same role, because painting each cell takes time. */
 function joinSameRoles(cells: readonly RowCell[]): RowCell[] {
   const joined: RowCell[] = [];
   for (const cell of cells) {
@@ -145,7 +145,7 @@ function joinSameRoles(cells: readonly RowCell[]): RowCell[] {
   return joined;
 }
 
-/** The process, on its host; of one host, with the object instead. */
+/** Formats the label of a bar: the process on its host. If several objects are shown, the object instead of the host. */
 function formatBarLabel({ subject, host, pid, run }: RunBar, isMixed: boolean): string {
   if (isMixed) return `${subject} ${pid ?? run}`;
   if (host === undefined) return run;
@@ -158,7 +158,7 @@ function buildFactRows(bar: RunBar | undefined, { until: now }: TimeSpan, width:
   return [
     createRow(""),
     createRow(cleanToWidth(describeRun(bar), width)),
-    // The end first: at 80 columns the beginning of the wait has no room.
+    // The end comes first: at 80 columns, there is no room for the beginning of the wait.
     createRow(cleanToWidth(listRunFacts(bar, now).toReversed().join("; "), width), role),
   ];
 }

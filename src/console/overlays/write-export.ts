@@ -4,15 +4,15 @@ import { basename, dirname, join } from "node:path";
 import { getErrorMessage } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 
-/** What became of an export. `exists`: nothing was written, because the file exists. */
+/** The result of an export. `exists`: nothing was written, because the file exists. */
 type ExportResult = { kind: "written" } | { kind: "exists" } | { kind: "fault"; text: string };
 
 /** Number of drafts of this process. Each has its own name. */
 let drafts = 0;
 
 /**
- * Writes a text into a file that only the user can read, as a whole or not at all.
- * @param mayReplace  whether a file that exists is replaced; anything else than a file never is
+ * Writes a text to a file that only the user can read, as a whole or not at all.
+ * @param mayReplace  whether an existing file is replaced; something other than a file never is
  */
 export async function writeExport(path: string, text: string, mayReplace: boolean): Promise<ExportResult> {
   drafts += 1;
@@ -24,7 +24,7 @@ export async function writeExport(path: string, text: string, mayReplace: boolea
     if (before !== undefined && !mayReplace) return { kind: "exists" };
     await writeDraft(draft, text);
     if (mayReplace) await rename(draft, path);
-    else await link(draft, path); // unlike a rename, fails if the file was made in the meantime
+    else await link(draft, path); // unlike a rename, fails if the file was created meanwhile
     return { kind: "written" };
   } catch (error) {
     if (!mayReplace && getErrorCode(error) === "EEXIST") return { kind: "exists" };
@@ -43,7 +43,7 @@ async function readStats(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Writes the draft to the disk. A draft of the same name is left from a process that was killed. */
+/** Writes the draft to the disk. Replaces a draft of the same name, which a killed process has left. */
 async function writeDraft(draft: string, text: string): Promise<void> {
   await rm(draft, { force: true });
   const file = await open(draft, "wx", 0o600);

@@ -18,10 +18,10 @@ import { computeCellsWidth, joinCellTexts, Row } from "../theme/Row.tsx";
  */
 interface BarSegment {
   text: string;
-  /** Without one it looks like the rest of the bar. */
+  /** Without a role, it looks like the rest of the bar. */
   role?: StyleRole;
   weight: number;
-  /** It was clicked. */
+  /** Called when the segment is clicked. */
   onPress?(): void;
 }
 
@@ -33,7 +33,7 @@ interface BarProps {
   ground: StyleRole;
 }
 
-/** A line with a background, and segments at its left and its right: the header, or the status at the bottom. */
+/** A line with a background and segments at its left and right: the header, or the status bar at the bottom. */
 export function Bar({ width, left, right, ground }: BarProps) {
   const shown = selectFitting(
     [...left, ...right].filter(({ text }) => text !== ""),
@@ -118,7 +118,7 @@ function buildConnectionSegments(app: ConsoleApp): BarSegment[] {
   ];
 }
 
-/** Builds the health of the cluster. The number of members stays longest; the rest goes before the keys do. */
+/** Builds the segments for the health of the cluster. The number of members is removed last, the others before the keys. */
 function buildHealthSegments(
   { leader, up, total, ms }: NonNullable<ConsoleApp["liveView"]["clusterHealth"]>,
   dot: string,
@@ -131,7 +131,7 @@ function buildHealthSegments(
   ];
 }
 
-/** Formats the time of a request in steps: each change is written to the terminal, and small ones say nothing. */
+/** Formats the time of a request in steps: each change is written to the terminal, and small changes mean nothing. */
 function formatRoundTrip(ms: number): string {
   if (ms < 10) return "< 10 ms";
   const step = ms < 100 ? 10 : 100;
@@ -145,10 +145,10 @@ function formatRunningJobs({ jobs: { running }, theme: { signs } }: ConsoleApp):
   return ` ${signs.dot} ${signs.arrow} ${cleanToWidth(first.title, 40)}${more}`;
 }
 
-/** Actions that always have a hint. The first ones lead to all others. */
+/** Actions that always have a hint: they lead to all others. */
 const FIRST_HINTS = ["help", "palette"] as const;
 const LATER_HINTS = ["filter", "quit"] as const;
-/** Number of context actions before the other hints. Small screens have little more room. */
+/** Number of context actions before the other hints. Small screens have room for little more. */
 const MOST_EARLY_HINTS = 2;
 /** Words for keys that differ from the ids of their actions. */
 const HINT_TEXTS: Readonly<Record<string, string>> = {
@@ -163,15 +163,18 @@ const HINT_TEXTS: Readonly<Record<string, string>> = {
   nextPane: "pane",
 };
 
-/** Builds the keys that are useful now: those of the page, a line, then those of the row. The most important ones go last. */
+/**
+ * Builds the hints for keys that are useful now: those of the page, a line, then those of the row. The most important
+ * ones are removed last.
+ */
 function buildHintSegments(app: ConsoleApp): BarSegment[] {
-  const here = listContextActions(app);
+  const contextActions = listContextActions(app);
   const first = app.liveView.past === undefined ? FIRST_HINTS : ["travel", ...FIRST_HINTS];
   const important = [
     ...first,
-    ...here.slice(0, MOST_EARLY_HINTS),
+    ...contextActions.slice(0, MOST_EARLY_HINTS),
     ...LATER_HINTS,
-    ...here.slice(MOST_EARLY_HINTS),
+    ...contextActions.slice(MOST_EARLY_HINTS),
   ];
   const buildSegment = (id: string): BarSegment[] => {
     const [key] = app.keymap.getKeyLabels(id);
@@ -179,7 +182,7 @@ function buildHintSegments(app: ConsoleApp): BarSegment[] {
     const weight = 5 + important.indexOf(id);
     return [{ text: ` ${key} ${HINT_TEXTS[id] ?? id} `, weight, onPress: () => app.act(id) }];
   };
-  const row = here.flatMap(buildSegment);
+  const row = contextActions.flatMap(buildSegment);
   const line = { text: app.theme.signs.vertical, weight: Math.min(...row.map(({ weight }) => weight)) };
   const general = [...first, ...LATER_HINTS].flatMap(buildSegment);
   return row.length === 0 ? general : [...general, line, ...row];
@@ -213,7 +216,7 @@ function listContextActions(app: ConsoleApp): string[] {
 
 const USUAL_PREFIX = "/signalbox/";
 
-/** The first line: which cluster this is, where in it the user is, how it is, and whether anything can be changed. */
+/** The first line: the cluster, the user's place in it, its counters, and whether changes are possible. */
 export function Header({ width }: { width: number }) {
   const app = useConsole();
   const { theme, context, isReadOnly } = app;
@@ -242,7 +245,7 @@ export function Header({ width }: { width: number }) {
   );
 }
 
-/** Says where the user is: `Locks › backup-db`. */
+/** Formats the user's place: `Locks › backup-db`. */
 function formatBreadcrumb(app: ConsoleApp): string {
   const { state, theme } = app;
   const name = toActionable(app.getSubject())?.name;
@@ -252,7 +255,7 @@ function formatBreadcrumb(app: ConsoleApp): string {
     : `${label} ${theme.signs.step} ${cleanToWidth(name, 32)}`;
 }
 
-/** Counts what holds, what waits and what is wrong. Nothing is said before it is known. */
+/** Builds the numbers of holders, waiters and problems. Shows none before they are known. */
 function buildCounters(app: ConsoleApp): BarSegment[] {
   const { held, waiting, problems } = app.getTabCounts();
   const { marks } = app.theme.signs;
@@ -270,7 +273,7 @@ function buildCounters(app: ConsoleApp): BarSegment[] {
   ];
 }
 
-/** Marks the past clearly: everything below is about that time. */
+/** Formats a mark for the past, because everything below shows that time. */
 function formatPastBadge(app: ConsoleApp): string {
   const { past } = app.liveView;
   if (past === undefined) return "";

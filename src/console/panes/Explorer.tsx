@@ -56,7 +56,7 @@ function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] 
   );
 }
 
-/** Opens the node that is pressed; on its fold sign, folds or unfolds it. */
+/** Opens the node that is pressed, or folds or unfolds it if its fold sign is pressed. */
 function handlePress(app: ConsoleApp, line: number, { button, column }: AreaEvent): void {
   if (button !== "left") return;
   focusOn(app, "explorer");

@@ -6,10 +6,10 @@ import { useConsole } from "../context.tsx";
 import type { Size } from "../state/layout.ts";
 import { Rows } from "../theme/Row.tsx";
 
-/** The step in which the overview is built again while nothing changes, ms. */
+/** Interval at which the overview is built again while nothing changes, ms. */
 const STEP = 5_000;
 
-/** The whole site on one picture: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
+/** The whole site at a glance: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
 export function OverviewPicture({ width, height }: Size) {
   const app = useConsole();
   const { snapshot, clusterHealth } = app.liveView;

@@ -14,16 +14,16 @@ import { Row, Rows, Surface, useTheme } from "../theme/Row.tsx";
 interface PaneProps {
   id: Pane;
   size: Size;
-  /** What it shows. */
+  /** The content of the pane. */
   Rows(size: Size): ReactNode;
   /** A line was pressed. @param line  from 0 */
   onPress(app: ConsoleApp, line: number, event: AreaEvent): void;
 }
 
-/** Those of other panes are the theme's base. */
+/** Backgrounds of panes. Other panes have the theme's base. */
 const GROUNDS: Partial<Record<Pane, StyleRole>> = { explorer: "sidebar", panel: "panel" };
 
-/** The area of a pane. The wheel scrolls it. What does not fit is not shown. */
+/** The area of a pane. The wheel scrolls it. Content that does not fit is cut. */
 export function PaneArea({ id, size, Rows: Content, onPress }: PaneProps) {
   const { width, height } = size;
   const app = useConsole();
@@ -51,7 +51,7 @@ interface TitleRowProps {
   children?: ReactNode;
 }
 
-/** The title of a pane on its own ground, which tells the pane that has the keyboard. */
+/** The title of a pane. Its background shows whether the pane has the focus. */
 export function TitleRow({ width, isFocused, children }: TitleRowProps) {
   return (
     <Surface ground={isFocused ? "titleRowFocused" : "titleRow"} width={width} height={1} overflow="hidden">
@@ -72,7 +72,7 @@ interface BorderLineProps {
 export function BorderLine({ border, width, isFocused, children }: BorderLineProps) {
   const app = useConsole();
   const { signs, getLook } = useTheme();
-  // The sign draws the line only in themes without grounds.
+  // The sign draws the line only in themes without backgrounds.
   const sign = getLook("titleRow")?.ground === undefined ? signs.horizontal : " ";
   const role = isFocused ? "accent" : "border";
   return (

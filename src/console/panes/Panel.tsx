@@ -26,7 +26,7 @@ function PanelRows(size: Size) {
   return <Rows rows={buildPanelRows(useConsole(), size)} width={size.width} />;
 }
 
-/** Selects the row that is pressed. One that is selected already is opened. */
+/** Selects the row that is pressed, or opens it if it is already selected. */
 function handlePress(app: ConsoleApp, line: number, { button }: AreaEvent): void {
   if (button !== "left") return;
   const { focus, panel } = app.state;
@@ -76,7 +76,7 @@ function buildPanelRows(app: ConsoleApp, size: Size): RowModel[] {
   return rows.length > 0 ? rows : [createPageRow(cleanToWidth(empty, size.width - 2), "quiet")];
 }
 
-/** What a view of the panel shows, and what it says without rows. */
+/** The rows of a view of the panel, and its text without rows. */
 interface PanelView {
   empty: string;
   rows: RowModel[];
@@ -115,10 +115,10 @@ function buildEventLine(app: ConsoleApp, event: SnapshotEvent, { width }: Size):
   return [{ text: time, role: "quiet" }, { text: " " }, ...buildEventCells(event, width - 11)];
 }
 
-/** Columns for the kind of an event, and shares of the others. */
+/** Columns for the kind of an event, and shares of the width for the other columns. */
 const EVENT = { kind: 10, object: 0.4, owner: 0.22 };
 
-/** Builds the columns of an event. They are as wide in every row, unless the row says only one thing. */
+/** Builds the columns of an event. They have the same widths in every row, unless the row has only one text. */
 export function buildEventCells({ kind, words, tone }: SnapshotEvent, width: number): RowCell[] {
   const role = tone === "held" ? "plain" : tone;
   const [object, owner = "", result = ""] = words;
@@ -150,7 +150,7 @@ function showNewest<T>(
   return items.slice(top, top + height).map((item) => ({ cells: [{ text: " " }, ...build(item)] }));
 }
 
-/** Builds the visible rows, of which one is selected if the panel has the keyboard. */
+/** Builds the visible rows. One of them is selected if the panel has the focus. */
 function selectRow(
   { state: { focus, panel } }: ConsoleApp,
   rows: readonly (readonly RowCell[])[],

@@ -22,7 +22,7 @@ import { OverviewPicture } from "./OverviewPicture.tsx";
 import { PaneArea } from "./PaneArea.tsx";
 import { EtcdLine } from "./Tabs.tsx";
 
-/** Columns before a row: one for its mark, one for the sign that its changes are told. */
+/** Columns before a row: one for its mark, one for the sign that it is watched. */
 const GUTTER = 2;
 
 /** The rows of the active view, below the titles of their columns. */
@@ -52,7 +52,7 @@ function TableRows({ width }: Size) {
   const { head, rows } = table.buildRows(
     { top: cursor.top, height: app.getLists().table.height },
     app.getShownTime(),
-    theme.createLook(width - GUTTER - 1), // a free column at the right edge
+    theme.createLook(width - GUTTER - 1), // leave a free column at the right edge
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
   return (
@@ -71,7 +71,7 @@ function TableRows({ width }: Size) {
   );
 }
 
-/** Marks a row that is chosen, and one whose changes the user is told. */
+/** Builds the signs of marked and watched rows. */
 function buildMarkCells({ state, tabState, table, theme: { signs } }: ConsoleApp, index: number): RowCell[] {
   const isMarked = tabState.marks.has(table.getKeyAt(index) ?? "");
   const subject = table.getSubjectAt(index);
@@ -83,7 +83,10 @@ function buildMarkCells({ state, tabState, table, theme: { signs } }: ConsoleApp
   ];
 }
 
-/** Sorts by the title that is pressed, or selects the row; one that is selected already is opened. The right button opens its menu. */
+/**
+ * Sorts by the title that is pressed. Selects a row that is pressed, or opens it if it is already selected; the right
+ * button opens its menu.
+ */
 function handlePress(app: ConsoleApp, line: number, { button, column, origin }: AreaEvent): void {
   if (button === "middle") return;
   const wasFocused = app.state.focus === "table";
@@ -110,8 +113,8 @@ function buildNotes(app: ConsoleApp, width: number): RowModel[] {
 }
 
 /**
- * Builds the text for an empty table, with what to type next. If nothing was read yet, it says that the rows are not
- * known.
+ * Builds the text for an empty table, and says what to type next. If nothing was read yet, says that the rows are
+ * unknown.
  */
 function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
   const { table, state, tabState, liveView } = app;
@@ -128,7 +131,7 @@ function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
   return [...rows, ...buildWelcomePage(app, width)];
 }
 
-/** Names the key that creates the first row of an empty table. */
+/** Names the key that creates a row in an empty table. */
 function listCreateLines({ state, tabState, keymap, isReadOnly }: ConsoleApp): string[] {
   const action = buildCreateAction(state.tab);
   const [key] = keymap.getKeyLabels("create");
@@ -139,19 +142,19 @@ function listCreateLines({ state, tabState, keymap, isReadOnly }: ConsoleApp): s
 
 /** States that have a mark, by their roles. */
 const STATES = ["held", "free", "waiting", "problem"] as const;
-/** What stands for a cell without a text. */
+/** The text of an empty cell. */
 const NOTHING = "-";
 
 /**
- * Makes what is normal quiet, so that the rest stands out. A held row keeps the colour of its mark only, a free row is
- * dim, a row that waits or has a problem has its name in that colour. Cells without a text stay empty.
+ * Makes normal rows quiet, so that the others stand out. A held row keeps only the colour of its mark, a free row is
+ * dim, and the name of a row that waits or has a problem has that colour. Empty cells stay empty.
  */
 export function quietenCells(
   cells: readonly RowCell[],
   signs: Pick<Signs, "marks" | "bar" | "dot">,
 ): RowCell[] {
   const { marks, bar } = signs;
-  const shown = cells.map((cell) => quietenNothing(cell, signs));
+  const shown = cells.map((cell) => quietenEmpty(cell, signs));
   const at = shown.findIndex(({ text, role }) =>
     STATES.some((own) => own === role && text.startsWith(marks[own])),
   );
@@ -183,8 +186,8 @@ function isPlain(role: StyleRole | undefined): boolean {
   return role === undefined || role === "plain";
 }
 
-/** Leaves a cell without a text empty, and shows a count of nothing as a dot. */
-function quietenNothing(cell: RowCell, { dot }: Pick<Signs, "dot">): RowCell {
+/** Leaves an empty cell empty, and shows zero as a dot. */
+function quietenEmpty(cell: RowCell, { dot }: Pick<Signs, "dot">): RowCell {
   const text = cell.role === "quiet" ? cell.text.trim() : "";
   if (text === NOTHING) return { text: " ".repeat(cell.text.length) };
   return text === "0" ? { ...cell, text: cell.text.replace("0", dot) } : cell;
@@ -197,7 +200,7 @@ function splitMark({ text, role }: RowCell, mark: string): RowCell[] {
   ];
 }
 
-/** Settings that decide how etcd is reached. Of the unset ones, only the endpoints are shown. */
+/** Settings of the connection to etcd. Unset ones are not shown, except the endpoints. */
 const REACHING: readonly (keyof ConsoleApp["context"]["config"]["sources"])[] = [
   "endpoints",
   "transport",

@@ -47,7 +47,7 @@ function TabButtons({ tabs }: { tabs: readonly Tab[] }) {
   ));
 }
 
-/** The line above a table about etcd itself: the other ones, and what is known of all rows. */
+/** The line above a table about etcd itself: the tabs about etcd, and the summary of the rows. */
 export function EtcdLine({ width }: { width: number }) {
   const { state, liveView, etcd } = useConsole();
   const tabs = ETCD_TABS.map(
@@ -64,14 +64,14 @@ export function EtcdLine({ width }: { width: number }) {
   );
 }
 
-/** The tabs in the line of tabs: one of those about etcd stands for all. */
+/** The tabs in the line of tabs. Those about etcd have one common entry. */
 const ENTRIES: readonly TabId[] = TABS.filter((id) => id === "members" || !isEtcdTab(id));
 
 function getEntry(tab: TabId): TabId {
   return isEtcdTab(tab) ? "members" : tab;
 }
 
-/** Which tabs have their counts besides those that need attention: the first choice that fits. */
+/** Choices of the tabs whose counts are shown, besides those that need attention. The first choice that fits is used. */
 const COUNTED: readonly ((id: TabId) => boolean)[] = [
   () => true,
   (id) => id !== "history" && id !== "audit",
@@ -79,8 +79,8 @@ const COUNTED: readonly ((id: TabId) => boolean)[] = [
 ];
 
 /**
- * Chooses the tabs with their counts. If they do not fit, first the counts of tabs that need no attention are left out;
- * then only the tabs around the active one are shown, with the number of the others.
+ * Chooses the tabs and their counts. If they do not fit, leaves out the counts of tabs that need no attention. If that
+ * is not enough, shows only the tabs around the active one, and the number of the others.
  */
 export function fitTabs(app: TabsInputs, width: number): FittedTabs {
   const choices = COUNTED.map((isCounted) =>

@@ -53,7 +53,7 @@ function computeDraggedSize({ screen, panel }: Layout, border: Border, { column,
 /** Columns and rows by which a key changes a size. */
 const STEP = { columns: 4, rows: 2 };
 
-/** Makes the pane with the keyboard larger or smaller. */
+/** Makes the focused pane larger or smaller. */
 export function resizePane(app: ConsoleApp, by: 1 | -1): void {
   const layout = app.getLayout();
   const change = layout && findSizeChange(layout, app.state.focus);
@@ -64,7 +64,7 @@ export function resizePane(app: ConsoleApp, by: 1 | -1): void {
   app.update((state) => setUserSize(state, border, Math.max(1, size + by * sign * step)));
 }
 
-/** Returns the border that a pane is resized with. A larger table is a smaller detail. */
+/** Returns the border with which a pane is resized. The table grows when the detail shrinks. */
 function findSizeChange(
   { explorer, detail, panel, table, isBeside, screen }: Layout,
   focus: Pane,
@@ -81,7 +81,7 @@ function findSizeChange(
     : { border: "detailHeight", size: detail.height, sign };
 }
 
-/** Returns all panes to their computed sizes. */
+/** Resets all panes to their computed sizes. */
 export function resetSizes(app: ConsoleApp): void {
   app.update((state) => ({ ...state, sizes: {} }));
   app.showToast("sizes reset");

@@ -1,6 +1,6 @@
 import type { EditorFile } from "../../commands/editor.ts";
 
-/** The texts of definitions that the user has edited and not yet stored, by target. */
+/** The definitions that the user has edited but not stored yet, by target. */
 export class Drafts {
   readonly #sheets = new Map<string, EditorFile>();
 

@@ -6,7 +6,7 @@ import type { Subject } from "../../state/subject.ts";
 
 /** Maps keys to actions. */
 export interface Keymap {
-  /** @param context  `list` if a list is under the cursor; global keys then work too */
+  /** @param context  `list` if the cursor is in a list; global keys then work too */
   findAction(chord: string, context: KeyAction["context"]): string | undefined;
   /** The keys of an action, as displayed; empty if it has none. */
   getKeyLabels(id: string): readonly string[];
@@ -15,7 +15,7 @@ export interface Keymap {
 /** Keys by action, as in the configuration file: one, several, or none. */
 export type KeyBindings = Readonly<Record<string, string | readonly string[]>>;
 
-/** Always quits, so that the user can always leave. */
+/** The chord that always quits, so that the user can always leave. */
 const ALWAYS = "ctrl+c";
 
 /** The parsed configuration: its findings and the actions it binds. */
@@ -117,10 +117,11 @@ export interface KeyAction {
   brief: string;
   /** Its default keys, as chords. */
   keys: readonly string[];
-  /** `list` actions also need a list under the cursor. A key can be bound in one of the contexts only. */
+  /** `list` actions also need a cursor in a list. A key can be bound in only one of the contexts. */
   context: "global" | "list";
   /**
-   * It changes something in etcd. It cannot be bound to a key with Ctrl, because those are easily pressed by mistake.
+   * The action changes something in etcd. It cannot be bound to a key with Ctrl, because those are easily pressed by
+   * mistake.
    */
   isChange?: true;
   /** The kinds of rows that it applies to. The menu of such a row lists it. */
@@ -171,7 +172,7 @@ const GLOBAL = {
   quit: { brief: "quit", keys: ["q"] },
 } as const satisfies Record<string, OwnAction>;
 
-/** Those that need a list under the cursor. */
+/** The console's own actions that need a cursor in a list. */
 const IN_LISTS = {
   up: { brief: "up", keys: ["up", "k"] },
   down: { brief: "down", keys: ["down", "j"] },

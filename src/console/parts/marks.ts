@@ -38,8 +38,8 @@ export function clearMarks(app: ConsoleApp): void {
 }
 
 /**
- * Returns what actions apply to: the row selected in the detail, otherwise the marked rows that still exist,
- * otherwise the row under the cursor.
+ * Returns the subjects that actions apply to: the row selected in the detail, otherwise the marked rows that still
+ * exist, otherwise the row under the cursor.
  */
 export function getChosenSubjects(app: ConsoleApp): Subject[] {
   const selected = findSelectedTarget(app)?.subject;
@@ -51,8 +51,8 @@ export function getChosenSubjects(app: ConsoleApp): Subject[] {
 }
 
 /**
- * Returns what the first chosen row is about if it is of one of some kinds. Otherwise shows what can be selected.
- * @param convert  returns what stands for a row of another kind
+ * Returns the subject of the first chosen row if it has one of some kinds. Otherwise shows what can be selected.
+ * @param convert  converts a subject of another kind
  */
 export function chooseSubject<K extends Subject["kind"]>(
   app: ConsoleApp,

@@ -89,8 +89,8 @@ function moveInDetail(
   if (line !== undefined && line >= top && line <= getLastLine(top)) return { top, row: next };
   if (line !== undefined && line >= scrolled && line <= getLastLine(scrolled))
     return { top: scrolled, row: next };
-  const here = row === undefined ? undefined : targets[row];
-  const isInSight = here !== undefined && here >= scrolled && here <= getLastLine(scrolled);
+  const selected = row === undefined ? undefined : targets[row];
+  const isInSight = selected !== undefined && selected >= scrolled && selected <= getLastLine(scrolled);
   return { top: scrolled, row: isInSight && by === "down" ? row : undefined };
 }
 

@@ -13,7 +13,7 @@ import {
 import { START_CURSOR } from "../state/cursor.ts";
 import { listPanes } from "../state/layout.ts";
 
-/** Gives the keyboard to a pane, and shows it if it is hidden. */
+/** Focuses a pane, and shows it if it is hidden. */
 export function focusOn(app: ConsoleApp, focus: Pane): void {
   app.update((state) => setFocus(state, focus));
 }
@@ -33,19 +33,19 @@ export function showJobs(app: ConsoleApp): void {
   }));
 }
 
-/** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
+/** Creates a check whether the row that is selected now is still selected, for messages about the row. */
 export function createSameRowCheck(app: ConsoleApp): () => boolean {
   const { tab } = app.state;
   const { key } = app.tabState.cursor;
   return () => app.state.tab === tab && app.tabState.cursor.key === key;
 }
 
-/** Shows why the selected row does not serve, for as long as it is selected. */
+/** Shows why an action does not apply to the selected row, as long as the row is selected. */
 export function refuseForRow(app: ConsoleApp, text: string): void {
   app.showToast(text, "problem", createSameRowCheck(app));
 }
 
-/** Gives the keyboard to the next or the previous pane. */
+/** Focuses the next or previous pane. */
 export function focusNext(app: ConsoleApp, by: 1 | -1): void {
   const layout = app.getLayout();
   if (layout === undefined || app.state.zoomed !== undefined) return;
@@ -91,14 +91,14 @@ function findNeighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
 /** Maximum number of places in each direction. */
 const MOST_PLACES = 50;
 
-/** Adds the present place to the history before a jump. What was ahead is no longer reachable, as in an editor. */
+/** Adds the current place to the history before a jump. Later places are no longer reachable, as in an editor. */
 export function rememberPlace(state: ConsoleState): ConsoleState {
   const place = getPlace(state);
   const { past } = state.places;
   return { ...state, places: { past: addPlace(past, place), future: [] } };
 }
 
-/** Goes back or forward in the history of places. If the row is gone, goes to its tab and says so. */
+/** Goes back or forward in the history of places. If the row of a place is gone, goes to its tab and says so. */
 export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
   const before = app.state;
   app.update((state) => stepThroughPlaces(state, by));
@@ -110,7 +110,7 @@ export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
   app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createGoneRowCheck(app, key));
 }
 
-/** Like `createSameRowCheck`, for a row that is gone: with the next picture, another one is selected in its place. */
+/** Like `createSameRowCheck`, for a row that is gone: with the next frame, another one is selected in its place. */
 function createGoneRowCheck(app: ConsoleApp, gone: string): () => boolean {
   let isInPlace: (() => boolean) | undefined;
   return () => {
@@ -122,24 +122,24 @@ function createGoneRowCheck(app: ConsoleApp, gone: string): () => boolean {
 
 /** Goes one place back or forward. Returns the same state if there is none in that direction. */
 export function stepThroughPlaces(state: ConsoleState, by: 1 | -1): ConsoleState {
-  const { past, future } = dropPresent(state, by);
+  const { past, future } = dropCurrent(state, by);
   const place = (by < 0 ? past : future).at(-1);
   if (place === undefined) return state;
-  const here = getPlace(state);
+  const current = getPlace(state);
   const places =
     by < 0
-      ? { past: past.slice(0, -1), future: addPlace(future, here) }
-      : { past: addPlace(past, here), future: future.slice(0, -1) };
+      ? { past: past.slice(0, -1), future: addPlace(future, current) }
+      : { past: addPlace(past, current), future: future.slice(0, -1) };
   return { ...restorePlace(state, place), places };
 }
 
-/** A jump that led to where the user was already must not need a second key. */
-function dropPresent(state: ConsoleState, by: 1 | -1): PlaceHistory {
-  const here = getPlace(state);
+/** Drops the places that are the current one: going back from a jump to the same place must not need a second key. */
+function dropCurrent(state: ConsoleState, by: 1 | -1): PlaceHistory {
+  const current = getPlace(state);
   const { past, future } = state.places;
-  const isHere = (place: Place | undefined) => place !== undefined && isSameRow(place, here);
-  if (by < 0) return { past: isHere(past.at(-1)) ? past.slice(0, -1) : past, future };
-  return { past, future: isHere(future.at(-1)) ? future.slice(0, -1) : future };
+  const isCurrent = (place: Place | undefined) => place !== undefined && isSameRow(place, current);
+  if (by < 0) return { past: isCurrent(past.at(-1)) ? past.slice(0, -1) : past, future };
+  return { past, future: isCurrent(future.at(-1)) ? future.slice(0, -1) : future };
 }
 
 function getPlace({ tab, tabs, focus, explorer }: ConsoleState): Place {
@@ -170,8 +170,8 @@ function isSameRow(a: Place, b: Place): boolean {
 }
 
 /**
- * Switches to another context. Everything of the present cluster ends, also its jobs, so if any are running, the user must choose
- * the context again to confirm.
+ * Switches to another context. Everything of the current cluster ends, including its jobs. So if any are running, the
+ * user must choose the context again to confirm.
  */
 export function chooseListedContext(app: ConsoleApp, name: string | undefined): void {
   const label = name ?? "no context";
@@ -181,8 +181,8 @@ export function chooseListedContext(app: ConsoleApp, name: string | undefined): 
 }
 
 /**
- * Whether no job runs, or the user has been told and asks for the same again. Otherwise tells it.
- * @param asks  what the user asks for
+ * Returns whether no job runs, or the user was warned and asks for the same again. Otherwise warns the user.
+ * @param asks  the id of the requested action
  * @param warning  the rest of a sentence that begins with the running jobs
  */
 export function mayLeaveJobs(app: ConsoleApp, asks: string, warning: string): boolean {

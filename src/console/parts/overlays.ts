@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { InputEvent } from "../terminal/input-event.ts";
 import type { RowModel } from "../theme/Row.tsx";
 
-/** A box over the rest of the screen. The last one of the stack has the keyboard. */
+/** A box over the rest of the screen. The last one of the stack has the focus. */
 interface OverlayEntry {
   readonly id: number;
   readonly content: ReactNode;
@@ -14,16 +14,19 @@ export type Hint = readonly [key: string, what: string];
 /** Hints, in which `condition && hint` is left out if the condition is not met. */
 export type Hints = readonly (Hint | false | undefined)[];
 
-/** What an overlay shows, for users who read it line by line, and for other programs. */
+/** The text of an overlay, for users who read line by line, and for other programs. */
 interface OverlayText {
   title: string;
   rows: readonly RowModel[];
   hints: readonly Hint[];
-  /** Lists all its lines, unwrapped, for a pager or an editor. An overlay without text, such as a dialog, has no such function. */
+  /**
+   * Lists all its lines, unwrapped, for a pager or an editor. An overlay without text, such as a dialog, has no such
+   * function.
+   */
   listLines?: (() => readonly string[]) | undefined;
 }
 
-/** The stack of overlays. What the components show and how they handle input, they say themselves. */
+/** The stack of overlays. Their components define what they show and how they handle input. */
 export class Overlays {
   #all: readonly OverlayEntry[] = [];
   #opened = 0;
@@ -44,7 +47,7 @@ export class Overlays {
     return this.#all.at(-1);
   }
 
-  /** What the top overlay shows; undefined before it was rendered. */
+  /** The text of the top overlay; undefined before it was rendered. */
   get text(): OverlayText | undefined {
     return this.#texts.get(this.top?.id ?? 0);
   }
@@ -72,7 +75,7 @@ export class Overlays {
     if (lowest !== undefined) this.close(lowest.id);
   }
 
-  /** Hands an event to the top overlay. One that has failed before it could handle any is closed by Escape. */
+  /** Passes an event to the top overlay. If that has failed before it could handle events, Escape closes it. */
   handleInput(event: InputEvent): void {
     const { id = 0 } = this.top ?? {};
     const handle = this.#inputs.get(id);

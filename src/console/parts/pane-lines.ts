@@ -30,7 +30,7 @@ export function findTargetLines(lines: readonly DetailLine[]): number[] {
   );
 }
 
-/** Returns the target selected in the detail, if the detail has the keyboard. */
+/** Returns the target selected in the detail, if the detail has the focus. */
 export function findSelectedTarget(app: ConsoleApp): DetailTarget | undefined {
   const width = app.getLayout()?.detail?.width;
   if (app.state.focus !== "detail" || width === undefined) return undefined;
@@ -38,7 +38,7 @@ export function findSelectedTarget(app: ConsoleApp): DetailTarget | undefined {
   return lines[findSelectedLine(app, lines) ?? -1]?.target;
 }
 
-/** Returns the index of the selected line, if the detail has the keyboard. */
+/** Returns the index of the selected line, if the detail has the focus. */
 export function findSelectedLine(
   { state: { focus, detail } }: ConsoleApp,
   lines: readonly DetailLine[],

@@ -4,13 +4,13 @@ import type { ProgramEnd } from "../../commands/open-external-program.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
 
-/** Loads what starts programs: seldom needed, and slow to load. */
+/** Loads the functions that start programs: rarely needed, and slow to load. */
 export const loadPrograms = () => import("../../commands/open-external-program.ts");
 
-/** The file of a value in etcd, which has a newline at its end only if the value has. */
+/** Name of the file of a value in etcd. The file ends in a newline only if the value does. */
 export const VALUE_FILE = "value.txt";
 
-/** Writes a text to a private file for an editor. Shows why, if that fails. */
+/** Writes a text to a private file for an editor. If that fails, shows why. */
 export function createSheet(app: ConsoleApp, text: string, name: string): EditorFile | undefined {
   try {
     return new EditorFile(text, name);
@@ -29,8 +29,8 @@ export function openSheet(app: ConsoleApp, sheet: EditorFile): Promise<boolean> 
 
 /**
  * Opens a text in the user's editor. A text that was not stored is kept, and opened again the next time.
- * @param key  that opens it again
- * @returns undefined if there is nothing to store; shows why
+ * @param key  the key that opens it again
+ * @returns undefined if there is nothing to store; then shows why
  */
 export async function editDraft(
   app: ConsoleApp,
@@ -49,7 +49,7 @@ export async function editDraft(
   return undefined;
 }
 
-/** The folders of paths. A message in one line has room for the names of programs only; the log has all. */
+/** Matches the folders of paths. A message of one line has room only for the names of programs; the log has the paths. */
 const FOLDERS = /(?<=^|\s)\/(?:[^\s/]+\/)+/g;
 
 /** Runs a program on the terminal. Never rejects. @returns whether it succeeded; if not, shows why */

@@ -19,11 +19,11 @@ import type { TabId } from "../state/console-state.ts";
 export interface RowAction {
   command: Command;
   args: readonly string[];
-  /** How many of the arguments are fixed; undefined: all. */
+  /** Number of fixed arguments; undefined: all. */
   fixed?: number;
   /** Initial values of flags. */
   flags?: Readonly<Record<string, string | true | readonly string[]>> | undefined;
-  /** Present values of flags: shown, and passed only if they are changed. */
+  /** Current values of flags. They are shown, and passed only if they are changed. */
   present?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** Its target, for the user: `lock invoices`. */
   target: string;
@@ -44,13 +44,13 @@ type RowOf<Id extends RowCommandId> = Subject & {
   kind: Extract<DeclaredRowCommand, { id: Id }>["rows"]["kinds"][number];
 };
 
-/** Builds the action of one command, without the command. */
+/** Builds everything but the command of an action. */
 type RowActionBuilder<Id extends RowCommandId> = (
   row: RowOf<Id>,
   snapshot: Snapshot,
 ) => Omit<RowAction, "command"> | { reason: string };
 
-/** How each command that acts on rows is filled in for a row. */
+/** The builder of each command that acts on rows. */
 const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
   reset: (row, snapshot) =>
     row.kind === "run" ? buildRunResetAction(row, snapshot) : buildQueueResetAction(row, snapshot),
@@ -80,9 +80,9 @@ export function buildRowAction(
     const built = buildRowAction(id, about, snapshot);
     if (isEndedRun === undefined || about === undefined || "reason" in built) return built;
     if (command.rows.danger !== "endsRuns") return built;
-    const place = about.kind === "lock" ? "Locks" : "Resources";
+    const tab = about.kind === "lock" ? "Locks" : "Resources";
     return {
-      reason: `this run has ended: see ${formatSubjectName(about)} in ${place}`,
+      reason: `this run has ended: see ${formatSubjectName(about)} in ${tab}`,
     };
   }
   if (!isRowOf(command, subject)) return { reason: command.rows.refusal };
@@ -95,7 +95,7 @@ function isRowOf({ rows }: RowCommand, subject: Subject): subject is RowOf<RowCo
   return rows.kinds.some((kind) => kind === subject.kind);
 }
 
-/** Formats the name of a subject for the user: a record has that of what it is about. */
+/** Formats the name of a subject for the user: for a record, that of the object which it is about. */
 export function formatSubjectName(subject: Subject): string {
   if (subject.kind === "record") return subject.about ? formatSubjectName(subject.about) : subject.name;
   if (subject.kind === "drain")
@@ -140,7 +140,7 @@ function buildReleaseAction(
   return { args: [only.run], target: `run ${only.run}` };
 }
 
-/** Builds the drain of a row. For a run, that of the lock or resource in whose queue it was found. */
+/** Builds the drain of a row: for a run, that of the lock or resource in whose queue it was found. */
 function buildDrainAction(row: RowOf<"drain">): ReturnType<RowActionBuilder<"drain">> {
   if (row.kind === "drain") return { reason: "already drained: U lifts the drain" };
   const subject = row.kind === "run" ? row.queue : row;
@@ -156,25 +156,25 @@ function buildScheduleAction({ name }: Subject & { kind: "schedule" }): Omit<Row
   return { args: [name], target: name };
 }
 
-/** What a command would do. */
+/** The preview of a command. */
 export interface CommandPreview {
   /** Undefined if the preview failed; the messages then give the reason. */
   revision: string | undefined;
   /** How the dry run ended; `failed`: the command cannot be done. */
   outcome: Extract<OperationResult, { outcome: string }>["outcome"] | "failed";
   messages: readonly string[];
-  /** One key for each message. It stays the same as time passes, though ages in the message change. */
+  /** One key for each message. It stays the same while ages in the message change. */
   messageKeys: readonly string[];
   /** Whether the command ends at least one run that may be alive: its verdict is not `gone`. */
   isLive: boolean;
-  /** The runs that the command ends, as one text. If it differs, the preview concerns other runs. */
+  /** The runs that the command ends, as one text. If two previews differ in it, they concern different runs. */
   affectedRuns: string;
 }
 
-/** What `runPreview` needs besides the command. */
+/** The inputs of `runPreview` besides the command. */
 interface PreviewPorts {
   signal: AbortSignal;
-  /** Describes in one line what follows from the command; undefined if there is nothing to tell. */
+  /** Describes the consequences of the command in one line; undefined if there are none. */
   describeNext?: ((result: OperationResult) => string | undefined) | undefined;
 }
 
@@ -187,17 +187,20 @@ export async function runPreview(
 ): Promise<CommandPreview> {
   if (!hasFlag(command, "dry-run"))
     return { ...createFailedPreview(["this command has no preview"]), outcome: "dry-run" };
-  const told: string[] = [];
-  const writeLine = (text: string) => void told.push(text);
+  const messages: string[] = [];
+  const writeLine = (text: string) => void messages.push(text);
   const { outcome } = await jobs.perform(command, ["--dry-run", ...words], { writeLine, signal });
-  return outcome === undefined ? createFailedPreview(told) : createPreview(outcome, describeNext);
+  return outcome === undefined ? createFailedPreview(messages) : createPreview(outcome, describeNext);
 }
 
 export function hasFlag({ flags = [] }: Command, name: string): boolean {
   return flags.some((flag) => flag.name === name);
 }
 
-/** Creates the preview from the outcome of a dry run. What follows comes first: a small screen cuts the end off. */
+/**
+ * Creates the preview from the outcome of a dry run. The consequences come first, because a small screen cuts off the
+ * end.
+ */
 export function createPreview(
   end: ActionOutcome,
   describeNext: PreviewPorts["describeNext"] = () => undefined,
@@ -278,16 +281,16 @@ export function findPastObstacle({ past }: ShownData): string | undefined {
     : "this is the past: nothing can be changed or run; a returns to live";
 }
 
-/** Whether no command can run now, because the past is shown. Says so. */
-export function refusesInPast(app: ConsoleApp): boolean {
+/** Returns whether no command can run now because the past is shown. If so, shows that. */
+export function isRefusedInPast(app: ConsoleApp): boolean {
   const obstacle = findPastObstacle(app.liveView);
   if (obstacle !== undefined) app.showToast(obstacle, "problem");
   return obstacle !== undefined;
 }
 
 /**
- * Builds the action that edits the configuration of a group, a resource or a schedule, starting with its present
- * values: for a resource of a host without a total of its own, with that of its name with macros.
+ * Builds the action that edits the configuration of a group, a resource or a schedule, starting with its current
+ * values. If a resource of a host has no configured total, edits the configuration under its name with macros.
  */
 export function buildEditAction(row: Subject | undefined, snapshot: Snapshot): RowActionResult {
   const subject = toActionable(row);
@@ -330,7 +333,7 @@ export function buildEditAction(row: Subject | undefined, snapshot: Snapshot): R
   return { reason: "only groups, resources and schedules can be edited" };
 }
 
-/** The command that creates what a tab shows, and what that is. */
+/** The command that creates the objects of a tab, and the noun for them. */
 const CREATES: Partial<Record<TabId, readonly [id: string, what: string]>> = {
   groups: ["group set", "group"],
   hosts: ["group set", "group"],

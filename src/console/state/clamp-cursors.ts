@@ -4,14 +4,14 @@ import { type Cursor, clampCursor, type RowList, START_CURSOR } from "./cursor.t
 /** The panes that are lists with a cursor. */
 type ListPane = Exclude<Pane, "detail">;
 
-/** The rows of these panes, and how many of them are visible. */
+/** The rows of these panes, and the numbers of visible ones. */
 export type CursorLists = Readonly<Record<ListPane, { rows: RowList; height: number }>>;
 
 export function getCursor(state: ConsoleState, pane: ListPane): Cursor {
   return pane === "table" ? state.tabs[state.tab].cursor : state[pane].cursor;
 }
 
-/** Sets a cursor; the same object if nothing changes. On another row, the detail begins at its top. */
+/** Sets a cursor. Returns the same object if nothing changes. If the row changes, the detail is scrolled to its top. */
 export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): ConsoleState {
   const before = getCursor(state, pane);
   const isSameRow = before.key === cursor.key;
@@ -21,12 +21,13 @@ export function setCursor(state: ConsoleState, pane: ListPane, cursor: Cursor): 
 }
 
 /**
- * Returns the state with every cursor on an existing row, without a toast that is over; the same object if nothing changes.
+ * Returns the state with every cursor on an existing row, and without an expired toast; the same object if nothing
+ * changes.
  * @param now  wall clock, ms since the epoch
  */
 export function clampCursors(state: ConsoleState, lists: CursorLists, now: number): ConsoleState {
   const { panel, focus, toast } = state;
-  // Without the keyboard, the job list shows the newest jobs.
+  // Without the focus, the job list shows the newest jobs.
   const isNewest = panel.id === "jobs" && focus !== "panel";
   const clamp = (before: ConsoleState, pane: ListPane) => {
     const cursor = isNewest && pane === "panel" ? START_CURSOR : getCursor(before, pane);

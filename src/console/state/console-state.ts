@@ -3,18 +3,21 @@ import type { SortOrder } from "../../views/sort.ts";
 import { type Cursor, clamp, START_CURSOR } from "./cursor.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 
-/** The parts of the screen that can have the keyboard. */
+/** The parts of the screen that can have the focus. */
 export const PANES = ["explorer", "table", "detail", "panel"] as const;
 export type Pane = (typeof PANES)[number];
 
-/** What the panel can show. */
+/** The views of the panel. */
 export const PANELS = ["events", "jobs", "problems", "audit", "log"] as const;
 export type PanelId = (typeof PANELS)[number];
 
-/** The tabs about etcd itself. The line of tabs has one entry for them, and a line of its own leads from one to the other. */
+/**
+ * The tabs about etcd itself. The line of tabs has one entry for all of them, and a separate line leads from one to the
+ * other.
+ */
 export const ETCD_TABS = ["members", "sessions", "users"] as const satisfies readonly EtcdViewId[];
 
-/** The tabs, in display order: that of the overview shows a picture above the problems, the others their view. */
+/** The tabs, in display order. The overview shows its picture above the problems, the other tabs their view. */
 export const TABS = [
   "overview",
   "locks",
@@ -41,7 +44,7 @@ export function isEtcdTab(tab: TabId): tab is EtcdViewId {
   return ETCD_TABS.some((one) => one === tab);
 }
 
-/** How one table is displayed. */
+/** The display settings of one table. */
 export interface TabState {
   cursor: Cursor;
   /** As typed. */
@@ -67,13 +70,13 @@ export interface Place {
   node: string | undefined;
 }
 
-/** The places before and after the present one; the nearest is last in each. */
+/** The places before and after the current one; the nearest is last in each. */
 export interface PlaceHistory {
   past: readonly Place[];
   future: readonly Place[];
 }
 
-/** How the user has arranged the console. The data itself is in the live view. */
+/** The user's arrangement of the console. The data itself is in the live view. */
 export interface ConsoleState {
   tab: TabId;
   tabs: Readonly<Record<TabId, TabState>>;
@@ -82,7 +85,7 @@ export interface ConsoleState {
   zoomed: Pane | undefined;
   /** `open` holds the unfolded nodes; undefined until the user changes it, or until there is data. */
   explorer: { isOpen: boolean; cursor: Cursor; open: ReadonlySet<string> | undefined };
-  /** Lines scrolled down, and the selected row among those that lead somewhere, from 0. */
+  /** Number of lines scrolled down, and the index of the selected row among those with a target. */
   detail: { top: number; row?: number | undefined };
   panel: { isOpen: boolean; id: PanelId; top: number; cursor: Cursor };
   /** A one-line message that disappears by itself. */
@@ -96,7 +99,7 @@ export interface ConsoleState {
   savedViews: readonly SavedView[];
   startView: string | undefined;
   places: PlaceHistory;
-  /** Rows whose changes the user wants to hear of. */
+  /** Rows whose changes the user is notified of. */
   watched: readonly WatchedRow[];
   /** Sizes of panes that the user has chosen. */
   sizes: UserSizes;
@@ -175,10 +178,10 @@ export function createInitialState(): ConsoleState {
 const BORDERS = ["explorer", "detailHeight", "detailWidth", "panel"] as const;
 export type Border = (typeof BORDERS)[number];
 
-/** Columns or rows that the user has chosen; without one, the console computes it from the screen. */
+/** Sizes that the user has chosen, in columns or rows. The console computes the others from the screen. */
 export type UserSizes = Readonly<Partial<Record<Border, number>>>;
 
-/** Minimum columns or rows of the pane, and of what is on the other side of the border. */
+/** Minimum columns or rows on each side of the border: of the pane, and of the others. */
 const LIMITS: Readonly<Record<Border, { least: number; others: number }>> = {
   explorer: { least: 14, others: 60 },
   detailHeight: { least: 3, others: 6 },
@@ -210,7 +213,7 @@ export function setUserSize(state: ConsoleState, border: Border, size: number | 
   return { ...state, sizes: size === undefined ? others : { ...others, [border]: Math.max(1, size) } };
 }
 
-/** Restores stored sizes. Ignores those that are no sizes. */
+/** Restores stored sizes. Ignores invalid ones. */
 export function restoreUserSizes(kept: unknown): UserSizes {
   if (typeof kept !== "object" || kept === null) return {};
   const entries = Object.entries(kept).filter(

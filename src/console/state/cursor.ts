@@ -18,7 +18,7 @@ export interface RowList {
   findIndex(key: string, near: number): number;
 }
 
-/** Returns the number within two limits that is nearest to a value; `least`, if it is more than `most`. */
+/** Limits a value to a range. Returns `least` if that is greater than `most`. */
 export function clamp(value: number, least: number, most: number): number {
   return Math.max(least, Math.min(value, most));
 }
@@ -63,7 +63,7 @@ function computeTop(top: number, index: number, height: number, length: number):
   return Math.max(index - room + 1, Math.min(least, index), 0);
 }
 
-/** Where keys lead, and actions of keys in lists. */
+/** Numbers of rows by which keys, and actions of keys in lists, move. */
 const STEPS: ReadonlyMap<string, number> = new Map([
   ["up", -1],
   ["k", -1],

@@ -7,7 +7,7 @@ export interface Size {
   height: number;
 }
 
-/** How the screen is divided. Hidden parts are absent. */
+/** The division of the screen. Hidden parts are absent. */
 export interface Layout {
   screen: Size;
   explorer?: Size;
@@ -19,7 +19,7 @@ export interface Layout {
   panel?: Size;
 }
 
-/** What the panes would like to show. Unknown values leave the usual shares. */
+/** The sizes that the panes need. Unknown values leave the usual shares. */
 export interface LayoutWishes {
   /** Width at which no cell of the table is cut, columns. */
   tableWidth?: number | undefined;
@@ -33,10 +33,7 @@ export interface LayoutWishes {
 
 /** Minimum screen size. */
 export const MIN_SCREEN: Size = { width: 40, height: 10 };
-/**
- * Minimum width for an explorer beside the other panes. On a narrower screen it replaces them while it has the
- * keyboard.
- */
+/** Minimum width for an explorer beside the other panes. On a narrower screen it replaces them while it has the focus. */
 const WIDE = 100;
 /** Minimum width for a detail beside the table. */
 const VERY_WIDE = 200;
@@ -47,7 +44,7 @@ const TABLE = { least: 0.4, usual: 0.58, most: 0.64 };
 /** Heights of the panel and the detail: a share of the available rows, within limits. */
 const PANEL = { least: 4, most: 12, share: 0.18 };
 const DETAIL = { least: 5, most: 24, share: 0.26 };
-/** Minimum screen heights for a panel without the keyboard, and for a detail. */
+/** Minimum screen heights for a panel without the focus, and for a detail. */
 const TALL = { panel: 28, detail: 16 };
 /** Lines that are always present: header, tabs, status. */
 const CHROME = 3;
@@ -75,7 +72,7 @@ export function computeLayout(
   };
 }
 
-/** Returns the height of the panel: no more lines than it has, and no more than its share; or what the user has chosen. */
+/** Returns the height of the panel: the user's choice, otherwise as many lines as it has, but no more than its share. */
 function computePanelHeight(
   screen: Size,
   state: ConsoleState,
@@ -126,10 +123,10 @@ function computeMainSizes(
   };
 }
 
-/** The table gets its lines in steps, so that the detail keeps its place while few rows come and go. */
+/** The table grows and shrinks in steps, so that the detail does not move while a few rows come and go. */
 const LINES_STEP = 4;
 
-/** Returns the height of a detail below the table: its share, and what a table with few rows leaves. */
+/** Returns the height of a detail below the table: its share, and the lines that a table with few rows does not need. */
 function computeDetailHeight(available: number, { tableLines }: LayoutWishes): number {
   const usual = computeShare(available, DETAIL);
   if (tableLines === undefined) return usual;
@@ -150,7 +147,7 @@ function computeShare(
   return clamp(Math.round(of * share), least, most);
 }
 
-/** Lists the panes that Tab can reach, in order. A narrow screen shows the explorer once it has the keyboard. */
+/** Lists the panes that Tab can reach, in order. A narrow screen shows the explorer once it has the focus. */
 export function listPanes({ table, detail, panel, explorer, screen }: Layout): Pane[] {
   const hasExplorer = explorer !== undefined || screen.width < WIDE;
   return [

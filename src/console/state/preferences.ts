@@ -26,7 +26,7 @@ interface ConsolePreferences {
   watched: readonly WatchedRow[];
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
-  /** Order and columns by tab. A filter hides rows: it does not outlive the session, except in a saved view. */
+  /** Order and columns by tab. Filters are kept only in saved views, because a filter hides rows. */
   tabs: Readonly<Record<string, Pick<TabState, "order" | "columns">>>;
   views: readonly SavedView[];
   startView: string | undefined;
@@ -106,7 +106,7 @@ export function readPreferences(path: string): unknown {
   }
 }
 
-/** Writes the preferences, as a whole or not at all. Never throws: a full disk must not change how the console ends. */
+/** Writes the preferences, as a whole or not at all. Never throws, because a full disk must not make the console fail. */
 export function writePreferences(path: string, kept: object): void {
   const draft = `${path}.${process.pid}`;
   try {
@@ -162,12 +162,12 @@ function restoreTableChoice(kept: unknown): Pick<TabState, "filter" | "order" | 
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** Returns an object as it is, and an empty one for something else. */
+/** Returns an object unchanged, and an empty object for any other value. */
 function toRecord(value: unknown): Kept {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Kept) : {};
 }
 
-/** Returns the texts of a list; undefined for something else. */
+/** Returns the texts of a list; undefined for any other value. */
 function listTexts(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter(isStoredText) : undefined;
 }
@@ -180,7 +180,7 @@ function isStoredText(value: unknown): value is string {
 export const MAX_SAVED_VIEWS = 50;
 export const MAX_VIEW_NAME = 60;
 
-/** Restores the saved views. Ignores those that are invalid, and all but the first of a name. */
+/** Restores the saved views. Ignores invalid ones, and all but the first with the same name. */
 export function restoreSavedViews(kept: Kept): Pick<ConsoleState, "savedViews" | "startView"> {
   const found = (Array.isArray(kept.views) ? kept.views : []).flatMap(restoreSavedView);
   const first = found.filter(({ name }, at) => found.findIndex((one) => one.name === name) === at);
@@ -197,7 +197,7 @@ function restoreSavedView(kept: unknown): SavedView[] {
   return [{ name, tab, ...restoreTableChoice(kept) }];
 }
 
-/** Saves what is shown under a name. A view of that name is replaced; others keep their place. */
+/** Saves the displayed tab as a view under a name. A view of that name is replaced in its place. */
 export function saveCurrentView(state: ConsoleState, name: string): ConsoleState {
   const { tab } = state;
   const { filter, order, columns } = state.tabs[tab];

@@ -1,10 +1,10 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
 import type { ActionableSubject } from "../../state/subject.ts";
 
-/** A row that the user wants to hear of. */
+/** A row whose changes the user is notified of. */
 export type WatchedRow = ActionableSubject;
 
-/** Maximum number of watched rows: each is looked at for every frame. */
+/** Maximum number of watched rows: each is checked for every frame. */
 export const MOST_WATCHED = 50;
 
 export function getWatchId(row: WatchedRow): string {
@@ -24,7 +24,7 @@ export function toggleWatched(
 
 const KINDS = ["lock", "resource", "host", "group", "schedule", "run"] as const;
 
-/** Restores stored rows. Ignores what is none. */
+/** Restores stored rows. Ignores invalid ones. */
 export function restoreWatchedRows(kept: unknown): readonly WatchedRow[] {
   return Array.isArray(kept) ? kept.flatMap(restoreRow).slice(-MOST_WATCHED) : [];
 }

@@ -13,7 +13,7 @@ export interface KeyEvent {
   text?: string;
 }
 
-/** A paste as a whole. It is never taken for commands. */
+/** A whole paste. It never counts as commands. */
 interface PasteEvent {
   kind: "paste";
   text: string;
@@ -28,7 +28,7 @@ export interface MouseEvent {
   row: number;
 }
 
-/** The terminal window has got or lost the focus. */
+/** The terminal window has received or lost the focus. */
 interface FocusEvent {
   kind: "focus";
   has: boolean;
@@ -42,8 +42,9 @@ export const CTRL = 4;
 const FOREIGN = 8 | 16 | 32;
 
 /**
- * Creates the event of a named key. @param modifiers  bits; those of lock keys are ignored @returns undefined for
- * keys that the console ignores
+ * Creates the event of a named key.
+ * @param modifiers  bits; those of lock keys are ignored
+ * @returns undefined for keys that the console ignores
  */
 export function createNamedKey(name: string, modifiers = 0): KeyEvent | undefined {
   if ((modifiers & FOREIGN) !== 0) return undefined;
@@ -105,7 +106,7 @@ interface BackgroundReport {
   blue: number;
 }
 
-/** Longest text of an OSC string that is kept, in bytes. Longer ones are no answer to a question of the console. */
+/** Maximum length of an OSC string that is kept, in bytes. Longer ones cannot be answers to the console. */
 export const LONGEST_REPORT = 64;
 
 /** `11;rgb:RRRR/GGGG/BBBB`, with one to four digits for each part; some terminals add an alpha part. */
@@ -126,7 +127,7 @@ export function isReportStarted(text: string): boolean {
   return STARTED.test(text);
 }
 
-/** Whether dark text is better to read on a background: its perceived brightness is over one half. */
+/** Whether dark text is easier to read on a background: its perceived brightness is over one half. */
 export function isLightBackground({ red, green, blue }: BackgroundReport): boolean {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5;
 }

@@ -14,17 +14,17 @@ import {
 import { type InputPiece, type ParserMode, parseCsiSequence, parseSs3Sequence } from "./key-sequences.ts";
 
 /**
- * What kind of input is incomplete, for `flush` to decide. `report`: an answer of the terminal has certainly begun, and
- * its rest must not be taken for keys, however late it is.
+ * The kind of incomplete input, for `flush`. `report`: an answer of the terminal has certainly begun, and its rest must
+ * not be taken for keys, however late it arrives.
  */
 type PendingInput = "escape" | "sequence" | "report" | "paste";
 
-/** What the terminal sends: events of the user, and answers. */
+/** Input from the terminal: events of the user, and answers. */
 type TerminalInput = InputEvent | TerminalReport;
 
 /**
- * Wait for the rest of incomplete input, ms. After Escape the user notices the wait. A started sequence is certainly
- * one, and slow lines split sequences: its end must not be taken for keys.
+ * How long to wait for the rest of incomplete input, ms. After Escape, the user notices the wait. A sequence that has
+ * begun is not a key, and slow lines split sequences: its end must not be taken for keys.
  */
 const PATIENCE: Readonly<Record<PendingInput, number>> = {
   escape: 40,
@@ -34,8 +34,8 @@ const PATIENCE: Readonly<Record<PendingInput, number>> = {
 };
 
 /**
- * The same for an Escape that is hardly the key: it may begin an answer that the terminal owes, or the keyboard sends a whole
- * sequence for the key.
+ * The same for an Escape that is unlikely to be the key: the terminal owes an answer, which the Escape may begin, or
+ * the keyboard sends a whole sequence for the key.
  */
 const UNLIKELY = 250;
 
@@ -45,7 +45,7 @@ type TimeoutFunction = (milliseconds: number, then: () => void) => () => void;
 /** Receives the bytes of a terminal. */
 interface KeyReader {
   feed(bytes: Uint8Array): void;
-  /** The terminal was asked something; until it answers, an Escape may begin its answer. */
+  /** Sets whether the terminal owes an answer. Until it answers, an Escape may begin the answer. */
   expectReport(isExpected: boolean): void;
   /** The terminal sends a sequence for the Escape key (kitty's protocol): an Escape alone begins another one. */
   expectCodedKeys(): void;
@@ -95,7 +95,7 @@ export function createKeyReader(
   };
 }
 
-/** Returns Enter for the keys that are Enter where keys are not coded: Shift and Ctrl are not told there. */
+/** Converts Enter with Shift or Ctrl to Enter. Terminals without coded keys do not report these modifiers. */
 function toUsualEnter(event: InputEvent): InputEvent {
   const isEnter = event.kind === "key" && /^(?:ctrl\+)?(?:shift\+)?enter$/.test(event.chord);
   return isEnter ? { kind: "key", chord: "enter" } : event;
@@ -109,7 +109,7 @@ function startTimer(milliseconds: number, then: () => void): () => void {
 /** Ctrl+C, also in kitty's protocol. */
 const CTRL_C = /^(?:\x03|\x1b\[99;5u)$/;
 
-/** The beginning of an answer: no key begins so. */
+/** The beginning of an answer. No key sequence begins like this. */
 const STARTED_ANSWER = /^(?:\x1b\[|\x9b)\?/;
 
 /**
@@ -125,9 +125,9 @@ export class InputParser {
   #hasPaused = false;
   /** Whether an Escape alone was the last key. */
   #isAfterEscape = false;
-  /** The bytes of the present paste, one character each. */
+  /** The bytes of the current paste, one character each. */
   #paste = "";
-  /** The text of the present OSC string, if it may be an answer. */
+  /** The text of the current OSC string, if it may be an answer. */
   #osc = "";
 
   /**
@@ -148,7 +148,7 @@ export class InputParser {
     // The end of a paste can get lost. Then Ctrl+C, alone and after a pause, is the only way out.
     if (this.#hasPaused && CTRL_C.test(read)) this.#abandon();
     this.#hasPaused = false;
-    // An answer whose first byte came so early that it was taken for the key.
+    // The rest of an answer whose first byte came so early that it was taken for the Escape key.
     if (this.#isAfterEscape && read.startsWith("[?")) this.#rest = "\x1b";
     this.#isAfterEscape = false;
     this.#rest += read;
@@ -225,7 +225,7 @@ export class InputParser {
     return undefined;
   }
 
-  /** @param isWhole  it has ended as it must, not by another sequence */
+  /** @param isWhole  whether it ended properly, not by another sequence */
   #endString(length: number, isWhole: boolean): InputPiece {
     const report = this.#within === "osc" && isWhole ? parseOscReport(this.#osc) : undefined;
     return { ...this.#leaveMode(length), event: report };

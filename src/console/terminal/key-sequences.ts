@@ -130,7 +130,7 @@ function parseCsiEvent(taken: string, final: string, more: number): InputEvent |
   return parseNumberedKey(taken, final, more);
 }
 
-/** Parses an answer that begins as no key does: `CSI ? 62;22 c`, `CSI ? 1 u`, `CSI ? 997;2 n`. */
+/** Parses an answer, which begins like no key: `CSI ? 62;22 c`, `CSI ? 1 u`, `CSI ? 997;2 n`. */
 function parsePrivateReport(taken: string, final: string): TerminalReport | undefined {
   if (final === "c") return { kind: "report", of: "attributes" };
   if (final === "u") return { kind: "report", of: "keyboard" };

@@ -3,9 +3,9 @@ import { cleanToWidth } from "../../base/display-width.ts";
 // Sequences that the console writes besides its frames.
 
 /**
- * Builds the codes that turn terminal modes on and off, apart from the alternate screen: no line wrap, bracketed paste, and the
- * mouse: clicks, and movements while a button is down. A terminal without 1002 keeps 1000. `scheme`: the terminal reports when its
- * theme becomes light or dark.
+ * Builds the sequences that turn terminal modes on and off, except the alternate screen: no line wrap, bracketed paste,
+ * and the mouse (clicks, and movements while a button is down; terminals without 1002 use 1000). `scheme`: the terminal
+ * reports when its theme becomes light or dark.
  */
 export function buildTerminalModes(wants: { mouse: boolean; scheme: boolean }): { on: string; off: string } {
   const mouse = wants.mouse ? ["?1000", "?1002", "?1006"] : [];
@@ -14,19 +14,19 @@ export function buildTerminalModes(wants: { mouse: boolean; scheme: boolean }): 
   return { on: `\x1b[?7l${formatModes("h")}`, off: `\x1b[?7h${formatModes("l")}` };
 }
 
-/** Puts kitty's protocol of the keyboard on, which each screen of the terminal has for itself, and off again: keys become unambiguous. */
+/** Turns on kitty's keyboard protocol, which makes keys unambiguous. Each screen of the terminal has its own setting. */
 export const PUSH_KEYBOARD = "\x1b[>1u";
 export const POP_KEYBOARD = "\x1b[<u";
 
-/** Whether a text is more than changes of modes. */
+/** Whether a text contains more than changes of modes. */
 export function writesCells(text: string): boolean {
   return !/^(?:\x1b\[\?\d+[hl])*$/.test(text);
 }
 
-/** Clears the screen; the cursor is at the top left then. */
+/** Clears the screen, and moves the cursor to the top left. */
 export const CLEAR_SCREEN = "\x1b[m\x1b[H\x1b[J";
 
-/** Erases the rest of a line: it gets the present ground. */
+/** Erases the rest of a line, which gets the current background. */
 export const ERASE_LINE = "\x1b[K";
 
 /** Formats the sequence (OSC 52) that copies a text to the clipboard of the user's terminal. */
@@ -42,14 +42,17 @@ export function formatLink(text: string, url: string): string {
   return `\x1b]8;;${url}${END}${text}\x1b]8;;${END}`;
 }
 
-/** Formats the sequences of a notification for the desktop: OSC 9, and OSC 777 of other terminals. */
+/** Formats the sequences of a desktop notification: OSC 9, and OSC 777 for other terminals. */
 export function formatDesktopNotification(text: string): string {
   const shown = toTitleText(text);
   // The name comes first, because "9;4;…" would be a progress bar.
   return `\x1b]9;signalbox: ${shown}${END}\x1b]777;notify;signalbox;${shown.replaceAll(";", ",")}${END}`;
 }
 
-/** Formats the progress of a task, for the tab or task bar of the terminal (OSC 9;4). @param state  and percentage, such as `1;40` */
+/**
+ * Formats the progress of a task, for the tab or task bar of the terminal (OSC 9;4).
+ * @param state  and percentage, such as `1;40`
+ */
 export function formatProgress(state: string): string {
   return `\x1b]9;4;${state}${END}`;
 }
@@ -63,23 +66,23 @@ export function formatWindowTitle(text: string): string {
   return `\x1b]2;${toTitleText(text)}${END}`;
 }
 
-/** Texts come from etcd: nothing in them may end the sequence, or begin another one. */
+/** Cleans a text for a sequence. The text comes from etcd, and must not end the sequence or begin another one. */
 function toTitleText(text: string): string {
   return cleanToWidth(text, 120).replace(/[\p{C}]/gu, "");
 }
 
-/** Sequences that set the colours of cells without any of their own. */
+/** Sequences that set the colours of cells without their own colours. */
 export interface BaseColours {
   letters: string;
   ground: string;
 }
 
-/** The terminal's own. */
+/** The terminal's own colours. */
 export const OWN_COLOURS: BaseColours = { letters: "\x1b[39m", ground: "\x1b[49m" };
 
 /**
- * Gives cells without colours of their own those of a theme, and cells that the text erases its ground. A box that paints this ground
- * would have Ink take all its cells apart for every picture.
+ * Gives cells without their own colours those of a theme, and erased cells its background. If a box painted this
+ * background, Ink would process each of its cells for every frame.
  */
 export function paintBase(text: string, { letters, ground }: BaseColours): string {
   if (letters === OWN_COLOURS.letters && ground === OWN_COLOURS.ground) return text;
@@ -90,22 +93,22 @@ export function paintBase(text: string, { letters, ground }: BaseColours): strin
   return `${letters}${ground}${painted}\x1b[39;49m`;
 }
 
-/** Several lines that stay as they are. */
+/** Several unchanged lines. */
 const NEXT_LINES = /(?:\x1b\[E){2,}/g;
 
-/** A colour of the text, or of the ground, that another one replaces before anything is written in it. */
+/** A colour of the text or the background that is replaced before anything is written with it. */
 const UNUSED_COLOURS =
   /\x1b\[38;[\d;]+m(?=(?:\x1b\[(?:48;[\d;]+|49|1|22)m)*\x1b\[(?:38;[\d;]+|39)m)|\x1b\[48;[\d;]+m(?=(?:\x1b\[(?:38;[\d;]+|39|1|22)m)*\x1b\[(?:48;[\d;]+|49)m)/g;
 
-/** Blanks that take more bytes than the two sequences in their place. */
+/** Blanks that take more bytes than the two sequences that replace them. */
 const BLANKS = / {12,}/g;
 
 /** Styles that a terminal shows in blanks, but not in cells that it has erased. */
 const SHOWN_IN_BLANKS = /\x1b\[(?:4|7|9)m/;
 
 /**
- * Writes a picture in fewer bytes, for slow lines.
- * @param hasGround  whether the terminal gives cells that it erases the present ground: GNU screen does not
+ * Writes a frame in fewer bytes, for slow lines.
+ * @param hasGround  whether the terminal gives erased cells the current background: GNU screen does not
  */
 export function shortenOutput(text: string, hasGround: boolean): string {
   const short = text.replace(NEXT_LINES, (all) => `\x1b[${all.length / 3}E`).replace(UNUSED_COLOURS, "");

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Time limit of stty, which waits until a stopped terminal (Ctrl+S) goes on, ms. */
+/** Time limit of stty, which waits while the terminal is stopped (Ctrl+S), ms. */
 const PATIENCE = 500;
 
 /** Reads the modes of the terminal, for `restoreModes`. @returns undefined if the system has no stty */
@@ -15,8 +15,8 @@ export function saveModes(): string | undefined {
 }
 
 /**
- * Restores the modes of the terminal. A program that was killed leaves its own, and the console would later give these to the
- * user's shell.
+ * Restores the modes of the terminal. A program that was killed leaves its modes set, and the console would later pass
+ * them to the user's shell.
  */
 export function restoreModes(saved: string | undefined): void {
   if (saved === undefined) return;

@@ -6,16 +6,16 @@ import { readUnblocked } from "./terminal-session.ts";
 const ABOUT_BACKGROUND = "\x1b[?996n\x1b]11;?\x07";
 /** Asks for the modes of the keyboard (kitty's protocol). */
 const ABOUT_KEYBOARD = "\x1b[?u";
-/** Asks for the attributes of the terminal (DA1), which each answers. */
+/** Asks for the attributes of the terminal (DA1). Every terminal answers this. */
 const LAST = "\x1b[c";
-/** Time after which no answer is expected any more, ms. A later one is still taken. */
+/** Time after which an answer is no longer expected, ms. A later one is still accepted. */
 const PATIENCE = 2_000;
 /** Maximum wait for an outstanding answer before the terminal is given back, ms. */
 const LAST_WAIT = 300;
 
 interface QueryPorts {
   write(text: string): void;
-  /** The background is another than was known. */
+  /** The background has changed. */
   onChange(): void;
   /** The terminal offers kitty's protocol. */
   onKeyboard(): void;
@@ -23,9 +23,9 @@ interface QueryPorts {
 }
 
 /**
- * Asks the terminal for its background and for what its keyboard can. Terminals answer in order, so the answer to the last
- * question says that there will be none to the others. Nothing waits for the answer, except the end: the shell would take it for typed
- * text.
+ * Asks the terminal for its background and its keyboard protocol. Terminals answer in order, so after the answer to the
+ * last question, the others will not be answered any more. Only the end of the console waits for answers: the shell
+ * would take them for typed text.
  */
 export class TerminalQuery {
   readonly #ports: QueryPorts;
@@ -85,32 +85,32 @@ export class TerminalQuery {
 /** The query for the state of the terminal, and its answer: `CSI 0 n`. Terminals answer in the order of the output. */
 const QUESTION = "\x1b[5n";
 
-/** A terminal that has never answered is not waited for longer than this, ms: a slow line takes some seconds for a full screen. */
+/** How long to wait for a terminal that has never answered, ms. A slow line takes some seconds for a full screen. */
 const MUTE_AFTER = 10_000;
 
 /**
- * Runs actions when the terminal has shown what was written before. A terminal that has answered before and does not now is
- * stopped, and shows nothing: the actions wait.
+ * Runs actions when the terminal has shown the output before them. A terminal that has answered earlier but does not
+ * answer now is stopped and shows nothing, so the actions wait.
  */
 export class ShownQuery {
   readonly #write: (text: string) => void;
-  /** Those that no question was asked for yet. */
+  /** Actions for which no question has been sent yet. */
   #actions: (() => void)[] = [];
   /** The actions of each question that is not answered yet, the oldest first. */
   #questions: (() => void)[][] = [];
   #hasAsked = false;
   #hasAnswered = false;
-  /** The terminal never answers: it is not waited for. */
+  /** The terminal never answers, so the actions do not wait for it. */
   #isMute: boolean;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param canAsk  whether the terminal understands the question: one for plain lines would show it */
+  /** @param canAsk  whether the terminal understands the question. A terminal for plain lines would show it */
   constructor(write: (text: string) => void, { canAsk = true } = {}) {
     this.#write = write;
     this.#isMute = !canAsk;
   }
 
-  /** How many questions are not answered yet. */
+  /** Number of questions that are not answered yet. */
   get openQuestions(): number {
     return this.#isMute ? 0 : this.#questions.length;
   }
@@ -120,12 +120,12 @@ export class ShownQuery {
     this.#actions.push(action);
   }
 
-  /** Whether to ask: for an action, and once at the start, which shows whether the terminal answers at all. */
+  /** Whether to ask: for an action, and once at the start, to find out whether the terminal answers at all. */
   get isWanted(): boolean {
     return this.#actions.length > 0 || !this.#hasAsked;
   }
 
-  /** Asks after what was written so far. */
+  /** Sends a question after the output so far. */
   ask(): void {
     this.#hasAsked = true;
     const actions = this.#actions.splice(0);
@@ -142,7 +142,7 @@ export class ShownQuery {
     runSoon(this.#questions.shift() ?? []);
   }
 
-  /** Forgets the questions, because the terminal is given to another program. Their actions wait for the next one. */
+  /** Discards the questions, because the terminal is given to another program. Their actions wait for the next question. */
   forget(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -156,7 +156,7 @@ export class ShownQuery {
   }
 }
 
-/** Runs actions in another turn of the event loop: keys that have arrived already were typed before the picture was shown. */
+/** Runs actions in a later turn of the event loop: keys that have already arrived were typed before the frame was shown. */
 function runSoon(actions: readonly (() => void)[]): void {
   if (actions.length > 0)
     setImmediate(() => {
@@ -169,7 +169,10 @@ const ANSWER_WAIT = 250;
 
 const READ_PAUSE = 5;
 
-/** Reads and discards what a terminal sends, until so many answers to `CSI 5 n` have arrived. Blocks: the process may be about to exit. */
+/**
+ * Reads and discards the input from a terminal until `count` answers to `CSI 5 n` have arrived. Blocks, because the
+ * process may be about to exit.
+ */
 export function discardAnswers(count: number): void {
   if (count > 0) readUnblocked((descriptor) => readAnswers(descriptor, count));
 }

@@ -2,14 +2,20 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../../commands/command.ts";
 
-/** Signals that keys send to all programs of a terminal. While another program has it, they are for that program. */
+/**
+ * Signals that keys send to all programs of a terminal. While another program has the terminal, they are meant for that
+ * program.
+ */
 const OF_KEYS: ReadonlySet<NodeJS.Signals> = new Set(["SIGINT", "SIGQUIT"]);
 
-/** Whether another program, such as a pager, has the terminal. Until it ends, the console neither writes nor ends by keys. */
+/**
+ * Tells whether another program, such as a pager, has the terminal. Until it ends, the console does not write, and keys
+ * do not end it.
+ */
 export class TerminalLoan {
   isActive = false;
 
-  /** Creates the io of the console: without output and signals of keys while the terminal is lent. */
+  /** Creates the io of the console. While the terminal is lent, it ignores output and signals of keys. */
   wrapIo(io: CommandIo): CommandIo {
     return {
       ...io,
@@ -23,13 +29,14 @@ export class TerminalLoan {
 }
 
 /**
- * Resets what a program that was killed leaves on in the terminal: application keys, mouse, focus events, pastes, colours, the
- * scroll region, a hidden cursor. The cursor stays where it is, which the reset of the scroll region would change.
+ * Resets modes that a killed program may leave on in the terminal: application keys, mouse, focus events, pastes,
+ * colours, the scroll region, a hidden cursor. Restores the position of the cursor, which the reset of the scroll
+ * region changes.
  */
 const RESET_TERMINAL =
   "\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b7\x1b[r\x1b8\x1b[0m\x1b[?25h";
 
-/** Discards what was typed for the other program but not read by it, so that it does nothing in the console. */
+/** Discards input that was typed for the other program but not read by it, so that it has no effect in the console. */
 function discardInput(): void {
   const buffer = Buffer.alloc(4_096);
   readUnblocked((descriptor) => {
@@ -37,7 +44,10 @@ function discardInput(): void {
   });
 }
 
-/** Opens standard input again, for reads that do not block. Errors end it: nothing is left (EAGAIN), or the terminal is closed. */
+/**
+ * Opens standard input again for non-blocking reads. Ignores the error that ends them: no input is left (EAGAIN), or
+ * the terminal is closed.
+ */
 export function readUnblocked(read: (descriptor: number) => void): void {
   const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
   try {
@@ -121,8 +131,8 @@ export class TerminalSession {
   }
 
   /**
-   * Takes the terminal again if the process was not stopped. Without a shell, for example in a window of its own, the
-   * system ignores the signal, because nobody could type `fg`.
+   * Takes the terminal again if the process was not stopped. Without a shell, for example in a separate window, the
+   * system ignores the signal, because the process could not be continued with `fg`.
    */
   #takeAnyway(): void {
     if (this.#isOn || this.#stops.length === 0) return;
@@ -131,8 +141,9 @@ export class TerminalSession {
   }
 
   /**
-   * Lends the terminal to another program, and takes it again as it was, however the program ends. Runs one program at a time.
-   * @throws as `use`
+   * Lends the terminal to another program, and takes it back in its previous state, however the program ends. Runs one
+   * program at a time.
+   * @throws what `use` throws
    */
   async lend<T>(use: () => Promise<T>): Promise<T> {
     if (!this.#isOn) throw new Error("the terminal is not here to be lent");
@@ -165,7 +176,7 @@ export class TerminalSession {
 
   /** Takes the terminal again after a stop: a shell may have restored its own modes meanwhile. */
   #continue(): void {
-    if (this.#loan.isActive) return; // the other program takes it
+    if (this.#loan.isActive) return; // the other program has the terminal
     this.#isOn = false;
     this.#take();
   }

@@ -31,8 +31,8 @@ export class TtyWriter {
   }
 
   /**
-   * Opens standard output again, so that the non-blocking flag applies to this descriptor only. @returns undefined if
-   * the system refuses
+   * Opens standard output again, so that the non-blocking flag applies to this descriptor only.
+   * @returns undefined if the system refuses
    */
   static open(events: TtyWriterEvents, path = "/dev/fd/1"): TtyWriter | undefined {
     const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;

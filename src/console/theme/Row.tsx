@@ -11,8 +11,8 @@ interface RowProps extends RowModel {
 }
 
 /**
- * A box on the ground of a role, which it paints to its edges. Texts in it without a ground of their own are on it. Without a role,
- * and in a theme without grounds, it is on the one around it.
+ * A box with the background of a role, up to its edges. Texts in it without their own background have the same one.
+ * Without a role, and in themes without backgrounds, it has the background around it.
  */
 export function Surface({
   ground,
@@ -23,8 +23,8 @@ export function Surface({
 }
 
 /**
- * One row: a text with the sequences of its cells' looks. The widths of cells are those of `src/base/text.ts`. A text of
- * its own for each cell would take Ink three times as long, for every picture.
+ * One row: a single text with the sequences of its cells' looks. The widths of cells are those of `src/base/text.ts`.
+ * With a separate text for each cell, Ink would take three times as long for every frame.
  */
 export const Row = memo(({ cells, selection, width = 0 }: RowProps) => {
   const theme = useTheme();
@@ -99,18 +99,18 @@ export function useTheme(): Theme {
   return use(ThemeContext);
 }
 
-/** A piece of a row: clean text, and the role that it is styled by. Without a role it is left as it is. */
+/** A piece of a row: clean text, and the role that styles it. Without a role, it is not styled. */
 export interface RowCell {
   text: string;
   role?: StyleRole | undefined;
-  /** The role of the text around it, which continues beneath its own. */
+  /** The role of the text around it, whose style continues under its own. */
   ground?: StyleRole | undefined;
 }
 
 /** One row of the screen. */
 export interface RowModel {
   cells: readonly RowCell[];
-  /** Whether the cursor is on it, and whether its pane has the keyboard. */
+  /** Set if the cursor is on the row; says whether its pane has the focus. */
   selection?: RowSelection | undefined;
 }
 
@@ -133,7 +133,7 @@ export function wrapRows(
 
 export const BLANK_ROW: RowModel = { cells: [] };
 
-/** Puts the bar of a selected row into its first column. A marked row has its mark there instead. */
+/** Puts the bar of a selected row into its first column, unless the row has its mark there. */
 function addAccent(cells: readonly RowCell[], selection: RowSelection, sign: string): readonly RowCell[] {
   const [cell, ...others] = cells;
   if (cell === undefined || !cell.text.startsWith(" ")) return cells;

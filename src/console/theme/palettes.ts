@@ -1,8 +1,8 @@
-/** The choices of a theme. What it leaves out looks like the text around it. */
+/** The colours of a theme. Roles without a colour look like the text around them. */
 interface ThemeColours {
   /** Letters. */
   text?: Style;
-  /** Grounds, from the back to the front. */
+  /** Backgrounds, from the back to the front. */
   sidebar?: Style;
   editor?: Style;
   /** The title row of a pane, and an overlay. */
@@ -21,7 +21,7 @@ interface ThemeColours {
   held?: Style;
   waiting?: Style;
   problem: Style;
-  /** Bars and labels that tell a state of the console. */
+  /** Bars and labels that show a state of the console. */
   live: Style;
   away: Style;
   past: Style;
@@ -34,7 +34,7 @@ const underline = true;
 const WHITE = "#ffffff";
 const BLACK = "#000000";
 
-/** Makes the styles of all roles from the colours of a theme. */
+/** Creates the styles of all roles from the colours of a theme. */
 function createPalette(colours: ThemeColours, exceptions: Partial<ThemePalette> = {}): ThemePalette {
   const { sidebar, titleRow, field, heading, quiet, border, accent, waiting, problem, bar, live } = colours;
   return {
@@ -80,7 +80,7 @@ function createPalette(colours: ThemeColours, exceptions: Partial<ThemePalette> 
   };
 }
 
-/** Grey text, few colours, each with one meaning. The grounds are those of VS Code. */
+/** Grey text, and few colours, each with one meaning. The backgrounds are those of VS Code. */
 export const dark = createPalette({
   text: { fg: "#cccccc" },
   sidebar: { bg: "#181818" },
@@ -127,7 +127,7 @@ export const light = createPalette({
   badge: { fg: BLACK, bg: "#f0c454" },
 });
 
-/** The terminal's own sixteen colours on its own ground, which fit any user settings. */
+/** The terminal's own sixteen colours on its own background, which fit any user settings. */
 export const ansi = createPalette(
   {
     bar: { inverse },
@@ -166,8 +166,8 @@ export const mono = createPalette(
   { tabActive: { bold, underline }, match: { bold, underline } },
 );
 
-// High contrast: every text has at least 7:1 (WCAG AAA) against its ground, with 256 colours too. The selected row is
-// inverted: a ground that leaves 7:1 to all colours would hardly be seen.
+// High contrast: every text has at least 7:1 (WCAG AAA) against its background, with 256 colours too. The selected row is
+// inverted: a background that leaves 7:1 to all colours would be almost invisible.
 
 export const contrastDark = createPalette({
   text: { fg: WHITE },
@@ -192,7 +192,7 @@ export const contrastDark = createPalette({
   badge: { fg: BLACK, bg: "#ffd700" },
 });
 
-/** Its grounds are white: on grey, no red and no brown of the 256 colours has 7:1. */
+/** The backgrounds are white: on grey, no red and no brown of the 256 colours reaches 7:1. */
 export const contrastLight = createPalette({
   text: { fg: BLACK },
   sidebar: { bg: WHITE },
@@ -216,7 +216,7 @@ export const contrastLight = createPalette({
   badge: { fg: BLACK, bg: "#ffd700" },
 });
 
-/** Roles of containers: their grounds, with the colour of the texts on them. */
+/** Roles of containers: their backgrounds, with the colour of the texts on them. */
 export const SURFACES = [
   "editor",
   "sidebar",

@@ -15,7 +15,7 @@ export interface Signs {
   /** A full and an empty cell of a bar. */
   bar: readonly [string, string];
   marked: string;
-  /** Before a row that the user is told of. */
+  /** Before a watched row. */
   watched: string;
   ellipsis: string;
   dot: string;

@@ -38,7 +38,7 @@ export interface Look extends Sequences {
   readonly style: Style;
   /** The look without its colours. */
   readonly weight: Sequences;
-  /** Its ground, as Ink takes it. */
+  /** Its background, in the form that Ink expects. */
   readonly ground: string | undefined;
 }
 
@@ -47,13 +47,13 @@ export interface Theme {
   readonly name: ThemeName;
   readonly signs: Signs;
   readonly depth: ColourDepth;
-  /** The colours of cells that have none of their own. */
+  /** The colours of cells without their own. */
   readonly base: BaseColours;
   /** Returns the look of a role; undefined if it looks like a text without a role. */
   getLook(role: StyleRole): Look | undefined;
   /** Finishes a line: removes what the terminal cannot show. */
   finishLine(line: string): string;
-  /** The output style for the texts of tables and details, which commands use too. Roles are styled later. */
+  /** Creates the output style for the texts of tables and details, which commands use too. Roles are styled later. */
   createLook(width: number): OutputStyle & { width: number };
 }
 
@@ -117,7 +117,7 @@ function formatWeight(style: Style): Sequences {
   return { open: format(0), close: format(1) };
 }
 
-/** Formats a colour as a sequence. @param what  38 for letters, 48 for grounds */
+/** Formats a colour as a sequence. @param what  38 for letters, 48 for backgrounds */
 function formatColour(what: 38 | 48, of: Style["fg"], depth: ColourDepth): string {
   if (of === undefined) return "";
   const shown = reduceColour(of, depth);
@@ -136,12 +136,12 @@ function reduceColour(of: number | string, depth: ColourDepth): number | string 
 
 const LEVELS = { "16": 1, "256": 2, "24bit": 3 } as const;
 
-/** Sets how many colours Ink uses: by itself, it would guess from the environment. */
+/** Sets the number of colours that Ink uses. Otherwise Ink would guess it from the environment. */
 export function setColourDepth({ depth }: Pick<Theme, "depth">): void {
   chalk.level = LEVELS[depth];
 }
 
-/** What stands for the roles of data from etcd. The frame and typed text stay valid without a connection. */
+/** The replacements for roles of data from etcd. The frame and typed text stay valid without a connection. */
 const OUTDATED: Partial<Record<StyleRole, StyleRole>> = {
   held: "quiet",
   free: "quiet",
@@ -156,8 +156,8 @@ const OUTDATED: Partial<Record<StyleRole, StyleRole>> = {
 };
 
 /**
- * Returns a theme for a snapshot that is not live. It renders data from etcd in a quiet style, to show that it may be
- * out of date.
+ * Returns a theme for a snapshot that is not live. It renders data from etcd in a quiet style, because the data may be
+ * outdated.
  */
 export function dimTheme(theme: Theme): Theme {
   return { ...theme, getLook: (role) => theme.getLook(OUTDATED[role] ?? role) };
@@ -174,10 +174,10 @@ const UNSHADED: ReadonlySet<StyleRole> = new Set<StyleRole>([
   "barPast",
   "badgeReadOnly",
 ]);
-/** What stands for the signs of the focus, which no pane has under an overlay. */
+/** The replacements for the signs of the focus, which no pane has under an overlay. */
 const UNFOCUSED: Partial<Record<StyleRole, StyleRole>> = { titleRowFocused: "titleRow", accent: "border" };
 
-/** Returns a theme for the page under an overlay: all texts in one quiet style, on the same grounds. */
+/** Returns a theme for the page under an overlay: all texts in one quiet style, on the same backgrounds. */
 export function shadeTheme(theme: Theme): Theme {
   const dimmed = theme.getLook("dimmed");
   const shade = (role: StyleRole) => {
@@ -195,9 +195,10 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Chooses the theme for a terminal.
- * @param wanted   a name; `auto`, or an unknown one: what fits the terminal. NO_COLOR and terminals without colours override it: they get `mono`
+ * @param wanted   a name. `auto` or an unknown name: the theme that fits the terminal. NO_COLOR and terminals without
+ * colours override it: they get `mono`
  * @param isAscii  use only ASCII signs, even if the locale allows others
- * @param isLight  whether the background is light, as the terminal answered; undefined if it did not
+ * @param isLight  whether the background is light, as answered by the terminal; undefined if it did not answer
  */
 export function chooseTheme(wanted: string, env: Env, isAscii = false, isLight = announcesLight(env)): Theme {
   const depth = detectColourDepth(env);
@@ -209,7 +210,7 @@ export function chooseTheme(wanted: string, env: Env, isAscii = false, isLight =
   return getTheme(name, depth ?? "16", isAscii || !isUtf8(env), isLight);
 }
 
-/** Whether the background decides about the theme, so that the terminal is worth asking. */
+/** Whether the theme depends on the background, so that it makes sense to ask the terminal. */
 export function dependsOnBackground(env: Env): boolean {
   const depth = detectColourDepth(env);
   return depth !== undefined && depth !== "16";
@@ -233,7 +234,7 @@ function announcesLight({ COLORFGBG = "" }: Env): boolean {
 /** Levels of each component in the colour cube of the 256 colours. */
 const CUBE_LEVELS = [0, 95, 135, 175, 215, 255];
 
-/** Grounds whose nearest colour is that of another ground, or lets no text be read. */
+/** Backgrounds whose nearest colour is that of another background, or makes text unreadable. */
 const CHOSEN: Readonly<Record<string, number>> = {
   "#181818": 233,
   "#20384f": 17,
@@ -246,8 +247,9 @@ const CHOSEN: Readonly<Record<string, number>> = {
 };
 
 /**
- * Returns the nearest of the 256 colours that users do not redefine: those of the cube and the greys. Texts stay readable by it; Ink
- * rounds each component, which takes dark greys for lighter ones. A few grounds have a colour that was chosen for them.
+ * Returns the nearest of the 256 colours that users do not redefine: those of the cube and the greys. This keeps texts
+ * readable, whereas Ink rounds each component and makes dark greys lighter. For a few backgrounds, the colour is chosen
+ * by hand.
  * @param colour  `#rrggbb`
  */
 export function findNearest256(colour: string): number {

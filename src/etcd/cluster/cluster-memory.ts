@@ -30,11 +30,14 @@ export class ClusterMemory {
   constructor({ prefix, endpoints }: { prefix: string; endpoints: readonly string[] }, env: Env) {
     this.#identity = { prefix, endpoints: [...new Set(endpoints)].sort() };
     this.#folder = findStateFolder(env);
-    // Loading node:crypto for a better hash takes 5 ms of the start. The file says for which endpoints it is.
+    // Loading node:crypto for a better hash takes 5 ms of the start. A collision is noticed: the file names its endpoints.
     this.#name = `cluster-${hash(JSON.stringify(this.#identity)).toString(16).padStart(8, "0")}.json`;
   }
 
-  /** Returns the remembered cluster: the one of root, if this user can read it, else the user's own. @throws ConfigError if the file is damaged */
+  /**
+   * Returns the cluster that root remembers, if this user can read the file, else the user's own.
+   * @throws ConfigError if the file is damaged
+   */
   recall(): RememberedCluster | undefined {
     for (const path of this.#listPaths()) {
       const id = this.#read(path);
@@ -44,8 +47,8 @@ export class ClusterMemory {
   }
 
   /**
-   * Remembers a cluster unless another process was faster.
-   * @returns the cluster that is remembered now; why none can be
+   * Remembers a cluster, unless another process has remembered one first.
+   * @returns the cluster that is remembered now, or why none can be remembered
    * @throws ConfigError if the file is damaged
    */
   remember(id: bigint): RememberedCluster | { fault: string } {
@@ -88,7 +91,7 @@ export class ClusterMemory {
     const folder = dirname(path);
     let text: string;
     try {
-      // Before the file is opened: another user could have made it a pipe.
+      // Check before opening the file: another user could have made it a pipe, which would block.
       if (findOwnerFault(folder, folder === SYSTEM_FOLDER ? 0 : getOwnId()) !== undefined) return undefined;
       text = readFileSync(path, "utf8");
     } catch (error) {
@@ -106,7 +109,7 @@ function getOwnId(): number {
   return process.geteuid?.() ?? 0;
 }
 
-/** Returns the folder in which the present user remembers clusters. */
+/** Returns the folder in which this user remembers clusters; undefined for a user without a home. */
 function findStateFolder(env: Env): string | undefined {
   if (getOwnId() === 0 && !isAbsolute(env.XDG_STATE_HOME ?? "")) return SYSTEM_FOLDER;
   const state = findBaseDirectory(env, "XDG_STATE_HOME", ".local/state");
@@ -116,7 +119,10 @@ function findStateFolder(env: Env): string | undefined {
 /** Maximum number of parent folders that are created too: `~/.local/state`. */
 const ABOVE = 3;
 
-/** Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no folders. */
+/**
+ * Creates a folder and its parents. Does not use `recursive`: with it, Node never returns where the kernel allows no
+ * folders.
+ */
 function makeFolder(path: string, above = ABOVE): void {
   try {
     mkdirSync(path, { mode: 0o755 });
@@ -130,8 +136,9 @@ function makeFolder(path: string, above = ABOVE): void {
 }
 
 /**
- * Finds a folder on the way to a file that another user could replace: who can write there decides which cluster is trusted.
- * Root trusts no group either.
+ * Checks the folder of a file and all its parents. A user who can write to one of them can replace the file, and so
+ * choose the cluster that is trusted. Root does not trust members of its group either.
+ * @returns what is wrong, or undefined
  */
 function findOwnerFault(folder: string, owner: number): string | undefined {
   const writable = owner === 0 ? 0o022 : 0o002;

@@ -55,15 +55,15 @@ export function createClusterStore<B>(
     (await runWithToken(signal, (token) => run(rpc, request, token, signal))) as T;
 
   /** Adds the user and the keys to permission errors. */
-  const explainDenials = <T>(asked: Promise<T>, access: () => KeyAccess) =>
-    asked.catch((error: unknown) => {
+  const explainDenials = <T>(pending: Promise<T>, access: () => KeyAccess) =>
+    pending.catch((error: unknown) => {
       throw explainDenied(error, share?.user, access());
     });
 
   /** Opens a watch. A stale token looks like a missing permission there; a read of the same keys distinguishes the two. */
   const openWatch = async (request: WatchRequest, token: string | undefined, signal: AbortSignal) => {
     const creates = wire.toCreateRequests(request);
-    const shared = request.progress === undefined ? sharedWatches : undefined; // progress is that of a stream
+    const shared = request.progress === undefined ? sharedWatches : undefined; // members report progress for a whole stream
     const { clock, timeouts } = failover;
     const probes = { clock, every: request.progress ?? timeouts.probe };
     try {
@@ -106,8 +106,8 @@ export function createClusterStore<B>(
     }
   };
 
-  /** Tries a login that cannot succeed: every etcd since 3.4 then says whether authentication is on. */
-  const requiresLogin = async (signal: AbortSignal | undefined) => {
+  /** Tries a login that cannot succeed: etcd's error says whether authentication is on, in every version since 3.4. */
+  const isLoginRequired = async (signal: AbortSignal | undefined) => {
     try {
       await run("authenticate", { name: "", password: "" }, undefined, signal);
     } catch (error) {
@@ -166,8 +166,8 @@ export function createClusterStore<B>(
     },
 
     async readRange(range, signal) {
-      const asked = call<WireRangeResponse>("range", wire.toRangeRequest(range), signal);
-      const answer = await explainDenials(asked, () => computeRangeAccess([range]));
+      const pending = call<WireRangeResponse>("range", wire.toRangeRequest(range), signal);
+      const answer = await explainDenials(pending, () => computeRangeAccess([range]));
       const header = parseResponseHeader(answer.header);
       // etcd's header has the current revision of the store; the port returns the revision of the read.
       const { revision = header.revision, binaryValues } = range;
@@ -175,8 +175,8 @@ export function createClusterStore<B>(
     },
 
     async commitTxn(txn, signal) {
-      const asked = call<WireTxn>("txn", wire.toTxnRequest(txn), signal);
-      const answer = await explainDenials(asked, () => computeTxnAccess(txn));
+      const pending = call<WireTxn>("txn", wire.toTxnRequest(txn), signal);
+      const answer = await explainDenials(pending, () => computeTxnAccess(txn));
       return { ...parseResponseHeader(answer.header), ...wire.parseTxn(answer) };
     },
 
@@ -195,7 +195,7 @@ export function createClusterStore<B>(
       } finally {
         openWatches.delete(open);
         stopListening();
-        open.end(new StoreError("unavailable", "the watch was left"));
+        open.end(new StoreError("unavailable", "the watch was closed"));
       }
     },
 
@@ -227,7 +227,7 @@ export function createClusterStore<B>(
         return { name, permissions: wire.parsePermissions(answer) };
       };
       return {
-        isEnabled: await requiresLogin(signal),
+        isEnabled: await isLoginRequired(signal),
         users: await mapAtMost(users, MOST_AT_ONCE, readUser),
         roles: await mapAtMost(roles, MOST_AT_ONCE, readRole),
       };
@@ -283,7 +283,7 @@ async function askStatus(member: Member, token: string | undefined, signal: Abor
   }
 }
 
-/** Requests at the same time, where a command needs one for each of many things. */
+/** Maximum number of concurrent requests when one is needed for each user or role. */
 const MOST_AT_ONCE = 8;
 
 /** Maximum number of keys named in a message; the rest are only counted. */

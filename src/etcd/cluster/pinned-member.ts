@@ -11,7 +11,7 @@ import type { ClusterMemory, RememberedCluster } from "./cluster-memory.ts";
 export class ClusterPin {
   readonly #memory: ClusterMemory | undefined;
   #id: bigint | undefined;
-  /** Says who chose the cluster before this process asked it; undefined if the first response did. */
+  /** A clause that says where the cluster was configured or remembered; undefined if the first response set it. */
   #origin: string | undefined;
   /** Members of the cluster that have answered so far. */
   readonly #trusted = new Set<Member>();
@@ -32,8 +32,8 @@ export class ClusterPin {
   }
 
   /**
-   * Whether a member may receive a write. Another cluster applies a write even if its response is rejected. A member that has
-   * not answered yet may not: its response may not be the first on this host.
+   * Whether a member may receive a write. A member of another cluster would apply the write even if its response is
+   * rejected, so a member receives none before it has answered from the pinned cluster.
    */
   isTrusted(member: Member): boolean {
     return this.#trusted.has(member);
@@ -68,7 +68,7 @@ export class ClusterPin {
       throw new StoreError("otherCluster", this.#fault);
   }
 
-  /** Takes the cluster of the first response, unless another process of this host has been faster. */
+  /** Pins the cluster of the first response, unless another process on this host has already remembered one. */
   #adopt(id: bigint): void {
     this.#id = id;
     const remembered = this.#memory?.remember(id);

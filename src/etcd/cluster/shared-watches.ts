@@ -13,8 +13,8 @@ class ProbedStream {
   readonly signal: AbortSignal;
   readonly #stream: WatchStream;
   readonly #control: AbortController;
-  #heard = false;
-  #reading = false;
+  #hasResponse = false;
+  #isReading = false;
 
   private constructor(member: Member, stream: WatchStream, control: AbortController) {
     this.member = member;
@@ -33,20 +33,20 @@ class ProbedStream {
 
   /** Reads the next response. @throws MemberError; the reason given to `end` */
   async read(): Promise<WireWatch> {
-    this.#reading = true;
+    this.#isReading = true;
     try {
       const { done, value } = await this.#stream.responses.next();
       this.signal.throwIfAborted();
       if (done) throw new MemberError("unavailable", "retry", `${this.member.endpoint}: the watch ended`);
-      this.#heard = true;
+      this.#hasResponse = true;
       return value as WireWatch;
     } finally {
-      this.#reading = false;
+      this.#isReading = false;
     }
   }
 
   /**
-   * Ends the stream when the member goes silent after it has answered before. A member may stay silent until the first
+   * Ends the stream when a member that has answered before goes silent. A member may stay silent until the first
    * requested revision exists, so silence counts only after a first response.
    * @param every in milliseconds
    */
@@ -55,16 +55,16 @@ class ProbedStream {
   }
 
   async #probe(clock: Clock, every: number): Promise<void> {
-    for (let answers = false; !this.signal.aborted; ) {
-      this.#heard = false;
-      const waited = this.#reading;
+    for (let hasAnswered = false; !this.signal.aborted; ) {
+      this.#hasResponse = false;
+      const wasReading = this.#isReading;
       this.send({ progress_request: {} });
       await clock.sleep(every, this.signal).catch(() => {}); // ended meanwhile
-      if (!this.#heard && answers && waited && this.#reading) {
-        const text = `${this.member.endpoint}: the watch delivers nothing any more`;
+      if (!this.#hasResponse && hasAnswered && wasReading && this.#isReading) {
+        const text = `${this.member.endpoint}: the watch no longer delivers anything`;
         this.end(new MemberError("unavailable", "retry", text));
       }
-      answers ||= this.#heard;
+      hasAnswered ||= this.#hasResponse;
     }
   }
 
@@ -74,7 +74,7 @@ class ProbedStream {
   }
 }
 
-/** Many watches on one stream of one member. Each has numbers of its own, which it chooses. */
+/** Many watches on one stream of one member. The stream chooses the ids of the watches. */
 class SharedStream {
   readonly #stream: ProbedStream;
   readonly #watches = new Map<string, SharedWatch>();
@@ -141,7 +141,7 @@ class SharedStream {
     }
   }
 
-  /** A response without a watch of ours is progress, or the rest of a watch that was left. */
+  /** Ignores responses without an open watch: progress reports, and late events of closed watches. */
   #dispatch(answer: WireWatch): void {
     this.#watches.get(String(parseInteger(answer.watch_id)))?.receive(answer);
   }
@@ -274,7 +274,7 @@ export class OpenWatch implements WatchSource {
   /**
    * Opens a stream and creates one watch per request.
    * @param options.signal aborts the opening; later it has no effect
-   * @param probes  when the member is asked whether the watch lives, ms
+   * @param probes  how often to check that the member still serves the watch, ms
    * @throws MemberError, also for a compacted revision and a refused range. On a watch, a stale token looks like a
    * missing permission
    */

@@ -6,11 +6,14 @@ import { delegateStore } from "../delegate-store.ts";
 import { type Store, StoreError } from "../store.ts";
 import { type FindScope, KeyCollection, type TouchedKeys } from "./touched-keys.ts";
 
-/** Transactions in one batch. More gain little, and etcd serves nothing else meanwhile. */
+/**
+ * Maximum number of transactions in a batch. Larger batches gain little, and etcd serves nothing else while it applies
+ * one.
+ */
 export const MOST_MEMBERS = 64;
-/** Operations that etcd accepts in one request. */
+/** Maximum number of operations that etcd accepts in one request. */
 const MOST_OPERATIONS = 128;
-/** Bytes of one request. etcd accepts 1.5 MiB; values in other alphabets take up to three bytes a character. */
+/** Maximum length of a request, counted in characters. etcd accepts 1.5 MiB; a character takes up to three bytes. */
 const MOST_BYTES = 256 * 1024;
 
 /** A transaction that waits for a batch. */
@@ -21,12 +24,12 @@ interface BatchCandidate {
 }
 
 /**
- * Chooses the candidates of the next batch, in order. Nested transactions are applied one after the other, but etcd checks
- * the guards of all before it writes anything. So no two members may touch a key that one of them writes: a candidate that
- * conflicts with one of the batch waits for a later one. The first candidate is always chosen, so nobody waits for ever.
- * @param findScope for the key of a ticket, its queue: two tickets that one batch puts into a queue would have equal
- * `create_revision`, and nobody would be ahead of the other
- * @returns the first candidate, and those that fit
+ * Chooses the candidates of the next batch, in order. etcd applies nested transactions one after the other, but checks
+ * the guards of all of them before it writes anything. So no member may touch a key that another one writes: a candidate
+ * that conflicts with a member waits for a later batch. The first candidate is always chosen, so none waits forever.
+ * @param findScope  returns the queue of a ticket's key: two tickets that one batch puts into a queue would have equal
+ * `create_revision`, and neither would be ahead of the other
+ * @returns the first candidate, and all others that fit
  */
 export function chooseBatch<T extends BatchCandidate>(candidates: readonly T[], findScope: FindScope): T[] {
   const [first] = candidates;
@@ -75,7 +78,7 @@ export function countOperations({ compare, success, failure }: Txn): number {
   return Math.max(compare.length, success.length, failure.length) + Math.max(0, ...nested);
 }
 
-/** Computes about how many bytes a request for the transaction has. */
+/** Estimates the length of a request for the transaction. */
 export function computeRequestSize({ compare, success, failure }: Txn): number {
   const compared = compare.reduce((sum, { key }) => sum + key.length + OVERHEAD, 0);
   return [...success, ...failure].reduce((sum, op) => sum + computeOpSize(op), compared);
@@ -90,24 +93,24 @@ function computeOpSize(op: Op): number {
 }
 
 /**
- * When a batch has no answer after this time, ms, the transactions that wait for it are sent beside it: one call that
- * hangs must not hold up the others.
+ * A batch without an answer after this time, ms, no longer holds up the transactions that wait: the next batch is sent
+ * beside it.
  */
 const SLOW = 100;
-/** Batches on their way at a time. */
+/** Maximum number of batches in flight. */
 const MOST_AT_ONCE = 2;
 
 /**
  * Combines transactions that are committed at the same time into one request: one raft entry instead of many. A
- * transaction is sent at once while no other is on its way; those that arrive meanwhile go together. Each is guarded by
- * itself, and succeeds or fails by itself.
+ * transaction is sent at once if none is in flight; those that arrive meanwhile form the next batch. Each has its own
+ * guards, and succeeds or fails independently of the others.
  *
- * Those that only read go separately: whether a claim still exists must not be known later because writes hang, as they do for
- * seconds where a leader was lost with them.
+ * Read-only transactions have their own batches. After the loss of a leader, writes can hang for seconds, and must not
+ * delay the check whether a claim still exists.
  *
- * If etcd does not answer a batch, each member gets `unavailable` and finds out for itself whether it was applied, as
- * after a call of its own. If etcd refuses a batch (a missing permission, no space), each member is sent by itself.
- * @param runSoon  runs an action when all that has arrived is handled, without waiting for anything to come
+ * If etcd does not answer a batch, each member gets `unavailable`, and its caller finds out whether it was applied, as
+ * after a separate call. If etcd refuses a batch (a missing permission, no space), each member is sent separately.
+ * @param runSoon  runs an action after all input that has already arrived, without waiting for more
  */
 export function combineTransactions(
   store: Store,
@@ -137,7 +140,7 @@ interface WaitingTxn extends BatchCandidate {
   isAlone: boolean;
   readonly signal: AbortSignal | undefined;
   readonly answer: PromiseWithResolvers<TxnResponse>;
-  /** Called when the caller does not wait any more. */
+  /** Called when the caller no longer waits. */
   onLeave: (() => void) | undefined;
 }
 
@@ -147,9 +150,9 @@ class TransactionCombiner {
   readonly #runSoon: (action: () => void) => void;
   readonly #findScope: FindScope;
   #waiting: WaitingTxn[] = [];
-  /** Batches on their way, without those that are slow. */
+  /** Number of batches in flight that are not slow. */
   #prompt = 0;
-  #underWay = 0;
+  #inFlight = 0;
   #isScheduled = false;
 
   constructor(
@@ -183,7 +186,7 @@ class TransactionCombiner {
     }
   }
 
-  /** Sends after what has arrived already, for example the calls of many launchers, so that its transactions go together. */
+  /** Sends after the input that has already arrived, such as the calls of many launchers, so that one batch has them all. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -196,18 +199,18 @@ class TransactionCombiner {
   #sendWaiting(): void {
     while (this.#waiting.length > 0 && this.#canSend()) {
       const members = new Set(chooseBatch(this.#waiting, this.#findScope));
-      this.#waiting = this.#waiting.filter((one) => !members.has(one));
+      this.#waiting = this.#waiting.filter((waiting) => !members.has(waiting));
       void this.#send([...members]);
     }
   }
 
   #canSend(): boolean {
     const isFull = this.#waiting.length >= MOST_MEMBERS;
-    return this.#underWay < MOST_AT_ONCE && (this.#prompt === 0 || isFull);
+    return this.#inFlight < MOST_AT_ONCE && (this.#prompt === 0 || isFull);
   }
 
   async #send(members: readonly WaitingTxn[]): Promise<void> {
-    this.#underWay += 1;
+    this.#inFlight += 1;
     const end = this.#countPrompt();
     try {
       const [only] = members;
@@ -220,12 +223,12 @@ class TransactionCombiner {
       this.#handleFailure(members, error);
     } finally {
       end();
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
       if (this.#waiting.length > 0) this.#schedule();
     }
   }
 
-  /** Counts a batch as prompt until it has ended or is slow. @returns ends the count */
+  /** Counts a batch as prompt until it ends or is slow. @returns a function to call when it ends */
   #countPrompt(): () => void {
     const over = new AbortController();
     this.#prompt += 1;
@@ -245,15 +248,15 @@ class TransactionCombiner {
     };
   }
 
-  /** Commits a batch, as long as one of its callers waits. */
+  /** Commits a batch. Gives up when none of its callers waits any more. */
   async #commitBatch(members: readonly WaitingTxn[]): Promise<TxnResponse> {
     const stop = new AbortController();
     let left = members.length;
     const leave = () => {
       left -= 1;
-      if (left === 0) stop.abort(new StoreError("unavailable", "nobody waits for the answer"));
+      if (left === 0) stop.abort(new StoreError("unavailable", "no caller waits for the answer"));
     };
-    for (const one of members) one.onLeave = leave;
+    for (const member of members) member.onLeave = leave;
     return await this.#store.commitTxn(buildBatchTxn(members), stop.signal);
   }
 
@@ -262,7 +265,7 @@ class TransactionCombiner {
     if (!isRefused || members.length === 1) for (const { answer } of members) answer.reject(error);
     else {
       const left = members.filter(({ signal }) => signal?.aborted !== true);
-      for (const one of left) one.isAlone = true;
+      for (const member of left) member.isAlone = true;
       this.#waiting.unshift(...left);
     }
   }

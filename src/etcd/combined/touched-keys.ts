@@ -9,7 +9,7 @@ export class SortedKeys {
     this.#keys = [...keys].sort(compareKeys);
   }
 
-  /** Adds a key, also one that is there. */
+  /** Adds a key. Duplicates are allowed. */
   add(key: string): void {
     this.#keys.splice(this.#findPlace(key), 0, key);
   }
@@ -25,12 +25,12 @@ export class SortedKeys {
   }
 }
 
-/** Keys are strings of bytes, so the order of their characters is that of etcd. */
+/** A key has one character per byte, so the order of strings is etcd's order of keys. */
 function compareKeys(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Finds the keys that an order depends on: for a ticket its whole queue. Undefined: the key alone. */
+/** Returns the range whose order a write of the key changes: the queue of a ticket. Undefined if only the key matters. */
 export type FindScope = (key: string) => Required<KeyRange> | undefined;
 
 /** The keys that a transaction compares, reads or writes. */
@@ -49,7 +49,7 @@ export class KeyCollection implements TouchedKeys {
   readonly readRanges = new Map<string, Required<KeyRange>>();
   readonly writtenKeys = new Set<string>();
   readonly writtenRanges = new Map<string, Required<KeyRange>>();
-  /** The written keys in order, to find those of a range: a batch has hundreds. Built when it is first needed. */
+  /** The written keys in order, to search hundreds of them for a range. Built on first use. */
   #sortedWritten: SortedKeys | undefined;
   readonly #findScope: FindScope;
 
@@ -77,17 +77,17 @@ export class KeyCollection implements TouchedKeys {
    * @param other  the smaller of the two: the time depends on its keys
    */
   conflictsWith(other: TouchedKeys): boolean {
-    return this.#touchesWhatIsWrittenIn(other) || this.#writesWhatIsReadIn(other);
+    return this.#touchesWritesOf(other) || this.#writesReadsOf(other);
   }
 
-  #touchesWhatIsWrittenIn({ writtenKeys, writtenRanges }: TouchedKeys): boolean {
+  #touchesWritesOf({ writtenKeys, writtenRanges }: TouchedKeys): boolean {
     for (const key of writtenKeys) if (this.#reads(key) || this.#writes(key)) return true;
     for (const range of writtenRanges.values())
       if (this.#writesIn(range) || this.#readsIn(range)) return true;
     return false;
   }
 
-  #writesWhatIsReadIn({ readKeys, readRanges }: TouchedKeys): boolean {
+  #writesReadsOf({ readKeys, readRanges }: TouchedKeys): boolean {
     for (const key of readKeys) if (this.#writes(key)) return true;
     for (const range of readRanges.values()) if (this.#writesIn(range)) return true;
     return false;

@@ -1,4 +1,5 @@
 import type { CallOptions, InterceptingCall, Interceptor, StatusObject } from "@grpc/grpc-js";
+import { getErrorMessage } from "../../base/errors.ts";
 import { MemberError } from "../member.ts";
 import { createStatusError, explainTlsCut, explainTlsFault } from "../member-errors.ts";
 
@@ -49,17 +50,19 @@ export class CallInterceptor {
       const { code, details } = this.#status;
       // A retry does not help with certificates and unknown names.
       const tlsFault = code === 14 ? explainTlsFault(details) : undefined;
-      const text = tlsFault ?? details;
       if (
         tlsFault !== undefined ||
         (code === 14 && /certificate|ENOTFOUND|Name resolution failed/i.test(details))
       )
-        return new MemberError("unavailable", "elsewhere", `${this.#endpoint}: ${text}`, { cause: thrown });
+        return new MemberError("unavailable", "elsewhere", `${this.#endpoint}: ${tlsFault ?? details}`, {
+          cause: thrown,
+        });
       const answer = explainTlsCut(this.#endpoint, details) ?? details;
       return createStatusError(this.#endpoint, code, answer, thrown);
     }
-    const text = thrown instanceof Error ? thrown.message : String(thrown);
-    return new MemberError("unavailable", "retry", `${this.#endpoint}: ${text}`, { cause: thrown });
+    return new MemberError("unavailable", "retry", `${this.#endpoint}: ${getErrorMessage(thrown)}`, {
+      cause: thrown,
+    });
   }
 
   #createInterceptor({ InterceptingCall }: GrpcPackage, token: string | undefined): Interceptor {

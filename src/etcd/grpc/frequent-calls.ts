@@ -4,8 +4,8 @@ import type { Coding } from "./messages.ts";
 export type FrequentCalls = ReturnType<typeof createFrequentCalls>;
 
 /**
- * Creates the calls for ranges, transactions and watches of one member, on a connection of their own: etcd3 needs twice the processor time
- * for them.
+ * Creates the calls for ranges, transactions and watches of one member, on a separate connection. Through etcd3 they
+ * would take twice the processor time.
  */
 export function createFrequentCalls(
   client: Client,

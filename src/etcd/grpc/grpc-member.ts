@@ -12,7 +12,8 @@ interface Closable {
 /** A client whose one connection is shared by many calls and watches. It tracks whether the connection may be dead. */
 class SharedClient<C extends Closable> {
   readonly client: C;
-  #heard = 0;
+  /** How often the server has sent something. */
+  #received = 0;
   #uses = 0;
   #isDoubted = false;
   #isRetired = false;
@@ -31,20 +32,20 @@ class SharedClient<C extends Closable> {
 
   /** Records that the server has sent something. */
   markAlive(): void {
-    this.#heard += 1;
+    this.#received += 1;
     this.#isDoubted = false;
   }
 
   /** Records the start of a call or watch. @returns a function to call at its end */
   beginUse(): () => void {
-    const before = this.#heard;
+    const before = this.#received;
     let isOver = false;
     this.#uses += 1;
     return () => {
       if (isOver) return;
       isOver = true;
       this.#uses -= 1;
-      if (this.#heard === before) this.#isDoubted = true;
+      if (this.#received === before) this.#isDoubted = true;
       this.#closeIfUnused();
     };
   }
@@ -99,8 +100,8 @@ class ClientPool<C extends Closable> {
 const DEADLINE_MS = 30_000;
 
 /**
- * Creates a member that is reached over gRPC. The frequent calls and the other ones have a connection each, so a long answer does
- * not delay the renewal of a session.
+ * Creates a member that is reached over gRPC. Frequent calls have their own connection, so that a long answer does not
+ * delay the renewal of a session.
  */
 export function createGrpcMember(
   endpoint: string,
@@ -152,8 +153,8 @@ export function createGrpcMember(
     async call(rpc, request, options) {
       options.signal.throwIfAborted();
       return rpc === "range" || rpc === "txn"
-        ? await run(frequent, options, (calls, own) => calls.call(rpc, request, own))
-        : await run(etcd3, options, (etcd, own) => invoke(etcd, rpc, request, own));
+        ? await run(frequent, options, (calls, callOptions) => calls.call(rpc, request, callOptions))
+        : await run(etcd3, options, (etcd, callOptions) => invoke(etcd, rpc, request, callOptions));
     },
 
     async openWatchStream(signal, token) {

@@ -143,14 +143,14 @@ message Event {
 }
 `;
 
-/** How gRPC's generic client encodes the messages of one call. */
+/** The encoding of one call's messages for gRPC's generic client. */
 export interface Coding {
   path: string;
   serialize(request: object): Buffer;
   deserialize(bytes: Buffer): object;
 }
 
-/** Compiles the definitions to functions, which is done when they are first called. */
+/** Creates the codings. protobufjs compiles their functions on the first call. */
 export function createCodings({ parse }: typeof protobuf): Record<"range" | "txn" | "watch", Coding> {
   const { root } = parse(DEFINITIONS, { keepCase: true });
   const createCoding = (path: string, name: string): Coding => {

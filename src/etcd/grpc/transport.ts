@@ -1,6 +1,6 @@
 /**
- * The gRPC transport: the raw clients of the npm package etcd3, and gRPC's generic client for the frequent calls. The packages
- * load slowly, so this module is imported only when chosen.
+ * The gRPC transport: the raw clients of the npm package etcd3, and gRPC's generic client for the frequent calls. The
+ * packages load slowly, so this module is imported only when chosen.
  */
 
 import { rootCertificates } from "node:tls";

@@ -13,7 +13,7 @@ import type { ByteCodec } from "../wire-codec.ts";
 import { BODY_MAX, ConnectionPool, type HttpResponse } from "./connection.ts";
 import { HttpFault, HttpResponseReader } from "./response-reader.ts";
 
-/** JSON omits zero bytes, hence undefined. */
+/** JSON omits empty byte fields, hence undefined. */
 export const bytes: ByteCodec<string | undefined> = {
   fromKey: (key) => Buffer.from(key, "latin1").toString("base64"),
   fromText: (text) => Buffer.from(text, "utf8").toString("base64"),
@@ -102,15 +102,19 @@ const LINE_FEED = 10;
  * JSON with one object per line. Both directions at once work only with `Connection: close`. Otherwise etcd's HTTP
  * server discards the rest of the body when it starts to respond, including every create request but the first few.
  */
-function openGatewayStream(line: GatewayTarget, token: string | undefined, signal: AbortSignal): WatchStream {
+function openGatewayStream(
+  target: GatewayTarget,
+  token: string | undefined,
+  signal: AbortSignal,
+): WatchStream {
   const opening = formatRequestHead(
-    line,
+    target,
     "/v3/watch",
     token,
     "transfer-encoding: chunked",
     "connection: close",
   );
-  const socket = line.pool.dial();
+  const socket = target.pool.dial();
   socket.on("error", () => {}); // the reader receives it too, but there may be none
   listenForAbort(signal, () => socket.destroy());
   if (!signal.aborted) socket.write(opening);
@@ -118,7 +122,7 @@ function openGatewayStream(line: GatewayTarget, token: string | undefined, signa
     send: (message) => {
       if (socket.writable) socket.write(encodeChunk(`${JSON.stringify(message)}\n`));
     },
-    responses: readResponses(line, socket, signal),
+    responses: readResponses(target, socket, signal),
   };
 }
 
@@ -127,20 +131,22 @@ function encodeChunk(text: string): string {
 }
 
 async function* readResponses(
-  line: GatewayTarget,
+  target: GatewayTarget,
   socket: Socket,
   signal: AbortSignal,
 ): AsyncGenerator<unknown, void> {
   const reader = new HttpResponseReader();
   try {
     for await (const text of readLines(reader, socket)) {
-      if (reader.status !== 200) unwrapResponse(line, { status: reader.status, text });
-      yield unwrapStreamLine(line, JSON.parse(text));
+      if (reader.status !== 200) unwrapResponse(target, { status: reader.status, text });
+      yield unwrapStreamLine(target, JSON.parse(text));
     }
-    if (reader.status !== 200) unwrapResponse(line, { status: reader.status, text: "" });
+    if (reader.status !== 200) unwrapResponse(target, { status: reader.status, text: "" });
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof Error && error.name === "StoreError" ? error : createSocketError(line.url, error);
+    throw error instanceof Error && error.name === "StoreError"
+      ? error
+      : createSocketError(target.url, error);
   } finally {
     socket.destroy();
   }
@@ -191,7 +197,7 @@ interface GatewayTarget {
  * @throws MemberError when the connection fails; soon after the signal is aborted
  */
 async function postRequest(
-  line: GatewayTarget,
+  target: GatewayTarget,
   path: string,
   body: string,
   token: string | undefined,
@@ -199,9 +205,9 @@ async function postRequest(
 ): Promise<HttpResponse> {
   const length = `content-length: ${Buffer.byteLength(body)}`;
   try {
-    return await line.pool.request(`${formatRequestHead(line, path, token, length)}${body}`, signal);
+    return await target.pool.request(`${formatRequestHead(target, path, token, length)}${body}`, signal);
   } catch (error) {
-    throw createSocketError(line.url, error);
+    throw createSocketError(target.url, error);
   }
 }
 
@@ -211,7 +217,7 @@ async function postRequest(
  * @throws MemberError for a token with characters that a header cannot contain
  */
 function formatRequestHead(
-  line: GatewayTarget,
+  target: GatewayTarget,
   path: string,
   token: string | undefined,
   ...more: string[]
@@ -220,10 +226,10 @@ function formatRequestHead(
     throw new MemberError(
       "unauthenticated",
       "final",
-      `${line.url} returned a token that cannot be sent in a header`,
+      `${target.url} returned a token that cannot be sent in a header`,
     );
   }
-  const authority = line.url.slice(line.url.indexOf("//") + 2);
+  const authority = target.url.slice(target.url.indexOf("//") + 2);
   const identity = token === undefined ? [] : [`authorization: ${token}`];
   const fields = [`host: ${authority}`, "content-type: application/json", ...identity, ...more];
   return `POST ${path} HTTP/1.1\r\n${fields.join("\r\n")}\r\n\r\n`;
@@ -238,53 +244,53 @@ interface GatewayError {
 }
 
 /** Returns the content of a response. @throws MemberError for an error response */
-function unwrapResponse(line: GatewayTarget, { status, text }: HttpResponse): unknown {
+function unwrapResponse(target: GatewayTarget, { status, text }: HttpResponse): unknown {
   const parsed = parseObject(text);
-  if (status !== 200 || parsed === undefined) throw toMemberError(line, status, parsed, text);
-  const answer = unwrapStreamLine(line, parsed);
+  if (status !== 200 || parsed === undefined) throw toMemberError(target, status, parsed, text);
+  const answer = unwrapStreamLine(target, parsed);
   if (typeof answer === "object" && answer !== null && "header" in answer) return answer;
-  throw createNotEtcdError(line, "elsewhere", JSON.stringify(text.slice(0, 80)));
+  throw createNotEtcdError(target, "elsewhere", JSON.stringify(text.slice(0, 80)));
 }
 
 /**
  * Returns the content of one object of a stream: `{result}` or `{error}`. Plain responses are returned unchanged.
  * @throws MemberError
  */
-function unwrapStreamLine(line: GatewayTarget, parsed: object): unknown {
-  if ("error" in parsed) throw toMemberError(line, 200, parsed as GatewayError, "");
+function unwrapStreamLine(target: GatewayTarget, parsed: object): unknown {
+  if ("error" in parsed) throw toMemberError(target, 200, parsed as GatewayError, "");
   return "result" in parsed ? parsed.result : parsed;
 }
 
 function toMemberError(
-  line: GatewayTarget,
+  target: GatewayTarget,
   status: number,
   parsed: GatewayError | undefined,
   text: string,
 ): MemberError {
   const error = typeof parsed?.error === "object" ? parsed.error : parsed;
   const code = error?.code ?? error?.grpc_code;
-  if (code !== undefined) return createStatusError(line.url, code, error?.message ?? "unknown error");
+  if (code !== undefined) return createStatusError(target.url, code, error?.message ?? "unknown error");
   if (status === 404) {
     const advice = "it is not etcd's client address, or its JSON gateway is off (then use transport grpc)";
-    return new MemberError("notEtcd", "elsewhere", `${line.url} answers 404 Not Found: ${advice}`);
+    return new MemberError("notEtcd", "elsewhere", `${target.url} answers 404 Not Found: ${advice}`);
   }
   if (status === 400 && text.includes("HTTPS server")) {
-    return new MemberError("unavailable", "elsewhere", `${line.url} speaks TLS: use https://`);
+    return new MemberError("unavailable", "elsewhere", `${target.url} speaks TLS: use https://`);
   }
   if (status === 400 && text.includes("CommonName")) {
     const advice =
       "etcd does not identify users by certificate here; use transport grpc, or a user and password";
-    return new MemberError("unauthenticated", "final", `${line.url}: ${advice}`);
+    return new MemberError("unauthenticated", "final", `${target.url}: ${advice}`);
   }
   const start = JSON.stringify(text.slice(0, 80));
   // A proxy's 502 or 503 is temporary; a status of 300 to 499 is permanent.
   const advice = status >= 300 && status < 500 ? "elsewhere" : "retry";
-  return createNotEtcdError(line, advice, `status ${status}, ${start}`);
+  return createNotEtcdError(target, advice, `status ${status}, ${start}`);
 }
 
 /** Builds the error for a server that does not speak etcd's protocol. */
-function createNotEtcdError(line: GatewayTarget, advice: Advice, answer: string): MemberError {
-  const text = `${line.url} does not answer as etcd does: ${answer}; check the address and port`;
+function createNotEtcdError(target: GatewayTarget, advice: Advice, answer: string): MemberError {
+  const text = `${target.url} does not answer as etcd does: ${answer}; check the address and port`;
   return new MemberError(advice === "elsewhere" ? "notEtcd" : "unavailable", advice, text);
 }
 

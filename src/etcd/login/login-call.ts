@@ -9,13 +9,13 @@ import type { WireStatus } from "../wire-codec.ts";
 const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 2_000];
 
 /** Number of consecutive unanswered status requests after which a member counts as dead. */
-const QUESTIONS = 6;
+const MOST_UNANSWERED = 6;
 
 /** A login under way. */
 export interface LoginCall {
   /**
-   * Resolves to the token; undefined when authentication is disabled. Rejects with a MemberError when etcd refuses, a StoreError
-   * `unavailable` when no member answers in time, or the signal's reason.
+   * Resolves to the token; undefined when authentication is disabled. Rejects with a MemberError when etcd refuses, a
+   * StoreError `unavailable` when no member answers in time, or the signal's reason.
    */
   token: Promise<string | undefined>;
   /** Whether a member has failed so far. */
@@ -25,9 +25,9 @@ export interface LoginCall {
 }
 
 /**
- * Starts one login: requests a token from the members, one at a time. etcd spends tens of milliseconds of processor time on a
- * password, and completes a login even after its caller has given up. A slow login is therefore never sent twice: the
- * next member is tried only when this one has failed or answers no other request either.
+ * Starts one login: requests a token from the members, one at a time. etcd spends tens of milliseconds of processor
+ * time on a password, and completes a login even after its caller has given up. A slow login is therefore never sent
+ * twice: the next member is tried only when this one has failed or answers no other request either.
  * @param unit  uniform in [0, 1), for pauses
  */
 export function startLogin(
@@ -40,12 +40,14 @@ export function startLogin(
   const stop = new AbortController();
   const causes = new Map<Member, MemberError>();
   const unusable = new Set<Member>();
-  let asked: Member | undefined;
+  let pendingMember: Member | undefined;
 
   const createError = () => {
     const all = [...causes.values()];
-    if (asked !== undefined)
-      all.push(new MemberError("unavailable", "retry", `${asked.endpoint}: no answer to the login yet`));
+    if (pendingMember !== undefined)
+      all.push(
+        new MemberError("unavailable", "retry", `${pendingMember.endpoint}: no answer to the login yet`),
+      );
     return all.length > 0 ? joinErrors(all) : createUnansweredError();
   };
 
@@ -64,9 +66,9 @@ export function startLogin(
       const status = (await Promise.race([answer, late])) as WireStatus | undefined;
       return Number(status?.leader ?? 0) !== 0;
     } catch (error) {
-      return isRefusal(error); // later versions refuse it without a login
+      return isRefusal(error); // later versions of etcd refuse the request without a login
     } finally {
-      over.abort(new StoreError("unavailable", "the question has ended"));
+      over.abort(new StoreError("unavailable", "the status request has ended"));
     }
   };
 
@@ -76,8 +78,8 @@ export function startLogin(
    * on schedule count.
    */
   const awaitSilence = async (member: Member, ended: AbortSignal): Promise<never> => {
-    const every = timeouts.total / QUESTIONS;
-    for (let unanswered = 0; unanswered < QUESTIONS; ) {
+    const every = timeouts.total / MOST_UNANSWERED;
+    for (let unanswered = 0; unanswered < MOST_UNANSWERED; ) {
       const due = clock.now() + every;
       if (await isServing(member, every, ended)) unanswered = 0;
       else if (clock.now() < due + every / 4) unanswered += 1;
@@ -104,7 +106,7 @@ export function startLogin(
    */
   const tryMember = async (member: Member) => {
     try {
-      asked = member;
+      pendingMember = member;
       const token = await authenticate(member);
       failover.preferred = members.indexOf(member);
       return { token };
@@ -117,7 +119,7 @@ export function startLogin(
       if (error.advice === "elsewhere") unusable.add(member);
       return undefined;
     } finally {
-      asked = undefined;
+      pendingMember = undefined;
     }
   };
 

@@ -8,7 +8,7 @@ import { StoreError } from "../store.ts";
 import { createUnansweredError, type LoginCall, startLogin } from "./login-call.ts";
 
 /** First and longest time before a refused password is tried again, ms. */
-const [FIRST_REST, LONGEST_REST] = [1_000, 30_000];
+const [FIRST_DELAY, LONGEST_DELAY] = [1_000, 30_000];
 
 /**
  * The possible passwords of a user while the password is being changed: the current one in the file, and the last one
@@ -19,7 +19,7 @@ export class Passwords {
   readonly #file: string | undefined;
   #latest: string;
   #accepted: string | undefined;
-  readonly #refused = new Map<string, { until: number; rest: number }>();
+  readonly #refused = new Map<string, { until: number; delay: number }>();
 
   /** @param file  the file that contained `first`, if there is one */
   constructor(first: string, file: string | undefined) {
@@ -34,9 +34,9 @@ export class Passwords {
 
   /** Returns a password to try now, if there is one. */
   findNext(now: number): string | undefined {
-    this.#readAgain();
+    this.#rereadFile();
     const known = this.#accepted === undefined ? [this.#latest] : [this.#latest, this.#accepted];
-    return known.find((one) => (this.#refused.get(one)?.until ?? now) <= now);
+    return known.find((password) => (this.#refused.get(password)?.until ?? now) <= now);
   }
 
   accept(password: string): void {
@@ -47,12 +47,12 @@ export class Passwords {
   /** @param unit  uniform in [0, 1); spreads the retries of processes whose password was refused at the same time */
   refuse(password: string, now: number, unit: number): void {
     const before = this.#refused.get(password);
-    const rest = before === undefined ? FIRST_REST : Math.min(2 * before.rest, LONGEST_REST);
-    this.#refused.set(password, { rest, until: now + rest * (0.5 + unit / 2) });
+    const delay = before === undefined ? FIRST_DELAY : Math.min(2 * before.delay, LONGEST_DELAY);
+    this.#refused.set(password, { delay, until: now + delay * (0.5 + unit / 2) });
   }
 
   /** Reads the file again. Ignores a file that is being written or is missing for a moment. */
-  #readAgain(): void {
+  #rereadFile(): void {
     const isUntried = this.#accepted === undefined && this.#refused.size === 0;
     if (this.#file === undefined || isUntried) return;
     try {
@@ -85,7 +85,7 @@ const TRIES = 5;
 const YOUNG = 2_000;
 const DOUBTS = 2;
 /** Interval between checks of the password file while etcd refuses its password, ms. */
-const LOOK_EVERY = 250;
+const CHECK_INTERVAL = 250;
 /** How long refusals of a previously accepted user count as a password change, ms. */
 const ROTATION = 120_000;
 /** First and longest pause after a login without a response, ms. */
@@ -194,7 +194,7 @@ export class Login {
         const token = await this.#tryPassword(password, route, signal);
         if (token !== undefined) return token;
       } else if (this.#canPasswordChange(clock.now()) && clock.now() < until) {
-        await clock.sleep(this.#addJitter(LOOK_EVERY), signal);
+        await clock.sleep(this.#addJitter(CHECK_INTERVAL), signal);
       } else {
         throw this.#createRefusalError(clock.now());
       }

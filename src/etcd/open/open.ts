@@ -19,7 +19,7 @@ export {
   type TlsOptions,
 } from "../options.ts";
 
-/** What a transport's module exports. A transport is loaded only when it is chosen. */
+/** The exports of a transport's module. The module is loaded only when its transport is chosen. */
 interface Transport<B> {
   bytes: ByteCodec<B>;
   openMembers(options: CheckedOptions): Promise<Member[]>;
@@ -27,18 +27,18 @@ interface Transport<B> {
 
 /**
  * Opens a store over etcd. It connects with the first call, so an unreachable etcd causes no error here.
- * @throws ConfigError when the options contradict each other, or the memory of the cluster is damaged
+ * @throws ConfigError when the options contradict each other, or the file that remembers the cluster is damaged
  */
 export async function openStore(options: StoreOptions, ports: StorePorts): Promise<Store> {
   const checked = checkStoreOptions(options);
-  const isPreferred = options.prefersGrpc && chooseTransport({ ...options, prefersGrpc: false }) === "http";
-  if (isPreferred && !(await canLoadGrpc())) return openStore({ ...options, prefersGrpc: false }, ports);
+  const canUseHttp = options.prefersGrpc && chooseTransport({ ...options, prefersGrpc: false }) === "http";
+  if (canUseHttp && !(await canLoadGrpc())) return openStore({ ...options, prefersGrpc: false }, ports);
   return checked.transport === "grpc"
     ? await assembleStore(await import("../grpc/transport.ts"), checked, ports)
     : await assembleStore(await import("../http/transport.ts"), checked, ports);
 }
 
-/** An installation may lack etcd3, and only some need it. */
+/** Whether the optional packages of gRPC are installed. */
 async function canLoadGrpc(): Promise<boolean> {
   const { loadPackages } = await import("../grpc/transport.ts");
   return loadPackages().then(

@@ -24,7 +24,7 @@ export function buildStoreOptions(values: Settings): StoreOptions {
   };
 }
 
-/** Creates the memory of this user for the cluster of the settings. */
+/** Creates this user's memory of the cluster that the settings name. */
 export function createClusterMemory({ prefix, endpoints }: Settings): ClusterMemory {
   const isTls = endpoints.some((endpoint) => endpoint.startsWith("https:"));
   const urls = endpoints.map((endpoint) => parseEndpoint(endpoint, isTls).url);

@@ -8,7 +8,7 @@ import { grantOnce } from "./session.ts";
 /** Default for how long one session is used for new keys, ms. */
 const USED_FOR = 60_000;
 
-/** A session that nobody renews, and until when it is used, by the clock, ms. */
+/** A session that is not renewed. New keys are put on it until `until`, an instant on the clock, ms. */
 export interface ExpirySession {
   readonly id: Promise<bigint>;
   readonly until: number;
@@ -21,7 +21,10 @@ interface ExpiryPorts {
   settings: { connectTimeout: number };
 }
 
-/** Sessions for keys that expire by themselves. The keys of a short time that stay equally long share one. */
+/**
+ * Sessions for keys that expire by themselves. Keys that are written at about the same time and expire after the same
+ * time share one.
+ */
 export class ExpirySessions {
   readonly #ports: ExpiryPorts;
   readonly #usedFor: number;
@@ -35,7 +38,7 @@ export class ExpirySessions {
 
   /**
    * Returns the session for a key that is written now. Its id rejects with a StoreError if it cannot be granted.
-   * @param keptFor  how long the key stays at least, ms
+   * @param keptFor  minimum time for which the key is kept, ms
    */
   choose(keptFor: number): ExpirySession {
     const now = this.#ports.clock.now();
@@ -48,7 +51,7 @@ export class ExpirySessions {
     return session;
   }
 
-  /** Stops using the session, which has ended before its time. */
+  /** Stops using a session that has ended early. */
   drop(keptFor: number): void {
     this.#current.delete(keptFor);
   }

@@ -46,7 +46,7 @@ function readLead(clock: Clock): { least: number; most: number } {
 }
 
 /** Interval between checks of the wall clock, ms. */
-const LOOK_EVERY = 1_000;
+const CHECK_INTERVAL = 1_000;
 /**
  * Time for a renewal and its proof, ms, before a jump of the wall clock counts as elapsed time. After a pause
  * connections may be dead, so one attempt may have to time out before the next one runs on a new connection.
@@ -146,7 +146,7 @@ export class Horizon {
 
   async #watchWallClock(): Promise<void> {
     for (;;) {
-      await this.#clock.sleep(LOOK_EVERY, this.#over);
+      await this.#clock.sleep(CHECK_INTERVAL, this.#over);
       const jump = this.#mark.measureJump();
       if (jump >= this.#handledJump + SMALLEST_JUMP) void this.#handleClockJump(jump).catch(() => {}); // stopped
     }

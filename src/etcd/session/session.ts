@@ -60,7 +60,7 @@ export interface TicketVersion {
   modRevision: bigint;
 }
 
-/** The user of a session. */
+/** The run, worker or agent that uses a session. */
 export interface SessionOwner {
   /**
    * Lists the keys that `prove` reads: if all are unchanged, it would find no fault. Undefined if that is not known.
@@ -235,12 +235,12 @@ export class Session {
   async #renewPeriodically(): Promise<void> {
     const { clock } = this.#ports;
     for (let due = clock.now() + computeRenewalPeriod(this.#ttl); !this.#stop.signal.aborted; ) {
-      const hurry = await this.#pauseUntil(due);
+      const urgent = await this.#pauseUntil(due);
       due = clock.now() + computeRenewalPeriod(this.#ttl);
       try {
-        const steady = await raceAbort(this.#renewWithStableTerm(hurry), hurry);
+        const isTermStable = await raceAbort(this.#renewWithStableTerm(urgent), urgent);
         if (this.#stop.signal.aborted) return;
-        if (steady) this.#owner?.onHorizonMoved();
+        if (isTermStable) this.#owner?.onHorizonMoved();
         else due = clock.now();
       } catch (error) {
         this.#logRenewalFailure(error);
@@ -267,10 +267,10 @@ export class Session {
    * Renews, and renews again at once when the raft term changed meanwhile. Limits the attempts to spare an unstable
    * cluster.
    */
-  async #renewWithStableTerm(hurry: AbortSignal): Promise<boolean> {
+  async #renewWithStableTerm(urgent: AbortSignal): Promise<boolean> {
     for (let tries = 0; tries < AT_ONCE; tries += 1) {
-      if (await this.#renewOnce(hurry)) return true;
-      hurry.throwIfAborted();
+      if (await this.#renewOnce(urgent)) return true;
+      urgent.throwIfAborted();
       this.#ports.log.debug("the raft term changed, renewing again");
     }
     await this.#ports.clock.sleep(100, this.#stop.signal);
@@ -281,9 +281,9 @@ export class Session {
    * Renews once and reads the proof. Returns false when the term changed meanwhile: the renewal may have been
    * acknowledged by a former leader.
    */
-  async #renewOnce(hurry: AbortSignal): Promise<boolean> {
+  async #renewOnce(urgent: AbortSignal): Promise<boolean> {
     const sent = new ClockReading(this.#ports.clock);
-    const renewed = await renewOnce(this.#ports.store, this.id, hurry);
+    const renewed = await renewOnce(this.#ports.store, this.id, urgent);
     const proof = await this.#prove();
     if (this.#stop.signal.aborted) return true;
     // After a stop or suspend, buffered responses arrive first. Check the horizon before they count.
@@ -294,20 +294,20 @@ export class Session {
     }
     // The renewal was sent before a pause that may have been longer than the session's time to live.
     if (renewed === undefined || sent.measureJump() > 0) return false;
-    const steady = renewed.raftTerm === proof.raftTerm && this.#term === proof.raftTerm;
+    const isTermStable = renewed.raftTerm === proof.raftTerm && this.#term === proof.raftTerm;
     this.#term = proof.raftTerm;
-    if (steady) this.#extendHorizon(sent, renewed.ttl * 1000);
-    return steady;
+    if (isTermStable) this.#extendHorizon(sent, renewed.ttl * 1000);
+    return isTermStable;
   }
 
   async #prove(): Promise<SessionProof> {
-    if (this.#owner === undefined) throw new Error("a session without a keeper is not renewed");
+    if (this.#owner === undefined) throw new Error("a session without an owner is not renewed");
     return this.#owner.prove();
   }
 
   #extendHorizon(sent: ClockReading, ttl: number): void {
     if (this.isDoubted) this.#ports.log.info("the session is alive: it was renewed after the jump");
-    // Marks state the first time to live: those who find them wait no longer.
+    // The marks state the time to live at the grant. Runs that find a mark wait no longer, so the session must not live longer.
     this.#ttl = Math.min(this.#ttl, ttl);
     this.#horizon.extend(sent, this.#ttl);
   }

@@ -3,13 +3,13 @@ import { BLOCK_MAX, encodeFrame, type Frame, FrameReader } from "../guarded-comm
 import { loadPeerAddon, type PeerAddon } from "./peer.ts";
 import { AGENT_REQUEST, CALL_VERSION, LAUNCHER_EVENT } from "./wire.ts";
 
-/** What an agent answers. `uid`: the user whose process listens, or systemd's. */
+/** The answer of an agent. `uid`: the user whose process listens, or systemd's. */
 type VersionAnswer =
   | { kind: "answered"; version: string; uid: number }
   | { kind: "declined"; reason: string; uid: number }
   | { kind: "silent"; reason: string };
 
-/** Time in which an agent must answer, ms. Launchers wait one second. */
+/** Time limit for the whole answer, ms. */
 const PATIENCE = 2_000;
 
 /** Asks the agent behind a socket for its version, with a call as a launcher sends it. Never rejects. */
@@ -34,7 +34,7 @@ function readAnswer(socket: Socket, addon: PeerAddon): Promise<VersionAnswer> {
     if (kind === AGENT_REQUEST.declined) resolve({ kind: "declined", reason: block.toString(), uid });
     if (kind === AGENT_REQUEST.end) resolve({ kind: "answered", version: version.trim(), uid });
   };
-  socket.setTimeout(PATIENCE, () => fail(`no answer within ${PATIENCE / 1000}s`));
+  const timer = setTimeout(() => fail(`no answer within ${PATIENCE / 1000}s`), PATIENCE);
   socket.on("connect", () => {
     try {
       uid = addon.readPeer(socket).uid;
@@ -52,7 +52,7 @@ function readAnswer(socket: Socket, addon: PeerAddon): Promise<VersionAnswer> {
   });
   socket.on("error", ({ message }) => fail(message));
   socket.on("close", () => fail("it closed the connection"));
-  return promise;
+  return promise.finally(() => clearTimeout(timer));
 }
 
 /** @param bootTime  ms */

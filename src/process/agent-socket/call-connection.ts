@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 import { BLOCK_MAX, type Frame, FrameReader } from "../guarded-command/wire.ts";
 
-/** Maximum number of bytes that wait for a launcher that does not read. */
+/** Maximum number of unsent bytes for a launcher that does not read. */
 const UNSENT_MAX = 1024 * 1024;
-/** Time after which a connection is cut whose last bytes were not read, ms. */
+/** Time after which a connection is cut if its last bytes were not read, ms. */
 const LINGER_MS = 10_000;
 
-/** What Node's sockets read with, which has no public interface. */
+/** The handle with which a Node socket reads. It has no public interface. */
 interface SocketHandle {
   reading: boolean;
   readStart(): void;
   readStop(): void;
 }
 
-/** The frames of one connection to the agent, in both directions. Both are bounded: everybody may connect. */
+/** The frames of one connection to the agent. Both directions are bounded, because any user may connect. */
 export class CallConnection {
   /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
@@ -25,7 +25,7 @@ export class CallConnection {
 
   /**
    * @param socket   paused; `start` begins to read
-   * @param traffic  what the user of the connection sends
+   * @param traffic  to which the received frames are charged
    */
   constructor(socket: Socket, traffic: UserTraffic) {
     this.#socket = socket;
@@ -44,14 +44,14 @@ export class CallConnection {
     this.#traffic.add(this);
   }
 
-  /** Sets what measures all that comes from now on. */
+  /** Sets the traffic to which later frames are charged. */
   setTraffic(traffic: UserTraffic): void {
     this.#traffic.remove(this);
     this.#traffic = traffic;
     if (!this.#socket.destroyed) traffic.add(this);
   }
 
-  /** Starts the handle itself again: for the stream it reads since before the pause, and is not asked. */
+  /** Restarts the handle itself: the stream does not know that it was stopped, and would not start it. */
   resume(): void {
     this.#socket.resume();
     const handle = this.#readHandle();
@@ -60,7 +60,7 @@ export class CallConnection {
     handle.readStart();
   }
 
-  /** Stops at once: Node would read another 64 KiB first, which thousands of connections would keep in memory. */
+  /** Stops reading at once. Node would first read another 64 KiB, which thousands of connections would keep in memory. */
   pause(): void {
     this.#socket.pause();
     const handle = this.#readHandle();
@@ -70,8 +70,8 @@ export class CallConnection {
   }
 
   /**
-   * Sets who receives the frames from now on.
-   * @param handleMalformed  receives what is wrong with bytes that are not frames; by default, the connection is cut
+   * Sets the receiver of later frames.
+   * @param handleMalformed  receives the fault of bytes that are not frames; by default, the connection is cut
    */
   setHandler(handle: (frame: Frame) => void, handleMalformed?: (message: string) => void): void {
     this.#handle = handle;
@@ -79,8 +79,8 @@ export class CallConnection {
   }
 
   /**
-   * Sends frames, together with those of the same turn of the event loop: each write wakes the launcher. Cuts the
-   * connection when too much of what was sent before has not been read.
+   * Sends frames, together with those of the same turn of the event loop, because each write wakes the launcher. Cuts the
+   * connection if the launcher has left too much unread.
    */
   send(frames: Buffer): void {
     if (!this.#socket.writable) return;
@@ -92,7 +92,7 @@ export class CallConnection {
     this.#socket.write(frames);
   }
 
-  /** Writes at once what waits for the end of this turn. */
+  /** Writes at once the frames that wait for the end of this turn. */
   flush(): void {
     while (this.#socket.writableCorked > 0) this.#socket.uncork();
   }
@@ -131,7 +131,7 @@ export class CallConnection {
   }
 }
 
-/** How much one user may send. */
+/** Limits for the traffic of one user. */
 export interface TrafficLimits {
   /** Bytes at once. */
   burst: number;
@@ -139,17 +139,17 @@ export interface TrafficLimits {
   rate: number;
 }
 
-/** What a frame and a connection cost, in bytes that would take as long. */
+/** The costs of a frame and of a connection, as numbers of bytes that take as long to handle. */
 const [FRAME_COST, CONNECTION_COST] = [4 * 1024, 8 * 1024];
-/** Shortest pause, ms: to stop and to continue thousands of connections takes time too. */
+/** Shortest pause, ms: stopping and continuing thousands of connections takes time too. */
 const PAUSE_MIN_MS = 250;
 
-/** Frames and calls that wait for the main thread. When it has taken some, more are read. */
+/** Maximum number of frames and calls that wait for the main thread. More are read when it has taken some. */
 const UNTAKEN_MAX = 64;
 
 /**
- * Measures what one user sends over all connections. While it is too much, or the main thread has not taken it, nothing is
- * read from any of them: the kernel lets the user wait.
+ * Measures what one user sends over all connections. While that is too much, or the main thread has not taken it, none of
+ * them is read, and the kernel makes the user's processes wait.
  */
 export class UserTraffic {
   readonly #limits: TrafficLimits;
@@ -165,7 +165,7 @@ export class UserTraffic {
     this.#left = limits.burst;
   }
 
-  /** Begins to read from a connection, now or after the pause. */
+  /** Starts to read from a connection, now or after the pause. */
   add(connection: CallConnection): void {
     this.#connections.add(connection);
     if (this.#isPaused) connection.pause();

@@ -10,7 +10,7 @@ import {
   NOTE_MAX,
 } from "./wire.ts";
 
-/** What a launcher asks for. */
+/** The complete call of a launcher. */
 export interface CallRequest {
   pid: number;
   directory: string;
@@ -29,7 +29,7 @@ export interface CallRequest {
 
 /** Maximum length of words and settings together, bytes. */
 const CALL_MAX = 1024 * 1024;
-/** Maximum number of their pieces: many small ones would need much more memory than their bytes. */
+/** Maximum number of pieces of words and settings: many small ones need much more memory than their bytes. */
 const PIECES_MAX = 1024;
 
 /** A call that cannot be served as it was sent: the launcher falls back. The message is the reason. */
@@ -115,7 +115,7 @@ function decodeText(bytes: Buffer, what: string): string {
   throw new CallRefusal(`${what} of the call are not valid UTF-8`);
 }
 
-/** Of two entries with one name, the first counts, as for getenv(3). */
+/** Parses environment entries. If two have the same name, the first one counts, as for getenv(3). */
 function parseSettings(entries: readonly string[]): Record<string, string> {
   const pairs = entries.map((entry): [string, string] => {
     const equals = entry.indexOf("=");

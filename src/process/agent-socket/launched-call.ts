@@ -12,7 +12,7 @@ export interface LaunchedSignal {
   isDelivered: boolean;
 }
 
-/** Signals and events that are kept until somebody listens. A client that sends more is none of ours. */
+/** Maximum numbers of signals and events kept until there is a listener. Our launchers and guardians never send more. */
 const KEPT_SIGNALS = 64;
 const KEPT_EVENTS = 1024;
 
@@ -20,16 +20,16 @@ const SIGNAL_NAMES = new Map(
   Object.entries(constants.signals).map(([name, number]) => [BigInt(number), name as NodeJS.Signals]),
 );
 
-/** A complete call of a launcher. The caller must accept, decline or end it. The thread of the socket has its connection. */
+/** A complete call of a launcher. Its receiver must accept, decline or end it. The socket thread owns its connection. */
 export class LaunchedCall {
-  /** Who has connected: the launcher, or the inner guardian for a call that is `running`. */
+  /** The process that has connected: the launcher, or the inner guardian for a call that is `running`. */
   readonly peer: Peer;
   readonly request: CallRequest;
-  /** Time from the sending of the call until it was complete here, ms. A launcher does without an agent that is slow. */
+  /** Time from the sending of the call until it was complete here, ms. A launcher does not wait for a slow agent. */
   readonly delay: number;
-  /** Whether guardians have been ordered, or are there, and have not ended. */
+  /** Whether guardians have been ordered or are running, and have not ended. */
   isGuarded: boolean;
-  /** Whether the command has ended. Its claim may not be free yet, nor the launcher told. */
+  /** Whether the command has ended. Its claim may not be free yet, and the launcher may not know. */
   hasExited = false;
   /** Number of the connection. */
   readonly #id: number;
@@ -42,7 +42,7 @@ export class LaunchedCall {
   #isFinished = false;
   #signalListeners: ((signal: LaunchedSignal) => void)[] = [];
   #keptSignals: LaunchedSignal[] = [];
-  /** Signals that were passed to the command, and that this process has not tried to pass on yet. */
+  /** How often each signal was passed to the command and this process has not tried to pass it on yet. */
   readonly #delivered = new Map<string, number>();
   #handleEvent: ((frame: Frame) => void) | undefined;
   #keptEvents: Frame[] = [];
@@ -80,7 +80,7 @@ export class LaunchedCall {
   }
 
   /**
-   * Gives the launcher a text that it sends back when it resumes the call. Resolves when it is written: the launcher must
+   * Gives the launcher a text to send back when it resumes the call. Resolves when the text is written: the launcher must
    * have it before etcd has the claim.
    * @param patienceMs  time for which the launcher tries to resume the call before its command is started
    * @throws RangeError when the text is longer than 4 KiB or contains a NUL
@@ -106,13 +106,13 @@ export class LaunchedCall {
     if (!this.isGuarded) this.#sendEnd(code);
   }
 
-  /** Adds a listener for signals to the launcher. The first one also receives earlier signals. */
+  /** Adds a listener for signals sent to the launcher. The first one also receives earlier signals. */
   onSignal(listener: (signal: LaunchedSignal) => void): void {
     this.#signalListeners.push(listener);
     for (const signal of this.#keptSignals.splice(0)) listener(signal);
   }
 
-  /** Whether the guardian has already passed a signal to the command; one delivery counts once. */
+  /** Whether the guardian has already passed a signal to the command. Counts each delivery once. */
   takeDelivery(name: NodeJS.Signals): boolean {
     const count = this.#delivered.get(name) ?? 0;
     if (count > 0) this.#delivered.set(name, count - 1);
@@ -131,7 +131,7 @@ export class LaunchedCall {
     if (this.isGuarded) this.#send("send", frames);
   }
 
-  /** Sets who receives the guardian's events and GUARDIANS_ENDED, also earlier ones. For LaunchedGuardian. */
+  /** Sets the receiver of the guardian's events and of GUARDIANS_ENDED, including earlier ones. For LaunchedGuardian. */
   setEventHandler(handle: (frame: Frame) => void): void {
     this.#handleEvent = handle;
     for (const frame of this.#keptEvents.splice(0)) handle(frame);
@@ -149,7 +149,7 @@ export class LaunchedCall {
     this.#closed.resolve();
   }
 
-  /** For the listener. After the last frames were sent, nothing is received. A connection that is cut may still be read. */
+  /** For the listener. Ignores frames after the last ones were sent. A connection that is cut may still be read. */
   receive(frame: Frame): void {
     if (this.#isFinished) return;
     if (frame.kind === LAUNCHER_EVENT.signalled) this.#handleSignal(frame);
@@ -176,8 +176,8 @@ export class LaunchedCall {
   }
 
   /**
-   * Sends frames. The connection is cut when too much of what was sent before has not been read.
-   * @param kind  `finish`: they are the last ones. The connection is closed when they were sent
+   * Sends frames. The connection is cut if the launcher has left too much unread.
+   * @param kind  `finish`: these frames are the last ones. The connection is closed when they have been sent
    */
   #send(kind: "send" | "finish", frames: Uint8Array): void {
     if (this.#isOver) return;

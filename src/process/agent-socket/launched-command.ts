@@ -18,14 +18,14 @@ import type { LaunchedCall } from "./launched-call.ts";
 import { hasAncestor } from "./peer.ts";
 import { LAUNCHER_EVENT } from "./wire.ts";
 
-/** Longest pause between two attempts to kill a guardian that cannot die now, ms. */
+/** Longest pause between two attempts to kill a guardian that cannot die yet, ms. */
 const PAUSE_MAX_MS = 250;
-/** Interval of routine looks for stopped guardians, ms. At their deadline, the watchdog looks in any case. */
+/** Interval of routine checks for stopped guardians, ms. At their deadline, the watchdog checks in any case. */
 const WAKE_EVERY_MS = 30_000;
 
 /**
- * The guardians that a launcher has forked. What they report about processes comes from a client, which may be hostile,
- * and this process may be root's: only processes and cgroups of the client's own user are touched.
+ * The guardians that a launcher has forked. Their reports come from a client that may be hostile, and this process may
+ * be root's. So it touches only processes and cgroups of the client's own user.
  */
 export class LaunchedGuardian implements Guardian {
   readonly ended: Promise<GuardianExit>;
@@ -37,9 +37,9 @@ export class LaunchedGuardian implements Guardian {
   #outer: number | undefined;
   /** Start times of the guardians by process id. */
   readonly #guardians = new Map<number, number>();
-  /** Instant on the clock, ms, of the next routine look for stopped guardians. */
+  /** Instant on the clock, ms, of the next routine check for stopped guardians. */
   #wakeFrom = 0;
-  /** Whether a guardian has told its process id. */
+  /** Whether a guardian has reported its process id. */
   #hasReported = false;
   #isGone = false;
   #isKilled = false;
@@ -68,7 +68,7 @@ export class LaunchedGuardian implements Guardian {
     this.#addGuardian(inner);
   }
 
-  /** Looking at the processes of a thousand commands with each renewal would cost some percent of a processor. */
+  /** Skips most routine checks: with a thousand commands, one at each renewal would take a few percent of a processor. */
   wake(isRoutine = false) {
     const now = this.#clock.now();
     if (isRoutine && now < this.#wakeFrom) return;
@@ -77,9 +77,9 @@ export class LaunchedGuardian implements Guardian {
   }
 
   /**
-   * Does not need the launcher, which may be stopped or frozen too: `ended` then resolves when the guardians are dead. If
-   * they have not reported, the launcher may not have forked them yet. It must not start the command later, so the
-   * connection is cut: a START on a connection that has ended is refused. Until it has ended, they may still report.
+   * Does not need the launcher, which may be stopped or frozen too: `ended` resolves when the guardians are dead. If they
+   * have not reported, the launcher may not have forked them yet. It must not start the command later, so this cuts the
+   * connection: a START is refused once the connection has ended. Until then, the guardians may still report.
    */
   kill() {
     if (this.#isKilled || this.#isOver) return;
@@ -100,12 +100,12 @@ export class LaunchedGuardian implements Guardian {
     this.#call.destroy();
   }
 
-  /** Begins when the command that uses this object is complete: events may have arrived before. */
+  /** Waits a microtask, until the command that owns this object is constructed. Then handles events, also earlier ones. */
   async #receive(): Promise<void> {
     await undefined;
     this.#call.setEventHandler((frame) => this.#handleFrame(frame));
     await this.#call.closed;
-    // The launcher and both guardians share the connection: they have ended, or it was cut because they do not read.
+    // The launcher and both guardians share the connection: either all have ended, or it was cut because they do not read.
     this.kill();
   }
 
@@ -116,7 +116,7 @@ export class LaunchedGuardian implements Guardian {
     this.#onFrame(frame.kind === GUARDIAN_EVENT.place ? this.#handlePlace(frame) : frame);
   }
 
-  /** Keeps the id of the outer guardian. @returns the frame, without a cgroup that is not the guardians' */
+  /** Stores the ids of the guardians. @returns the frame, without the cgroup if that is not the guardians' */
   #handlePlace(frame: Frame): Frame {
     const [inner, outer] = [Number(frame.a), Number(frame.b)];
     this.#outer = outer > 1 ? outer : undefined;
@@ -226,9 +226,10 @@ function isOwnDirectory(path: string, uid: number): boolean {
 
 /**
  * Creates a command host that runs the command of a call under the guardians of its launcher. They are ordered when the
- * command is first given deadlines, so a call that waits has none. For a call that is `running`, `prepare` returns its
- * command, which is already started.
- * @param ports.readBootTime  reads the boot-time clock, ms. A caller with another one is declined, so it is also that of the guardians
+ * command is first given deadlines, so a call that waits has no guardians. For a call that is `running`, `prepare`
+ * returns its command, which is already started.
+ * @param ports.readBootTime  reads the boot-time clock, ms. Callers with another clock are declined, so the guardians
+ * use the same one
  * @param runId  the value of SIGNALBOX_RUN in the environment of a command that is already started
  * @throws SignalboxError from `prepare`: 126 when an argument is invalid
  */

@@ -12,7 +12,7 @@ import {
 } from "./socket-messages.ts";
 
 interface AgentListenerOptions {
-  /** The thread that has the socket (socket-server.ts). */
+  /** The thread that owns the socket (socket-server.ts). */
   port: ThreadPort;
   /** Reads the boot-time clock, ms. */
   readBootTime(): number;
@@ -26,16 +26,16 @@ interface AgentListenerOptions {
 
 type Answer = Extract<SocketNews, { question: number }>;
 
-/** The agent's socket, which another thread has: yields the calls of launchers. */
+/** The main thread's side of the agent's socket, which another thread owns. */
 export interface AgentListener {
   /**
-   * Stops listening, and declines calls that are not complete. Complete calls keep their connections. Resolves when it is
-   * done.
+   * Stops listening, and declines calls that are not complete. Complete calls keep their connections. Resolves when that
+   * is done.
    */
   close(): Promise<void>;
   /** Resolves when what was sent on all connections is written. */
   flush(): Promise<void>;
-  /** Looks whether launchers find the socket, and gives it its path again if it has none. Never rejects. */
+  /** Checks whether launchers can find the socket, and restores its path if that was removed. Never rejects. */
   checkPath(): Promise<PathCheck>;
 }
 
@@ -53,8 +53,8 @@ export async function openAgentListener(options: AgentListenerOptions): Promise<
   let taken = new Map<number, number>();
 
   /**
-   * Reports what was handled after the timers and the answers of etcd have had their turn: so much of a user is between the
-   * threads at most.
+   * Reports handled frames only after timers and the answers of etcd have had their turn. The socket thread waits for the
+   * reports, so a user's frames cannot delay these.
    */
   const take = (uid: number) => {
     if (taken.size === 0)

@@ -17,10 +17,10 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { ConfigError } from "../../base/errors.ts";
 
-/** Connections that the kernel accepts before this process does: all jobs of a minute may start at once. */
+/** Maximum number of connections that wait to be accepted: all jobs of a minute may start at once. */
 const BACKLOG = 4096;
 
-/** Whether launchers find a socket: `restored` if it has just got its path again, `lost` with the reason. */
+/** Whether launchers can find a socket. `restored`: its path was just restored. `lost`: they cannot, for this reason. */
 export type PathCheck = { state: "found" | "restored" } | { state: "lost"; path: string; why: string };
 
 /** A socket that listens, and the path by which launchers find it. */
@@ -29,7 +29,7 @@ export class ListeningSocket {
   readonly #onConnection: (socket: Socket) => void;
   readonly #onFault: (error: Error) => void;
   #server: Server | undefined;
-  /** Listens no longer at a path. It is closed with the next check, when its last connections were accepted. */
+  /** The server before the last restore. The next check closes it, when its last connections have been accepted. */
   #former: Server | undefined;
   #file: SocketPath | undefined;
   #isClosed = false;
@@ -44,7 +44,7 @@ export class ListeningSocket {
     this.#onFault = onFault;
   }
 
-  /** Begins to listen. @throws ConfigError when the path cannot be used, or another agent listens there */
+  /** Starts to listen. @throws ConfigError when the path cannot be used, or another agent listens there */
   async open(): Promise<void> {
     const address = this.#address;
     await prepareAddress(address);
@@ -57,7 +57,7 @@ export class ListeningSocket {
   }
 
   close(): void {
-    if (this.#isClosed) return; // the inode of its file may be that of another agent's socket by now
+    if (this.#isClosed) return; // by now, the inode of its file may belong to another agent's socket
     this.#isClosed = true;
     this.#server?.close();
     this.#closeFormer();
@@ -66,8 +66,8 @@ export class ListeningSocket {
   }
 
   /**
-   * Looks whether launchers find the socket. Gives it its path again if nothing is there. Not if it was inherited: it
-   * belongs to systemd, which would not know the new one. Never rejects.
+   * Checks whether launchers can find the socket, and restores its path if that was removed. Does not restore an inherited
+   * socket: it belongs to systemd, which would not know the new one. Never rejects.
    */
   async checkPath(): Promise<PathCheck> {
     this.#closeFormer();
@@ -84,7 +84,7 @@ export class ListeningSocket {
       return {
         state: "lost",
         path,
-        why: `it was removed, and cannot be made again: ${(error as Error).message}`,
+        why: `it was removed, and cannot be restored: ${(error as Error).message}`,
       };
     }
   }
@@ -94,13 +94,13 @@ export class ListeningSocket {
     this.#former = undefined;
   }
 
-  /** Listens on a new socket: one whose last path was removed cannot get another. */
+  /** Listens on a new socket: one whose path was removed cannot be given another. */
   async #publish(path: string): Promise<void> {
     const bound = prepareBinding(path);
-    // Everybody may connect: the peer is checked, not the file's mode.
+    // Any user may connect: the agent checks the peer instead of the file's mode.
     const server = await this.#listen({ path: bound, readableAll: true, writableAll: true });
     try {
-      if (this.#isClosed) throw new Error("the agent ends");
+      if (this.#isClosed) throw new Error("the agent is ending");
       this.#file = publishSocket(bound, path);
     } catch (error) {
       server.close();
@@ -149,12 +149,12 @@ export function takeInheritedSocket(env: NodeJS.ProcessEnv, pid: number = proces
   throw new ConfigError(`the agent's unit must have one socket; LISTEN_FDS is "${count}"`);
 }
 
-/** How long connections to an inherited socket are refused, ms. Those that wait come at once. */
+/** How long connections to an inherited socket are refused, ms. Those that wait are accepted at once. */
 const REFUSE_FOR = 100;
 
 /** Ends the connections that wait at an inherited socket, for an agent that cannot start. Never rejects. */
 export async function refuseConnections(descriptor: number): Promise<void> {
-  const server = createServer((socket) => socket.destroy()).on("error", () => {}); // the reason why it ends is told elsewhere
+  const server = createServer((socket) => socket.destroy()).on("error", () => {}); // why the agent cannot start is reported elsewhere
   server.listen({ fd: descriptor });
   await setTimeout(REFUSE_FOR);
   server.close();
@@ -170,7 +170,7 @@ async function prepareAddress(address: AgentAddress): Promise<void> {
   await removeStaleSocket(address.path);
 }
 
-/** Explains why it is not possible to listen. */
+/** Builds the error for an address on which the agent cannot listen. */
 function explainListenError(address: AgentAddress, cause: Error): ConfigError {
   const where = "path" in address ? address.path : `descriptor ${address.descriptor}`;
   const isUsed = ["EADDRINUSE", "EEXIST"].includes((cause as NodeJS.ErrnoException).code ?? "");
@@ -180,15 +180,15 @@ function explainListenError(address: AgentAddress, cause: Error): ConfigError {
 
 /**
  * Returns the path to bind for a socket. When a process closes a socket, Node removes the path that it has bound, even
- * if that is the socket of another agent by now. So no agent binds the path that launchers use.
+ * if another agent's socket has that path by now. So no agent binds the path that launchers use.
  */
 function prepareBinding(path: string): string {
   const bound = join(dirname(path), `.${process.pid}`);
-  rmSync(bound, { force: true }); // of a process that was killed
+  rmSync(bound, { force: true }); // left by a process with the same id that was killed
   return bound;
 }
 
-/** Gives a bound socket its path. @throws Error with code EEXIST when there is a file */
+/** Gives a bound socket the path that launchers use. @throws Error with code EEXIST when there is a file */
 function publishSocket(bound: string, path: string): SocketPath {
   linkSync(bound, path);
   rmSync(bound);
@@ -204,7 +204,7 @@ export function prepareSocketDirectory(socket: string): void {
   try {
     const mode = process.getuid?.() === 0 ? 0o755 : 0o700; // launchers of all users connect to that of root
     const isCreated = mkdirSync(path, { recursive: true, mode }) !== undefined;
-    if (isCreated) chmodSync(path, mode); // whatever the umask
+    if (isCreated) chmodSync(path, mode); // regardless of the umask
   } catch (cause) {
     throw new ConfigError(`cannot create ${path} for the agent's socket: ${(cause as Error).message}`, {
       cause,
@@ -227,7 +227,8 @@ function findDirectoryProblem(status: Stats): string | undefined {
 }
 
 /**
- * Removes a socket on which nobody listens. Takes it aside first: another agent may have replaced it since it was tried.
+ * Removes a socket on which no agent listens. Renames it first and tries it once more: another agent may have replaced it
+ * since the first try.
  */
 async function removeStaleSocket(path: string): Promise<void> {
   const status = lstatSync(path, { throwIfNoEntry: false });
@@ -245,15 +246,15 @@ async function removeStaleSocket(path: string): Promise<void> {
 }
 
 /**
- * Returns whether somebody listens on a socket: only a refusal, or no socket, is certain to mean that nobody does.
+ * Returns whether a process may be listening on a socket. Only a refused connection, or a missing socket, rules that out.
  * @throws ConfigError if this user may not connect to it
  */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
-    const finish = (isListened: boolean) => {
+    const finish = (isAnswered: boolean) => {
       socket.destroy();
-      resolve(isListened);
+      resolve(isAnswered);
     };
     socket.once("connect", () => finish(true));
     socket.once("error", ({ code }: NodeJS.ErrnoException) => {
@@ -264,7 +265,7 @@ export function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-/** The file by which launchers find a listening socket. As long as the socket is open, no other file has its inode. */
+/** The file by which launchers find a listening socket. While the socket is open, no other file has its inode. */
 class SocketPath {
   readonly path: string;
   /** Undefined if there was no file. */
@@ -282,8 +283,8 @@ class SocketPath {
   }
 
   /**
-   * Finds why launchers do not come to this socket.
-   * @returns `missing` if there is no file, undefined if they come
+   * Finds out why launchers cannot reach this socket.
+   * @returns `missing` if there is no file; undefined if they can reach it
    */
   findProblem(): "missing" | string | undefined {
     const inode = readInode(this.path);
@@ -307,7 +308,7 @@ function readInode(path: string): string | undefined {
   }
 }
 
-/** Reads the path to which a socket is bound: Node only knows that of a socket that it has bound itself. */
+/** Reads the path to which a socket is bound. Node knows it only for sockets that it has bound itself. */
 function readBoundPath(descriptor: number): string | undefined {
   try {
     const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`)) ?? [];
@@ -318,13 +319,13 @@ function readBoundPath(descriptor: number): string | undefined {
       .find((found) => found?.[1] === inode);
     return path?.[2];
   } catch {
-    return undefined; // without /proc, it is not known
+    return undefined; // without /proc, the path is not known
   }
 }
 
 /**
- * Finds why a launcher of this user does not trust a socket: as launcher/trust.c, by the owners of the socket and its
- * directory.
+ * Finds out why a launcher of this user would not trust a socket: by the owners of the socket and its directory, as
+ * launcher/trust.c does.
  * @returns `missing` if there is no file
  */
 export function findSocketDistrust(path: string): "missing" | string | undefined {
@@ -334,14 +335,14 @@ export function findSocketDistrust(path: string): "missing" | string | undefined
   return findOwnerProblem(status) ?? findFolderDistrust(dirname(path));
 }
 
-/** Whether a user could pretend to be an agent towards this user. */
+/** Whether this user trusts agents of a user: its own, and root's. */
 export function isTrusted(uid: number): boolean {
   return uid === 0 || uid === process.getuid?.();
 }
 
 function findFolderDistrust(folder: string): string | undefined {
   const { uid, mode } = statSync(folder);
-  const owner = [lstatSync(folder).uid, uid].find((one) => !isTrusted(one)); // of a link too
+  const owner = [lstatSync(folder).uid, uid].find((id) => !isTrusted(id)); // also that of a link
   if (owner !== undefined) return `its folder ${folder} belongs to user ${owner}`;
   const isSticky = (mode & 0o1000) !== 0;
   return (mode & 0o022) !== 0 && !isSticky ? `other users can write to its folder ${folder}` : undefined;

@@ -16,13 +16,13 @@ export interface Peer {
   groups: readonly number[];
 }
 
-/** What Node cannot read by itself. */
+/** Functions that Node lacks. */
 export type PeerAddon = ReturnType<typeof loadPeerAddon>;
 
 /**
  * Loads the addon.
  * @param path  by default the addon that was built with this program
- * @throws ConfigError when it cannot be loaded: nobody can be served without knowing who it is
+ * @throws ConfigError when it cannot be loaded: without it, the agent cannot know who its callers are
  */
 export function loadPeerAddon(path: string = locateNative("peer.node")) {
   const { readPeer, readBootTime } = loadExports(path);
@@ -64,7 +64,7 @@ function readDescriptor(socket: Socket): number {
   throw new Error("the connection has no descriptor");
 }
 
-/** Difference of two readings of one boot-time clock that is still plausible, ms. */
+/** Largest plausible difference between two readings of the same boot-time clock, ms. */
 const CLOCK_TOLERANCE_MS = 10_000;
 /** Maximum number of ancestors to follow. */
 const GENERATIONS = 32;
@@ -85,13 +85,14 @@ export function checkCaller(peer: Peer, request: CallRequest, bootTime: number):
   if (request.state === "new") checkNamespaces(peer.pid);
 }
 
-/** What this process has; it does not change. */
+/** The pid namespaces and the root directory of this process, which do not change. */
 let own: { depth: number | undefined; root: string | undefined } | undefined;
 
 /**
- * Checks what a container has of its own. The ids of a process in two pid namespaces can be equal by chance. And a path
- * in a call, for example of a log, or of a missing configuration file, means another file below another root directory.
- * A process that cannot be looked at is not refused: it has ended, or this agent has few rights.
+ * Refuses callers in a container. The ids of a process in two pid namespaces can be equal by chance. And a path in a call,
+ * such as that of a log or of a missing configuration file, means another file below another root directory.
+ * A process that cannot be examined is not refused: it has ended, or this agent has few rights.
+ * @throws CallRefusal
  */
 function checkNamespaces(pid: number): void {
   own ??= { depth: countPidNamespaces(process.pid), root: readRoot(process.pid) };
@@ -102,13 +103,16 @@ function checkNamespaces(pid: number): void {
     throw new CallRefusal("the caller has another root directory: it is in a container");
 }
 
-/** Counts the pid namespaces that a process is in, from that of /proc on. */
+/** Counts the pid namespaces that a process is in, starting with that of /proc. */
 function countPidNamespaces(pid: number): number | undefined {
   const [, ids] = /^NSpid:\s+(.*)$/m.exec(readProcFile(pid, "status") ?? "") ?? [];
   return ids?.split(/\s+/).length;
 }
 
-/** Two mounts of one directory are the same: systemd gives services mounts of their own. */
+/**
+ * Identifies the root directory of a process. Mounts of the same directory count as equal: systemd gives services their
+ * own mounts.
+ */
 function readRoot(pid: number): string | undefined {
   try {
     const { dev, ino } = statSync(`/proc/${pid}/root`);

@@ -4,8 +4,8 @@ import type { PathCheck } from "./listening-socket.ts";
 import type { Peer } from "./peer.ts";
 
 /**
- * What the thread of the agent's socket and the main thread tell each other. The main thread renews sessions: it must not
- * share its event loop with what users send, so it gets complete frames only, and of each user only some at a time.
+ * The messages between the socket thread and the main thread. The main thread renews sessions, and input from users must
+ * not delay it. So it receives only complete frames, and only a limited number from each user at a time.
  */
 
 /**
@@ -22,14 +22,14 @@ export interface CallNews {
   request: CallRequest;
 }
 
-/** From the thread of the socket. They arrive as lists, in order. Connections have numbers that are never used again. */
+/** From the socket thread. They arrive as lists, in order. The ids of connections are never reused. */
 export type SocketNews =
   | { kind: "opened" }
-  /** It is not possible to listen. `isConfig`: because of the settings. */
+  /** The agent cannot listen. `isConfig`: because of the settings. */
   | { kind: "failed"; message: string; isConfig: boolean }
   | CallNews
   | { kind: "frame"; id: number; uid: number; frame: Omit<Frame, "block"> & { block: Uint8Array } }
-  /** The connection has ended. Nothing more is read from it, or sent to it. */
+  /** The connection has ended. Nothing more is read from it or sent to it. */
   | { kind: "ended"; id: number }
   | { kind: "declined"; counts: ReadonlyMap<DeclinedConnection, number> }
   | { kind: "fault"; message: string }
@@ -37,7 +37,7 @@ export type SocketNews =
   | { kind: "done"; question: number }
   | { kind: "path"; question: number; check: PathCheck };
 
-/** To the thread of the socket. They arrive as lists, in order. */
+/** To the socket thread. They arrive as lists, in order. */
 export type SocketOrder =
   | { kind: "send" | "finish"; id: number; frames: Uint8Array }
   | { kind: "destroy"; id: number }
@@ -52,7 +52,7 @@ export interface ThreadPort {
   on(event: "message", listener: (messages: unknown) => void): unknown;
 }
 
-/** Collects messages, and posts those of one turn of the event loop together: each post wakes the other thread. */
+/** Posts the messages of one turn of the event loop together, because each post wakes the other thread. */
 export class Outbox<T> {
   readonly #port: ThreadPort;
   readonly #runSoon: (action: () => void) => void;
@@ -73,7 +73,7 @@ export class Outbox<T> {
   }
 }
 
-/** Copies bytes: of a part of a larger buffer, a message would contain all of it. */
+/** Copies bytes. Posting a view of a larger buffer would copy the whole buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }

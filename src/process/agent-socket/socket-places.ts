@@ -6,7 +6,7 @@ export const SYSTEM_SOCKET = "/run/signalbox/agent.sock";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Lists where launchers of this user look for an agent, in this order: as launcher/agent-socket.c. */
+/** Lists where launchers of this user look for an agent, in the order of launcher/agent-socket.c. */
 export function listSocketPlaces({ XDG_RUNTIME_DIR: runtime = "" }: Environment): string[] {
   const user = process.getuid?.() ?? 0;
   if (user === 0) return [SYSTEM_SOCKET];

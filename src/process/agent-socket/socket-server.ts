@@ -17,23 +17,23 @@ import {
 } from "./socket-messages.ts";
 import { isLaterEvent } from "./wire.ts";
 
-/** What one user may use of the agent. */
+/** Limits of one user. */
 interface UserLimits {
   /** Connections. */
   connections: number;
-  /** Calls that are read at the same time; further ones wait in line. */
+  /** Calls that are read at the same time; more have to wait. */
   unfinished: number;
   /** Words and settings of all calls, bytes. */
   bytes: number;
-  /** What it sends on connections whose call is complete, and on the others. */
+  /** Traffic on connections whose call is complete, and, separately, on the others. */
   traffic: TrafficLimits;
 }
 
-/** Counts the connections of one user, so that a user who makes too many stands only in the way of his own. */
+/** Counts the connections of one user, so that a user who opens too many affects only their own runs. */
 class UserConnections {
-  /** What the user sends on connections whose call is not complete. It must not delay the runs of the same user. */
+  /** Traffic on connections whose call is not complete. It must not delay the runs of the same user. */
   readonly callTraffic: UserTraffic;
-  /** What the user sends on the other connections. */
+  /** Traffic on the other connections. */
   readonly traffic: UserTraffic;
   readonly #limits: UserLimits;
   readonly #waiting: IncomingCall[] = [];
@@ -60,8 +60,8 @@ class UserConnections {
   }
 
   /**
-   * Reads a call, now or when it is its turn. Launchers send their call at once, so all calls of a stampede get their
-   * turn within moments.
+   * Reads a call, now or when it is its turn. Launchers send their whole call at once, so even many calls at the same time
+   * get their turn quickly.
    */
   read(call: IncomingCall): void {
     this.#waiting.push(call);
@@ -129,7 +129,7 @@ class IncomingCall {
     );
   }
 
-  /** Begins to read. */
+  /** Starts to read. */
   start(): void {
     this.#connection.start();
   }
@@ -181,8 +181,8 @@ const LIMITS: SocketLimits = {
   callMs: 5_000,
 };
 
-/** Interval at which declined connections are reported, ms. One report for each would let a user flood the main thread. */
-const TELL_DECLINED_MS = 250;
+/** Interval at which declined connections are reported, ms. One report each would let a user flood the main thread. */
+const REPORT_INTERVAL_MS = 250;
 
 interface SocketServerOptions {
   address: AgentAddress;
@@ -193,19 +193,19 @@ interface SocketServerOptions {
 }
 
 /**
- * Begins to listen on the agent's socket, in a thread of its own, and serves what the other end of the port asks for: accepts
- * connections, and passes the calls of launchers and their frames to the main thread. Whoever may connect can delay neither that
- * thread nor the calls of others: everything that a peer can send or keep open is limited.
+ * Starts to listen on the agent's socket, in a separate thread. Accepts connections, passes the calls of launchers and their
+ * frames to the main thread, and carries out the orders of that thread. No user can delay that thread or the calls of other
+ * users: everything that a peer can send or keep open is limited.
  */
 export async function startSocketServer(
   port: ThreadPort,
   { address, addon, isServed, limits = LIMITS }: SocketServerOptions,
 ): Promise<void> {
-  // Posts what has arrived on all connections, and after what was sent has been written.
+  // Posts once for all connections that were read in this turn, and after writes of this turn.
   const outbox = new Outbox<SocketNews>(port, setImmediate);
   const users = new Map<number, UserConnections>();
   const incoming = new Set<IncomingCall>();
-  /** Of complete calls, by their numbers. */
+  /** The connections of complete calls, by their ids. */
   const connections = new Map<number, CallConnection>();
   let lastId = 0;
   let declined = new Map<DeclinedConnection, number>();
@@ -217,11 +217,11 @@ export async function startSocketServer(
       setTimeout(() => {
         outbox.add({ kind: "declined", counts: declined });
         declined = new Map();
-      }, TELL_DECLINED_MS).unref();
+      }, REPORT_INTERVAL_MS).unref();
     declined.set(why, (declined.get(why) ?? 0) + 1);
   };
 
-  /** Users stay known: one who closes all connections must not be allowed another burst. */
+  /** Never forgets a user: closing all connections must not allow another burst. */
   const findUser = (uid: number) => {
     const user = users.get(uid) ?? new UserConnections(limits.user);
     users.set(uid, user);
@@ -235,7 +235,7 @@ export async function startSocketServer(
     socket.destroySoon();
   };
 
-  /** Passes a complete call on, and what its launcher sends from now on. */
+  /** Passes a complete call on, and everything that its launcher sends later. */
   const passOn = (
     connection: CallConnection,
     peer: Peer,
@@ -310,7 +310,7 @@ export async function startSocketServer(
 
   const listening = new ListeningSocket(address, handleConnection, reportFault);
 
-  const obey = (order: SocketOrder) => {
+  const handleOrder = (order: SocketOrder) => {
     switch (order.kind) {
       case "send":
         return connections.get(order.id)?.send(toBuffer(order.frames));
@@ -323,7 +323,7 @@ export async function startSocketServer(
         return;
       case "close": // stops listening, and declines calls that are not complete; complete calls keep their connections
         listening.close();
-        for (const call of incoming) call.decline("the agent ends");
+        for (const call of incoming) call.decline("the agent is ending");
         return;
       case "tellDone":
         return outbox.add({ kind: "done", question: order.question });
@@ -335,7 +335,7 @@ export async function startSocketServer(
   };
 
   port.on("message", (orders) => {
-    for (const order of orders as SocketOrder[]) obey(order);
+    for (const order of orders as SocketOrder[]) handleOrder(order);
   });
   try {
     await listening.open();

@@ -1,8 +1,8 @@
 import { GUARDIAN_EVENT } from "../guarded-command/wire.ts";
 
 /**
- * What a launcher and the agent send each other, in the frames of guarded-command/wire.ts. After GUARD, the requests and
- * events of the guardian pass over the same connection.
+ * The frames between a launcher and the agent, in the format of guarded-command/wire.ts. After GUARD, the requests and
+ * events of the guardian use the same connection.
  */
 
 /** Version of these frames. */

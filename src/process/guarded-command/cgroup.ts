@@ -7,7 +7,7 @@ export class CommandCgroup {
 
   /**
    * @param directory  "" when there is none
-   * @param owner  the user to whom it must belong when it is used. Undefined: not checked
+   * @param owner  the user to whom it must belong whenever it is used. Undefined: not checked
    */
   constructor(directory: string, owner?: number) {
     this.#directory = directory;

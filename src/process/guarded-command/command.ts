@@ -17,13 +17,13 @@ export interface CommandHost {
 export interface CommandSpec {
   file: string;
   args: string[];
-  /** The complete environment of the command. Ignored for a launched call: its launcher has the environment. */
+  /** The complete environment of the command. Ignored for a launched call, which uses that of its launcher. */
   env: Record<string, string | undefined>;
   /** For a launched call: the variables of the launcher's environment that the command does not get. */
   removed?: readonly string[];
-  /** What the caller of this process has left for the command. Ignored for a launched call. */
+  /** What the caller of this process passes on to the command. Ignored for a launched call. */
   inherited?: Inherited;
-  /** In the session and the process group of this process, whose terminal it may use. Not for a launched call. */
+  /** Runs it in the session and the process group of this process, whose terminal it may use. Not for a launched call. */
   isForeground?: boolean;
   /** Default: the standard streams of this process. */
   streams?: Streams;
@@ -32,15 +32,18 @@ export interface CommandSpec {
 }
 
 /**
- * Copies of the output, which passes through unchanged. They are taken as far as the receiver keeps up: what it does not
- * take in time is left out of the copies, never of the output. Outputs that are one file are copied as standard output.
+ * Copies of the output, which passes through unchanged. If the receiver does not keep up, bytes are left out of the copies,
+ * never out of the output. If both outputs are the same file, all of it is copied as standard output.
  */
 export interface OutputCopies {
   /** @param lost  bytes before the chunk that were left out */
   onCopy(chunk: Buffer, descriptor: 1 | 2, lost: number): void;
-  /** Receives a function to call after the end of the command: output that is under way still passes, then copies end. */
+  /** Receives a function to call after the end of the command: copies end when the output written so far has passed. */
   onOpen(finish: () => void): void;
-  /** Called when all output has passed, or the receiver has asked for the end and nothing is under way. */
+  /**
+   * Called when all output has passed, or when the receiver has called `finish` and the output written so far has
+   * passed.
+   */
   onEnd(): void;
 }
 
@@ -50,7 +53,7 @@ export interface Streams {
   input: string;
   /** Receives output to standard output (1) or error (2) as it arrives. */
   onOutput(chunk: Buffer, descriptor: 1 | 2): void;
-  /** Called when no process can write any more and all output has been delivered. */
+  /** Called when no process can write any longer and all output has been delivered. */
   onEnd(): void;
 }
 
@@ -88,7 +91,7 @@ export interface GuardedCommand {
    */
   readonly gone: Promise<void>;
   /**
-   * Ends the guardian and leaves remaining processes of the command running. Waits for `exited`, but at once drops a
+   * Ends the guardian and leaves remaining processes of the command running. Waits for `exited`, but does not wait for a
    * command that was never started. Once a termination has begun, no process is left running: the call waits until the
    * termination is complete.
    */

@@ -64,8 +64,8 @@ interface SplitEnvironment {
 /**
  * Separates the variables that are not valid UTF-8. Node would pass their values on with U+FFFD, three bytes for one,
  * and loses variables whose names are not valid UTF-8.
- * @param env  the environment for the command, as Node decodes it; a value that differs from the initial one, or is
- * missing, stays so
+ * @param env  the environment for the command, as Node decodes it. Values that differ from the initial ones are kept, and
+ * missing variables stay missing
  */
 export function splitEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -106,10 +106,10 @@ function readEntries(): Buffer {
 type Send = (name: NodeJS.Signals) => void;
 
 /**
- * Passes on the signals of a terminal that end nothing, from the start of a command on. The command is not in the process
- * group that the terminal signals. SIGTSTP stops this process too, as its shell expects.
+ * Passes on the signals of a terminal that end no process. The command does not receive them itself, because it is not in
+ * the process group that the terminal signals. SIGTSTP also stops this process, as its shell expects.
  * @param ignored  signals that the caller ignores
- * @returns a function that ends it
+ * @returns a function that stops passing them on
  */
 function passTerminalSignals(send: Send, ignored: readonly NodeJS.Signals[]): () => void {
   const stop = () => {

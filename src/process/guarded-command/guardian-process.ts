@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Duplex, type Readable } from "node:stream";
-import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/unstartable.ts";
 import type { CommandSpec, OutputCopies, Streams } from "./command.ts";
 import { parseInherited } from "./inherited.ts";
@@ -8,12 +8,12 @@ import { type Frame, FrameReader } from "./wire.ts";
 
 /**
  * The process name of guardians, as in wire.h. It is not part of any signalbox path or word, and the arguments of
- * guardians contain no names. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the guardians, which
- * then end the job.
+ * guardians contain no names. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the
+ * guardians, which then end the job.
  */
 export const GUARDIAN_NAME = "sbxgd";
 
-/** The argument that asks for copies, and their sockets, as in output-copies.h. */
+/** The argument that requests copies, and their sockets, as in output-copies.h. */
 const COPIES_WORD = "copies";
 /** The argument that leaves the command in the process group of the guardian. */
 const FOREGROUND_WORD = "foreground";
@@ -116,7 +116,7 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
       ],
     });
   } catch (cause) {
-    const message = `cannot start "${spec.file}" with this environment: ${formatError(cause)}`;
+    const message = `cannot start "${spec.file}" with this environment: ${getErrorMessage(cause)}`;
     throw new SignalboxError(EXIT.notExecutable, message, { cause });
   }
 }
@@ -137,7 +137,7 @@ function attachStreams({ stdin, stdout, stderr }: Partial<ChildProcess>, streams
 /** Connects the sockets for copies of the output. */
 function attachCopies(child: ChildProcess, copies: OutputCopies): void {
   const stdio: readonly unknown[] = child.stdio ?? [];
-  const sockets = stdio.slice(4, 4 + COPY_SOCKETS.length).filter((one) => one instanceof Duplex);
+  const sockets = stdio.slice(4, 4 + COPY_SOCKETS.length).filter((stream) => stream instanceof Duplex);
   for (const [index, socket] of sockets.entries()) {
     const reader = new CopyReader((chunk, lost) => copies.onCopy(chunk, index === 0 ? 1 : 2, lost));
     socket.on("data", (chunk: Buffer) => reader.consume(chunk));
@@ -175,7 +175,7 @@ function waitForExit(child: ChildProcess, binary: string): Promise<GuardianExit>
     child.once("exit", (code) => resolve({ code: code ?? undefined }));
     child.on("error", (cause) => {
       if (child.pid !== undefined) return; // a signal could not be sent
-      const why = explainUnstartable(binary) ?? formatError(cause);
+      const why = explainUnstartable(binary) ?? getErrorMessage(cause);
       const message = `cannot start the guardian ${binary}: ${why}; no command is run without it`;
       resolve({ code: undefined, failure: new SignalboxError(EXIT.config, message, { cause }) });
     });
@@ -190,9 +190,7 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-const formatError = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
-/** A header: number of bytes that follow, and of bytes that were left out before them. */
+/** Length of a header: the number of bytes that follow, and of those that were left out before them. */
 const HEADER_BYTES = 8;
 
 /** Reads the frames of a relay, as in output-copies.c. */
@@ -202,7 +200,7 @@ export class CopyReader {
   /** Bytes of the frame that are still to come. */
   #left = 0;
 
-  /** @param onCopy  receives parts of frames as they arrive, and what was left out before them */
+  /** @param onCopy  receives parts of frames as they arrive, and the number of bytes left out before them */
   constructor(onCopy: (chunk: Buffer, lost: number) => void) {
     this.#onCopy = onCopy;
   }
@@ -249,8 +247,8 @@ export interface Guardian {
   /** Sets the process id of the inner guardian. */
   setInnerPid(inner: number): void;
   /**
-   * Wakes stopped guardians: a stopped guardian keeps no deadline.
-   * @param isRoutine  nothing depends on it now: their deadlines have just been extended
+   * Wakes stopped guardians: a stopped guardian enforces no deadline.
+   * @param isRoutine  not urgent: the deadlines have just been extended
    */
   wake(isRoutine?: boolean): void;
   /** Kills both guardians. Use it for stopped or frozen ones, which cannot receive frames. */

@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 
-/** The variable in which the launcher describes what its caller has left for the command (guardian/inherited.h). */
+/** The variable in which the launcher describes what its caller passes on to the command (guardian/inherited.h). */
 export const INHERITED_VARIABLE = "SIGNALBOX_INHERITED";
 
-/** What a command gets from the caller besides the standard streams. */
+/** Descriptors and ignored signals that a command gets from the caller, besides the standard streams. */
 export interface Inherited {
   /** The words of the launcher, which the guardian reads too. */
   words: readonly string[];
@@ -14,8 +14,8 @@ export interface Inherited {
 }
 
 /**
- * Parses a description. An unknown word is left out: a later launcher may say more. A text for another process, whose
- * environment was passed on, describes nothing.
+ * Parses a description. Ignores unknown words, which a later launcher may write, and a text that was written for another
+ * process, from which this one has inherited the variable.
  */
 export function parseInherited(text = "", pid = process.pid): Inherited {
   const all = text.split(" ");

@@ -94,7 +94,7 @@ function createUnfitGuardianError(code: number | undefined): SignalboxError {
   return new SignalboxError(EXIT.config, message);
 }
 
-/** How much later than the guardian the runner acts, ms: the guardian needs some time to kill. */
+/** Delay after which the runner acts if the guardian has not, ms: the guardian needs some time to kill. */
 const PATIENCE = 250;
 /** Time after which a guardian without an answer counts as stopped, ms. */
 const ANSWERS_WITHIN = 500;
@@ -136,7 +136,7 @@ export class GuardianWatchdog {
     this.#hasAnswered = true;
   }
 
-  /** Call it when no process is left, or none is to be ended any more. */
+  /** Call it when no process is left, or when the remaining ones may continue. */
   stop(): void {
     this.#isOver = true;
     this.#round.abort(OVER);
@@ -388,7 +388,7 @@ export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand 
   /** Settles all open promises: the outer guardian and the socket have ended. */
   async #handleGuardianExit({ code, failure }: GuardianExit): Promise<void> {
     this.#watchdog.stop();
-    // An error costs more than all else here, and after a normal end nobody would receive it.
+    // Creating an error takes longer than everything else here, and after a normal end no caller would receive it.
     const lost =
       this.#hasStarted && code === GUARDIAN_EXIT.gone ? undefined : this.#explainLoss(code, failure);
     this.#ready.reject(lost);

@@ -21,16 +21,22 @@ interface OrphanCriteria {
   startTimes: ProcessStartTimes;
   /** The command's cgroup. */
   cgroup: CommandCgroup;
-  /** The only user whose processes may be killed: the rest comes from a client. Undefined: any that can be killed. */
+  /** The only user whose processes may be killed, because the other criteria come from a client. Undefined: any user. */
   owner: number | undefined;
 }
 
-/** Pause between two looks, ms. It grows while there are processes, which may be unable to die. */
+/** Pause between two scans, ms. It grows while processes are found, which may be unable to die. */
 const PAUSE_MS = 20;
 const PAUSE_MAX_MS = 250;
-/** A process in the middle of its exec shows no environment, so a few looks without results are weak proof. */
-const QUIET_LOOKS = 10;
-/** What a look counts in which a process ended before it could be examined: it may have been the command's, and have forked. */
+/**
+ * Number of scans without results. A process in the middle of its exec shows no environment, so a few scans prove
+ * little.
+ */
+const QUIET_SCANS = 10;
+/**
+ * Weight of a scan in which a process ended before it could be examined: it may have been the command's, and have
+ * forked.
+ */
 const INCOMPLETE = 0.2;
 
 /**
@@ -41,7 +47,7 @@ const INCOMPLETE = 0.2;
  */
 export async function killOrphans(mark: OrphanCriteria, sleep: (ms: number) => Promise<void>): Promise<void> {
   let pause = PAUSE_MS;
-  for (let quiet = 0; quiet < QUIET_LOOKS; ) {
+  for (let quiet = 0; quiet < QUIET_SCANS; ) {
     mark.cgroup.kill();
     const { found, isComplete } = killFound(mark);
     if (found > 0) quiet = 0;
@@ -101,7 +107,7 @@ function killGroup({ group }: ProcessStatus): void {
 
 /**
  * Kills a process if its id is still its own, and it still belongs to the owner. Process 1 is never a command's, and all
- * others descend from it: a wrong report must not end the machine.
+ * others descend from it: a wrong report must not bring the machine down.
  * @returns false when it has ended, or must not be killed
  */
 function killProcess(status: ProcessStatus, owner: number | undefined): boolean {
@@ -112,7 +118,10 @@ function killProcess(status: ProcessStatus, owner: number | undefined): boolean 
 
 let addon: ReturnType<typeof loadAddon> | undefined;
 
-/** Loads the addon when a process is first signalled, which most runs never do. Without it, ids are checked as well as they can be. */
+/**
+ * Loads the addon when a process is first signalled, which most runs never do. Without it, ids are checked as well as
+ * possible.
+ */
 function loadProcessAddon(): ReturnType<typeof loadAddon> {
   try {
     addon ??= loadAddon();
@@ -123,9 +132,9 @@ function loadProcessAddon(): ReturnType<typeof loadAddon> {
 }
 
 /**
- * Signals a process that was seen earlier, and no other one that has its id by now: a pidfd is opened first, and then it is
- * examined. Before Linux 5.3, microseconds remain between the examination and the signal.
- * @param isMeant  what must still hold
+ * Signals a process that was seen earlier, but never another one that has its id by now: opens a pidfd, and then examines
+ * the process. Before Linux 5.3, microseconds remain between the examination and the signal.
+ * @param isMeant  a condition that must still hold
  * @returns false when it has ended, or must not be signalled
  */
 export function signalProcess(
@@ -141,7 +150,7 @@ export function signalProcess(
     if (opened >= 0 && signal !== undefined) signal(opened, constants.signals[name]);
     else process.kill(pid, name);
   } catch {
-    // ended meanwhile, or owned by another user: the next look shows it
+    // ended meanwhile, or owned by another user: the next scan shows it
   } finally {
     if (opened >= 0) closeSync(opened);
   }

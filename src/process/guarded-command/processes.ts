@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** A process as /proc shows it. */
 export interface ProcessStatus {
   pid: number;
-  /** Its name, which it can change: at most 15 bytes. */
+  /** Its name, at most 15 bytes. The process can change it. */
   name: string;
   parent: number;
   /** Its process group. */

@@ -138,7 +138,7 @@ export class FrameReader {
     for (let frame = this.#readFirst(); frame !== undefined; frame = this.#readFirst()) {
       frames.push(frame);
       const used = FRAME_BYTES + frame.block.length;
-      // An empty part of a buffer would keep all of it: 64 KiB for every command that waits.
+      // An empty view would keep the whole buffer in memory: 64 KiB for every command that waits.
       this.#rest = used === this.#rest.length ? EMPTY : this.#rest.subarray(used);
     }
     return frames;

@@ -61,7 +61,7 @@ static void remove_abandoned(int home, const char *name) {
   int dir = openat(home, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir < 0) return;
   if (has_members(dir) && fgetxattr(dir, SPARED, &spared, 1) < 0) kill_members(dir);
-  abandoned_cgroups_remove(dir); /* of nested runs */
+  abandoned_cgroups_remove(dir); /* those of nested runs */
   close(dir);
   unlinkat(home, name, AT_REMOVEDIR); /* fails while killed processes are still ending; the next run removes it */
 }

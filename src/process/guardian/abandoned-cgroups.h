@@ -1,12 +1,12 @@
 /*
- * Cleans up cgroups that earlier runs have left next to the current one: an empty directory when all processes of a run
- * were killed at once, or a cgroup whose command runs without a guardian.
+ * Cleans up cgroups that earlier runs have left next to the current one: empty directories, if all processes of a run
+ * were killed at once, and cgroups whose commands run without a guardian.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* Writes a cgroup name for the calling process, from which others can check whether the process lives. */
+/* Writes a cgroup name for the calling process. The name lets other processes check whether the process is alive. */
 void abandoned_cgroups_make_name(char *name, size_t size);
 
 /* Marks a cgroup whose processes were left running on purpose. */

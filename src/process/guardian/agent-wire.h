@@ -1,8 +1,8 @@
 /*
- * What an agent and a launched command say to each other besides wire.h, in the same frames. A launcher opens the
- * connection; its guardians go on with it.
+ * The frames between an agent and a launched command, in addition to those of wire.h. A launcher opens the connection, and
+ * its guardians continue to use it.
  *
- * Launcher and inner guardian have a control socket, which keeps the limits of messages. The launcher sends SIGNAL; the
+ * Launcher and inner guardian have a control socket, which preserves message boundaries. The launcher sends SIGNAL; the
  * guardian sends WRITE, PLACE, EXITED, and CONNECTION with a descriptor.
  */
 #pragma once
@@ -10,7 +10,7 @@
 enum {
   AGENT_WIRE_VERSION = 1,
   NOTE_MAX = 4096,   /* maximum length of a note */
-  NOTE_RETRY_MAX = 24 * 60 * 60 * 1000, /* ms; a NOTE that gives more means this */
+  NOTE_RETRY_MAX = 24 * 60 * 60 * 1000, /* ms; a larger value in a NOTE counts as this */
   LATER_KINDS = 166, /* kinds from here on belong to later versions and are ignored */
 };
 
@@ -34,7 +34,7 @@ enum {
   DECLINED = 161, /* block = reason, UTF-8 */
   NOTE = 162,     /* block = text for CALL_NOTE; a = ms for which a waiting launcher tries to connect again */
   WRITE = 163,    /* a = 1 or 2, the launcher's standard output or error; block = bytes */
-  GUARD = 164,    /* fork the guardians; all later bytes are for the inner one */
+  GUARD = 164,    /* fork the guardians; all later bytes are for the inner guardian */
   END = 165,      /* a = exit code */
 };
 

@@ -45,8 +45,8 @@ static int contains_self(int dir) {
 }
 
 /*
- * Opens the directory of the guardian's own cgroup and writes its path. Returns -1 when no directory is certain to be
- * the own cgroup: in a container, the mounted tree may be another part of the hierarchy.
+ * Opens the directory of the guardian's cgroup and writes its path. Returns -1 when no directory is certain to be that
+ * cgroup: in a container, the mounted tree may be another part of the hierarchy.
  */
 static int open_own_cgroup(void) {
   static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -71,7 +71,7 @@ static void close_cgroup(void) {
   path[0] = '\0';
 }
 
-/* Fails while a process lives in the cgroup. First removes the cgroups that nested runs have left in it. */
+/* Fails while a process is alive in the cgroup. Removes the cgroups that nested runs have left in it. */
 void cgroup_remove(void) {
   if (home == NONE || !name[0] || unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
   abandoned_cgroups_remove(dir);
@@ -102,7 +102,7 @@ int cgroup_is_open(void) { return dir != NONE; }
 const char *cgroup_path(void) { return path; }
 
 /*
- * Uses clone3(2), so that the command is in its cgroup from its first instruction on, without the wait of a later move.
+ * Uses clone3(2), so that the command is in its cgroup from its first instruction. Moving it later would take longer.
  */
 static pid_t fork_into(int cgroup) {
   struct {
@@ -129,8 +129,8 @@ static ssize_t read_file(const char *file, char *text, size_t size) {
 }
 
 /*
- * A process that was just reaped may still count as populating its cgroup, but is no longer listed. In that case only
- * cgroups below, which are links to the directory, can contain processes.
+ * A process that was just reaped may still count as populating its cgroup, but is no longer listed. Then only child
+ * cgroups, which add links to the directory, can contain processes.
  */
 int cgroup_has_processes(void) {
   char text[256];

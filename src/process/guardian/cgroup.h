@@ -7,10 +7,10 @@
 
 #include <sys/types.h>
 
-/* Creates the cgroup as a child of the guardian's own. Also removes what earlier runs have left there. */
+/* Creates the cgroup as a child of the guardian's. Also removes the cgroups that earlier runs have left there. */
 void cgroup_open(void);
 
-/* Forks into the cgroup. Without one, or when the kernel refuses, only forks. */
+/* Forks into the cgroup. Without one, or if the kernel refuses, forks as usual. */
 pid_t cgroup_fork(void);
 
 /* Whether there is a cgroup. */
@@ -19,7 +19,7 @@ int cgroup_is_open(void);
 /* The path of the cgroup; "" without one. */
 const char *cgroup_path(void);
 
-/* Whether a process lives in the cgroup or in a cgroup below it. */
+/* Whether a process is alive in the cgroup or below it. */
 int cgroup_has_processes(void);
 
 /* Calls `each` for every process in the cgroup. */

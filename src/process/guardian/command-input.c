@@ -14,7 +14,7 @@ struct pieces {
 
 static struct pieces words, entries;
 
-/* More than any kernel accepts, so that a command line that is too long fails in the exec, with the kernel's error. */
+/* More than any kernel accepts: a command line that is too long fails in the exec, with the kernel's error. */
 enum { LONGEST = 16 * 1024 * 1024 };
 
 /* Appends a piece. A piece that cannot be stored sets the fault. */

@@ -1,6 +1,6 @@
 /*
- * What the command receives from the runner: its words, which never appear in a guardian's own argument list, and the
- * entries that its environment has in addition to or instead of the guardian's own. The runner passes text through the
+ * What the command receives from the runner: its words, which never appear in a guardian's argument list, and the
+ * entries that its environment has in addition to or instead of the guardian's. The runner passes text through the
  * guardian's environment; entries that are not valid UTF-8 arrive here unchanged.
  */
 #pragma once
@@ -14,7 +14,7 @@ void words_add(const unsigned char *piece, uint32_t length);
 /* Returns the words as an argument list, or NULL with errno when there are none or too many to store. */
 char **words_list(void);
 
-/* Frees the words, which the command has received. */
+/* Frees the words after the command has received them. */
 void words_free(char **list);
 
 /* Appends a piece of the entries, each "NAME=value" and a NUL, or "NAME" and a NUL to remove the variable. */

@@ -19,16 +19,16 @@ static struct {
   pid_t first; /* the first process, 0 before START */
   int alive;   /* the first process is not reaped: its pid is still valid */
   int failed;  /* the exec failed */
-} c = {.outcome = -1};
+} command = {.outcome = -1};
 
-int command_was_started(void) { return c.first != 0; }
+int command_was_started(void) { return command.first != 0; }
 
-int command_is_running(void) { return c.alive; }
+int command_is_running(void) { return command.alive; }
 
-int command_exec_outcome(void) { return c.outcome; }
+int command_exec_outcome(void) { return command.outcome; }
 
 static int find_refusal(int is_lost) {
-  if (c.first) return ALREADY_STARTED;
+  if (command.first) return ALREADY_STARTED;
   if (!deadline_is_armed()) return UNARMED;
   return is_lost || deadline_has_passed() ? TOO_LATE : 0;
 }
@@ -41,23 +41,23 @@ void command_start(int is_lost, const unsigned char *block, uint32_t length) {
   }
   errno = environment_fault();
   char **words = errno ? NULL : words_list();
-  pid_t pid = words ? launch(words, (const char *)block, length, &c.outcome) : -1;
+  pid_t pid = words ? launch(words, (const char *)block, length, &command.outcome) : -1;
   if (pid < 0) {
     send_news(FAILED, errno, 0);
-    c.outcome = -1;
+    command.outcome = -1;
     deadline_cancel(); /* as after a failed exec: GONE follows */
     return;
   }
   words_free(words);
-  c.first = pid;
-  c.alive = 1;
+  command.first = pid;
+  command.alive = 1;
   deadline_start();
   drop_stdio();
   inherited_close();
   if (chdir("/") < 0) errno = 0; /* keeps no file system busy; best effort */
 }
 
-/* Whether a terminal sends a signal to the whole group. SIGTERM and SIGCONT are meant for the whole command too. */
+/* Whether a signal is meant for the whole group: those that a terminal sends to it, SIGTERM and SIGCONT. */
 static int is_for_group(int64_t sig) {
   static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT};
   for (size_t i = 0; i < sizeof SIGNALS / sizeof *SIGNALS; i++)
@@ -67,25 +67,25 @@ static int is_for_group(int64_t sig) {
 
 /* After the first process is reaped, its pid may belong to another process, so nothing is signalled. */
 int command_signal(int64_t sig) {
-  if (!c.alive || sig < 1 || sig >= NSIG) return 0;
+  if (!command.alive || sig < 1 || sig >= NSIG) return 0;
   int whole = is_for_group(sig);
-  if (!whole || kill(-c.first, (int)sig) < 0) kill(c.first, (int)sig);
+  if (!whole || kill(-command.first, (int)sig) < 0) kill(command.first, (int)sig);
   return 1;
 }
 
 void command_read_outcome(void) {
   int error;
-  ssize_t n = read(c.outcome, &error, sizeof error);
-  close(c.outcome);
-  c.outcome = -1;
-  c.failed = n == (ssize_t)sizeof error;
-  if (c.failed) send_news(FAILED, error, 0);
-  else send_news(STARTED, c.first, 0);
+  ssize_t n = read(command.outcome, &error, sizeof error);
+  close(command.outcome);
+  command.outcome = -1;
+  command.failed = n == (ssize_t)sizeof error;
+  if (command.failed) send_news(FAILED, error, 0);
+  else send_news(STARTED, command.first, 0);
 }
 
 static void send_exit(int status, int leftovers) {
-  if (c.outcome >= 0) command_read_outcome(); /* a short command: keep the order of the events */
-  if (c.failed) return;
+  if (command.outcome >= 0) command_read_outcome(); /* a short command: keep the order of the events */
+  if (command.failed) return;
   if (leftovers && !is_terminating()) tree_scan();
   send_news(EXITED, status, (leftovers ? LEFTOVERS : 0) | (is_terminating() ? TERMINATED : 0));
 }
@@ -94,14 +94,14 @@ int command_reap(void) {
   int status, ended = 0, first_status = 0;
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-    if (pid != c.first) continue;
-    c.alive = 0;
+    if (pid != command.first) continue;
+    command.alive = 0;
     ended = 1;
     first_status = status;
   }
   int alone = pid < 0 && errno == ECHILD;
-  int others = alone && (c.first || is_terminating()) && tree_has_others();
+  int others = alone && (command.first || is_terminating()) && tree_has_others();
   if (ended) send_exit(first_status, !alone || others);
   if (others) deadline_schedule_check();
-  return alone && !others && (c.first || is_terminating());
+  return alone && !others && (command.first || is_terminating());
 }

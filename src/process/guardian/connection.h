@@ -1,6 +1,6 @@
 /*
- * The inner guardian's connection with its runner. That of Node lasts as long as its runner. An agent is restarted while
- * commands run: its connection ends, and the guardian opens another one, until the armed SIGKILL.
+ * The inner guardian's connection with its runner. A connection with Node lasts as long as the runner. An agent can be
+ * restarted while commands run: its connection ends, and the guardian opens another one, until the armed SIGKILL.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 /* How a guardian that was forked by a launcher reaches the agent again. */
 struct agent {
-  int control;          /* socket of the launcher: its end is the launcher's death */
+  int control;          /* socket of the launcher: it ends when the launcher dies */
   int (*connect)(void); /* opens another connection, without waiting. Returns -1 when there is no agent */
   const unsigned char *(*encode_call)(size_t *length); /* the frames that open it */
 };
@@ -35,7 +35,7 @@ int connection_is_closed(void);
 /* Reads all available data, see frames.h. */
 enum received connection_read(void);
 
-/* Closes an agent's connection that has ended. Another one is opened, by connection_resume. */
+/* Closes an agent's connection that has ended. connection_resume opens another one. */
 void connection_end(void);
 
 /* Whether the connection has ended, and no other one has replaced it. */
@@ -44,5 +44,5 @@ int connection_is_lost(void);
 /* When connection_resume must run next, INT64_MAX for never. */
 int64_t connection_next_try(void);
 
-/* Opens another connection if that is due. Returns whether one was just opened: it must get the news so far. */
+/* Opens another connection if that is due. Returns whether one was just opened: the events so far must be sent over it. */
 int connection_resume(void);

@@ -10,7 +10,7 @@ int64_t now(void);
 void deadline_arm(int64_t term_at, int64_t kill_at);
 int deadline_is_armed(void);
 
-/* Whether a command that is started now would have to be ended at once. */
+/* Whether a command started now would have to be ended at once. */
 int deadline_has_passed(void);
 
 /* Marks the command as started. Before this, a deadline that passes only refuses the start. */
@@ -21,7 +21,7 @@ void begin_termination(int64_t kill_at);
 int is_killing(void);
 int is_terminating(void);
 
-/* Marks the start as failed: no process is left to be ended, only GONE is still to be sent. */
+/* Marks the start as failed: there is no process to end, and only GONE remains to be sent. */
 void deadline_cancel(void);
 
 /* Schedules another check for a living process that is not a child: its end sends no signal. */

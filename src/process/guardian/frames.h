@@ -3,16 +3,16 @@
 
 #include "wire.h"
 
-/* Returns whether to go on with the next frame. */
+/* Returns whether to continue with the next frame. */
 typedef int frame_handler_t(const struct frame *frame, const unsigned char *block);
 
 /*
- * Allocates the memory for what was received. It is shared with processes that are forked later: what one of them has
- * read of a frame, the next reader of the connection has too. Returns 0, or -1 with errno.
+ * Allocates the buffer for received bytes. It is shared with processes that are forked later: if one of them has read a
+ * part of a frame, the next reader of the connection has that part too. Returns 0, or -1 with errno.
  */
 int frames_open(void);
 
-/* Forgets what was received: the next bytes come from another connection. */
+/* Discards received bytes: the next ones come from another connection. */
 void frames_forget(void);
 
 /* Converts a frame from host byte order to little endian, or back. */
@@ -41,5 +41,5 @@ enum received { OPEN, ENDED, INVALID };
  */
 enum received read_frames(int sock);
 
-/* Passes every complete frame to `handle`, in order, until it refuses to go on. */
+/* Passes every complete frame to `handle`, in order, until it returns 0. */
 void handle_frames(frame_handler_t *handle);

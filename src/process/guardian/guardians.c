@@ -1,12 +1,12 @@
 /*
- * There are two guardians in a row, because a guardian can be killed too:
+ * There are two nested guardians, because a guardian can be killed too:
  *
  *   runner ── outer ── inner ── CMD ── ...
  *
  * Both are child subreapers. The inner one is CMD's parent, holds the socket and does the work. If it is killed, its
  * descendants become children of the outer one, which kills them. If the outer one is killed, the inner one detects the
- * end of its pipe, and kills. If both are killed, CMD's first process dies by PDEATHSIG (not a
- * setuid or setgid program, whose exec clears it) and the runner kills the rest.
+ * end of its pipe, and kills. If both are killed, CMD's first process dies by PDEATHSIG (unless it is a
+ * setuid or setgid program, whose exec clears it), and the runner kills the rest.
  * If all three are killed at once, processes may remain; with a cgroup, the next guardian there kills them
  * (abandoned-cgroups.c).
  * A stopped guardian is woken: by the runner, by the other guardian, or, when its parent dies, by the kernel.
@@ -37,7 +37,7 @@ static int fail(const char *what) {
   return EXIT_SETUP;
 }
 
-/* Guardians end by SIGKILL or by their own decision: a stray `kill` must not end the guardian and leave CMD running. */
+/* Guardians end only by SIGKILL or by their own decision: a stray `kill` must not end a guardian and leave CMD running. */
 static void block_signals(void) {
   sigset_t all;
   signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, it would reap children automatically */
@@ -64,7 +64,7 @@ static int supervise_inner(pid_t inner) {
     int status;
     pid_t pid = waitpid(-1, &status, WUNTRACED);
     if (pid < 0 && errno == EINTR) continue;
-    if (pid == inner && WIFSTOPPED(status)) { /* a stopped guardian keeps no deadline */
+    if (pid == inner && WIFSTOPPED(status)) { /* a stopped guardian enforces no deadline */
       kill(inner, SIGCONT);
       continue;
     }
@@ -93,7 +93,7 @@ static int run_outer_guardian(pid_t inner, int sock, const struct agent *agent) 
   if (agent) close(agent->control);
   drop_stdio();
   inherited_close();
-  if (chdir("/") < 0) errno = 0; /* best effort, as in the inner one */
+  if (chdir("/") < 0) errno = 0; /* best effort, as in the inner guardian */
   return supervise_inner(inner);
 }
 

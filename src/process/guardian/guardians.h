@@ -1,4 +1,4 @@
-/* Two guardians in a row, the inner one a child of the outer one. */
+/* Two nested guardians: the inner one is a child of the outer one. */
 #pragma once
 
 #include "connection.h"

@@ -32,7 +32,7 @@ int inherited_is_ignored(int sig) {
 static char *end;
 static size_t space;
 
-/* Words for which there is no space are left out: thousands of descriptors are a leak of the caller. */
+/* Leaves out words for which there is no space: a caller with thousands of descriptors leaks them. */
 static void describe(const char *name, int number) {
   int length = snprintf(end, space, "%s=%d ", name, number);
   if (length <= 0 || (size_t)length >= space) {
@@ -43,7 +43,7 @@ static void describe(const char *name, int number) {
   space -= (size_t)length;
 }
 
-/* The caller may have opened more before it set its limit. No process can open such a number again. */
+/* Skips descriptors above the limit, which the caller opened before it set the limit: no process can open that number again. */
 static void describe_descriptor(int fd) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_max) describe("fd", fd);
@@ -74,7 +74,7 @@ static int is_wanted(char **words, int number) {
   return 0;
 }
 
-/* Moves a descriptor to a number from `first` on that no word names. Returns the number, or -1 with errno. */
+/* Moves a descriptor to a number of at least `first` that no word names. Returns the number, or -1 with errno. */
 static int move_away(int fd, char **words, int first) {
   while (is_wanted(words, first)) first++;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, first);
@@ -115,6 +115,6 @@ int inherited_take(char **words, int first, int *sock) {
     else if (sscanf(*word, "ignore=%d", &sig) == 1) signal(sig, SIG_IGN);
   }
   first_other = first + count;
-  inherited_each_descriptor(close_other); /* Node passes on some that it was not asked for: it marks only the first ones */
+  inherited_each_descriptor(close_other); /* Node also passes on others: at its start it marks only the first descriptors as close-on-exec */
   return count == 0 ? 0 : take_descriptors(words, count, first, sock);
 }

@@ -6,24 +6,24 @@
 
 #include <stddef.h>
 
-/* Calls `each` for every descriptor above 2 that an exec keeps open. All descriptors of signalbox are closed by one. */
+/* Calls `each` for every descriptor above 2 that an exec keeps open. An exec closes all descriptors of signalbox itself. */
 void inherited_each_descriptor(void each(int fd));
 
-/* Closes them: no guardian keeps a pipe or a lock of the caller open. */
+/* Closes these descriptors, so that no guardian keeps a pipe or a lock of the caller open. */
 void inherited_close(void);
 
-/* Whether the caller ignores a signal. SIGCHLD is not passed on: who ignores it cannot wait for a child. */
+/* Whether the caller ignores a signal. Never true for SIGCHLD: a command that inherits it as ignored cannot wait for children. */
 int inherited_is_ignored(int sig);
 
 /*
  * Writes "pid=PROCESS", then "fd=NUMBER" for each descriptor and "ignore=SIGNAL" for each signal, separated by blanks. Writes
- * nothing if there is neither. The text holds for this process only: another process that finds it in its environment ignores it.
+ * an empty text if there is neither. The text is for this process only: others that inherit the variable ignore it.
  */
 void inherited_describe(char *text, size_t size);
 
 /*
- * Takes the same words as arguments, for a guardian that Node has started: Node has reset the signals, and passes the
- * descriptors in this order as numbers from `first` on. Moves them to their numbers, and *sock to a number that is free.
+ * Takes the same words as arguments, for a guardian that Node has started. Node has reset the signals, and passes the
+ * descriptors in this order as `first` and the numbers after it. Moves them to their own numbers, and *sock to a free one.
  * Returns 0, or -1 with errno.
  */
 int inherited_take(char **words, int first, int *sock);

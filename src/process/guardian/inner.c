@@ -19,48 +19,48 @@
 #include "news.h"
 
 #define SECOND 1000000000LL
-#define RELEASE_WITHIN (10 * SECOND) /* of an agent, after GONE; one that is frozen for longer hears from the launcher */
+#define RELEASE_WITHIN (10 * SECOND) /* limit for an agent after GONE; if it is frozen for longer, the launcher reports the end */
 
 static struct {
   int lifeline, timer, children;
   int orphaned;    /* the runner is gone */
   int released;    /* the runner has sent RELEASE */
   int64_t gone_at; /* when GONE was sent; 0: processes may be left */
-} g;
+} guardian;
 
 static int64_t min_instant(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max_instant(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* When a guardian that an agent does not release ends anyway: there is nothing more that the agent could prevent. */
+/* When a guardian ends that an agent has not released: nothing is left to guard. */
 static int64_t leave_at(void) {
   int64_t horizon = deadline_kill_at();
-  if (!g.gone_at || !connection_has_agent()) return INT64_MAX;
+  if (!guardian.gone_at || !connection_has_agent()) return INT64_MAX;
   if (horizon == INT64_MAX) horizon = 0; /* never armed */
-  return connection_socket() < 0 ? max_instant(horizon, 1) : max_instant(horizon, g.gone_at + RELEASE_WITHIN);
+  return connection_socket() < 0 ? max_instant(horizon, 1) : max_instant(horizon, guardian.gone_at + RELEASE_WITHIN);
 }
 
 static void set_timer(void) {
-  int64_t at = min_instant(g.gone_at ? leave_at() : next_timer(), connection_next_try());
+  int64_t at = min_instant(guardian.gone_at ? leave_at() : next_timer(), connection_next_try());
   struct itimerspec spec = {0};
   if (at != INT64_MAX) {
     if (at < 1) at = 1; /* zero would disarm it */
     spec.it_value.tv_sec = at / SECOND;
     spec.it_value.tv_nsec = at % SECOND;
   }
-  timerfd_settime(g.timer, TFD_TIMER_ABSTIME, &spec, NULL);
+  timerfd_settime(guardian.timer, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
 /* Does not exit while the command runs or once its termination has begun. */
 static void release(void) {
-  g.released = 1;
+  guardian.released = 1;
   if (command_is_running() || is_terminating()) return;
   cgroup_release_processes();
   _exit(EXIT_RELEASED);
 }
 
 static void handle_other_request(const struct frame *f, const unsigned char *block) {
-  /* Unknown frame, so not a matching runner: treat it as lost. An agent that dismisses the command is as lost. */
-  if (handle_agent_request(f, block) != HANDLED) g.orphaned = 1;
+  /* An unknown frame means a runner of another version: treat it as lost, like an agent that dismisses the command. */
+  if (handle_agent_request(f, block) != HANDLED) guardian.orphaned = 1;
 }
 
 static int handle_request(const struct frame *f, const unsigned char *block) {
@@ -75,7 +75,7 @@ static int handle_request(const struct frame *f, const unsigned char *block) {
       environment_add(block, f->length);
       break;
     case START:
-      command_start(g.orphaned || connection_is_closed(), block, f->length);
+      command_start(guardian.orphaned || connection_is_closed(), block, f->length);
       break;
     case SIGNAL:
       command_signal(f->a);
@@ -96,7 +96,7 @@ static int handle_request(const struct frame *f, const unsigned char *block) {
 }
 
 static int handle_release_only(const struct frame *f, const unsigned char *block) {
-  if (f->kind == RELEASE) g.released = 1;
+  if (f->kind == RELEASE) guardian.released = 1;
   else if (connection_has_agent() && f->kind > ENVIRONMENT) handle_other_request(f, block);
   return 1;
 }
@@ -107,12 +107,12 @@ static int handle_release_only(const struct frame *f, const unsigned char *block
 static void read_requests(frame_handler_t *handle) {
   enum received state = connection_read();
   int is_lost = state == INVALID || (state == ENDED && !connection_has_agent());
-  if (is_lost) g.orphaned = 1;
+  if (is_lost) guardian.orphaned = 1;
   handle_frames(handle);
   if (state == ENDED && !is_lost) connection_end();
 }
 
-/* Signals that end nothing mean nothing to the agent. */
+/* Reports signals to the agent, except those that end no process. */
 static void pass_signal(int64_t sig) {
   int is_passed = command_signal(sig);
   if (sig == SIGTSTP || sig == SIGCONT || sig == SIGWINCH) return;
@@ -123,12 +123,12 @@ static int open_all(int sock, const struct agent *agent, int lifeline) {
   sigset_t chld;
   sigemptyset(&chld);
   sigaddset(&chld, SIGCHLD);
-  g.lifeline = lifeline;
-  g.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-  g.children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+  guardian.lifeline = lifeline;
+  guardian.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  guardian.children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
   connection_open(sock, agent);
   control_open(agent ? agent->control : -1);
-  return g.timer < 0 || g.children < 0 ? -1 : frames_open();
+  return guardian.timer < 0 || guardian.children < 0 ? -1 : frames_open();
 }
 
 static void drain(int fd) {
@@ -137,40 +137,40 @@ static void drain(int fd) {
 }
 
 static struct pollfd poll_connection(void) {
-  return g.orphaned ? (struct pollfd){.fd = -1} : connection_poll();
+  return guardian.orphaned ? (struct pollfd){.fd = -1} : connection_poll();
 }
 
-/* An agent's connection has ended while there was nothing to guard: the launcher can go on with another agent. */
+/* Whether an agent's connection has ended before there was anything to guard: the launcher can try another agent. */
 static int has_nothing_to_guard(void) {
   return connection_is_lost() && !command_was_started() && !is_terminating();
 }
 
 static void resume_connection(void) {
-  if (!g.orphaned && !has_nothing_to_guard() && connection_resume()) repeat_news();
+  if (!guardian.orphaned && !has_nothing_to_guard() && connection_resume()) repeat_news();
 }
 
 /* Waits for an event once, and handles it. */
 static void guard(void) {
   struct pollfd on[] = {
       poll_connection(),
-      {.fd = is_killing() ? -1 : g.lifeline, .events = POLLIN},
-      {.fd = g.timer, .events = POLLIN},
-      {.fd = g.children, .events = POLLIN},
+      {.fd = is_killing() ? -1 : guardian.lifeline, .events = POLLIN},
+      {.fd = guardian.timer, .events = POLLIN},
+      {.fd = guardian.children, .events = POLLIN},
       {.fd = command_exec_outcome(), .events = POLLIN},
       control_poll(),
   };
   set_timer();
   if (poll(on, sizeof on / sizeof *on, -1) < 0) return;
-  drain(g.timer);
-  drain(g.children);
+  drain(guardian.timer);
+  drain(guardian.children);
   enforce_deadlines(); /* before the runner's frames: a frozen runner may have sent its START long ago */
   if (on[4].revents) command_read_outcome();
   if (on[0].revents & ~POLLOUT) read_requests(handle_request);
   if (on[5].revents && !control_read(pass_signal)) begin_killing();
-  if (on[1].revents || g.orphaned) begin_killing();
+  if (on[1].revents || guardian.orphaned) begin_killing();
   resume_connection();
   enforce_deadlines();
-  if (!g.orphaned) send_seen_processes();
+  if (!guardian.orphaned) send_seen_processes();
 }
 
 /*
@@ -178,17 +178,17 @@ static void guard(void) {
  * would fail without a reader, and events that the runner has not read would be lost with the socket.
  */
 static void wait_for_release(void) {
-  while (!g.orphaned && !g.released && now() < leave_at()) {
+  while (!guardian.orphaned && !guardian.released && now() < leave_at()) {
     struct pollfd on[] = {
         connection_poll(),
-        {.fd = g.lifeline, .events = POLLIN},
-        {.fd = g.timer, .events = POLLIN},
+        {.fd = guardian.lifeline, .events = POLLIN},
+        {.fd = guardian.timer, .events = POLLIN},
         control_poll(),
     };
     set_timer();
     if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
     if (on[1].revents) return;
-    drain(g.timer);
+    drain(guardian.timer);
     if (on[0].revents & ~POLLOUT) read_requests(handle_release_only);
     if (on[3].revents) control_read(pass_signal);
     resume_connection();
@@ -198,8 +198,8 @@ static void wait_for_release(void) {
 int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
   if (open_all(sock, agent, lifeline) < 0) return EXIT_SETUP;
   send_hello();
-  if (agent) read_requests(handle_request); /* what the launcher has read already */
-  if (g.orphaned) begin_killing();
+  if (agent) read_requests(handle_request); /* frames that the launcher has already read */
+  if (guardian.orphaned) begin_killing();
   do {
     if (has_nothing_to_guard()) {
       cgroup_remove();
@@ -207,7 +207,7 @@ int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
     }
     guard();
   } while (!command_reap());
-  g.gone_at = now();
+  guardian.gone_at = now();
   send_news(GONE, 0, 0);
   wait_for_release();
   cgroup_remove();

@@ -61,7 +61,7 @@ static void unblock_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Sockets that systemd passes on are for the process that it has started: here, for the command. See sd_listen_fds(3). */
+/* systemd addresses its sockets to the runner, which it has started. Readdresses them to the command. See sd_listen_fds(3). */
 static void take_over_sockets(void) {
   const char *listener = getenv("LISTEN_PID");
   char own[16];
@@ -74,9 +74,10 @@ static void take_over_sockets(void) {
 /*
  * Turns the child into the command; returns only on failure.
  *
- * PDEATHSIG covers the one case in which no guardian is left to act; the exec of a setuid or setgid program clears it. It is set before the check of the parent, so that
- * a parent that dies in between is noticed in either case. execvp(3) searches the command's PATH, and runs a script
- * without "#!" with /bin/sh, as env(1), nohup(1) and timeout(1) do: a crontab line keeps its meaning under signalbox.
+ * PDEATHSIG covers the case that no guardian is left to act; the exec of a setuid or setgid program clears it. It is set
+ * before the check of the parent, so that the death of the parent is noticed whenever it happens. execvp(3) searches the
+ * command's PATH, and runs a script without "#!" with /bin/sh, as env(1), nohup(1) and timeout(1) do: a crontab line keeps
+ * its meaning under signalbox.
  */
 static void exec_command(char **argv, char *extra, size_t length, pid_t guardian) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

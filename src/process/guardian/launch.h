@@ -7,12 +7,12 @@
 /* Leaves commands in the process group of the guardian, which is that of its caller. */
 void launch_in_own_group(void);
 
-/* Notes the process that the caller has started: the parent of the calling one. */
+/* Stores the runner's process id: that of the parent of the calling process. */
 void note_runner(void);
 
 /*
- * Protects the guardian, as far as the system allows: it is killed last when memory runs out, and gets a high processor
- * priority, so that it can still end a command that overloads the machine. The command gets the previous values back.
+ * Protects the guardian as far as the system allows: when memory runs out, it is killed last, and it gets a high processor
+ * priority, so that it can end a command that overloads the machine. The command gets the previous values.
  */
 void raise_priority(void);
 

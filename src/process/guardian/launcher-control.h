@@ -10,7 +10,7 @@ void control_open(int sock);
 
 struct pollfd control_poll(void);
 
-/* Sends a frame with its block. Dropped when the launcher does not read. */
+/* Sends a frame with its block. Drops it if the launcher does not read. */
 void control_send(struct frame f, const void *block);
 
 /* Passes the signals that the launcher has received to `handle`. Returns 0 when the launcher is dead. */

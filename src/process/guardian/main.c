@@ -1,9 +1,9 @@
 /*
  * signalbox's guardian, started by the runner with a socket as descriptor 3, over which it receives the command CMD. It
- * runs CMD when ordered, and ensures that no process of CMD lives on when the runner is killed, frozen or late. Neither
+ * runs CMD when ordered, and ensures that no process of CMD survives when the runner is killed, frozen or late. Neither
  * its name nor its arguments contain a word of CMD or of the runner, so that killing a job by its name does not kill
- * its guardians. Its arguments are "copies", which asks for copies of the output (output-copies.c), what the caller
- * has left for the command (inherited.c), and "foreground", which leaves the command in the guardian's process group.
+ * its guardians. Its arguments are "copies", which requests copies of the output (output-copies.c), the words for what
+ * the caller passes on (inherited.c), and "foreground", which leaves the command in the guardian's process group.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /*
- * A relay stands between the command and what the caller gave as its output: it writes everything there, and waits for
- * a slow reader as the command would. The runner gets a copy as frames of a header and bytes, but only as fast as it takes
- * them: the relay never waits for the runner, keeps a megabyte for it, and counts what it leaves out. When the runner closes its side, or is gone,
- * the relay passes on what is in the pipe, closes the socket, and goes on without copies until the last writer has ended.
- * If the reader is gone, the relay ends, and the command gets SIGPIPE as it would without it.
+ * A relay stands between the command and the output that the caller has given it: it writes everything there, and waits
+ * for a slow reader as the command would. The runner gets a copy, as frames of a header and bytes. The relay never waits
+ * for the runner: it buffers a megabyte, and counts the bytes that it leaves out. When the runner closes its side or is
+ * gone, the relay passes on what is in the pipe, closes the socket, and continues without copies until the last writer has
+ * ended. If the reader is gone, the relay ends, and the command gets SIGPIPE as it would without the relay.
  */
 #define _GNU_SOURCE
 #include "output-copies.h"
@@ -32,7 +32,7 @@ static struct {
   unsigned char bytes[CHUNK];
 } frame;
 static size_t frame_length, frame_sent;
-/* What the runner has not taken yet, behind the frame. */
+/* Bytes that the runner has not taken yet, after the frame. */
 static unsigned char backlog[BACKLOG];
 static size_t backlog_start, backlog_length;
 static uint32_t left_out;
@@ -63,7 +63,7 @@ static int send_copies(int copy) {
   }
 }
 
-/* If there is no place for more, the newest bytes count: those before them are left out. */
+/* If the backlog is full, drops it, because the newest bytes matter most. */
 static void add_copy(const void *bytes, size_t length) {
   if (backlog_start + backlog_length + length > BACKLOG) {
     if (backlog_length + length > BACKLOG) {
@@ -100,7 +100,7 @@ static int write_all(int out, const unsigned char *bytes, size_t length) {
 
 static void relay(int in, int out, int copy) {
   static unsigned char bytes[CHUNK];
-  int left = -1; /* bytes to pass on before the end that the runner has asked for */
+  int left = -1; /* bytes to pass on before the end that the runner has requested */
   for (;;) {
     if (copy >= 0 && left == 0) {
       close_copy(copy);
@@ -134,7 +134,7 @@ static void move_descriptor(int from, int to) {
   close(from);
 }
 
-/* Runs a relay. It keeps only its three descriptors: any other would keep something open that must end. */
+/* Runs a relay. It closes all descriptors but its three: a pipe or socket that it kept open could not end. */
 static void run_relay(int in, int out, int copy) {
   sigset_t all;
   sigfillset(&all);
@@ -155,7 +155,7 @@ static void run_relay(int in, int out, int copy) {
   _exit(0);
 }
 
-/* Starts a relay as an orphan, so that the guardians do not have it as a descendant. */
+/* Starts a relay as an orphan, so that it is not a descendant of the guardians. */
 static int start_relay(int in, int out, int copy) {
   pid_t child = fork();
   if (child < 0) return -1;

@@ -1,12 +1,12 @@
 #ifndef OUTPUT_COPIES_H
 #define OUTPUT_COPIES_H
 
-/* The runner's sockets for copies of standard output and error, behind that of the guardian. */
+/* First of the two sockets for copies of standard output and error, after that of the guardian. */
 enum { COPIES_FD = 4 };
 
 /*
- * Puts a relay before standard output and one before standard error. Each passes on what it gets, and gives the runner a
- * copy. Call this before all else: the relays must not be descendants of the guardians, which end those.
+ * Puts a relay before standard output and one before standard error. Each passes on what it reads, and sends the runner a
+ * copy. Call this first: the relays must not be descendants of the guardians, which would end them.
  * Returns what failed, with errno, or NULL.
  */
 const char *copies_start(void);

@@ -21,7 +21,7 @@
 enum { STOP_MS = 20 }; /* limits the stopping of a fork bomb: the caller reaps, answers the runner, and repeats the call */
 
 static struct list now, before;
-static int owns_session; /* the session of the guardians contains no process of others */
+static int owns_session; /* the session of the guardians contains no processes of other programs */
 static int is_killing_tree;
 
 int tree_open(void) {
@@ -29,7 +29,7 @@ int tree_open(void) {
   return proc_open() < 0 ? -1 : seen_open();
 }
 
-/* Returns how far a process is below an ancestor: the guardian, or a strayed process. The bound ends a cyclic chain. */
+/* Returns how far a process is below an ancestor: the guardian, or (0) a member of the command. The bound ends a cyclic chain. */
 static int measure_depth_below(const struct proc *p, pid_t ancestor) {
   for (size_t depth = 1; depth <= now.count; depth++) {
     if (ancestor ? p->parent == ancestor : p->is_member) return (int)depth;
@@ -58,7 +58,7 @@ static int has_older_stranger(const struct proc *p) {
   return 0;
 }
 
-/* Finds the command's processes in groups of others. They have not descended from the guardian. Call it when all depths are known. */
+/* Marks the command's processes that are in groups of other programs and do not descend from the guardian. Needs all depths. */
 static void find_groups_of_others(void) {
   for (size_t i = 0; i < now.count; i++) {
     struct proc *p = &now.at[i];
@@ -94,7 +94,7 @@ void tree_scan(void) { scan(); }
 int tree_has_others(void) { return seen_has_living() || cgroup_has_processes(); }
 
 /*
- * Signals a process that a scan found, and no other one.
+ * Signals a process that a scan found, but never another one that has its pid by now.
  *
  * Direct children are safe: a dead child keeps its pid until it is reaped, and only command_reap does that. A
  * grandchild can be reaped by its parent at any time and its pid reused. So open a pidfd, then read the process again.
@@ -115,9 +115,9 @@ static int send_signal(const struct proc *p, int sig) {
 }
 
 /*
- * Whether all members of a process's group belong to the command. A group is part of one session. A session is started
- * by one process, whose descendants its members are: of the guardian, if the session is not its own. A process that was
- * put into the cgroup by others can be in a group of theirs.
+ * Whether all members of a process's group belong to the command. A group is part of one session, and all members of a
+ * session descend from the process that started it, which descends from the guardian if it is not the guardian's session.
+ * A process that another program has put into the cgroup can be in a group of that program.
  */
 static int is_command_group(const struct proc *p) {
   if (p->group <= 1 || p->group == getpgrp() || p->is_among_others) return 0;
@@ -132,7 +132,7 @@ static void stop_process(const struct proc *p) {
   if (send_signal(p, SIGSTOP) && is_command_group(p)) kill(-p->group, SIGSTOP);
 }
 
-/* Scans, and stops the processes that were not known. Returns how many these are. */
+/* Scans, and stops the processes that the last scan did not find. Returns their number. */
 static int stop_new(void) {
   int found = 0;
   scan();
@@ -167,7 +167,7 @@ int tree_kill(void) {
   const int64_t until = read_ms() + STOP_MS;
   int all = 0, found = 1;
   cgroup_kill(); /* the whole cgroup at once, other users' processes too; the rest has left the cgroup */
-  if (!is_killing_tree) now.count = 0; /* what earlier scans have found is not stopped */
+  if (!is_killing_tree) now.count = 0; /* the processes that earlier scans have found are not stopped yet */
   is_killing_tree = 1;
   while (found && read_ms() < until) {
     found = stop_new();

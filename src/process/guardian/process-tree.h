@@ -4,7 +4,7 @@
 #pragma once
 
 /*
- * Opens /proc and the memory. Returns 0, or -1 with errno.
+ * Opens /proc, and the memory of seen processes. Returns 0, or -1 with errno.
  * Guardians share a descriptor that was opened before their fork, including its position: only one may walk at a time.
  */
 int tree_open(void);
@@ -19,7 +19,7 @@ int tree_has_others(void);
 void tree_terminate(void);
 
 /*
- * Stops all processes of the command until no new one appears, or for 20 ms, then sends SIGKILL. Returns
- * whether it found processes that the last call did not: then call it again at once, else call again until none is left.
+ * Stops all processes of the command until no new one appears, but for at most 20 ms, then sends SIGKILL. Returns whether
+ * it found new processes; then call it again at once. Otherwise call it again after a pause, until no process is left.
  */
 int tree_kill(void);

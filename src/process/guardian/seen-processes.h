@@ -18,18 +18,18 @@ struct seen {
 enum { SEEN_MAX = 2048 }; /* with more processes at once, the later ones are not remembered */
 
 /*
- * Allocates the memory, shared with a process that is forked later, unless it is there already. Returns 0, or -1 with
- * errno.
+ * Allocates the memory, which is shared with processes that are forked later. Does nothing if that was done before.
+ * Returns 0, or -1 with errno.
  */
 int seen_open(void);
 
-/* Marks living remembered processes as strayed. */
+/* Marks the living remembered processes as members of the command. */
 void seen_mark(const struct list *all);
 
 /* Remembers exactly these processes. They must include the living ones that were remembered before. */
 void seen_replace(const struct list *members);
 
-/* Whether a remembered process lives. */
+/* Whether a remembered process is alive. */
 int seen_has_living(void);
 
 /* Whether the memory was updated since the last call. */

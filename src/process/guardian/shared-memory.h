@@ -1,4 +1,4 @@
-/* Memory that a process shares with those that it forks later, so that the survivor knows what the others knew. */
+/* Memory that a process shares with those that it forks later, so that a survivor knows what the others knew. */
 #pragma once
 
 #include <stddef.h>

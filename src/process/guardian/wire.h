@@ -60,7 +60,7 @@ enum {
 /* why a START was refused */
 enum { UNARMED = 1, TOO_LATE = 2, ALREADY_STARTED = 3 };
 
-/* exit codes of the guardian; any other end has no information about the command */
+/* exit codes of the guardian; any other end says nothing about the command */
 enum {
   EXIT_GONE = 0,         /* no process of the command is left */
   EXIT_RELEASED = 3,     /* ended by RELEASE */

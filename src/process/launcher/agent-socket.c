@@ -15,11 +15,11 @@
 #define SYSTEM_SOCKET "/run/signalbox/agent.sock"
 
 enum { PLACES_MAX = 3 };
-/* Where an agent may listen. After the first connection, only that place: no other agent knows the run. */
+/* Where an agent may listen. After the first connection, only its place: no other agent knows the run. */
 static struct sockaddr_un places[PLACES_MAX];
 static size_t count;
 
-/* As in src/process/agent-socket/socket-places.ts. A path that is too long for a socket is none. */
+/* As in src/process/agent-socket/socket-places.ts. Leaves out a path that is too long for a socket. */
 __attribute__((format(printf, 1, 2))) static void add_place(const char *format, ...) {
   struct sockaddr_un *place = &places[count];
   va_list values;
@@ -48,7 +48,7 @@ void agent_socket_set(const char *path) {
 static const struct connect_failure FOREIGN = {
     UNTRUSTED, "the agent's socket, its folder or the process behind it belongs to another user"};
 
-/* What errno means. */
+/* Explains an errno. */
 static struct connect_failure explain(int error) {
   if (error == ENOENT || error == ENOTDIR) return (struct connect_failure){NOTHING_THERE, "there is no socket"};
   if (error == ECONNREFUSED) return (struct connect_failure){UNREACHABLE, "no process listens at the agent's socket"};

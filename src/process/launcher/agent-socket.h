@@ -4,7 +4,7 @@
 enum unreachable {
   NOTHING_THERE, /* no socket: this host has no agent */
   UNREACHABLE,
-  BUSY, /* the kernel lets no more connections wait; it may at once, when the agent accepts one */
+  BUSY, /* too many connections wait; there is room as soon as the agent accepts one */
   UNTRUSTED,
 };
 
@@ -16,5 +16,5 @@ struct connect_failure {
 /* Sets the path of the socket, for all later connections. NULL: an agent of this user, else that of the system. */
 void agent_socket_set(const char *path);
 
-/* Opens a connection, without waiting; after the first one, to the same agent's place. Returns its descriptor, or -1 and the failure. */
+/* Opens a connection without waiting; later ones go to the place of the first. Returns its descriptor, or -1 and the failure. */
 int agent_socket_connect(struct connect_failure *failure);

@@ -16,12 +16,12 @@
 
 enum { CALL_MAX = 1024 * 1024, CALL_HEAD = 2 * sizeof(uint32_t) + PATH_MAX };
 
-/* Settings of signalbox, of its front ends and of etcdctl, and the trace of the caller; a name that ends with "_" is the beginning of names. */
+/* Settings of signalbox, of its front ends and of etcdctl, and the trace of the caller. A name that ends in "_" is a prefix. */
 static const char *const SETTINGS[] = {
     "SIGNALBOX_", "ETCDCTL_", "CRONLOCK_", "HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "LOGNAME", "USER", "TZ",
     "SHELL",      "TRACEPARENT", "TRACESTATE", NULL,
 };
-/* Variables for Node, and of earlier calls. */
+/* Variables that a launcher sets for Node; here they are from earlier calls. */
 static const char *const NO_SETTINGS[] = {"SIGNALBOX_CALL", "SIGNALBOX_FALLBACK", "SIGNALBOX_INHERITED", NULL};
 
 extern char **environ;

@@ -13,7 +13,7 @@
 #include "signals.h"
 
 #define SECOND 1000000000LL
-#define END_WITHIN (60 * SECOND) /* an agent that is frozen for longer must not hold up its callers */
+#define END_WITHIN (60 * SECOND) /* an agent that is frozen for longer must not block its callers */
 
 static int fault;
 
@@ -30,7 +30,7 @@ static void pass_signals(int sock) {
     if (sig != SIGCHLD) send_event(sock, SIGNALLED, sig, 0);
 }
 
-/* Returns whether more can come. */
+/* Returns whether more frames can follow. */
 static int read_answers(int sock) {
   enum received state = read_frames(sock);
   handle_frames(handle_frame);

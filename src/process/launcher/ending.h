@@ -1,8 +1,8 @@
-/* After both guardians have ended: the agent frees the lock and gives the exit code. */
+/* The end of a call, after both guardians have ended: the agent frees the lock and sends the exit code. */
 #pragma once
 
 /*
- * Tells the agent, and ends with the exit code that it gives. Without an agent, ends with that of the command.
+ * Reports the end to the agent, and exits with the code that it sends. Without an agent, exits with that of the command.
  * status: wait status of the outer guardian. exit_code: of the command; -1 when it is unknown or it was terminated.
  */
 _Noreturn void end_call(int sock, int status, int exit_code);

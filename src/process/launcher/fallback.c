@@ -33,7 +33,7 @@ static int find_installed(const char *name, char *path, size_t size) {
   return 0;
 }
 
-/* Commands that run for long, and the options of V8 for them. The build defines the rows, from src/bin/start.ts. */
+/* V8 options of long-running commands. The build generates the rows from src/bin/heap-limits.ts. */
 enum { MOST_LIMITS = 4 };
 static const char *const LIMITS[][MOST_LIMITS + 2] = {HEAP_LIMITS};
 
@@ -63,7 +63,7 @@ static char **build_arguments(const struct options *options, const char *node, c
 static void set_variables(const struct options *options, const char *reason) {
   static char inherited[16 * 1024];
   const char *note = note_text();
-  unsetenv("SIGNALBOX_FALLBACK"); /* of another call */
+  unsetenv("SIGNALBOX_FALLBACK"); /* set by another call */
   unsetenv("SIGNALBOX_CALL");
   if (reason) setenv("SIGNALBOX_FALLBACK", reason, 1);
   if (note) setenv("SIGNALBOX_CALL", note, 1);

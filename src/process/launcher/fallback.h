@@ -1,18 +1,18 @@
-/* Without an agent: this process becomes Node, with the same words. */
+/* Runs without an agent: this process becomes Node, with the same words. */
 #pragma once
 
 #include "options.h"
 
 /*
- * Becomes Node. reason: why no agent serves the call, for SIGNALBOX_FALLBACK; NULL: there is nothing to explain. Ends
- * the process with 78 when there is no Node.
+ * Becomes Node. reason: why no agent serves the call, for SIGNALBOX_FALLBACK; NULL: there is nothing to explain. Exits
+ * with 78 if there is no Node.
  */
 _Noreturn void run_node(const struct options *options, const char *reason);
 
-/* Becomes Node, unless the mode is `always`: then ends the process with this code, and says why. */
+/* Becomes Node, unless the mode is `always`: then prints the reason and exits with this code. */
 _Noreturn void fall_back(const struct options *options, const char *reason, int code);
 
-/* The same when this host has no agent: Node does not explain that. */
+/* The same if this host has no agent. Node then does not report a reason. */
 _Noreturn void fall_back_without_agent(const struct options *options, const char *reason);
 
 /* Exit codes, as in src/base/errors.ts. */

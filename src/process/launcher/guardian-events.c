@@ -15,28 +15,28 @@
 static struct {
   int inner, exit_code;
   char cgroup[PATH_MAX];
-} e = {.exit_code = -1};
+} events = {.exit_code = -1};
 
 void guardian_events_reset(void) {
-  e.inner = 0;
-  e.exit_code = -1;
-  e.cgroup[0] = '\0';
+  events.inner = 0;
+  events.exit_code = -1;
+  events.cgroup[0] = '\0';
 }
 
-const char *guardian_cgroup(void) { return e.cgroup; }
-int guardian_inner(void) { return e.inner; }
-int guardian_exit_code(void) { return e.exit_code; }
+const char *guardian_cgroup(void) { return events.cgroup; }
+int guardian_inner(void) { return events.inner; }
+int guardian_exit_code(void) { return events.exit_code; }
 
 static void keep_place(const struct frame *f, const unsigned char *path) {
-  e.inner = (int)f->a;
-  if (f->length >= sizeof e.cgroup) return;
-  memcpy(e.cgroup, path, f->length);
-  e.cgroup[f->length] = '\0';
+  events.inner = (int)f->a;
+  if (f->length >= sizeof events.cgroup) return;
+  memcpy(events.cgroup, path, f->length);
+  events.cgroup[f->length] = '\0';
 }
 
 static void keep_exit(int status, int64_t bits) {
-  if (bits & TERMINATED) e.exit_code = -1;
-  else e.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (bits & TERMINATED) events.exit_code = -1;
+  else events.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static void handle(const struct frame *f, const unsigned char *block) {

@@ -1,11 +1,11 @@
-/* What the inner guardian tells the launcher over their control socket. */
+/* Events that the inner guardian sends to the launcher over their control socket. */
 #pragma once
 
-/* Starts with nothing told. */
+/* Discards the events of earlier guardians. */
 void guardian_events_reset(void);
 
 /*
- * Reads what the guardian has sent: writes its messages, and replaces *sock by the connection that it has opened.
+ * Reads the guardian's frames: writes its messages, and replaces *sock by a connection that it has opened.
  * Returns 0 when the guardian has ended.
  */
 int guardian_events_read(int control, int *sock);

@@ -25,7 +25,7 @@ static void overwrite_arguments(struct arguments arguments) {
   strncpy(arguments.at, GUARDIAN_NAME, arguments.length - 1);
 }
 
-/* A session of its own, so that signals of a terminal or a dying shell to the launcher's group do not reach it. */
+/* Creates a new session, so that signals of a terminal or a dying shell to the launcher's group do not reach the guardian. */
 static _Noreturn void become_guardian(int sock, struct arguments arguments, const int ends[2]) {
   const struct agent agent = {
       .control = ends[1], .connect = connect_again, .encode_call = encode_resumed_call};

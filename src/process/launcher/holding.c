@@ -21,25 +21,25 @@ static struct {
   int sock, control; /* control: -1 when the inner guardian has ended */
   pid_t outer;       /* 0 when it is reaped */
   int status;
-} h;
+} held;
 
-/* Reaps the guardian, and what a dead one has left. A guardian that was stopped is woken: it keeps no deadline. */
+/* Reaps the guardian, and orphans of a dead one. Wakes a guardian that was stopped, because it enforces no deadline. */
 static void reap(void) {
   int status;
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
     if (WIFSTOPPED(status)) {
-      if (pid == h.outer || pid == guardian_inner()) kill(pid, SIGCONT);
+      if (pid == held.outer || pid == guardian_inner()) kill(pid, SIGCONT);
       continue;
     }
-    if (pid != h.outer) continue;
-    h.outer = 0;
-    h.status = status;
+    if (pid != held.outer) continue;
+    held.outer = 0;
+    held.status = status;
   }
 }
 
 static void pass_signal(int sig) {
-  if (h.control >= 0) send_event(h.control, SIGNAL, sig, 0);
+  if (held.control >= 0) send_event(held.control, SIGNAL, sig, 0);
 }
 
 static void pass_signals(void) {
@@ -49,21 +49,21 @@ static void pass_signals(void) {
     pass_signal(sig);
     if (sig != SIGTSTP) continue;
     signals_stop_self();
-    pass_signal(SIGCONT); /* also where the stop had no effect: the command must not stay stopped alone */
+    pass_signal(SIGCONT); /* even if the stop had no effect: otherwise only the command would stay stopped */
   }
   reap();
 }
 
 static void read_control(void) {
-  if (guardian_events_read(h.control, &h.sock)) return;
-  close(h.control);
-  h.control = -1;
-  if (h.outer) kill(h.outer, SIGCONT); /* its work is next */
+  if (guardian_events_read(held.control, &held.sock)) return;
+  close(held.control);
+  held.control = -1;
+  if (held.outer) kill(held.outer, SIGCONT); /* the outer guardian has work now */
 }
 
 static void wait_for_guardians(void) {
-  while (h.outer || h.control >= 0) {
-    struct pollfd on[] = {{.fd = h.control, .events = POLLIN}, {.fd = signals_descriptor(), .events = POLLIN}};
+  while (held.outer || held.control >= 0) {
+    struct pollfd on[] = {{.fd = held.control, .events = POLLIN}, {.fd = signals_descriptor(), .events = POLLIN}};
     if (poll(on, 2, -1) < 0) continue;
     if (on[1].revents) pass_signals();
     if (on[0].revents) read_control();
@@ -79,13 +79,13 @@ void hold_command(int sock, struct arguments arguments) {
   orphans_prepare();
   signals_receive_of_terminal(1);
   guardian_events_reset();
-  h.sock = sock;
-  h.outer = fork_guardian(sock, arguments, &h.control);
-  if (h.outer < 0) fail_to_fork(sock);
-  const pid_t outer = h.outer;
+  held.sock = sock;
+  held.outer = fork_guardian(sock, arguments, &held.control);
+  if (held.outer < 0) fail_to_fork(sock);
+  const pid_t outer = held.outer;
   wait_for_guardians();
   signals_receive_of_terminal(0);
-  if (WIFEXITED(h.status) && WEXITSTATUS(h.status) == EXIT_UNSTARTED) return;
-  if (!WIFEXITED(h.status)) orphans_kill(outer, guardian_cgroup());
-  end_call(h.sock, h.status, guardian_exit_code());
+  if (WIFEXITED(held.status) && WEXITSTATUS(held.status) == EXIT_UNSTARTED) return;
+  if (!WIFEXITED(held.status)) orphans_kill(outer, guardian_cgroup());
+  end_call(held.sock, held.status, guardian_exit_code());
 }

@@ -1,4 +1,4 @@
-/* After the GUARD: the launcher holds its place in the caller's process tree, and the guardians work. */
+/* The launcher after the GUARD: it stays in the caller's process tree while the guardians work. */
 #pragma once
 
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #include "../guardian/inherited.h"
 #include "fallback.h"
 
-enum { STARTS = 8, FIRST_PAUSE = 100 /* ms */ }; /* with doubling pauses: 13 seconds. After that, the next run starts another agent */
+enum { STARTS = 8, FIRST_PAUSE = 100 /* ms */ }; /* with doubling pauses, 13 seconds in total; then the next run starts another agent */
 
 static int run_once(const struct options *options) {
   int status = 0;

@@ -1,10 +1,10 @@
-/* An agent that a run has started has no systemd that starts it again. */
+/* Restarts an agent that was started by a run, and therefore is not supervised by systemd. */
 #pragma once
 
 #include "options.h"
 
 /*
- * Returns, unless the environment asks to keep an agent (src/commands/run/start-agent.impl.ts). Then closes the descriptors
- * of the caller, runs the agent, and runs it again if a signal has ended it: commands that it serves need it.
+ * Returns unless the environment requests it (src/commands/run/start-agent.impl.ts). Then closes the caller's descriptors,
+ * runs the agent, and restarts it if a signal ends it, because the commands that it serves need it.
  */
 void keep_agent(const struct options *options);

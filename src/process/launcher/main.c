@@ -21,8 +21,8 @@
 #include "waiting.h"
 
 /*
- * If one of them were closed, a socket would take its place, and Node would open /dev/null for writing: a write to closed
- * output must fail.
+ * Opens closed standard streams for reading. Otherwise a socket would take their place, and Node would open /dev/null for
+ * writing, but a write to a closed output must fail.
  */
 static void open_missing_stdio(void) {
   for (int fd = 0; fd < 3; fd++)

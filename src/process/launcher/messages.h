@@ -6,5 +6,5 @@
 /* Writes "signalbox: ", the texts up to a NULL, and a line feed. Control characters of the texts become "?". */
 void print_message(const char *const *texts);
 
-/* Writes all bytes, also to a descriptor that does not block. Ignores failures: there is no place to report them. */
+/* Writes all bytes, even to a non-blocking descriptor. Ignores failures: there is no place to report them. */
 void write_all(int fd, const void *bytes, size_t length);

@@ -8,7 +8,7 @@
 static const char *const FRONT_ENDS[] = {"cronlock", "golock", "switchman", "zoo-locked", NULL};
 /* Further names of links. */
 static const char *const OTHER_LINKS[] = {"perfectsched", NULL};
-/* Node answers these. */
+/* Options with which a call is for Node. */
 static const char *const FOR_NODE[] = {"--help", "-h", "--dry-run", NULL};
 
 static int is_listed(const char *const *list, const char *word) {
@@ -32,7 +32,7 @@ static const char *value_of(const char *name, char **at) {
   return (*at)[length] == '\0' ? at[1] : NULL;
 }
 
-/* An empty variable is one that is not set. */
+/* Treats an empty variable as unset. */
 static const char *find_variable(const char *name) {
   const char *value = getenv(name);
   return value && *value ? value : NULL;

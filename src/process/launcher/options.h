@@ -4,11 +4,11 @@
 enum agent_mode { AGENT_AUTO, AGENT_NEVER, AGENT_ALWAYS };
 
 struct options {
-  const char *called; /* the name of a front end, by which a link calls the program; NULL: called by its own name */
+  const char *called; /* the name of a front end, if a link with this name was called; else NULL */
   char **words;       /* the words after the program's name, without `called` */
   enum agent_mode mode;
   int is_for_agent;   /* the agent can serve this call */
-  const char *socket; /* the chosen path of the agent's socket; NULL: none */
+  const char *socket; /* the configured path of the agent's socket; NULL: the usual places */
 };
 
 void options_read(struct options *out, char **argv);

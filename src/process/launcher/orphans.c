@@ -1,7 +1,7 @@
 /*
- * A launcher without children of its own becomes a child subreaper: all processes of the command become its
- * descendants when the guardians die. A launcher that has replaced a shell can have inherited children, which it must not
- * kill; then it looks for the guardian's session, for processes that the guardians saw, and for the cgroup.
+ * A launcher that has no other children becomes a child subreaper: when the guardians die, all processes of the command
+ * become its descendants. A launcher that has replaced a shell can have inherited children, which it must not kill; it then
+ * searches the guardian's session, the processes that the guardians saw, and the cgroup.
  */
 #define _GNU_SOURCE
 #include "orphans.h"

@@ -6,5 +6,5 @@
 /* Prepares for the death of both guardians, before they are forked. */
 void orphans_prepare(void);
 
-/* Kills what is left, until nothing is found. outer: the outer guardian, already reaped. cgroup: a path, or "". */
+/* Kills the remaining processes until none is found. outer: the outer guardian, already reaped. cgroup: a path, or "". */
 void orphans_kill(pid_t outer, const char *cgroup);

@@ -8,14 +8,14 @@
 #include "../guardian/inherited.h"
 
 static const int RECEIVED[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, 0};
-/* Those of a terminal that end nothing. Before the command runs, they have their usual effect on the launcher. */
+/* Terminal signals that end no process. Before the command runs, they have their usual effect on the launcher. */
 static const int OF_TERMINAL[] = {SIGTSTP, SIGCONT, SIGWINCH, 0};
 
 static int descriptor = -1;
 static sigset_t mask_before;
 static struct sigaction pipe_before, child_before;
 
-/* Signals that the caller ignores are not received: the command ignores them too. */
+/* Leaves out signals that the caller ignores: the command ignores them too. */
 static sigset_t build_set(const int *signals) {
   sigset_t set;
   sigemptyset(&set);

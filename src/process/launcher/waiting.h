@@ -1,4 +1,4 @@
-/* From the call to the GUARD: the launcher waits for what the agent decides. */
+/* The launcher between the call and the GUARD: it waits for the agent's decision. */
 #pragma once
 
 #include "options.h"
@@ -6,7 +6,7 @@
 /* Calls the agent for the first time. */
 void call_agent(const struct options *options);
 
-/* Calls the agent again, after its connection has ended. Falls back after a while, or at once if it left no note. */
+/* Calls the agent again after its connection has ended. Falls back after a while, or at once if the agent has sent no note. */
 void call_agent_again(const struct options *options);
 
 /*

@@ -10,7 +10,7 @@ import { canExecute, explainUnstartable, findForeignMachine } from "./unstartabl
  */
 const PLACES = ["native", "../../../dist/native"];
 
-/** What the native programs are, for messages. */
+/** Descriptions of the native programs, for messages. */
 const PROGRAMS = {
   guardian: "the guardian (no command runs without it)",
   launcher: "the launcher (the program `signalbox`)",
@@ -24,9 +24,9 @@ const PROGRAMS = {
  */
 export function locateNative(name: keyof typeof PROGRAMS, folder: string = import.meta.dirname): string {
   const what = PROGRAMS[name];
-  const places = PLACES.map((place) => join(folder, place, process.arch, name));
-  const found = places.find(isExecutable);
-  if (found === undefined) throw new ConfigError(explainMissing(what, places));
+  const paths = PLACES.map((place) => join(folder, place, process.arch, name));
+  const found = paths.find(isExecutable);
+  if (found === undefined) throw new ConfigError(explainMissing(what, paths));
   const foreign = findForeignMachine(found);
   if (foreign === undefined) return found;
   throw new ConfigError(
@@ -55,10 +55,11 @@ export function loadAddon(path: string = locateNative("peer.node")): Partial<Add
   return module.exports;
 }
 
-function explainMissing(what: string, places: readonly string[]): string {
-  const there = places.find((path) => existsSync(path));
-  if (there !== undefined) return `${what} cannot be started: ${there}: ${explainUnstartable(there)}`;
-  return `${what} is missing: neither ${places.join(" nor ")} exists; build it with \`npm run build\``;
+function explainMissing(what: string, paths: readonly string[]): string {
+  const unusable = paths.find((path) => existsSync(path));
+  if (unusable !== undefined)
+    return `${what} cannot be started: ${unusable}: ${explainUnstartable(unusable)}`;
+  return `${what} is missing: neither ${paths.join(" nor ")} exists; build it with \`npm run build\``;
 }
 
 function isExecutable(path: string): boolean {

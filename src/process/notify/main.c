@@ -3,9 +3,9 @@
  * It reads texts from standard input, each followed by a NUL byte, and sends each as one datagram to ADDRESS, as in
  * sd_notify(3). A leading `@` marks an abstract address.
  *
- * It lives as long as its worker: systemd looks up the sender of a datagram when it reads it, and cannot identify a
- * sender that has ended. It ends only with its standard input and blocks all signals, because systemd signals all
- * processes of a unit.
+ * It lives as long as its worker: systemd looks up the sender of a datagram when it reads the datagram, and cannot identify
+ * one that has ended. It ends only with its standard input, and blocks all signals, because systemd signals all processes
+ * of a unit.
  */
 #define _GNU_SOURCE
 #include <errno.h>

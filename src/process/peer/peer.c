@@ -1,10 +1,11 @@
 /*
- * Who has connected to a Unix socket, the boot-time clock, descriptors that an execve() keeps, and signals to a process whose
- * id cannot come to mean another one: a Node-API addon, because Node can do none of this (its os.uptime() reads a file that containers may replace). It exports
+ * A Node-API addon for what Node cannot do: identify the peer of a Unix socket, read the boot-time clock (os.uptime() reads a
+ * file that containers may replace), keep descriptors open over an execve(), and signal a process without the risk that its
+ * id has been reused. It exports
  *
  *   readPeer(descriptor) -> [pid, uid, gid, group, ...], or an errno as a number
  *   readBootTime()       -> CLOCK_BOOTTIME in milliseconds
- *   keepOpen(descriptor)    the next program of this process inherits it: Node has marked all that it found at its start
+ *   keepOpen(descriptor)    lets the next program of this process inherit it: at its start, Node marks all as close-on-exec
  *   openProcess(pid) -> a pidfd, or a negative errno
  *   signalProcess(pidfd, number) -> 0, or a negative errno
  *
@@ -33,7 +34,7 @@ enum { BOOT_TIME = 7 };
 enum { SET_DESCRIPTOR_FLAGS = 2 };
 enum { LEVEL_SOCKET = 1, PEER_CREDENTIALS = 17, PEER_GROUPS = 59, CREDENTIALS = 3, GROUPS_MAX = 65536 };
 
-/* pid, uid, gid, then the groups. Only the thread of the agent's socket uses it. */
+/* pid, uid, gid, then the groups. Only the agent's socket thread uses it. */
 static u32 peer[CREDENTIALS + GROUPS_MAX];
 
 #if defined __x86_64__
@@ -118,7 +119,7 @@ static napi_value handle_keep_open(napi_env env, napi_info info) {
   return 0;
 }
 
-/* Reads arguments that are numbers. Returns 0 when all are there. */
+/* Reads numeric arguments. Returns 0 if all are present. */
 static int get_numbers(napi_env env, napi_info info, int *numbers, __SIZE_TYPE__ wanted) {
   __SIZE_TYPE__ count = wanted;
   napi_value arguments[2];

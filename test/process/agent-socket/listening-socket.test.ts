@@ -108,7 +108,7 @@ describe("a socket", () => {
     chmodSync(dirname(path), 0o777);
     expect(await socket.checkPath()).toMatchObject({ why: expect.stringContaining("other users can write") });
     rmSync(path);
-    expect(await socket.checkPath()).toMatchObject({ why: expect.stringContaining("cannot be made again") });
+    expect(await socket.checkPath()).toMatchObject({ why: expect.stringContaining("cannot be restored") });
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ test("the socket is deleted: what runs goes on, new runs fall back until the age
   rmSync(host.socket);
   expect(await runTrue(host)).toFail(69, "there is no socket");
   expect(await runTrue(host, AUTO)).toExitSilently(0);
-  await host.process.waitForOutput("the socket was removed; it is there again");
+  await host.process.waitForOutput("the socket was removed; it has been restored");
   expect(await runTrue(host)).toExitSilently(0);
   writeFileSync(go, "");
   expect(await run.ended).toExitSilently(0);
@@ -44,7 +44,7 @@ test("the folder of the socket is deleted: the next agent knows the runs of this
   const host = await HostAgent.start(cluster);
   const { run, go } = await startJob(host);
   rmSync(host.folder, { recursive: true });
-  await host.process.waitForOutput("the socket was removed; it is there again");
+  await host.process.waitForOutput("the socket was removed; it has been restored");
   await waitUntil("the key", () => existsSync(join(host.folder, "agent.key")));
   await host.end();
   await host.start();
@@ -59,11 +59,11 @@ test.runIf(process.getuid?.() === 0)(
     rmSync(host.socket);
     writeFileSync(host.socket, "");
     chownSync(host.socket, OTHER, OTHER);
-    const said = /launchers do not find this agent.*it was replaced/;
+    const said = /launchers cannot find this agent.*it was replaced/;
     await host.process.waitForOutput(said);
     expect(await runTrue(host)).toFail(77, "belongs to another user");
     rmSync(host.socket);
-    await host.process.waitForOutput("it is there again");
+    await host.process.waitForOutput("it has been restored");
     expect(await runTrue(host)).toExitSilently(0);
     expect(host.process.output.stderr.match(new RegExp(said, "g"))).toHaveLength(1);
   },

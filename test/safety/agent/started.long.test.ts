@@ -368,7 +368,7 @@ test("an agent with other settings does not serve the run, and stays the only on
   const other = await crontab.run("-v --prefix /elsewhere/ --lock x");
   expect(other).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("its prefix is not that of the agent"),
+    stderr: expect.stringContaining("its prefix differs from that of the agent"),
   });
   expect(listAgents(crontab.socket)).toHaveLength(1);
 });

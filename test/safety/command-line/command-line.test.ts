@@ -80,12 +80,12 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ],
     [["waits"], /"waits" is not a command; use: signalbox ls queues or why NAME$/m],
     [["--versoin"], /unknown option "--versoin"; did you mean --version\?/],
-    [["--frobnicate", "ls"], /unknown option "--frobnicate"; write the options of a command behind it/],
+    [["--frobnicate", "ls"], /unknown option "--frobnicate"; write options after the command/],
     [
       ["--lock", "a b", "--", "true"],
       /"--lock" is an option of run; did you mean: signalbox run --lock 'a b' -- true$/m,
     ],
-    [["--context", "prod"], /COMMAND is missing behind the option "--context"/],
+    [["--context", "prod"], /COMMAND is missing after the option "--context"/],
     [["--context", "prod", "ls", "lock"], /did you mean "locks"/],
     [
       ["schedule", "add", "a", "*", "*", "*", "*", "*", "--", "true"],

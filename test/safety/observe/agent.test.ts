@@ -99,7 +99,7 @@ test("an agent counts what it has served and declined", async () => {
 
 test("a run that falls back says why with -v", async () => {
   const { namespace } = await startAgent();
-  const env = { SIGNALBOX_FALLBACK: "its prefix is not that of the agent" };
+  const env = { SIGNALBOX_FALLBACK: "its prefix differs from that of the agent" };
   const { stderr, code } = await namespace.execute("run -v --lock x -- true", { env });
   expect([code, stderr]).toEqual([
     0,
