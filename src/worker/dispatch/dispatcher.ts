@@ -235,6 +235,7 @@ export class Dispatcher {
       const at = Math.min(
         this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
         replaceAt ?? Infinity,
+        this.#pendingClaims.nextMissed,
       );
       await this.#sleep.sleep(Math.max(0, Math.min(at - this.#getWallTime(), LONGEST_SLEEP)), signal);
     }
@@ -270,6 +271,7 @@ export class Dispatcher {
   #takeDue(): void {
     this.#checkDrains();
     const now = this.#getWallTime();
+    for (const name of this.#pendingClaims.takeMissed(now)) this.#updateQueue(name);
     if (this.#canTake()) this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
@@ -395,7 +397,8 @@ export class Dispatcher {
     const entry = this.#context.cache.entries.get(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
       const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
-      return isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
+      const isClaimed = this.#pendingClaims.has(name) || this.#pendingClaims.wasMissed(name);
+      return isElsewhere || isClaimed || this.#taskPool.isRunning(name);
     });
   }
 

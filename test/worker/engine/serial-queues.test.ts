@@ -3,9 +3,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { Store } from "../../../src/etcd/store.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+import { divertCalls, listOps, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;
@@ -108,6 +110,42 @@ test("those that were removed meanwhile do not delay the next one", async () => 
   end("first");
   await waitUntil("last", () => started.at(-1) === "last");
   expect(Date.now() - from, "not a second for each").toBeLessThan(30_000);
+});
+
+/** Starts a worker that runs what is next in a queue. @param meddle  called before etcd gets a claim of `q1`, with how many came before */
+async function startMeddled(meddle: (count: number) => Promise<void>): Promise<void> {
+  let count = 0;
+  const commitTxn: Store["commitTxn"] = async (txn, signal) => {
+    const isClaim = listOps(txn).some((op) => op.op === "put" && op.key === fixture.keys.running("q1"));
+    if (isClaim) await meddle(count++);
+    return await cluster.store.commitTxn(txn, signal);
+  };
+  fixture = new WorkerFixture(divertCalls(cluster.store, { commitTxn }), fixture.clock);
+  const worker = startWorker(2);
+  await worker.waitUntilJoined();
+  for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);
+  fixture.clock.set(START + 10_000);
+}
+
+test("a claim that comes too late, before the watch shows why, lets no later one overtake", async () => {
+  await startMeddled(async (count) => {
+    if (count === 0) await fixture.put(fixture.keys.due("q1"), formatDue(await fixture.readDue("q1")));
+  });
+  await waitUntil("first", () => started.length > 0);
+  for (const n of [1, 2]) {
+    end(`q${n}`);
+    await waitUntil("next", () => started.at(-1) === `q${n + 1}`);
+  }
+  expect(started).toEqual(["q1", "q2", "q3"]);
+});
+
+test("one whose claims come too late does not stop its queue when it is removed", async () => {
+  await startMeddled(async (count) => {
+    if (count < 2) await fixture.put(fixture.keys.due("q1"), formatDue(await fixture.readDue("q1")));
+    else await fixture.delete(fixture.keys.schedule("q1"), fixture.keys.due("q1"));
+  });
+  await waitUntil("the other one", () => started.length > 0);
+  expect(started).toEqual(["q2"]);
 });
 
 test("a running key that never expires, as a copy of etcd's keys has, blocks its schedule only", async () => {
