@@ -106,6 +106,8 @@ export class Dispatcher {
    */
   readonly #ready = new TimerQueue();
   readonly #serialQueues = new SerialQueues();
+  /** See `CachedSchedule.delayFactor`. One for all that is in serial queues: a random one for each would change its order. */
+  readonly #queueDelayFactor: number;
   readonly #eligibility: WorkerEligibility;
   readonly #loadMeter: LoadMeter;
   readonly #pendingClaims: PendingClaims;
@@ -128,6 +130,7 @@ export class Dispatcher {
     this.#options = options;
     this.#canFire = canFire;
     this.#sleep = new InterruptibleSleep(context.ports.clock);
+    this.#queueDelayFactor = context.ports.random.generateFraction();
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
     this.#loadMeter = new LoadMeter(options.measure, context.ports.clock);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
@@ -405,6 +408,7 @@ export class Dispatcher {
   /** Returns when this worker may claim what is due, after the workers before it. */
   #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
     const { registration, ports } = this.#context;
+    if (findQueue(entry) !== undefined) entry.delayFactor = this.#queueDelayFactor;
     const before = this.#eligibility.listWorkersBefore(registration.id, entry, now);
     const rank = before.length;
     const runAt = candidate?.runAt ?? entry.freeSince;

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Store } from "../../../src/etcd/store.ts";
+import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
@@ -146,6 +147,24 @@ test("one whose claims come too late does not stop its queue when it is removed"
   });
   await waitUntil("the other one", () => started.length > 0);
   expect(started).toEqual(["q2"]);
+});
+
+test("a worker that is not the first one begins with what was due first", async () => {
+  const first = await startWorker(1).waitUntilJoined();
+  const second = await startWorker(1).waitUntilJoined();
+  const findFirst = (name: (n: number) => string) => {
+    const isFirst = (n: number) => listWorkersBefore(second, [first, second], name(n)).length === 1;
+    return Array.from({ length: 100 }, (_, n) => n).find(isFirst);
+  };
+  await add(`busy${findFirst((n) => `busy${n}`)}`);
+  const queue = `q${findFirst((n) => `queue.q${n}`)}`;
+  const ids = Array.from({ length: 40 }, (_, n) => `job${n}`);
+  for (const [n, id] of ids.entries()) await add(id, queue, 1 + n / 1_000);
+  fixture.clock.set(START);
+  await waitUntil("the first worker is busy", () => started.length === 1);
+  fixture.clock.set(START + 1_100);
+  await waitUntil("the second one begins", () => started.length > 1);
+  expect(started[1]).toBe("job0");
 });
 
 test("a running key that never expires, as a copy of etcd's keys has, blocks its schedule only", async () => {
