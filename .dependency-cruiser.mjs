@@ -26,7 +26,7 @@ const folders = {
     why: "reads and follows etcd; whoever decides on what it reads is above it",
   },
   output: {
-    may: ["base", "config", "protocol", "etcd", "observe"],
+    may: ["base", "config", "protocol", "etcd", "process", "observe"],
     why: "keeps and shows the output of runs; it does not start them",
   },
   check: {

@@ -76,6 +76,7 @@ async function serveCalls(
   });
   const { settings, log } = connection;
   const path = settings.agentSocket ?? chooseSocketPlace(io.env);
+  await prepareSocketDirectory(path); // /run is empty after each boot
   const context = createContext({ ...connection, path, readBootTime });
   const agent = new Agent(context);
   const address = descriptor === undefined ? { path } : { descriptor };
@@ -162,7 +163,6 @@ function createContext(
     throw new ConfigError(
       `the name of this host, ${quoteText(facts.fqdn)}, cannot be used: ${fault}; set host`,
     );
-  prepareSocketDirectory(path); // /run is empty after each boot
   const incarnation = generateRunId(random);
   const ports: AgentPorts = {
     store: combineTransactions(connection.store, clock, keys),

@@ -87,9 +87,10 @@ async function* examineRights(
 ): AsyncGenerator<readonly Finding[], boolean> {
   try {
     const runner = await probePermissions(ports, "runner");
+    const isWorkerOnly = role === "worker";
     yield [
-      judgeRunner(ports, runner, role !== "worker"),
-      ...judgeWorker(ports, await probePermissions(ports, "worker"), role === "worker"),
+      ...(isWorkerOnly && !runner.canRead ? [] : [judgeRunner(ports, runner, !isWorkerOnly)]),
+      ...judgeWorker(ports, await probePermissions(ports, "worker"), isWorkerOnly),
       judgeOperator(ports, await probePermissions(ports, "operator"), role === "operator"),
     ];
     if (openness === "closed") yield await judgeSchedulePermission(ports, role);

@@ -115,6 +115,21 @@ export async function isAllowed(ports: CheckPorts, op: Op, compared = ports.keys
   }
 }
 
+/** Describes what a role lacks, and what to grant. */
+function describeLack(prefix: string, { canRead, missing }: RolePermissions) {
+  const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))].join(", ");
+  const [faults, grants]: [string[], string[]] = [[], []];
+  if (!canRead) {
+    faults.push(`${prefix} cannot be read`);
+    grants.push(`read on ${prefix}`);
+  }
+  if (rooms !== "") {
+    faults.push(`${rooms} cannot be written`);
+    grants.push(`readwrite on ${rooms}`);
+  }
+  return { faults: faults.join("; "), grants: `${grants.join(", ")} (each as a prefix)` };
+}
+
 /** Reports the permissions of this user as a runner. @param isWanted  whether the user is meant to start runs */
 export function judgeRunner(
   { keys: { prefix } }: CheckPorts,
@@ -122,25 +137,16 @@ export function judgeRunner(
   isWanted = true,
 ): Finding {
   const about = createFindingBuilder("permissions");
-  const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))];
-  if (canRead && rooms.length === 0) {
+  if (canRead && missing.length === 0) {
     const detail = `runs: tickets, history, hosts and output can be written, ${prefix} can be read`;
     return about.ok(detail);
   }
-  const faults = [
-    ...(canRead ? [] : [`${prefix} cannot be read`]),
-    ...(rooms.length === 0 ? [] : [`${rooms.join(", ")} cannot be written`]),
-  ];
-  if (canRead && !isWanted)
-    return about.ok(
-      `runs: ${rooms.join(", ")} cannot be written; enough for a host that only runs schedules`,
-    );
+  const { faults, grants } = describeLack(prefix, { canRead, missing });
+  if (canRead && !isWanted) return about.ok(`runs: ${faults}; enough for a host that only runs schedules`);
   const isVital = !canRead || missing.some(({ without }) => without === undefined);
-  const remedy = `grant the role: ${canRead ? "" : `read on ${prefix}${rooms.length === 0 ? "" : ", "}`}${
-    rooms.length === 0 ? "" : `readwrite on ${rooms.join(", ")}`
-  } (each as a prefix), which the role signalbox-runner of docs/etcd.md has`;
+  const remedy = `grant the role: ${grants}, which the role signalbox-runner of docs/etcd.md has`;
   const lost = [...new Set(missing.map(({ without }) => without))].join(", and ");
-  const detail = `runs: ${faults.join("; ")}${isVital ? "" : `, so ${lost}; runs work`}`;
+  const detail = `runs: ${faults}${isVital ? "" : `, so ${lost}; runs work`}`;
   return about[isVital ? "failure" : "warning"](detail, remedy);
 }
 
@@ -150,24 +156,19 @@ export function judgeRunner(
  */
 export function judgeWorker(
   { keys: { prefix } }: CheckPorts,
-  { missing }: RolePermissions,
+  { canRead, missing }: RolePermissions,
   isWanted: boolean,
 ): Finding[] {
   const about = createFindingBuilder("permissions");
-  if (missing.length === 0)
+  if (canRead && missing.length === 0)
     return isWanted ? [about.ok("workers: all that a worker writes can be written")] : [];
   const countOwn = (list: RolePermissions["missing"]) => list.filter(({ isOwn }) => isOwn).length;
-  if (!isWanted && countOwn(missing) === countOwn(COLLECTIONS.worker)) return [];
-  const rooms = missing.map(({ collection }) => prefix + collection).join(", ");
-  const isVital = missing.some(({ without }) => without === undefined);
+  if (!isWanted && (!canRead || countOwn(missing) === countOwn(COLLECTIONS.worker))) return [];
+  const { faults, grants } = describeLack(prefix, { canRead, missing });
+  const isVital = !canRead || missing.some(({ without }) => without === undefined);
   const lost = isVital ? "schedules do not run" : missing.map(({ without }) => without).join(", and ");
-  const remedy = `grant the role readwrite on ${rooms} (each as a prefix); users.sh of signalbox setup etcd has the whole role signalbox-worker`;
-  return [
-    about[isVital && isWanted ? "failure" : "warning"](
-      `workers: ${rooms} cannot be written, so ${lost}`,
-      remedy,
-    ),
-  ];
+  const remedy = `grant the role ${grants}; users.sh of signalbox setup etcd has the whole role signalbox-worker`;
+  return [about[isVital && isWanted ? "failure" : "warning"](`workers: ${faults}, so ${lost}`, remedy)];
 }
 
 /** Reports the permissions of this user as an operator. @param isWanted  whether the user is meant to be an operator */

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
@@ -9,6 +9,7 @@ import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import type { Random } from "../base/random.ts";
 import { quoteText } from "../base/text.ts";
 import { OVER, waitAtMost } from "../base/wait.ts";
+import { createFolder } from "../process/create-folder.ts";
 
 // Records of the past in files of this host: a line of JSON for each. The current file is renamed when it is full.
 
@@ -138,9 +139,9 @@ async function appendLines(
 ): Promise<number> {
   const { path } = options;
   const text = lines.join("");
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await createFolder(dirname(path), 0o700);
   await renameFull(options, Buffer.byteLength(text), nameFull);
-  const file = await open(path, APPEND | SAFELY, 0o600);
+  const file = await open(path, APPEND | SAFELY, 0o600).catch(explainLink);
   try {
     const end = await readLineEnd(file);
     const bytes = Buffer.from(end + text);
@@ -193,6 +194,10 @@ async function takeLock(lock: string): Promise<boolean> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== "EEXIST"; // a full disk must not keep the oldest files
   }
+}
+
+function explainLink(error: NodeJS.ErrnoException): never {
+  throw error.code === "ELOOP" ? new Error("it is a symbolic link, which is not followed") : error;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {
@@ -250,12 +255,12 @@ async function* readLines(path: string): AsyncGenerator<string> {
       const file = await openFile(one);
       try {
         if (ino !== undefined && (await file?.stat())?.ino === ino) break; // renamed since; later ones are new
-        if (file !== undefined) yield* file.readLines({ autoClose: false });
+        if (file !== undefined) yield* readFileLines(file);
       } finally {
         await file?.close();
       }
     }
-    if (current !== undefined) yield* current.readLines({ autoClose: false });
+    if (current !== undefined) yield* readFileLines(current);
   } catch (error) {
     throw error instanceof SignalboxError ? error : createReadError(path, error);
   } finally {
@@ -263,10 +268,30 @@ async function* readLines(path: string): AsyncGenerator<string> {
   }
 }
 
+/** Longest line that is read whole, characters. No record is so long. */
+const LONGEST_LINE = 4 * 1024 * 1024;
+
+/** Reads the lines of a file. Of a line that is too long, it yields the beginning: a power failure can leave a file full of zeros. */
+async function* readFileLines(file: FileHandle): AsyncGenerator<string> {
+  let line = "";
+  for await (const text of file.createReadStream({ encoding: "utf8", autoClose: false })) {
+    const [first = "", ...others] = (text as string).split("\n");
+    if (line.length < LONGEST_LINE) line += first;
+    for (const other of others) {
+      yield line;
+      line = other;
+    }
+  }
+  yield line;
+}
+
 /** @returns undefined if the file does not exist @throws SignalboxError */
 async function openFile(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    throw new Error("it is not a file");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw createReadError(path, error);

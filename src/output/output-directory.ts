@@ -1,8 +1,9 @@
-import { lstat, mkdir, readdir, stat, unlink } from "node:fs/promises";
+import { lstat, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
 import { type Env, findBaseDirectory } from "../config/files.ts";
+import { createFolder } from "../process/create-folder.ts";
 
 /** Bytes of all runs in one directory. The oldest runs above it are removed. */
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -23,7 +24,7 @@ export function getDefaultOutputDirectory(env: Env, uid?: number) {
 
 /** Creates the directory if it is missing. @throws SignalboxError if it is not private to this user; the system's error */
 export async function openOutputDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await createFolder(directory, 0o700);
   const fault = await findPrivacyFault(directory);
   if (fault !== undefined) throw new SignalboxError(EXIT.config, fault);
 }

@@ -92,7 +92,9 @@ const DEFINITION = v.object({
   /** Data for the handler. */
   data: v.exactOptional(v.unknown()),
   /** Command to run, as argv, instead of a handler. */
-  command: v.exactOptional(createField("command", isArgv, "is not a list of words", TEXTS)),
+  command: v.exactOptional(
+    createField("command", isArgv, "is not a list of words, with numbers in quotes", TEXTS),
+  ),
   env: v.exactOptional(
     createField("env", isEnv, "is not an object of strings", {
       type: "object",

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -211,8 +212,8 @@ function linkFull(path: string): void {
 
 describe("what cannot be written waits, is told once, and is written later", () => {
   test.each<[string, (path: string) => void, RegExp]>([
-    ["a link", (path) => symlinkSync("/etc/hostname", path), /ELOOP/],
-    ["a link to a full file", (path) => linkFull(path), /ELOOP/],
+    ["a link", (path) => symlinkSync("/etc/hostname", path), /it is a symbolic link, which is not followed/],
+    ["a link to a full file", (path) => linkFull(path), /it is a symbolic link, which is not followed/],
     ["a directory", (path) => mkdirSync(path), /EISDIR/],
     ["a pipe", (path) => execFileSync("mkfifo", [path]), /not a file/],
   ])("%s", async (_, block, why) => {
@@ -262,6 +263,38 @@ describe("what cannot be written waits, is told once, and is written later", () 
     await writer.close();
     expect(warnings).toEqual([expect.stringMatching(/^records were not archived 2 Error: EISDIR/)]);
   });
+});
+
+test("a folder that cannot be created is told, and the end of the process does not wait for it", async () => {
+  const { warnings, open } = createArchive({ path: "/proc/signalbox/x/history.jsonl" });
+  const writer = open();
+  writer.append({ id: "a" });
+  await waitUntil("a warning", () => warnings.length > 0);
+  expect(warnings).toEqual([expect.stringMatching(/ENOENT/)]);
+  await writer.close();
+});
+
+test("a character that ends a line elsewhere does not end a record", async () => {
+  const { path, open } = createArchive();
+  const writer = open();
+  writer.append({ id: "a\u2028b", tail: "\u2029\r\n" });
+  await writer.close();
+  expect(await readIds(path)).toEqual({ ids: ["a\u2028b"], unreadable: 0 });
+});
+
+test("a line without an end, as a power failure leaves it, is left out and takes little memory", async () => {
+  const { path, open } = createArchive();
+  writeFileSync(path, '{"v":1,"id":"a"}\n');
+  truncateSync(path, 600 * 2 ** 20); // no text of JavaScript is so long
+  appendFileSync(path, '\n{"v":1,"id":"b"}\n');
+  const writer = open();
+  writer.append({ id: "ü" });
+  await writer.close();
+  expect(await readIds(path)).toEqual({ ids: ["a", "b", "ü"], unreadable: 1 });
+});
+
+test.each(["/dev/zero", "/dev"])("what is not a file is not read: %s", async (path) => {
+  await expect(readIds(path)).rejects.toThrow(/cannot read the archive .*: it is not a file/);
 });
 
 test("an archive that is not there is named", async () => {

@@ -143,7 +143,7 @@ class SiteReader {
     if (fields === undefined) return {};
     const { version, groups, resources, calendars, schedules } = fields;
     if (version !== undefined && version !== SITE_VERSION)
-      this.#add(["version"], `the version must be ${SITE_VERSION}; got ${quoteValue(version)}`);
+      this.#add(["version"], `the version must be the number ${SITE_VERSION}; got ${quoteValue(version)}`);
     if (SITE_KINDS.every((kind) => fields[kind] === undefined))
       this.#add([], `it has none of ${SITE_KINDS.map((kind) => quoteText(kind)).join(", ")}`);
     return {
@@ -371,8 +371,9 @@ export function formatSiteYaml(site: SiteDocument): string {
   const document = new YamlDocument(listSiteFields(site, writeTimes), { aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_, node) => {
-      if (isScalar(node) && typeof node.value === "string" && escapeInvisible(node.value) !== node.value)
-        node.type = "QUOTE_DOUBLE";
+      if (!isScalar(node) || typeof node.value !== "string") return;
+      const isMergeKey = node.value === "<<"; // only without quotes
+      if (isMergeKey || escapeInvisible(node.value) !== node.value) node.type = "QUOTE_DOUBLE";
     },
   });
   return escapeInvisible(document.toString({ lineWidth: 0 }));

@@ -30,7 +30,7 @@ export async function startAgent(
     const { agentSocket } = call.settings;
     // Not from a file: the launcher reads none.
     const path = resolve(String(agentSocket ?? (env.SIGNALBOX_AGENT_SOCKET || chooseSocketPlace(env))));
-    prepareSocketDirectory(path);
+    await prepareSocketDirectory(path);
     if ((await isAnswered(path)) || !takeTurn(`${path}.start`)) return;
     spawnAgent(path, buildEnvironment(call, env));
     log.info("starting an agent for the next runs", { socket: path });

@@ -4,7 +4,6 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
@@ -16,6 +15,7 @@ import { connect, createServer, type ListenOptions, type Server, type Socket } f
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { ConfigError } from "../../base/errors.ts";
+import { createFolder } from "../create-folder.ts";
 
 /** Maximum number of connections that wait to be accepted: all jobs of a minute may start at once. */
 const BACKLOG = 4096;
@@ -77,7 +77,7 @@ export class ListeningSocket {
     if (problem !== "missing") return { state: "lost", path, why: problem };
     if ("descriptor" in this.#address) return { state: "lost", path, why: "it was removed" };
     try {
-      prepareSocketDirectory(path);
+      await prepareSocketDirectory(path);
       await this.#publish(path);
       return { state: "restored" };
     } catch (error) {
@@ -166,7 +166,7 @@ export async function refuseConnections(descriptor: number): Promise<void> {
  */
 async function prepareAddress(address: AgentAddress): Promise<void> {
   if (!("path" in address)) return;
-  prepareSocketDirectory(address.path);
+  await prepareSocketDirectory(address.path);
   await removeStaleSocket(address.path);
 }
 
@@ -199,12 +199,11 @@ function publishSocket(bound: string, path: string): SocketPath {
  * Creates the directory of a socket. The agent's key is in it too.
  * @throws ConfigError if another user can write to it: launchers refuse a socket that another user can replace
  */
-export function prepareSocketDirectory(socket: string): void {
+export async function prepareSocketDirectory(socket: string): Promise<void> {
   const path = dirname(socket);
   try {
     const mode = process.getuid?.() === 0 ? 0o755 : 0o700; // launchers of all users connect to that of root
-    const isCreated = mkdirSync(path, { recursive: true, mode }) !== undefined;
-    if (isCreated) chmodSync(path, mode); // regardless of the umask
+    if (await createFolder(path, mode)) chmodSync(path, mode); // regardless of the umask
   } catch (cause) {
     throw new ConfigError(`cannot create ${path} for the agent's socket: ${(cause as Error).message}`, {
       cause,

@@ -106,6 +106,8 @@ export class Dispatcher {
    */
   readonly #ready = new TimerQueue();
   readonly #serialQueues = new SerialQueues();
+  /** See `CachedSchedule.delayFactor`. One for all that is in serial queues: a random one for each would change its order. */
+  readonly #queueDelayFactor: number;
   readonly #eligibility: WorkerEligibility;
   readonly #loadMeter: LoadMeter;
   readonly #pendingClaims: PendingClaims;
@@ -128,6 +130,7 @@ export class Dispatcher {
     this.#options = options;
     this.#canFire = canFire;
     this.#sleep = new InterruptibleSleep(context.ports.clock);
+    this.#queueDelayFactor = context.ports.random.generateFraction();
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
     this.#loadMeter = new LoadMeter(options.measure, context.ports.clock);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
@@ -235,6 +238,7 @@ export class Dispatcher {
       const at = Math.min(
         this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
         replaceAt ?? Infinity,
+        this.#pendingClaims.nextMissed,
       );
       await this.#sleep.sleep(Math.max(0, Math.min(at - this.#getWallTime(), LONGEST_SLEEP)), signal);
     }
@@ -270,6 +274,7 @@ export class Dispatcher {
   #takeDue(): void {
     this.#checkDrains();
     const now = this.#getWallTime();
+    for (const name of this.#pendingClaims.takeMissed(now)) this.#updateQueue(name);
     if (this.#canTake()) this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
@@ -395,13 +400,15 @@ export class Dispatcher {
     const entry = this.#context.cache.entries.get(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
       const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
-      return isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
+      const isClaimed = this.#pendingClaims.has(name) || this.#pendingClaims.wasMissed(name);
+      return isElsewhere || isClaimed || this.#taskPool.isRunning(name);
     });
   }
 
   /** Returns when this worker may claim what is due, after the workers before it. */
   #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
     const { registration, ports } = this.#context;
+    if (findQueue(entry) !== undefined) entry.delayFactor = this.#queueDelayFactor;
     const before = this.#eligibility.listWorkersBefore(registration.id, entry, now);
     const rank = before.length;
     const runAt = candidate?.runAt ?? entry.freeSince;

@@ -39,6 +39,8 @@ export class PendingClaims {
   readonly #listener: WorkerListener;
   readonly #start: (claimed: ClaimedOccurrence, handler: Handler) => void;
   readonly #pending = new Set<string>();
+  /** Claims that came too late, and when to try them again, wall clock, ms. By then the watch has shown why. */
+  readonly #missed = new Map<string, number>();
 
   /** @param start runs the claimed occurrence */
   constructor(
@@ -58,6 +60,24 @@ export class PendingClaims {
   /** @param name  of the state */
   has(name: string): boolean {
     return this.#pending.has(name);
+  }
+
+  /** Returns whether a claim of a state came too late a moment ago, so that it may run elsewhere. @param name  of the state */
+  wasMissed(name: string): boolean {
+    return this.#missed.has(name);
+  }
+
+  /** When the first claim that came too late can be tried again; Infinity if there is none. */
+  get nextMissed(): number {
+    return Math.min(...this.#missed.values());
+  }
+
+  /** Forgets the claims that came too late and can be tried again. @returns the names of their states */
+  takeMissed(now: number): string[] {
+    const isOver = (until: number) => until <= now || until > now + AFTER_MISS; // the clock may have been set back
+    const names = [...this.#missed].flatMap(([name, until]) => (isOver(until) ? [name] : []));
+    for (const name of names) this.#missed.delete(name);
+    return names;
   }
 
   /**
@@ -116,7 +136,12 @@ export class PendingClaims {
       return isWritten ? undefined : this.#context.ports.clock.getWallTime() + AFTER_MISS;
     }
     const result = await claimOccurrence(this.#context, entry, candidate);
-    if (result.kind === "missed") return result.until ?? this.#context.ports.clock.getWallTime() + AFTER_MISS;
+    if (result.kind === "missed" && result.until !== undefined) return result.until;
+    if (result.kind === "missed") {
+      const again = this.#context.ports.clock.getWallTime() + AFTER_MISS;
+      this.#missed.set(entry.name, again);
+      return again;
+    }
     this.#reportOutcomes(entry, result);
     if (result.kind === "claimed") this.#start(result.claimed, handler);
     return undefined;

@@ -91,6 +91,12 @@ describe.each([
     );
   });
 
+  it("can have a key that YAML would merge", async () => {
+    const definition = { cron: "@daily", timezone: "UTC", data: { "<<": { a: 1 }, b: ["<<", { "<<": 2 }] } };
+    const site = { schedules: new Map([["<<", definition]]) };
+    expect((await read(format(site))).schedules).toEqual(site.schedules);
+  });
+
   it("is valid by the schema for editors", async () => {
     const schema = JSON.parse(readFileSync("docs/site.schema.json", "utf8"));
     fc.assert(
@@ -175,6 +181,14 @@ it("switchman's document is taken as it is: a host alone, names of resources in 
 });
 
 describe("a document with faults", () => {
+  it("says that a number must not be in quotes, or must be", async () => {
+    const schedule = 'cron: "@daily", timezone: UTC, command: [sleep, 10]';
+    expect(await listFaults(`version: "1"\nschedules: { x: { ${schedule} } }`)).toEqual([
+      '1:10 the version must be the number 1; got "1"',
+      '2:59 schedule "x": command "[\\"sleep\\",10]" is not a list of words, with numbers in quotes',
+    ]);
+  });
+
   it("names them all, each with its place", async () => {
     const text = `{
   "version": 2,
@@ -194,7 +208,7 @@ describe("a document with faults", () => {
   "resuorces": []
 }`;
     expect(await listFaults(text)).toEqual([
-      '2:14 the version must be 1; got "2"',
+      '2:14 the version must be the number 1; got "2"',
       "5:5 this key is listed twice",
       '6:12 group "db": unknown field "member"; did you mean "members"?',
       '7:5 group "\\u0007" cannot be used: it contains a control character',

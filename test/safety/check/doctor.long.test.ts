@@ -454,6 +454,19 @@ describe("users with too small a role", () => {
     expect(doctor.code).toBe(code);
   });
 
+  test("a worker that may not read is told what workers lack, and not what runs do", async () => {
+    const { code, found, stdout } = await runDoctor(createNamespaceAs("stranger"), "--role", "worker");
+    expect(found("permissions")).toEqual([
+      expect.stringMatching(
+        /^failure: workers: \/jobs\/ cannot be read; \/jobs\/due\/, .* cannot be written, so schedules do not run$/,
+      ),
+      expect.stringMatching(/^ok: operators/),
+    ]);
+    expect(stdout).toContain("grant the role read on /jobs/, readwrite on /jobs/due/, ");
+    expect(stdout).not.toContain("/jobs/locks/");
+    expect(code).toBe(2);
+  });
+
   test.each(TRANSPORTS)("over %s: who may write schedules may run commands on workers", async (transport) => {
     const createFor = (user: string) => {
       const { env } = createNamespaceAs(user);

@@ -3,9 +3,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { Store } from "../../../src/etcd/store.ts";
+import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+import { divertCalls, listOps, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;
@@ -108,6 +111,60 @@ test("those that were removed meanwhile do not delay the next one", async () => 
   end("first");
   await waitUntil("last", () => started.at(-1) === "last");
   expect(Date.now() - from, "not a second for each").toBeLessThan(30_000);
+});
+
+/** Starts a worker that runs what is next in a queue. @param meddle  called before etcd gets a claim of `q1`, with how many came before */
+async function startMeddled(meddle: (count: number) => Promise<void>): Promise<void> {
+  let count = 0;
+  const commitTxn: Store["commitTxn"] = async (txn, signal) => {
+    const isClaim = listOps(txn).some((op) => op.op === "put" && op.key === fixture.keys.running("q1"));
+    if (isClaim) await meddle(count++);
+    return await cluster.store.commitTxn(txn, signal);
+  };
+  fixture = new WorkerFixture(divertCalls(cluster.store, { commitTxn }), fixture.clock);
+  const worker = startWorker(2);
+  await worker.waitUntilJoined();
+  for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);
+  fixture.clock.set(START + 10_000);
+}
+
+test("a claim that comes too late, before the watch shows why, lets no later one overtake", async () => {
+  await startMeddled(async (count) => {
+    if (count === 0) await fixture.put(fixture.keys.due("q1"), formatDue(await fixture.readDue("q1")));
+  });
+  await waitUntil("first", () => started.length > 0);
+  for (const n of [1, 2]) {
+    end(`q${n}`);
+    await waitUntil("next", () => started.at(-1) === `q${n + 1}`);
+  }
+  expect(started).toEqual(["q1", "q2", "q3"]);
+});
+
+test("one whose claims come too late does not stop its queue when it is removed", async () => {
+  await startMeddled(async (count) => {
+    if (count < 2) await fixture.put(fixture.keys.due("q1"), formatDue(await fixture.readDue("q1")));
+    else await fixture.delete(fixture.keys.schedule("q1"), fixture.keys.due("q1"));
+  });
+  await waitUntil("the other one", () => started.length > 0);
+  expect(started).toEqual(["q2"]);
+});
+
+test("a worker that is not the first one begins with what was due first", async () => {
+  const first = await startWorker(1).waitUntilJoined();
+  const second = await startWorker(1).waitUntilJoined();
+  const findFirst = (name: (n: number) => string) => {
+    const isFirst = (n: number) => listWorkersBefore(second, [first, second], name(n)).length === 1;
+    return Array.from({ length: 100 }, (_, n) => n).find(isFirst);
+  };
+  await add(`busy${findFirst((n) => `busy${n}`)}`);
+  const queue = `q${findFirst((n) => `queue.q${n}`)}`;
+  const ids = Array.from({ length: 40 }, (_, n) => `job${n}`);
+  for (const [n, id] of ids.entries()) await add(id, queue, 1 + n / 1_000);
+  fixture.clock.set(START);
+  await waitUntil("the first worker is busy", () => started.length === 1);
+  fixture.clock.set(START + 1_100);
+  await waitUntil("the second one begins", () => started.length > 1);
+  expect(started[1]).toBe("job0");
 });
 
 test("a running key that never expires, as a copy of etcd's keys has, blocks its schedule only", async () => {
