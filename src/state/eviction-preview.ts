@@ -70,7 +70,7 @@ function createRunRemover(runs: ReadonlySet<string>): (queue: NamedQueue) => Nam
 
 /** Whether every ticket of a claim is admitted. @param as  returns the queue to check in place of the current one */
 export function isClaimReady(
-  snapshot: Pick<Snapshot, "resources">,
+  snapshot: Snapshot,
   { run, entries }: Claim,
   as = (queue: NamedQueue) => queue,
 ): boolean {

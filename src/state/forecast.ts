@@ -130,6 +130,6 @@ function listRunOptions(command: readonly string[]): readonly string[] {
 }
 
 /** Returns whether a schedule lets its next run wait while one is running, or replaces that. */
-export function hasExclusiveRuns({ definition }: Pick<ScheduleForecast, "definition">): boolean {
+export function hasExclusiveRuns({ definition }: ScheduleForecast): boolean {
   return (definition.overlap ?? SCHEDULE_DEFAULTS.overlap) !== "allow";
 }

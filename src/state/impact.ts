@@ -135,7 +135,7 @@ const MOST_MEMBERS = 5;
 
 /** Lists possible mistakes in group changes. Mistakes that existed before the changes are not included. */
 function listConfigNotes(
-  snapshot: Pick<Snapshot, "hosts">,
+  snapshot: Snapshot,
   before: Groups,
   after: Groups,
   changes: readonly ConfigChange[],
@@ -167,11 +167,7 @@ function listReinterpretedMembers(before: Groups, after: Groups, changes: readon
 }
 
 /** Lists new members that are neither a group nor a known host. */
-function listUnknownMembers(
-  { hosts }: Pick<Snapshot, "hosts">,
-  after: Groups,
-  changes: readonly GroupChange[],
-): string[] {
+function listUnknownMembers({ hosts }: Snapshot, after: Groups, changes: readonly GroupChange[]): string[] {
   const seen = new Set([...hosts.keys()].map(canonicalizeHost));
   const added = changes.flatMap(({ before, after: now }) =>
     (now ?? []).filter((member) => before?.includes(member) !== true && !after.has(member)),
@@ -217,8 +213,8 @@ export function formatAffectedCount(affected: readonly AffectedRun[]): string {
  * @param concerns  returns whether to include a name
  */
 export function formatConfigChanges(
-  then: Pick<Snapshot, "groups" | "resources">,
-  now: Pick<Snapshot, "groups" | "resources">,
+  then: Snapshot,
+  now: Snapshot,
   concerns: (kind: "group" | "resource", name: string) => boolean,
 ): string[] {
   const current = buildConfiguration(now);
@@ -239,7 +235,7 @@ export function formatConfigChanges(
 }
 
 function getStored(
-  snapshot: Pick<Snapshot, "groups" | "resources">,
+  snapshot: Snapshot,
   kind: "group" | "resource",
 ): ReadonlyMap<string, { modRevision: bigint }> {
   return kind === "group" ? snapshot.groups : snapshot.resources;

@@ -54,7 +54,7 @@ export function listEntriesByRun({ queues }: Pick<Snapshot, "queues">): Iterable
 }
 
 /** Counts the runs that hold everything they claim, and the runs that wait. Malformed tickets count as nothing. */
-export function countRuns(snapshot: Pick<Snapshot, "queues">): { held: number; waiting: number } {
+export function countRuns(snapshot: Snapshot): { held: number; waiting: number } {
   let [held, waiting] = [0, 0];
   for (const entries of listEntriesByRun(snapshot)) {
     const all = "key" in entries ? [entries] : entries;

@@ -148,7 +148,7 @@ export const computeQueueTally = memoizeWeakly(({ kind, entries }: NamedQueue): 
 });
 
 /** Formats a share as `cpu 3/4`. Not cleaned. */
-export function formatShare({ short, used, total }: Pick<ResourceShare, "short" | "used" | "total">): string {
+export function formatShare({ short, used, total }: ResourceShare): string {
   return `${short} ${used}/${total ?? "?"}`;
 }
 

@@ -152,7 +152,7 @@ export function moveNextOccurrence(due: DueState, next: number | undefined, lag:
  * @param endedAt  undefined if nothing has ended
  */
 export function planAfterEnd(
-  { wait, lag, findFrom }: Pick<Timing, "wait" | "lag" | "findFrom">,
+  { wait, lag, findFrom }: Timing,
   due: DueState,
   endedAt: number | undefined,
 ): DueState {

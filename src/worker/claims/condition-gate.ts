@@ -38,11 +38,7 @@ export class ConditionGate {
   }
 
   /** Returns why the conditions of a schedule do not hold on this host; undefined if they hold. Never throws. */
-  findUnmet({
-    id,
-    name,
-    definition,
-  }: Pick<CachedSchedule, "id" | "name" | "definition">): string | undefined {
+  findUnmet({ id, name, definition }: CachedSchedule): string | undefined {
     if (definition?.if === undefined) return undefined;
     const why = this.#check(definition.if);
     if (why === undefined) this.#unmet.delete(name);

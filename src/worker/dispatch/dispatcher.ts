@@ -30,11 +30,11 @@ class CalendarFaults {
   readonly #log: RateLimitedLog;
   readonly #reported = new Map<string, string>();
 
-  constructor({ log, clock }: Pick<SchedulePorts, "log" | "clock">) {
+  constructor({ log, clock }: SchedulePorts) {
     this.#log = new RateLimitedLog(log, clock);
   }
 
-  report({ id, name, calendarFault }: Pick<CachedSchedule, "id" | "name" | "calendarFault">): void {
+  report({ id, name, calendarFault }: CachedSchedule): void {
     if (this.#reported.get(name) === calendarFault) return;
     if (calendarFault === undefined) return void this.#reported.delete(name);
     this.#reported.set(name, calendarFault);
