@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { UsageError } from "../base/errors.ts";
+import { pickDefined } from "../base/pick-defined.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { formatShortList, quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
@@ -29,6 +30,7 @@ import {
   type TriggeredRun,
 } from "../schedule/state/due-transitions.ts";
 import { canOverlap } from "../schedule/state/next-candidate.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { createTiming } from "../schedule/timing.ts";
 import { isSplitOrJoined, type ScheduleMutation } from "./schedule-mutation.ts";
 import {
@@ -51,17 +53,29 @@ export function buildAddMutation(
   definition: Definition,
   first: FirstOccurrenceOptions = {},
 ): ScheduleMutation {
+  return buildWholeMutation(id, definition, first, "added", () => {
+    throw new AlreadyExistsError(
+      `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
+    );
+  });
+}
+
+/** Builds a mutation that adds a schedule. @param change  decides what happens if it exists */
+function buildWholeMutation(
+  id: string,
+  definition: Definition,
+  first: FirstOccurrenceOptions,
+  what: string,
+  change: (before: StoredSchedule, now: number, calendars: Calendars) => PlannedChange[],
+): ScheduleMutation {
   validateName("schedule", id);
   checkDefinition(definition);
   return {
-    ...describeMutation([id], () => "added"),
-    decide: (stored, now) => {
-      const before = getStoredSchedule(stored, id);
-      if (before.definitionMod > 0n)
-        throw new AlreadyExistsError(
-          `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
-        );
-      const due = computeFirstDue(id, definition, now, first, stored.calendars);
+    ...describeMutation([id], () => what),
+    decide: ({ schedules, calendars }, now) => {
+      const before = schedules.get(id) ?? createMissingSchedule(id);
+      if (before.definitionMod > 0n) return change(before, now, calendars);
+      const due = computeFirstDue(id, definition, now, first, calendars);
       return [{ before, definition, due: checkFires(id, definition, due, now) }];
     },
   };
@@ -234,7 +248,7 @@ function buildTriggerChange(
   options: TriggerOptions,
   calendars: Calendars,
 ): PlannedChange {
-  const { id, definition, outcomes } = before;
+  const { id, definition } = before;
   if (options.dead === undefined && !options.ignoresCalendars) checkDay(id, definition, now, calendars);
   const from = before.due ?? computeFirstDue(id, definition, now, {}, calendars);
   const { data, trace } = options;
@@ -251,8 +265,7 @@ function buildTriggerChange(
       data: data ?? letter.data,
       env: addTrace(options.env ?? letter.env),
     });
-  const dead = outcomes.dead.filter((one) => !letters.includes(one));
-  return { before, due: setDeadCount(due, dead.length), outcomes: { ...outcomes, dead } };
+  return removeLetters(before, letters, due);
 }
 
 /** @throws UsageError if the calendars of the schedule exclude this day; ConfigError if one of them is missing */
@@ -340,12 +353,18 @@ function buildBuryChange(
   const letters = choice === undefined ? outcomes.dead : findDeadLetters(before, choice);
   if (letters.length === 0 && due?.dead === undefined) return [];
   const from = due ?? computeFirstDue(id, definition, now, {}, calendars);
-  const dead = outcomes.dead.filter((one) => !letters.includes(one));
-  return [{ before, due: setDeadCount(from, dead.length), outcomes: { ...outcomes, dead } }];
+  return [removeLetters(before, letters, from)];
 }
 
-function setDeadCount({ dead: _, ...due }: DueState, count: number): DueState {
-  return count === 0 ? due : { ...due, dead: count };
+/** Removes dead letters, and counts those that are left in the state. */
+function removeLetters(
+  before: StoredSchedule,
+  letters: readonly OccurrenceOutcome[],
+  { dead: _, ...due }: DueState,
+): PlannedChange {
+  const dead = before.outcomes.dead.filter((one) => !letters.includes(one));
+  const counted = dead.length === 0 ? due : { ...due, dead: dead.length };
+  return { before, due: counted, outcomes: { ...before.outcomes, dead } };
 }
 
 /** Returns the changes that replace the definition of a schedule; empty if nothing changes. */
@@ -426,29 +445,15 @@ export function buildSetMutation(
   definition: Definition,
   first: FirstOccurrenceOptions = {},
 ): ScheduleMutation {
-  validateName("schedule", id);
-  checkDefinition(definition);
-  return {
-    ...describeMutation([id], () => "set"),
-    decide: (stored, now): PlannedChange[] => {
-      const before = getStoredSchedule(stored, id);
-      if (before.definitionMod === 0n) {
-        const due = computeFirstDue(id, definition, now, first, stored.calendars);
-        return [{ before, definition, due: checkFires(id, definition, due, now) }];
-      }
-      const after = keepOperatorFields(before, definition);
-      const changes = buildDefinitionChange(before, after, now, {}, stored.calendars);
-      for (const { due } of changes)
-        if (due !== undefined && !isDeepStrictEqual(before.definition?.cron, definition.cron))
-          checkFires(id, definition, due, now);
-      return changes;
-    },
-  };
-}
-
-function keepOperatorFields(before: StoredSchedule, definition: Definition): Definition {
-  const { pause, source } = before.definition ?? {};
-  return { ...definition, ...(pause !== undefined && { pause }), ...(source !== undefined && { source }) };
+  return buildWholeMutation(id, definition, first, "set", (before, now, calendars) => {
+    const { pause, source, cron } = before.definition ?? {};
+    const after = { ...definition, ...pickDefined({ pause, source }) };
+    const changes = buildDefinitionChange(before, after, now, {}, calendars);
+    for (const { due } of changes)
+      if (due !== undefined && !isDeepStrictEqual(cron, definition.cron))
+        checkFires(id, definition, due, now);
+    return changes;
+  });
 }
 
 /** Which past occurrences to run. Instants in ms since the epoch. */
@@ -516,15 +521,11 @@ function requireReadable(stored: StoredSchedule): ReadableSchedule {
   return { ...stored, definition };
 }
 
-function requireExisting(stored: ScheduleReadResult, id: string): StoredSchedule {
-  const schedule = getStoredSchedule(stored, id);
-  if (schedule.definitionMod === 0n)
+function requireExisting({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
+  const schedule = schedules.get(id);
+  if (schedule === undefined || schedule.definitionMod === 0n)
     throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
   return schedule;
-}
-
-function getStoredSchedule({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
-  return schedules.get(id) ?? createMissingSchedule(id);
 }
 
 /** Builds a mutation of states. It decides each schedule by itself; one that runs on every host, on each host that it knows. */

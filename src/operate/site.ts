@@ -143,7 +143,7 @@ export function planSite(stored: StoredSite, document: SiteChanges, terms: SiteT
     stored,
     config: [...planGroups(stored, document, terms), ...planResources(stored, document, terms)],
     calendars,
-    schedules: planSchedules(stored, document, terms, { calendars, now }),
+    schedules: planSchedules(stored, document, terms, calendars, now),
     isSingle: terms.isSingle,
   };
 }
@@ -243,7 +243,8 @@ function planSchedules(
   stored: StoredSite,
   { schedules }: SiteChanges,
   terms: SiteTerms,
-  { calendars: calendarChanges, now }: { calendars: readonly CalendarChange[]; now: number },
+  calendarChanges: readonly CalendarChange[],
+  now: number,
 ): PlannedChange[] {
   const calendars = applyCalendarChanges(stored.calendars, calendarChanges);
   const targets = listTargets(stored.schedules, schedules, ({ definition }) =>
@@ -265,7 +266,7 @@ function planSchedules(
     const changes = resumeEdited(before, after, now, calendars);
     return advanceTo(terms.positions?.get(id), before, changes);
   });
-  const moved = moveSchedules(stored, changes, { calendarChanges, calendars, now });
+  const moved = moveSchedules(stored, changes, calendarChanges, calendars, now);
   return hasChainChange(moved) ? linkChains(moved, { ...stored, calendars }, now) : moved;
 }
 
@@ -321,18 +322,17 @@ function applyCalendarChanges(
   return calendars;
 }
 
-interface CalendarShift {
-  calendarChanges: readonly CalendarChange[];
-  /** The calendars after the change. */
-  calendars: Calendars;
-  now: number;
-}
-
-/** Adds the new next occurrences of the schedules that use changed calendars. @throws UsageError for a deleted calendar in use */
+/**
+ * Adds the new next occurrences of the schedules that use changed calendars.
+ * @param calendars  after the change
+ * @throws UsageError for a deleted calendar in use
+ */
 function moveSchedules(
   stored: StoredSite,
   changes: readonly PlannedChange[],
-  { calendarChanges, calendars, now }: CalendarShift,
+  calendarChanges: readonly CalendarChange[],
+  calendars: Calendars,
+  now: number,
 ): PlannedChange[] {
   const byPart = new Map(changes.map((change) => [getStateName(change.before), change]));
   const after = new Map(stored.schedules);
@@ -529,7 +529,8 @@ function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, r
     return room.changes >= 0 && room.bytes >= 0;
   };
   take(buildPlanOps(keys, first));
-  const free = groupBySchedule(plan.schedules.filter(isFree));
+  // The changes of one schedule stay together: of its definition, and of its states on hosts.
+  const free = [...Map.groupBy(plan.schedules.filter(isFree), ({ before }) => before.id).values()];
   let changes = tied.length;
   const end = free.findIndex((parts) => {
     changes += parts.length;
@@ -544,11 +545,6 @@ function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, r
     schedules: [...tied, ...free.slice(0, count).flat()],
   };
   return [part, { ...plan, config: [], calendars: isLast ? [] : gone, schedules: free.slice(count).flat() }];
-}
-
-/** Puts the changes of one schedule together: of its definition, and of its states on hosts. */
-function groupBySchedule(changes: readonly PlannedChange[]): PlannedChange[][] {
-  return [...Map.groupBy(changes, ({ before }) => before.id).values()];
 }
 
 function buildPlanOps(keys: Keys, { stored, config, calendars, schedules }: SitePlan): Op[] {

@@ -2,7 +2,6 @@ import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { findSerialQueue } from "../../schedule/serial-queue.ts";
 import { isNewBoot } from "../../schedule/state/boot.ts";
-import { buildStateName } from "../../schedule/state/due.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import {
@@ -25,55 +24,20 @@ import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
 import { SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
 
-/** Logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
-class CalendarFaults {
-  readonly #log: RateLimitedLog;
-  readonly #reported = new Map<string, string>();
-
-  constructor({ log, clock }: SchedulePorts) {
-    this.#log = new RateLimitedLog(log, clock);
-  }
-
-  report({ id, name, calendarFault }: CachedSchedule): void {
-    if (this.#reported.get(name) === calendarFault) return;
-    if (calendarFault === undefined) return void this.#reported.delete(name);
-    this.#reported.set(name, calendarFault);
-    this.#log.warn("a schedule does not fire", { schedule: id, why: calendarFault });
-  }
-}
-
-type LookupOptions = Readonly<{ handlers: HandlerRegistry; listener: WorkerListener }>;
-
-/** Finds handlers, and reports each type without a handler once. */
-class HandlerLookup {
-  /** The handlers are read on every lookup: they change when the worker reloads its file. */
-  readonly #options: LookupOptions;
-  readonly #log: SchedulePorts["log"];
-  readonly #unknown = new Set<string>();
-
-  constructor(options: LookupOptions, { log }: SchedulePorts) {
-    this.#options = options;
-    this.#log = log;
-  }
-
-  /** Call this when the handlers change: missing types are reported again. */
-  forget(): void {
-    this.#unknown.clear();
-  }
-
-  findHandler({ id, definition }: CachedSchedule): Handler | undefined {
-    if (definition === undefined) return undefined;
-    const handler = this.#options.handlers.find(id, definition);
-    const type = getScheduleType(id, definition);
-    if (handler !== undefined || this.#unknown.has(type)) return handler;
-    this.#unknown.add(type);
-    this.#options.listener({ kind: "unknown", id, type });
-    this.#log.info("no handler for the type of a schedule", { type, schedule: id });
-    return undefined;
-  }
+/** Creates what logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
+function createFaultReporter({ log, clock }: SchedulePorts): (entry: CachedSchedule) => void {
+  const limited = new RateLimitedLog(log, clock);
+  const reported = new Map<string, string>();
+  return ({ id, name, calendarFault: why }) => {
+    if (reported.get(name) === why) return;
+    if (why === undefined) return void reported.delete(name);
+    reported.set(name, why);
+    limited.warn("a schedule does not fire", { schedule: id, why });
+  };
 }
 
 export interface DispatchOptions {
+  /** They change when the worker reloads its file. */
   handlers: HandlerRegistry;
   /** Maximum number of concurrent tasks. */
   concurrency: number;
@@ -110,8 +74,9 @@ export class Dispatcher {
   readonly #loadMeter: LoadMeter;
   readonly #pendingClaims: PendingClaims;
   readonly #strayClaims: StrayClaims;
-  readonly #handlerLookup: HandlerLookup;
-  readonly #calendarFaults: CalendarFaults;
+  /** Types without a handler that were reported. */
+  readonly #unknownTypes = new Set<string>();
+  readonly #reportFault: (entry: CachedSchedule) => void;
   readonly #done = Promise.withResolvers<void>();
   readonly #sleep: InterruptibleSleep;
   #state: "reading" | "listening" | "open" | "closed" = "reading";
@@ -127,16 +92,15 @@ export class Dispatcher {
     this.#context = context;
     this.#options = options;
     this.#canFire = canFire;
-    this.#sleep = new InterruptibleSleep(context.ports.clock);
-    this.#eligibility = new WorkerEligibility(context.cache, context.host);
-    this.#loadMeter = new LoadMeter(options.measure, context.ports.clock);
-    this.#handlerLookup = new HandlerLookup(options, context.ports);
-    this.#calendarFaults = new CalendarFaults(context.ports);
+    const { ports, cache, registration, host } = context;
+    this.#sleep = new InterruptibleSleep(ports.clock);
+    this.#eligibility = new WorkerEligibility(cache, host, registration.id);
+    this.#loadMeter = new LoadMeter(options.measure, ports.clock);
+    this.#reportFault = createFaultReporter(ports);
     this.#taskPool = new TaskPool(context, options.listener, (name) => {
       this.#updateQueue(name);
       this.#handlePoolChange();
     });
-    const { ports, cache, registration } = context;
     this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
       this.#start(...claimed),
@@ -197,7 +161,7 @@ export class Dispatcher {
   /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
   handleRulesChange(): void {
     this.#eligibility.forget();
-    this.#handlerLookup.forget();
+    this.#unknownTypes.clear();
     if (this.#state !== "reading") this.#planAll();
   }
 
@@ -285,11 +249,10 @@ export class Dispatcher {
    * little time.
    */
   #continueQueues(now: number): void {
-    const { cache, registration } = this.#context;
     for (const name of this.#serialQueues.takeNext((one) => this.#isDue(one, now))) {
-      const entry = cache.entries.get(name);
+      const entry = this.#context.cache.entries.get(name);
       if (entry === undefined) continue;
-      const rank = this.#eligibility.listWorkersBefore(registration.id, entry, now).length;
+      const rank = this.#eligibility.listWorkersBefore(entry, now).length;
       this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
     }
   }
@@ -333,7 +296,7 @@ export class Dispatcher {
   /** Sets the timer of a schedule, independent of which worker claims it. */
   #plan(entry: CachedSchedule): void {
     const { name, definition } = entry;
-    this.#calendarFaults.report(entry);
+    this.#reportFault(entry);
     this.#updateQueue(name);
     if (this.#pendingClaims.has(name)) return;
     this.#strayClaims.release(entry);
@@ -387,7 +350,19 @@ export class Dispatcher {
   #findHandler(entry: CachedSchedule): Handler | undefined {
     const { definition } = entry;
     const isHere = definition !== undefined && this.#eligibility.isFor(definition);
-    return isHere ? this.#handlerLookup.findHandler(entry) : undefined;
+    return isHere ? this.#lookUpHandler(entry) : undefined;
+  }
+
+  /** Finds the handler of a schedule, and reports each type without one once. */
+  #lookUpHandler({ id, definition }: CachedSchedule): Handler | undefined {
+    if (definition === undefined) return undefined;
+    const handler = this.#options.handlers.find(id, definition);
+    const type = getScheduleType(id, definition);
+    if (handler !== undefined || this.#unknownTypes.has(type)) return handler;
+    this.#unknownTypes.add(type);
+    this.#options.listener({ kind: "unknown", id, type });
+    this.#context.ports.log.info("no handler for the type of a schedule", { type, schedule: id });
+    return undefined;
   }
 
   /** Call this when a state may have begun to run, or may run no more. */
@@ -401,20 +376,20 @@ export class Dispatcher {
 
   /** Returns when this worker may claim what is due, after the workers before it. */
   #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
-    const { registration, ports } = this.#context;
-    const before = this.#eligibility.listWorkersBefore(registration.id, entry, now);
+    const { random } = this.#context.ports;
+    const before = this.#eligibility.listWorkersBefore(entry, now);
     const rank = before.length;
     const runAt = candidate?.runAt ?? entry.freeSince;
     if (
       startsTask(candidate) &&
       entry.definition?.place === "least-loaded" &&
-      this.#eligibility.hasRivals(registration.id, entry, now)
+      this.#eligibility.hasRivals(entry, now)
     ) {
       const load = this.#loadMeter.compute(this.#taken / this.#options.concurrency);
-      return computePlacedClaimTime(entry, { rank, runAt, load }, ports.random);
+      return computePlacedClaimTime(entry, { rank, runAt, load }, random);
     }
     const lastClaimBefore = this.#findLastClaim(before, now);
-    return computeClaimTime(entry, { rank, runAt, lastClaimBefore }, ports.random);
+    return computeClaimTime(entry, { rank, runAt, lastClaimBefore }, random);
   }
 
   /**
@@ -434,7 +409,7 @@ export class Dispatcher {
   #begin(entry: CachedSchedule): void {
     const isOut =
       entry.since === Number.POSITIVE_INFINITY && isSeedless(entry) && !runsAtBoot(entry.definition);
-    if (isOut && this.#handlerLookup.findHandler(entry) !== undefined) entry.since = this.#getWallTime();
+    if (isOut && this.#lookUpHandler(entry) !== undefined) entry.since = this.#getWallTime();
   }
 
   async #forgetHost(entry: CachedSchedule): Promise<void> {
@@ -466,7 +441,7 @@ export class Dispatcher {
 
   #start(claimed: ClaimedOccurrence, handler: Handler): void {
     this.#taskPool.start(claimed, handler);
-    const entry = this.#context.cache.entries.get(buildStateName(claimed.id, claimed.host));
+    const entry = this.#context.cache.entries.get(claimed.name);
     if (entry !== undefined) this.#taskPool.updateSchedule(entry, this.#getWallTime()); // changes since the claim
     if (this.#stopReason !== undefined) this.#taskPool.abortAll(this.#stopReason);
   }

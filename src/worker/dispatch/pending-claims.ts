@@ -64,17 +64,28 @@ export class PendingClaims {
    * Attempts a claim. Never rejects.
    * @returns the earliest time to check the schedule again, wall clock, ms; undefined if there is no limit
    */
-  async attempt(one: OccurrenceClaim): Promise<number | undefined> {
-    const { id, name } = one.entry;
+  attempt(one: OccurrenceClaim): Promise<number | undefined> {
+    return this.#pend(one.entry, () => this.#attemptClaim(one));
+  }
+
+  /** Calls something that is pending meanwhile. @returns what it returns; if etcd refuses it, when to try again */
+  async #pend(
+    { id, name }: CachedSchedule,
+    call: () => Promise<number | undefined>,
+  ): Promise<number | undefined> {
     this.#pending.add(name);
     try {
-      return await this.#attemptClaim(one);
+      return await call();
     } catch (error) {
       this.#logFailure(id, error);
-      return this.#context.ports.clock.getWallTime() + AFTER_FAILURE;
+      return this.#addToNow(AFTER_FAILURE);
     } finally {
       this.#pending.delete(name);
     }
+  }
+
+  #addToNow(ms: number): number {
+    return this.#context.ports.clock.getWallTime() + ms;
   }
 
   /**
@@ -84,7 +95,7 @@ export class PendingClaims {
   async forgetHost(entry: CachedSchedule): Promise<number | undefined> {
     const { id, host, name, definitionMod, dueMod } = entry;
     if (host === undefined || this.#pending.has(name)) return undefined;
-    const { ports, cache } = this.#context;
+    const { ports, cache, registration } = this.#context;
     const { keys } = ports;
     const due = keys.due(id, host);
     const txn: Txn = {
@@ -98,25 +109,19 @@ export class PendingClaims {
       success: [{ op: "delete", key: due }],
       failure: [],
     };
-    this.#pending.add(name);
-    try {
-      const answer = await commitWithRetries(ports, txn, this.#context.registration.session.signal);
-      return answer.succeeded ? undefined : ports.clock.getWallTime() + AFTER_MISS;
-    } catch (error) {
-      this.#logFailure(id, error);
-      return ports.clock.getWallTime() + AFTER_FAILURE;
-    } finally {
-      this.#pending.delete(name);
-    }
+    return await this.#pend(entry, async () => {
+      const { succeeded } = await commitWithRetries(ports, txn, registration.session.signal);
+      return succeeded ? undefined : this.#addToNow(AFTER_MISS);
+    });
   }
 
   async #attemptClaim({ entry, handler, candidate }: OccurrenceClaim): Promise<number | undefined> {
     if (candidate === undefined) {
       const isWritten = await writeInitialState(this.#context, entry);
-      return isWritten ? undefined : this.#context.ports.clock.getWallTime() + AFTER_MISS;
+      return isWritten ? undefined : this.#addToNow(AFTER_MISS);
     }
     const result = await claimOccurrence(this.#context, entry, candidate);
-    if (result.kind === "missed") return result.until ?? this.#context.ports.clock.getWallTime() + AFTER_MISS;
+    if (result.kind === "missed") return result.until ?? this.#addToNow(AFTER_MISS);
     this.#reportOutcomes(entry, result);
     if (result.kind === "claimed") this.#start(result.claimed, handler);
     return undefined;

@@ -8,13 +8,13 @@ import { formatMark, RecordedOutput } from "./recorded-output.ts";
 import { TaskFiles } from "./task-files.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
-/** Why a command was ended early. */
-type TerminationCause = "task" | "timeout" | "horizon";
+/** Why a handler has ended a task early. */
+export type TaskEnding = "task" | "timeout" | "horizon";
 
 /** The result of a command after all its processes are gone. */
 interface GuardedRunResult {
   exit: CommandExit;
-  ending: TerminationCause | undefined;
+  ending: TaskEnding | undefined;
 }
 
 /** Runs a command under the guardian for one task. Its deadlines follow the deadlines of the task when they move. */
@@ -22,7 +22,7 @@ class GuardedRun {
   readonly #ports: HandlerPorts;
   readonly #task: ScheduledTask;
   readonly #over = new AbortController();
-  #ending: TerminationCause | undefined;
+  #ending: TaskEnding | undefined;
 
   constructor(ports: HandlerPorts, task: ScheduledTask) {
     this.#ports = ports;
@@ -86,13 +86,13 @@ class GuardedRun {
   #guard(command: GuardedCommand, timeout: number | undefined): void {
     const { clock } = this.#ports;
     const { signal } = this.#task;
-    const end = (ending: TerminationCause) => this.#terminate(command, ending);
+    const end = (ending: TaskEnding) => this.#terminate(command, ending);
     if (timeout !== undefined) clock.sleep(timeout, this.#over.signal).then(() => end("timeout"), doNothing);
     signal.addEventListener("abort", () => end("task"), { once: true, signal: this.#over.signal });
     if (signal.aborted) end("task");
   }
 
-  #terminate(command: GuardedCommand, ending: TerminationCause): void {
+  #terminate(command: GuardedCommand, ending: TaskEnding): void {
     if (this.#ending !== undefined || this.#over.signal.aborted) return;
     this.#ending = ending;
     command.terminate(this.#computeKillTime());
@@ -201,10 +201,8 @@ export class CommandHandler implements Handler {
     timeout: number | undefined,
   ): TaskResult {
     const { code, signal } = exit;
-    if (ending === "task") return toLostResult(task.signal.reason);
-    if (ending === "horizon") return { result: "lost", reason: "the session could not be renewed in time" };
-    if (ending === "timeout")
-      return { result: "timeout", reason: `its timeout of ${formatDuration(timeout ?? 0)} has passed` };
+    if (ending !== undefined)
+      return toEndedResult(task, ending, `its timeout of ${formatDuration(timeout ?? 0)} has passed`);
     if (signal !== undefined)
       return { result: "failed", code: 128 + signal, reason: `it was ended by signal ${signal}` };
     if (code === EXIT.ok) return { result: "ok", code };
@@ -224,6 +222,13 @@ export class CommandHandler implements Handler {
     const reason = isRelative ? `${message}; the worker's working folder is ${process.cwd()}` : message;
     return { result: "failed", code: error.exitCode, reason };
   }
+}
+
+/** Returns the result of a task that its handler has ended early. */
+export function toEndedResult(task: ScheduledTask, ending: TaskEnding, timeoutReason: string): TaskResult {
+  if (ending === "timeout") return { result: ending, reason: timeoutReason };
+  if (ending === "horizon") return { result: "lost", reason: "the session could not be renewed in time" };
+  return toLostResult(task.signal.reason);
 }
 
 /** Returns the result of a task that was ended from outside. */

@@ -106,7 +106,7 @@ export class TaskFiles {
       text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== "ENOENT") this.#reportFault(describeReadFault(code) ?? message);
+      if (code !== "ENOENT") this.#reportFault(FAULTS[code ?? ""] ?? message);
       return;
     }
     // A shell empties the file before it writes it.
@@ -130,10 +130,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   ELOOP: "the file is a symbolic link; write or rename a file there",
   ERR_ENCODING_INVALID_ENCODED_DATA: "it is not text in UTF-8",
 };
-
-function describeReadFault(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : FAULTS[code];
-}
 
 async function readStart(path: string, most: number): Promise<Buffer> {
   // The command may have put something else there: a pipe would block a thread, a link lead elsewhere.

@@ -19,7 +19,6 @@ export class PolledTask {
   aliveUntil: number;
   readonly #ports: SchedulePorts;
   readonly #aliveTime: number;
-  readonly #registration: WorkerRegistration;
   readonly #checkpoints: CheckpointWriter;
   readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #lost = new AbortController();
@@ -41,7 +40,6 @@ export class PolledTask {
     this.#aliveTime = aliveTime;
     this.#onCompleted = onCompleted;
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
-    this.#registration = registration;
     this.#from = ports.clock.now();
     this.#checkpoints = new CheckpointWriter(ports, claimed, registration);
     this.#followSession(registration.session.signal);
@@ -121,10 +119,8 @@ export class PolledTask {
       endedAt: clock.getWallTime(),
       took: clock.now() - this.#from,
     });
-    const { keepResult } = this.claimed.definition;
-    const resultSession = keepResult && (await this.#registration.expiry.choose(keepResult).id);
-    const ended = { outcome, wait, ...(resultSession && { resultSession }) };
-    const completion = await completeTask(this.#ports, this.claimed, ended, clock.now() + SETTLE_WITHIN);
+    const until = clock.now() + SETTLE_WITHIN;
+    const completion = await completeTask(this.#ports, this.claimed, { outcome, wait }, until);
     this.#state = state;
     this.#ended.abort(OVER);
     this.#onCompleted(completion);
@@ -144,10 +140,14 @@ export class PolledTask {
   }
 
   #assertTaken(): void {
+    const has = `${this.#name} has already been ${this.#state}`;
+    if (this.#state === "finished") throw new AlreadyFinishedError(has);
+    if (this.#state === "given back") throw new PreemptedError(has);
+  }
+
+  get #name(): string {
     const { id, running } = this.claimed;
-    const what = `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
-    if (this.#state === "finished") throw new AlreadyFinishedError(`${what} has already been finished`);
-    if (this.#state === "given back") throw new PreemptedError(`${what} has already been given back`);
+    return `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
   }
 
   #createDeletedError(): NotFoundError {
@@ -155,9 +155,6 @@ export class PolledTask {
   }
 
   #createPreemptedError(): PreemptedError {
-    const { id, running } = this.claimed;
-    return new PreemptedError(
-      `the task of ${id} for ${new Date(running.scheduled).toISOString()} now belongs to another worker`,
-    );
+    return new PreemptedError(`${this.#name} now belongs to another worker`);
   }
 }

@@ -7,11 +7,12 @@ import { readScheduleKeys } from "../../operate/stored-schedules.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
+import { ScheduleCache } from "../cache/schedule-cache.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
 import { ConditionGate } from "../claims/condition-gate.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
+import { buildWorkerRecord } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
 import { StrayClaims } from "../tasks/stray-claims.ts";
@@ -95,20 +96,8 @@ export class Poller {
    * @throws StoreError; the signal's reason
    */
   static async open(ports: SchedulePorts, options: PollerOptions, signal: AbortSignal): Promise<Poller> {
-    const { host, pid, version } = options;
-    const buildRecord = () => ({
-      host,
-      pid,
-      version,
-      since: ports.clock.getWallTime(),
-      wall: ports.clock.getWallTime(),
-      beat: 1,
-      types: [],
-      tags: [],
-      running: 0,
-      concurrency: 0,
-      clock: "ok" as const,
-    });
+    const facts = { ...options, tags: [], concurrency: 0, handlers: { types: [], find: () => undefined } };
+    const buildRecord = () => buildWorkerRecord(ports, facts);
     const registration = await WorkerRegistration.join(ports, options.ttl, buildRecord, signal);
     const poller = new Poller(ports, options, registration);
     try {
@@ -127,12 +116,7 @@ export class Poller {
     this.#changed = new ChangeSignal(ports.clock);
     this.#vanished = new VanishedTickets(ports.clock);
     this.#conditions = new ConditionGate(options.host, options.measure, ports);
-    const listener: ScheduleCacheListener = {
-      handleScheduleChange: (entry) => this.#plan(entry),
-      handleClaim: () => {},
-      handleWorkerChange: () => {},
-      handleRulesChange: () => {},
-    };
+    const listener = { handleScheduleChange: (entry: CachedSchedule) => this.#plan(entry) };
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
     this.#strayClaims = new StrayClaims(ports, this.#cache, registration.id, (run) => this.#hasTask(run));
     this.#following = this.#watch();

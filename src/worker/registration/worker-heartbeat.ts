@@ -70,16 +70,11 @@ export class ClockCheck {
    * unknown which one is right: both workers take the whole difference as their own.
    */
   get skew(): number {
-    const others = [...this.#ahead.values()].map((words) => -Math.min(...words));
-    if (others.length === 0) return 0;
-    if (others.length === 1) return -(others[0] as number);
-    const sorted = [0, ...others].sort((a, b) => a - b);
-    const half = sorted.length >> 1;
-    const middle =
-      sorted.length % 2 === 1
-        ? (sorted[half] as number)
-        : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
-    return -middle;
+    const ahead = [...this.#ahead.values()].map((words) => Math.min(...words));
+    if (ahead.length === 1) return ahead[0] ?? 0;
+    const sorted = [0, ...ahead].sort((a, b) => a - b);
+    const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+    return (low + high) / 2;
   }
 
   /**
@@ -187,13 +182,17 @@ class ClockJump {
   }
 }
 
-export interface WorkerHeartbeatOptions {
+/** What the record of a worker says of it all the time. */
+interface WorkerFacts {
   host: string;
   pid: number;
   version: string;
   tags: readonly string[];
   concurrency: number;
   handlers: HandlerRegistry;
+}
+
+export interface WorkerHeartbeatOptions extends WorkerFacts {
   listener: WorkerListener;
   clockLimits?: ClockLimits;
   /**
@@ -227,13 +226,12 @@ const STEP = 250;
 /** Time that a new worker waits for the clocks of others before it claims anything, ms. */
 const LISTEN_FOR = 2_000;
 
-/** Builds the first record of a worker. It does not claim anything yet. */
+/** Builds the first record of a worker. */
 export function buildWorkerRecord(
-  ports: SchedulePorts,
-  options: WorkerHeartbeatOptions,
-  since: number,
+  { clock }: SchedulePorts,
+  { host, pid, version, tags, handlers, concurrency }: WorkerFacts,
+  since = clock.getWallTime(),
 ): WorkerRecord {
-  const { host, pid, version, tags, handlers, concurrency } = options;
   return {
     host,
     pid,
@@ -245,8 +243,7 @@ export function buildWorkerRecord(
     running: 0,
     clock: "ok",
     types: handlers.types,
-    wall: ports.clock.getWallTime(),
-    isJoining: true,
+    wall: clock.getWallTime(),
   };
 }
 
@@ -361,7 +358,7 @@ export class WorkerHeartbeat {
     if (this.#over.signal.aborted) return;
     this.#beat += 1;
     const now = { beat: this.#beat, running: this.#countRunning(), clock: this.#clock };
-    const { isJoining: _, ...record } = buildWorkerRecord(this.#ports, this.#options, this.#since);
+    const record = buildWorkerRecord(this.#ports, this.#options, this.#since);
     const state = {
       ...(this.#isJoining && ({ isJoining: true } as const)),
       ...(this.#isLeaving && ({ isLeaving: true } as const)),

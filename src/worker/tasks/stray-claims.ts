@@ -1,3 +1,4 @@
+import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
@@ -74,7 +75,7 @@ export class StrayClaims {
 }
 
 function buildClaim(
-  { id, host, definition, due, dueMod, running }: CachedSchedule,
+  { id, host, name, definition, due, dueMod, running }: CachedSchedule,
   key: string,
   token: bigint,
 ): ClaimedOccurrence | undefined {
@@ -86,14 +87,17 @@ function buildClaim(
   return {
     id,
     host,
+    name,
     definition,
     running: record,
     key,
     token,
     open: open ?? { scheduled, runAt: scheduled, attempt, failures: 0, kind: "due" },
     due: { value: state, mod: dueMod },
-    outcomes: { value: { runs: [], dead: [] }, mod: 0n },
+    outcomes: { value: NO_OUTCOMES, mod: 0n },
     checkpoint: { key: "", last: undefined, mayExist: false },
-    getTiming: () => NEVER_DUE, // it is given back, so nothing follows
+    // It is given back, so nothing follows, and nothing is removed.
+    getTiming: () => NEVER_DUE,
+    chooseResultSession: async () => undefined,
   };
 }
