@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { generateRunId } from "../base/ids.ts";
+import { memoizeWeakly } from "../base/memoize.ts";
 import { quoteText } from "../base/text.ts";
 import { mergeSignals } from "../base/wait.ts";
 import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
@@ -57,47 +58,40 @@ import type {
 /** How long the receipts of jobs stay, ms. It must be much longer than a call takes that has lost its answer. */
 const RECEIPTS_KEPT = 840_000;
 
+/** Runs a call with a receipt. @throws StoreError, what the call throws */
+type ReceiptPool = <T extends { result: MutationResult }>(
+  call: (receipt: Receipt) => Promise<T>,
+) => Promise<T>;
+
 /**
- * The receipts of the jobs that this program adds: one for each call at the same time. Jobs leave no audit record, the outcome
- * tells what a job has done. But a call that lost its answer must find out that it was applied, also if the job has been done
- * and removed meanwhile; otherwise the repeated call would add the job again.
+ * Creates the receipts of the jobs that this program adds: one for each call at the same time, whose session lives much longer than
+ * the call. Jobs leave no audit record, the outcome tells what a job has done. But a call that lost its answer must find out that it
+ * was applied, also if the job has been done and removed meanwhile; otherwise the repeated call would add the job again. A receipt is
+ * used again only if it is known what the call has written.
  */
-class ReceiptPool {
-  readonly #ports: OperatorPorts;
-  readonly #sessions: ExpirySessions;
-  /** Receipts that no call uses, by their session. */
-  readonly #free = new WeakMap<ExpirySession, Receipt[]>();
-
-  constructor(ports: OperatorPorts) {
-    this.#ports = ports;
-    this.#sessions = new ExpirySessions(ports);
-  }
-
-  /**
-   * Runs a call with a receipt whose session lives much longer than the call. A receipt is used again only if it is known what
-   * the call has written.
-   * @throws StoreError, what the call throws
-   */
-  async use<T extends { result: MutationResult }>(call: (receipt: Receipt) => Promise<T>): Promise<T> {
-    const session = this.#sessions.choose(RECEIPTS_KEPT);
-    const free = this.#free.get(session) ?? [];
-    this.#free.set(session, free);
+function createReceiptPool(ports: OperatorPorts): ReceiptPool {
+  const { keys, random } = ports;
+  const sessions = new ExpirySessions(ports);
+  /** The receipts that no call uses, by their session. */
+  const getFree = memoizeWeakly((_: ExpirySession): Receipt[] => []);
+  return async (call) => {
+    const session = sessions.choose(RECEIPTS_KEPT);
+    const free = getFree(session);
     try {
-      const receipt = free.pop() ?? (await this.#createReceipt(session));
+      const receipt = free.pop() ?? {
+        key: keys.receipt(generateRunId(random)),
+        session: await session.id,
+        modRevision: 0n,
+      };
       const answer = await call(receipt);
       const { result } = answer;
       free.push(result.kind === "done" ? { ...receipt, modRevision: result.revision } : receipt);
       return answer;
     } catch (error) {
-      if (error instanceof StoreError) this.#sessions.drop(RECEIPTS_KEPT);
+      if (error instanceof StoreError) sessions.drop(RECEIPTS_KEPT);
       throw error;
     }
-  }
-
-  async #createReceipt({ id }: ExpirySession): Promise<Receipt> {
-    const { keys, random } = this.#ports;
-    return { key: keys.receipt(generateRunId(random)), session: await id, modRevision: 0n };
-  }
+  };
 }
 
 /** The options that are fields of the schedule are checked with it. */
@@ -127,12 +121,12 @@ const FILTER = {
 export class JobQueueImpl implements JobQueue {
   readonly #connection: LibraryConnection;
   readonly #schedules: ConnectionSchedules;
-  readonly #receipts: ReceiptPool;
+  readonly #useReceipt: ReceiptPool;
 
   constructor(connection: LibraryConnection, schedules: ConnectionSchedules) {
     this.#connection = connection;
     this.#schedules = schedules;
-    this.#receipts = new ReceiptPool(connection.ports);
+    this.#useReceipt = createReceiptPool(connection.ports);
   }
 
   async add(type: string, data?: unknown, options: JobOptions = {}) {
@@ -204,7 +198,7 @@ export class JobQueueImpl implements JobQueue {
     const { ports } = this.#connection;
     const ids = jobs.map(({ id }) => id);
     const { result, decisions } = await this.#schedules.applyAndRecord(ids, () =>
-      this.#receipts.use((receipt) => addJobs(ports, jobs, receipt)),
+      this.#useReceipt((receipt) => addJobs(ports, jobs, receipt)),
     );
     return decisions.map(({ kept, isDead }, at) => {
       const id = ids[at] ?? "";

@@ -280,18 +280,13 @@ export function suggestSpread(
     ...starts.flatMap(({ ids, first }) => suggestForStarts(byId, ids, first)),
   ];
   const suggested = new Map<string, SpreadSuggestion>();
-  const taken = countStarts(forecasts);
+  /** The starts in each minute, by the beginning of the minute. */
+  const taken = new Map<number, number>();
+  for (const forecast of forecasts) addStarts(taken, forecast.starts, 1);
   for (const { least = MINUTE, ...move } of moves)
     if (!suggested.has(move.id))
       suggested.set(move.id, { ...move, ...moveCron(byId.get(move.id), least, taken) });
   return [...suggested.values()];
-}
-
-/** Counts the starts in each minute, by the beginning of the minute. */
-function countStarts(forecasts: readonly ScheduleForecast[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const { starts } of forecasts) addStarts(counts, starts, 1);
-  return counts;
 }
 
 /**

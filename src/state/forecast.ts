@@ -1,7 +1,6 @@
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
-import type { Definition } from "../schedule/definition.ts";
-import { getPause, isPaused } from "../schedule/definition.ts";
+import { type Definition, getPause, isPaused } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
@@ -9,7 +8,7 @@ import { createTiming, NEVER_DUE } from "../schedule/timing.ts";
 import { computePercentile } from "./statistics.ts";
 
 /** What is stored of one schedule. */
-export interface ForecastInput {
+export interface RecordedSchedule {
   id: string;
   definition: Definition;
   due?: DueState | undefined;
@@ -53,7 +52,7 @@ export interface ScheduleForecast {
 const MOST_STARTS = 2_000;
 
 /** Computes when a schedule starts in a span, and what its runs use. A schedule without times has no starts. */
-export function forecastSchedule(input: ForecastInput, span: TimeSpan): ScheduleForecast {
+export function forecastSchedule(input: RecordedSchedule, span: TimeSpan): ScheduleForecast {
   const { id, definition } = input;
   return {
     id,
@@ -66,7 +65,10 @@ export function forecastSchedule(input: ForecastInput, span: TimeSpan): Schedule
   };
 }
 
-function listStarts({ id, definition, due, calendars }: ForecastInput, { from, until }: TimeSpan): number[] {
+function listStarts(
+  { id, definition, due, calendars }: RecordedSchedule,
+  { from, until }: TimeSpan,
+): number[] {
   const begin = isPaused(definition, due, from)
     ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
     : from;
@@ -85,7 +87,7 @@ function listStarts({ id, definition, due, calendars }: ForecastInput, { from, u
 }
 
 /** Returns the median duration of the recorded runs, ms. */
-function computeUsualDuration({ runs, due }: ForecastInput): number | undefined {
+function computeUsualDuration({ runs, due }: RecordedSchedule): number | undefined {
   const started = runs.flatMap(({ startedAt, endedAt }) =>
     startedAt === undefined ? [] : [endedAt - startedAt],
   );

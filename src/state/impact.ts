@@ -223,7 +223,7 @@ export function formatConfigChanges(
   );
   const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`));
   const rewritten = (["group", "resource"] as const).flatMap((kind) => {
-    const [before, after] = [getStored(then, kind), getStored(now, kind)];
+    const [before, after] = [then[`${kind}s`], now[`${kind}s`]];
     const isRewritten = (name: string) =>
       before.get(name)?.modRevision !== after.get(name)?.modRevision &&
       concerns(kind, name) &&
@@ -232,13 +232,6 @@ export function formatConfigChanges(
     return names.filter(isRewritten).map((name) => `${kind} ${name} was written again`);
   });
   return [...changes.map((change) => formatConfigChange(change, current.groups)), ...rewritten];
-}
-
-function getStored(
-  snapshot: Snapshot,
-  kind: "group" | "resource",
-): ReadonlyMap<string, { modRevision: bigint }> {
-  return kind === "group" ? snapshot.groups : snapshot.resources;
 }
 
 /** The effect of group changes on hosts that enter or leave a drained group. */

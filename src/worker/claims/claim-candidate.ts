@@ -87,7 +87,7 @@ const LOAD_LEVELS = 10;
  * its own claim by its own load, so they need not know the loads of each other: the first worker of an idle host claims on time, and
  * a busy one claims what no less loaded one has claimed. Workers before this one that claim other occurrences do not matter: they
  * may be busy with them.
- * @param load  see `LoadMeter`
+ * @param load  see `createLoadMeter`
  */
 export function computePlacedClaimTime(
   entry: CachedSchedule,

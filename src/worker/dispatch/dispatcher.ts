@@ -11,12 +11,12 @@ import {
   findClaimCandidate,
 } from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
-import { LoadMeter } from "../claims/load-meter.ts";
+import { createLoadMeter } from "../claims/load-meter.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
-import { RateLimitedLog } from "../rate-limited-log.ts";
-import { StrayClaims } from "../tasks/stray-claims.ts";
+import { createRateLimitedLog } from "../rate-limited-log.ts";
+import { createStrayRelease } from "../tasks/stray-claims.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
@@ -26,13 +26,13 @@ import { WorkerEligibility } from "./worker-eligibility.ts";
 
 /** Creates what logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
 function createFaultReporter({ log, clock }: SchedulePorts): (entry: CachedSchedule) => void {
-  const limited = new RateLimitedLog(log, clock);
+  const warn = createRateLimitedLog(log, clock);
   const reported = new Map<string, string>();
   return ({ id, name, calendarFault: why }) => {
     if (reported.get(name) === why) return;
     if (why === undefined) return void reported.delete(name);
     reported.set(name, why);
-    limited.warn("a schedule does not fire", { schedule: id, why });
+    warn("a schedule does not fire", { schedule: id, why });
   };
 }
 
@@ -71,9 +71,9 @@ export class Dispatcher {
   readonly #ready = new TimerQueue();
   readonly #serialQueues = new SerialQueues();
   readonly #eligibility: WorkerEligibility;
-  readonly #loadMeter: LoadMeter;
+  readonly #measureLoad: (taken: number) => number;
   readonly #pendingClaims: PendingClaims;
-  readonly #strayClaims: StrayClaims;
+  readonly #releaseStray: (entry: CachedSchedule) => void;
   /** Types without a handler that were reported. */
   readonly #unknownTypes = new Set<string>();
   readonly #reportFault: (entry: CachedSchedule) => void;
@@ -95,13 +95,13 @@ export class Dispatcher {
     const { ports, cache, registration, host } = context;
     this.#sleep = new InterruptibleSleep(ports.clock);
     this.#eligibility = new WorkerEligibility(cache, host, registration.id);
-    this.#loadMeter = new LoadMeter(options.measure, ports.clock);
+    this.#measureLoad = createLoadMeter(options.measure, ports.clock);
     this.#reportFault = createFaultReporter(ports);
     this.#taskPool = new TaskPool(context, options.listener, (name) => {
       this.#updateQueue(name);
       this.#handlePoolChange();
     });
-    this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
+    this.#releaseStray = createStrayRelease(ports, cache, registration.id, (run) => this.#taskPool.has(run));
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
       this.#start(...claimed),
     );
@@ -299,7 +299,7 @@ export class Dispatcher {
     this.#reportFault(entry);
     this.#updateQueue(name);
     if (this.#pendingClaims.has(name)) return;
-    this.#strayClaims.release(entry);
+    this.#releaseStray(entry);
     if (entry.host !== undefined && definition !== undefined && !this.#eligibility.isFor(definition)) {
       this.#setTimer(name, undefined);
       return this.#stayOut(entry);
@@ -385,7 +385,7 @@ export class Dispatcher {
       entry.definition?.place === "least-loaded" &&
       this.#eligibility.hasRivals(entry, now)
     ) {
-      const load = this.#loadMeter.compute(this.#taken / this.#options.concurrency);
+      const load = this.#measureLoad(this.#taken / this.#options.concurrency);
       return computePlacedClaimTime(entry, { rank, runAt, load }, random);
     }
     const lastClaimBefore = this.#findLastClaim(before, now);
@@ -433,7 +433,7 @@ export class Dispatcher {
     const again = await attempt;
     this.#updateQueue(name);
     const entry = this.#context.cache.entries.get(name) ?? one.entry; // it may have been removed, and added again
-    this.#strayClaims.release(entry);
+    this.#releaseStray(entry);
     const at = isSeedless(entry) ? again : this.#findTime(entry, this.#getWallTime());
     this.#setTimer(name, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();

@@ -18,7 +18,7 @@ import {
 } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { RecordPruner } from "./record-pruner.ts";
+import { pruneRecords } from "./record-pruner.ts";
 
 /** Options of a worker. Durations in ms. */
 export interface ScheduleWorkerOptions extends Omit<WorkerSessionOptions, "listener"> {
@@ -298,7 +298,7 @@ class WorkerSession {
       every,
       limits,
     };
-    await new RecordPruner(this.#ports, context).run(signal);
+    await pruneRecords(this.#ports, context, signal);
   }
 
   /** Aborts the tasks when the horizon is near. Handlers need time to end before the session can have expired. */

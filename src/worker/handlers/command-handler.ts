@@ -17,98 +17,66 @@ interface GuardedRunResult {
   ending: TaskEnding | undefined;
 }
 
-/** Runs a command under the guardian for one task. Its deadlines follow the deadlines of the task when they move. */
-class GuardedRun {
-  readonly #ports: HandlerPorts;
-  readonly #task: ScheduledTask;
-  readonly #over = new AbortController();
-  #ending: TaskEnding | undefined;
-
-  constructor(ports: HandlerPorts, task: ScheduledTask) {
-    this.#ports = ports;
-    this.#task = task;
+/**
+ * Runs a command under the guardian for one task, and waits until all its processes are gone. Its deadlines follow those of the
+ * task when they move.
+ * @param timeout  ms until the command is terminated
+ * @throws SignalboxError when the command could not be started; the task's reason when the task ended before
+ */
+async function runGuarded(
+  ports: HandlerPorts,
+  task: ScheduledTask,
+  spec: CommandSpec,
+  env: Record<string, string>,
+  timeout: number | undefined,
+): Promise<GuardedRunResult> {
+  task.signal.throwIfAborted();
+  const command = await ports.commands.prepare(spec);
+  try {
+    return await runToEnd(ports, task, command, env, timeout);
+  } catch (error) {
+    await command.release();
+    throw error;
   }
+}
 
-  /**
-   * Runs the command and waits until all its processes are gone.
-   * @param timeout  ms until the command is terminated
-   * @throws SignalboxError when the command could not be started; the task's reason when the task ended before
-   */
-  async run(
-    spec: CommandSpec,
-    env: Record<string, string>,
-    timeout: number | undefined,
-  ): Promise<GuardedRunResult> {
-    const { commands } = this.#ports;
-    this.#task.signal.throwIfAborted();
-    const command = await commands.prepare(spec);
-    try {
-      return await this.#runToEnd(command, env, timeout);
-    } catch (error) {
-      await command.release();
-      throw error;
-    }
-  }
-
-  async #runToEnd(
-    command: GuardedCommand,
-    env: Record<string, string>,
-    timeout: number | undefined,
-  ): Promise<GuardedRunResult> {
-    const arm = () => command.arm({ termAt: this.#getTermTime(), killAt: this.#task.getHorizon() });
-    const disarm = this.#task.onExtended(arm);
-    try {
-      await this.#waitForHorizon();
-      arm();
-      await command.start(env);
-      this.#guard(command, timeout);
-      return await this.#waitForEnd(command);
-    } finally {
-      disarm();
-      this.#over.abort();
-    }
-  }
-
-  #getTermTime(): number {
-    return this.#task.getHorizon() - this.#ports.terminationTimeout;
-  }
-
-  /**
-   * Waits until the command has time to run. A command that would be terminated at once is not started: either the next
-   * renewal extends the time, or the task ends.
-   */
-  async #waitForHorizon(): Promise<void> {
-    const { clock } = this.#ports;
-    while (this.#getTermTime() <= clock.now()) await clock.sleep(100, this.#task.signal);
-    this.#task.signal.throwIfAborted();
-  }
-
-  #guard(command: GuardedCommand, timeout: number | undefined): void {
-    const { clock } = this.#ports;
-    const { signal } = this.#task;
-    const end = (ending: TaskEnding) => this.#terminate(command, ending);
-    if (timeout !== undefined) clock.sleep(timeout, this.#over.signal).then(() => end("timeout"), doNothing);
-    signal.addEventListener("abort", () => end("task"), { once: true, signal: this.#over.signal });
+async function runToEnd(
+  { clock, terminationTimeout }: HandlerPorts,
+  task: ScheduledTask,
+  command: GuardedCommand,
+  env: Record<string, string>,
+  timeout: number | undefined,
+): Promise<GuardedRunResult> {
+  const { signal } = task;
+  const over = new AbortController();
+  let ending: TaskEnding | undefined;
+  const getTermTime = () => task.getHorizon() - terminationTimeout;
+  const arm = () => command.arm({ termAt: getTermTime(), killAt: task.getHorizon() });
+  const terminate = () => command.terminate(Math.min(clock.now() + terminationTimeout, task.getHorizon()));
+  const end = (cause: TaskEnding) => {
+    if (ending !== undefined || over.signal.aborted) return;
+    ending = cause;
+    terminate();
+  };
+  const disarm = task.onExtended(arm);
+  try {
+    // A command that would be terminated at once is not started: either the next renewal extends the time, or the task ends.
+    while (getTermTime() <= clock.now()) await clock.sleep(100, signal);
+    signal.throwIfAborted();
+    arm();
+    await command.start(env);
+    if (timeout !== undefined) clock.sleep(timeout, over.signal).then(() => end("timeout"), doNothing);
+    signal.addEventListener("abort", () => end("task"), { once: true, signal: over.signal });
     if (signal.aborted) end("task");
-  }
-
-  #terminate(command: GuardedCommand, ending: TaskEnding): void {
-    if (this.#ending !== undefined || this.#over.signal.aborted) return;
-    this.#ending = ending;
-    command.terminate(this.#computeKillTime());
-  }
-
-  #computeKillTime(): number {
-    return Math.min(this.#ports.clock.now() + this.#ports.terminationTimeout, this.#task.getHorizon());
-  }
-
-  /** Also ends processes that the first process left behind: they must not continue while the next occurrence runs. */
-  async #waitForEnd(command: GuardedCommand): Promise<GuardedRunResult> {
     const exit = await command.exited;
-    this.#over.abort(); // later events must not change the reason
-    if (exit.leftovers && !exit.terminated) command.terminate(this.#computeKillTime());
+    over.abort(); // later events must not change the reason
+    // Processes that the first process left behind must not continue while the next occurrence runs.
+    if (exit.leftovers && !exit.terminated) terminate();
     await command.gone;
-    return { exit, ending: this.#ending ?? (exit.terminated ? "horizon" : undefined) };
+    return { exit, ending: ending ?? (exit.terminated ? "horizon" : undefined) };
+  } finally {
+    disarm();
+    over.abort();
   }
 }
 
@@ -180,10 +148,9 @@ export class CommandHandler implements Handler {
     const timeout = task.definition.timeout ?? this.#options.timeout;
     const files = await TaskFiles.open(this.#ports, task);
     const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
-    const run = new GuardedRun(this.#ports, task);
     let ended: GuardedRunResult;
     try {
-      ended = await run.run({ file, args, env, streams }, own, timeout);
+      ended = await runGuarded(this.#ports, task, { file, args, env, streams }, own, timeout);
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
     } finally {

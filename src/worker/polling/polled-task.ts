@@ -5,7 +5,7 @@ import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../sched
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
-import { CheckpointWriter } from "../tasks/checkpoint-writer.ts";
+import { type CheckpointWriter, createCheckpointWriter } from "../tasks/checkpoint-writer.ts";
 import { buildOutcome, completeTask, type TaskCompletion } from "../tasks/complete-task.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
@@ -41,7 +41,7 @@ export class PolledTask {
     this.#onCompleted = onCompleted;
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
     this.#from = ports.clock.now();
-    this.#checkpoints = new CheckpointWriter(ports, claimed, registration);
+    this.#checkpoints = createCheckpointWriter(ports, claimed, registration);
     this.#followSession(registration.session.signal);
   }
 

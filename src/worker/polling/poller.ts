@@ -15,7 +15,7 @@ import { InterruptibleSleep } from "../interruptible-sleep.ts";
 import { buildWorkerRecord } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
-import { StrayClaims } from "../tasks/stray-claims.ts";
+import { createStrayRelease } from "../tasks/stray-claims.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { PolledTask } from "./polled-task.ts";
@@ -78,7 +78,7 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #registration: WorkerRegistration;
   readonly #cache: ScheduleCache;
-  readonly #strayClaims: StrayClaims;
+  readonly #releaseStray: (entry: CachedSchedule) => void;
   readonly #vanished: VanishedTickets;
   readonly #conditions: ConditionGate;
   /** The schedule whose claim is under way. */
@@ -118,7 +118,8 @@ export class Poller {
     this.#conditions = new ConditionGate(options.host, options.measure, ports);
     const listener = { handleScheduleChange: (entry: CachedSchedule) => this.#plan(entry) };
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
-    this.#strayClaims = new StrayClaims(ports, this.#cache, registration.id, (run) => this.#hasTask(run));
+    const isTask = (run: string) => [...this.#tasks].some(({ claimed }) => claimed.running.run === run);
+    this.#releaseStray = createStrayRelease(ports, this.#cache, registration.id, isTask);
     this.#following = this.#watch();
   }
 
@@ -206,11 +207,6 @@ export class Poller {
     throw error;
   }
 
-  #hasTask(run: string): boolean {
-    for (const { claimed } of this.#tasks) if (claimed.running.run === run) return true;
-    return false;
-  }
-
   async #take(id: string, now: number): Promise<PolledTask | undefined> {
     const entry = this.#cache.entries.get(id);
     const candidate = entry && this.#findCandidate(entry, now);
@@ -223,7 +219,7 @@ export class Poller {
       throw error;
     } finally {
       this.#claiming = undefined;
-      this.#strayClaims.release(entry);
+      this.#releaseStray(entry);
     }
   }
 
@@ -250,7 +246,7 @@ export class Poller {
   }
 
   #plan(entry: CachedSchedule): void {
-    if (entry.id !== this.#claiming) this.#strayClaims.release(entry);
+    if (entry.id !== this.#claiming) this.#releaseStray(entry);
     this.#timers.set(entry.name, this.#findCandidate(entry, this.#ports.clock.getWallTime())?.runAt);
     this.#changed.recordChange();
   }

@@ -20,7 +20,7 @@ import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts
 import type { HandlerRegistry } from "../handler.ts";
 import type { HandlerPorts } from "../handlers/handler-ports.ts";
 import { createFileHandlers } from "../handlers/handlers.ts";
-import { createLeaseAcquirer, LeasedHandler } from "../handlers/leased-handler.ts";
+import { createLeaseAcquirer, createLeasedHandler } from "../handlers/leased-handler.ts";
 import { LATE_AFTER } from "../hooks/hook-payload.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
@@ -209,7 +209,7 @@ export class WorkerService {
     };
     return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) => {
       const traced = this.#traces?.wrap(handler) ?? handler;
-      return leases.length === 0 ? traced : new LeasedHandler(lessor, traced, count);
+      return leases.length === 0 ? traced : createLeasedHandler(lessor, traced, count);
     });
   }
 

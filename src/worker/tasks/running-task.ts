@@ -6,7 +6,7 @@ import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { CheckpointWriter } from "./checkpoint-writer.ts";
+import { createCheckpointWriter } from "./checkpoint-writer.ts";
 
 /** A running task and the functions that end it. */
 export interface RunningTask {
@@ -33,7 +33,7 @@ export function createRunningTask(
   };
   const { session } = registration;
   const progress = new ProgressReporter(ports, claimed, session.id);
-  const checkpoints = new CheckpointWriter(ports, claimed, registration);
+  const checkpoints = createCheckpointWriter(ports, claimed, registration);
   const handleSessionLoss = () =>
     end(() => new TaskLost("lost", String((session.signal.reason as Error).message)));
   if (session.signal.aborted) handleSessionLoss();
