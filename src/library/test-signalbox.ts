@@ -125,7 +125,7 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
     const times = schedules.flatMap(({ isPaused, nextRunTime }) =>
       isPaused ? [] : (nextRunTime?.getTime() ?? []),
     );
-    return Math.min(Number.POSITIVE_INFINITY, ...times.filter((time) => time > now));
+    return Math.min(Infinity, ...times.filter((time) => time > now));
   }
 }
 

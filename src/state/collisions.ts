@@ -308,10 +308,7 @@ function moveCron(
     const cron = shiftCron(definition.cron, minutes);
     const moved = starts.map((at) => at + minutes * MINUTE);
     const others = countOthers(taken, moved);
-    if (
-      cron !== undefined &&
-      others < (best?.others ?? (least > MINUTE ? Number.POSITIVE_INFINITY : present))
-    )
+    if (cron !== undefined && others < (best?.others ?? (least > MINUTE ? Infinity : present)))
       best = { cron, moved, others };
   }
   addStarts(taken, best?.moved ?? starts, 1);
@@ -377,9 +374,7 @@ function buildSuggestion(id: string, flag: SpreadSuggestion["flag"], value: numb
 
 /** Returns the shortest time between two starts, ms; infinite for fewer than two. */
 function findInterval(starts: readonly number[]): number {
-  return starts
-    .slice(1)
-    .reduce((least, at, index) => Math.min(least, at - (starts[index] ?? at)), Number.POSITIVE_INFINITY);
+  return starts.slice(1).reduce((least, at, index) => Math.min(least, at - (starts[index] ?? at)), Infinity);
 }
 
 function floorToMinute(ms: number): number {

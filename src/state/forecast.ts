@@ -69,9 +69,7 @@ function listStarts(
   { id, definition, due, calendars }: RecordedSchedule,
   { from, until }: TimeSpan,
 ): number[] {
-  const begin = isPaused(definition, due, from)
-    ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
-    : from;
+  const begin = isPaused(definition, due, from) ? (getPause(definition, due)?.until ?? Infinity) : from;
   const isUnknown = findCalendarFault(definition, calendars ?? NO_CALENDARS) !== undefined;
   const timing = isUnknown ? NEVER_DUE : createTiming(id, definition, calendars);
   const starts: number[] = [];

@@ -97,7 +97,7 @@ function computeShare(
     used: tally?.used ?? 0,
     waiting: tally?.waiting ?? 0,
     ...(owned?.template !== undefined && { template: owned.template }),
-    order: config?.order ?? Number.POSITIVE_INFINITY,
+    order: config?.order ?? Infinity,
   };
 }
 
@@ -125,7 +125,7 @@ export interface QueueTally {
 /** Adds up the entries of a queue, once while it does not change: it may have many thousand entries. */
 export const computeQueueTally = memoizeWeakly(({ kind, entries }: NamedQueue): QueueTally => {
   const hosts = new Set<string>();
-  let [waiting, since, heldSince] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let [waiting, since, heldSince] = [0, Infinity, Infinity];
   for (const entry of entries) {
     const { ticket } = entry;
     if (ticket !== undefined && kind === "resource") hosts.add(ticket.host);
@@ -308,7 +308,7 @@ export function isTemplate(snapshot: ResourceSnapshot, name: string): boolean {
 
 /** Lists the names with host macros, in the configured order, then by name. */
 export function listTemplates(snapshot: ResourceSnapshot): string[] {
-  const getOrder = (name: string) => snapshot.resources.get(name)?.value?.order ?? Number.POSITIVE_INFINITY;
+  const getOrder = (name: string) => snapshot.resources.get(name)?.value?.order ?? Infinity;
   return [...findHostResources(snapshot).templates].sort((a, b) => {
     const [first, second] = [getOrder(a), getOrder(b)];
     return first === second ? (a < b ? -1 : 1) : first - second;

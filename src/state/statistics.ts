@@ -68,7 +68,7 @@ export function computeLockStatistics(lock: string, runs: readonly PastRun[], wa
 
 /** Computes the busy share, limited to 0 … 1, because the clocks of hosts differ. */
 function computeBusyShare(runs: readonly PastRun[], wall: number): number | undefined {
-  const first = runs.reduce((least, { grantedAt }) => Math.min(least, grantedAt), Number.POSITIVE_INFINITY);
+  const first = runs.reduce((least, { grantedAt }) => Math.min(least, grantedAt), Infinity);
   const span = wall - first;
   if (!(span > 0)) return undefined;
   const held = runs.reduce((sum, run) => sum + Math.max(0, run.held), 0);

@@ -93,7 +93,7 @@ export function buildHostTimeline(inputs: TimelineInputs, host: string, span: Ti
   return [...cutTracks(new Map([[`host ${host}`, drains.map(toDrainInterval)]]), span), ...tracks];
 }
 
-function isWithin({ from, until = Number.POSITIVE_INFINITY }: TimelineInterval, span: TimeSpan): boolean {
+function isWithin({ from, until = Infinity }: TimelineInterval, span: TimeSpan): boolean {
   return from <= span.until && until >= span.from;
 }
 

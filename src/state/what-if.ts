@@ -242,7 +242,7 @@ export function computeGrantOrder(
   snapshot: Snapshot,
   queueIds: ReadonlySet<string>,
   wall: number,
-  most = Number.POSITIVE_INFINITY,
+  most = Infinity,
 ): { grants: readonly PlannedGrant[]; blocked: readonly BlockedClaim[] } {
   const planned = new PlannedQueues(snapshot, queueIds, wall);
   const grants: PlannedGrant[] = [];

@@ -229,9 +229,9 @@ function listDrainsAt(
   at: number,
   targets: readonly StoppingTarget[],
 ): PastReason[] {
-  return listPastDrains(records, Number.POSITIVE_INFINITY).flatMap((drain): PastReason[] => {
+  return listPastDrains(records, Infinity).flatMap((drain): PastReason[] => {
     const target = targets.find((one) => isSameTarget(one, drain));
-    if (target === undefined || drain.from > at || (drain.until ?? Number.POSITIVE_INFINITY) <= at) return [];
+    if (target === undefined || drain.from > at || (drain.until ?? Infinity) <= at) return [];
     const because = target.because === "" ? "" : `; ${target.because}`;
     const text = `a drain of ${drain.by} was active (${formatAuditTarget(drain)}${because})${describeEnd(drain)}`;
     return [{ kind: "drain", at: drain.from, text }];

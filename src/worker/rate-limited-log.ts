@@ -9,7 +9,7 @@ export type WarningLog = (message: string, fields: LogFields) => void;
 
 /** Creates a log of warnings, up to a limit per minute. The next line states the number of dropped warnings. */
 export function createRateLimitedLog(log: Log, clock: Clock): WarningLog {
-  let since = Number.NEGATIVE_INFINITY;
+  let since = -Infinity;
   let [logged, dropped] = [0, 0];
   return (message, fields) => {
     const now = clock.now();

@@ -108,5 +108,5 @@ function mergeRanges(ranges: readonly DayRange[]): DayRange[] {
 
 function isInRanges(ranges: readonly DayRange[], day: number): boolean {
   const at = bisect(ranges.length, (index) => (ranges[index]?.until ?? day) < day);
-  return (ranges[at]?.from ?? Number.POSITIVE_INFINITY) <= day;
+  return (ranges[at]?.from ?? Infinity) <= day;
 }

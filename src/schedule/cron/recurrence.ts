@@ -152,7 +152,7 @@ function parseWeekday(rule: string, text: string): RuleParts["weekdays"][number]
 }
 
 function parseUntil(rule: string, text: string | undefined): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
+  if (text === undefined) return Infinity;
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(text) ?? [];
   const at = Date.parse(`${year}-${month}-${day}T00:00Z`);
   if (!Number.isNaN(at)) return at / DAY;
@@ -275,11 +275,11 @@ function findCountedDay(
   first: number,
   isOfRule: (day: number) => boolean,
 ): number {
-  if (count === undefined) return Number.POSITIVE_INFINITY;
+  if (count === undefined) return Infinity;
   let left = count;
   for (let day = first; day < first + CENTURY; day += 1) {
     if (isOfRule(day)) left -= 1;
     if (left === 0) return day;
   }
-  return Number.POSITIVE_INFINITY;
+  return Infinity;
 }

@@ -90,10 +90,7 @@ export interface OutcomeLimits {
 }
 
 /** Limits what a definition keeps to an age, ms. Undefined: no further limit. */
-export function limitAge(
-  { keep, keepFor = Number.POSITIVE_INFINITY }: OutcomeLimits,
-  age?: number,
-): OutcomeLimits {
+export function limitAge({ keep, keepFor = Infinity }: OutcomeLimits, age?: number): OutcomeLimits {
   return { ...(keep !== undefined && { keep }), keepFor: Math.min(keepFor, age ?? keepFor) };
 }
 
@@ -135,7 +132,7 @@ export function addOutcomes(
  */
 function limitRuns(
   runs: readonly OccurrenceOutcome[],
-  { keep = SCHEDULE_DEFAULTS.keep, keepFor = Number.POSITIVE_INFINITY }: OutcomeLimits,
+  { keep = SCHEDULE_DEFAULTS.keep, keepFor = Infinity }: OutcomeLimits,
 ): OccurrenceOutcome[] {
   const oldest = (runs[0]?.endedAt ?? 0) - keepFor;
   const decisive = runs.find(isDecisive);

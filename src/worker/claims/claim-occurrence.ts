@@ -145,7 +145,7 @@ export async function claimOccurrence(
 /** Commits a transaction. Retries while the session lives. */
 function commitInSession({ ports, registration }: ClaimContext, txn: Txn): Promise<TxnResponse> {
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
-  return retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
+  return retryUnavailable(ports, Infinity, call, registration.session.signal);
 }
 
 /** Gives an end to further schedules that follow. */

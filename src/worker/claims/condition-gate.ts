@@ -66,6 +66,6 @@ export class ConditionGate {
 
 /** Returns when it is too late to start a candidate, wall clock, ms. */
 function computeSkipTime(definition: Definition, { open, isBackfilled, runAt }: Candidate): number {
-  if (open !== undefined || isBackfilled) return Number.POSITIVE_INFINITY;
-  return runAt + (getDeadline(definition) ?? Number.POSITIVE_INFINITY) + 1;
+  if (open !== undefined || isBackfilled) return Infinity;
+  return runAt + (getDeadline(definition) ?? Infinity) + 1;
 }

@@ -15,7 +15,7 @@ const MEASURED_FOR = 1_000;
  */
 export function createLoadMeter(measure: MacroLookup, clock: Clock): (taken: number) => number {
   let measured = 0;
-  let until = Number.NEGATIVE_INFINITY;
+  let until = -Infinity;
   return (taken) => {
     const now = clock.now();
     if (now >= until) {

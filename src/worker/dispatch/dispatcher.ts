@@ -82,7 +82,7 @@ export class Dispatcher {
   #state: "reading" | "listening" | "open" | "closed" = "reading";
   readonly #canFire: () => boolean;
   #drain: string | undefined;
-  #latest = Number.NEGATIVE_INFINITY;
+  #latest = -Infinity;
   /** When the watch has last shown a claim of a worker, wall clock, ms. */
   readonly #lastClaims = new Map<string, number>();
   #stopReason: (() => TaskLost) | undefined;
@@ -204,6 +204,11 @@ export class Dispatcher {
     }
   }
 
+  /** @param name  of the state */
+  #getEntry(name: string): CachedSchedule | undefined {
+    return this.#context.cache.entries.get(name);
+  }
+
   #getWallTime(): number {
     return this.#context.ports.clock.getWallTime();
   }
@@ -237,9 +242,9 @@ export class Dispatcher {
     if (this.#canTake()) this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
-      const name = this.#ready.take(Number.POSITIVE_INFINITY);
+      const name = this.#ready.take(Infinity);
       if (name === undefined) return;
-      const entry = this.#context.cache.entries.get(name);
+      const entry = this.#getEntry(name);
       if (entry !== undefined && !this.#pendingClaims.has(name)) this.#consider(entry, now);
     }
   }
@@ -250,7 +255,7 @@ export class Dispatcher {
    */
   #continueQueues(now: number): void {
     for (const name of this.#serialQueues.takeNext((one) => this.#isDue(one, now))) {
-      const entry = this.#context.cache.entries.get(name);
+      const entry = this.#getEntry(name);
       if (entry === undefined) continue;
       const rank = this.#eligibility.listWorkersBefore(entry, now).length;
       this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
@@ -259,7 +264,7 @@ export class Dispatcher {
 
   /** Returns whether this worker can run a state now. If it was changed since it was due, it is considered at its time. */
   #isDue(name: string, now: number): boolean {
-    const entry = this.#context.cache.entries.get(name);
+    const entry = this.#getEntry(name);
     const at = entry && this.#findHandler(entry) && this.#findTime(entry, now);
     if (at !== undefined && at > now) this.#setTimer(name, at);
     return at !== undefined && at <= now;
@@ -267,7 +272,7 @@ export class Dispatcher {
 
   #collectReady(now: number): void {
     for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now)) {
-      const entry = this.#context.cache.entries.get(name);
+      const entry = this.#getEntry(name);
       if (entry !== undefined) this.#ready.set(name, this.#computeOrder(entry, now));
     }
   }
@@ -367,7 +372,7 @@ export class Dispatcher {
 
   /** Call this when a state may have begun to run, or may run no more. */
   #updateQueue(name: string): void {
-    const entry = this.#context.cache.entries.get(name);
+    const entry = this.#getEntry(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
       const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
       return isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
@@ -398,7 +403,7 @@ export class Dispatcher {
    */
   #stayOut(entry: CachedSchedule): void {
     if (entry.host === undefined) return;
-    entry.since = Number.POSITIVE_INFINITY;
+    entry.since = Infinity;
     const isOut = entry.definition !== undefined && !this.#eligibility.isFor(entry.definition);
     // The state says for which boots the schedule has run: what runs at boot must not run again in this one.
     if (isOut && entry.dueMod > 0n && entry.running.size === 0 && !runsAtBoot(entry.definition))
@@ -407,8 +412,7 @@ export class Dispatcher {
 
   /** Notes from when on a schedule runs on this host, if it could not before: it may be long until a slot is free for its first state. */
   #begin(entry: CachedSchedule): void {
-    const isOut =
-      entry.since === Number.POSITIVE_INFINITY && isSeedless(entry) && !runsAtBoot(entry.definition);
+    const isOut = entry.since === Infinity && isSeedless(entry) && !runsAtBoot(entry.definition);
     if (isOut && this.#lookUpHandler(entry) !== undefined) entry.since = this.#getWallTime();
   }
 
@@ -422,7 +426,7 @@ export class Dispatcher {
 
   /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
   #findLastClaim(workers: readonly string[], now: number): number {
-    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? Number.NEGATIVE_INFINITY));
+    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? -Infinity));
     return Math.min(last, now);
   }
 
@@ -432,7 +436,7 @@ export class Dispatcher {
     this.#updateQueue(name);
     const again = await attempt;
     this.#updateQueue(name);
-    const entry = this.#context.cache.entries.get(name) ?? one.entry; // it may have been removed, and added again
+    const entry = this.#getEntry(name) ?? one.entry; // it may have been removed, and added again
     this.#releaseStray(entry);
     const at = isSeedless(entry) ? again : this.#findTime(entry, this.#getWallTime());
     this.#setTimer(name, at === undefined || again === undefined ? at : Math.max(at, again));
@@ -441,7 +445,7 @@ export class Dispatcher {
 
   #start(claimed: ClaimedOccurrence, handler: Handler): void {
     this.#taskPool.start(claimed, handler);
-    const entry = this.#context.cache.entries.get(claimed.name);
+    const entry = this.#getEntry(claimed.name);
     if (entry !== undefined) this.#taskPool.updateSchedule(entry, this.#getWallTime()); // changes since the claim
     if (this.#stopReason !== undefined) this.#taskPool.abortAll(this.#stopReason);
   }

@@ -195,7 +195,7 @@ function computeBootDue(
   now: number,
   boot: Boot | undefined,
 ): DueState {
-  const isLate = due === undefined && since === Number.POSITIVE_INFINITY;
+  const isLate = due === undefined && since === Infinity;
   const boots = due?.boots ?? (isLate ? undefined : base?.boots) ?? { since: now, ids: [] };
   const state = { ...(due ?? { runAt: 0, open: [] }), boots };
   return boot === undefined ? state : addBoot(state, boot, computeLag(name, definition), definition.end);

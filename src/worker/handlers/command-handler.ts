@@ -4,8 +4,8 @@ import { waitAtMost } from "../../base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { formatMark, RecordedOutput } from "./recorded-output.ts";
-import { TaskFiles } from "./task-files.ts";
+import { createRecordedOutput, formatMark, type RecordedOutput } from "./recorded-output.ts";
+import { openTaskFiles } from "./task-files.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
 /** Why a handler has ended a task early. */
@@ -127,12 +127,12 @@ export class CommandHandler implements Handler {
   /** Runs the task. Never rejects because of the command. */
   async runWithReport(task: ScheduledTask): Promise<CommandReport> {
     const mark = this.#options.hasWord && formatMark(task.run);
-    const output = new RecordedOutput(this.#ports, task, { mark });
+    const output = createRecordedOutput(this.#ports, task, { mark });
     const verdict = await this.#runGuarded(task, output).catch((error) =>
       this.#toUnstartedResult(task, error),
     );
     const tail = output.close();
-    return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.word };
+    return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.getWord() };
   }
 
   async #runGuarded(task: ScheduledTask, output: RecordedOutput): Promise<TaskResult> {
@@ -146,7 +146,7 @@ export class CommandHandler implements Handler {
     const given = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
     const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
-    const files = await TaskFiles.open(this.#ports, task);
+    const files = await openTaskFiles(this.#ports, task);
     const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
     let ended: GuardedRunResult;
     try {

@@ -11,8 +11,8 @@ import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-sch
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { type TaskEnding, toEndedResult, toLostResult } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { HttpCheckpoint } from "./http-checkpoint.ts";
-import { RecordedOutput } from "./recorded-output.ts";
+import { createHttpCheckpoint } from "./http-checkpoint.ts";
+import { createRecordedOutput } from "./recorded-output.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
 
 /** How long before the horizon a request is aborted, ms. */
@@ -124,9 +124,9 @@ export class HttpHandler implements Handler {
   /** Runs the task. Rejects only with a ConfigError about a file with a secret. */
   async run(task: ScheduledTask): Promise<TaskResult> {
     const secret = readSecretHeaders(this.#http.secretHeaders);
-    const output = new RecordedOutput(this.#ports, task, { secrets: secret.secrets });
+    const output = createRecordedOutput(this.#ports, task, { secrets: secret.secrets });
     const isInBody = this.#chooseBody() === "task";
-    const checkpoint = new HttpCheckpoint(task, { log: this.#ports.log, isInBody });
+    const checkpoint = createHttpCheckpoint(task, this.#ports.log, isInBody);
     const own = { ...buildTaskHeaders(task), ...checkpoint.buildHeader() };
     const request = this.#buildRequest(task, { ...secret.headers, ...own });
     const receive = (answer: IncomingMessage) => {

@@ -31,7 +31,7 @@ export class PolledTask {
   constructor(
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
-    aliveTime = Number.POSITIVE_INFINITY,
+    aliveTime = Infinity,
     registration: WorkerRegistration,
     onCompleted: (how: TaskCompletion) => void,
   ) {

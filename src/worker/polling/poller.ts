@@ -157,7 +157,7 @@ export class Poller {
    */
   async waitForChange(since: number, most: number, signal: AbortSignal): Promise<void> {
     const beats = [...this.#tasks].map(({ aliveUntil }) => aliveUntil);
-    const next = Math.min(this.#timers.next ?? Number.POSITIVE_INFINITY, ...beats);
+    const next = Math.min(this.#timers.next ?? Infinity, ...beats);
     const left = Math.max(1, next - this.#ports.clock.getWallTime());
     const either = AbortSignal.any([signal, this.#registration.session.signal]);
     await this.#changed.wait(since, Math.min(most, left, LONGEST_SLEEP), either);
