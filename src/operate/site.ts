@@ -475,22 +475,28 @@ export function listEffects({
   schedules,
   isSingle,
 }: SitePlan): Map<string, unknown> {
-  const defined = schedules.filter(({ definition, isDeleted }) => definition !== undefined || isDeleted);
   return new Map<string, unknown>([
     ...config.map(({ kind, name, ...change }) => {
       const { modRevision } = stored[`${kind}s`].get(name) ?? {};
       return [`${kind} ${name}`, { ...change, modRevision }] as const;
     }),
     ...calendars.map(({ name, before, after }) => [`calendar ${name}`, [before?.mod, after]] as const),
-    ...defined.map(
-      ({ before, definition }) => [`schedule ${before.id}`, [before.definitionMod, definition]] as const,
-    ),
+    ...schedules
+      .filter(hasDefinition)
+      .map(
+        ({ before, definition }) => [`schedule ${before.id}`, [before.definitionMod, definition]] as const,
+      ),
     ...(config.length === 0 || isSingle ? [] : [["configuration", listConfigRevisions(stored)] as const]),
   ]);
 }
 
 function listConfigRevisions({ groups, resources }: StoredSite): (readonly [string, bigint])[] {
   return [...groups, ...resources].map(([name, { modRevision }]) => [name, modRevision]);
+}
+
+/** Returns whether a change is that of a definition, and not only of a state. */
+function hasDefinition({ definition, isDeleted }: PlannedChange): boolean {
+  return definition !== undefined || isDeleted === true;
 }
 
 /** Largest number of states that move in the transaction that changes their calendar. */
@@ -504,13 +510,13 @@ const MOST_MOVED = 1_000;
  * @param most  changes of schedules in the transaction
  */
 function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, rest: SitePlan] {
-  const isDefined = (change: PlannedChange) => change.definition !== undefined || change.isDeleted === true;
-  const defined = new Set(plan.schedules.filter(isDefined).map(({ before }) => before.id));
+  const defined = new Set(plan.schedules.filter(hasDefinition).map(({ before }) => before.id));
   const isTied = (change: PlannedChange) => !defined.has(change.before.id);
   const chains = hasChainChange(plan.schedules);
   const moved = chains ? [] : plan.schedules.filter(isTied);
-  if (moved.length > Math.min(most, MOST_MOVED)) {
-    const some = new Set(moved.slice(0, Math.min(most, MOST_MOVED)));
+  const mostMoved = Math.min(most, MOST_MOVED);
+  if (moved.length > mostMoved) {
+    const some = new Set(moved.slice(0, mostMoved));
     const rest = plan.schedules.filter((change) => !some.has(change));
     return [
       { ...plan, config: [], calendars: [], schedules: [...some] },

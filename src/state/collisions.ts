@@ -85,7 +85,7 @@ function findStartCollisions(forecasts: readonly ScheduleForecast[]): StartColli
   const minutes = new Map<number, Set<string>>();
   for (const { id, starts } of forecasts)
     for (const at of starts) {
-      const minute = at - (at % MINUTE);
+      const minute = floorToMinute(at);
       minutes.set(minute, (minutes.get(minute) ?? new Set()).add(id));
     }
   const found = new Map<string, StartCollision>();
@@ -111,18 +111,14 @@ function findLeaseCollisions(
   const resources = new Set(forecasts.flatMap(({ leases }) => leases.map(({ resource }) => resource)));
   return [...resources].sort().flatMap((resource) => {
     const total = totals.get(resource) ?? findStatedTotal(forecasts, resource);
-    return total === undefined
-      ? []
-      : (sweepUnits(resource, total, listUnitChanges(forecasts, resource)) ?? []);
+    if (total === undefined) return [];
+    return sweepUnits(resource, total, listUnitChanges(forecasts, resource)) ?? [];
   });
 }
 
 function findStatedTotal(forecasts: readonly ScheduleForecast[], resource: string): number | undefined {
-  const stated = forecasts.flatMap(({ leases }) =>
-    leases.flatMap((lease) =>
-      lease.resource === resource && lease.total !== undefined ? [lease.total] : [],
-    ),
-  );
+  const leases = forecasts.flatMap((one) => one.leases);
+  const stated = leases.flatMap((lease) => (lease.resource === resource ? (lease.total ?? []) : []));
   return stated.length === 0 ? undefined : Math.min(...stated);
 }
 
@@ -336,7 +332,8 @@ function suggestForLease(byId: Forecasts, ids: readonly string[], first: number)
   const ordered = running.sort((a, b) => a.at - b.at || (a.forecast.id < b.forecast.id ? -1 : 1));
   const [before, last] = [ordered[0], ordered.at(-1)];
   if (before === undefined || last === undefined || before === last) return [];
-  return [suggestDelay(last.forecast, before.end - last.at)].filter((one) => one !== undefined);
+  const move = suggestDelay(last.forecast, before.end - last.at);
+  return move === undefined ? [] : [move];
 }
 
 /** Spreads all schedules but the most frequent one, which has the fewest free minutes. */

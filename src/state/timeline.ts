@@ -1,4 +1,4 @@
-import { formatInstant } from "../base/duration.ts";
+import { formatInstant, formatIso } from "../base/duration.ts";
 import { pickDefined } from "../base/pick-defined.ts";
 import { isHolding } from "../protocol/admission.ts";
 import { formatAuditTarget, isDrainApplicable, isSameTarget } from "../protocol/drain.ts";
@@ -291,7 +291,7 @@ export function drawTimeAxis(span: TimeSpan, width: number): string {
 }
 
 function formatAxisLabel(at: number, step: number): string {
-  const text = new Date(at).toISOString();
+  const text = formatIso(at);
   if (step >= 86_400_000 || text.slice(11, 16) === "00:00") return text.slice(5, 10);
   return step < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
 }

@@ -1,5 +1,4 @@
 import { memoize, memoizeWeakly } from "../../base/memoize.ts";
-import { getWeekdayOf } from "../calendar/calendar-day.ts";
 import type { CronField, CronFields } from "./cron-field.ts";
 
 // Wall-clock times in this file are ms since 1970-01-01 00:00 on the wall, independent of the zone. This file does not
@@ -282,7 +281,7 @@ function createDayMaskGetter({ day, month, weekday }: CronFields): (year: number
     if (((months >> (index + 1)) & 1) === 0) return 0;
     const length = getMonthLength(year, index);
     const all = getMaskUpTo(length);
-    const first = getWeekdayOf(Date.UTC(year, index) / DAY);
+    const first = new Date(Date.UTC(year, index)).getUTCDay();
     const ofMonth = (dates | computeSpecialDays(day, first, length)) & all;
     const ofWeek = computeWeekdayMask(weekday, first, length) & all;
     return isEither ? ofMonth | ofWeek : ofMonth & ofWeek;

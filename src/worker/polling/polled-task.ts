@@ -1,12 +1,14 @@
+import { formatIso } from "../../base/duration.ts";
+import { pickDefined } from "../../base/pick-defined.ts";
 import { quoteText } from "../../base/text.ts";
 import { OVER } from "../../base/wait.ts";
 import { findFirstKey } from "../../protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
-import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { TaskResult } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import { type CheckpointWriter, createCheckpointWriter } from "../tasks/checkpoint-writer.ts";
-import { buildOutcome, completeTask, type TaskCompletion } from "../tasks/complete-task.ts";
+import { completeTask, endOccurrence, type TaskCompletion } from "../tasks/complete-task.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for completing a task, ms. */
@@ -80,7 +82,7 @@ export class PolledTask {
    * @throws the errors of `sendHeartbeat`
    */
   finish(value?: unknown): Promise<void> {
-    return this.#complete({ result: "ok", ...(value !== undefined && { value }) }, "finished");
+    return this.#complete({ result: "ok", ...pickDefined({ value }) }, "finished");
   }
 
   /**
@@ -88,14 +90,14 @@ export class PolledTask {
    * @throws the errors of `sendHeartbeat`
    */
   retry(wait?: number): Promise<void> {
-    return this.#complete({ result: "retry" }, "finished", wait);
+    return this.#complete({ result: "retry", ...pickDefined({ wait }) }, "finished");
   }
 
   /**
    * Marks the task as failed. It runs again as the retries of the schedule allow.
    * @throws the errors of `sendHeartbeat`
    */
-  fail(failure: Pick<OccurrenceOutcome, "reason" | "errorCode" | "tail">): Promise<void> {
+  fail(failure: Pick<TaskResult, "reason" | "errorCode" | "tail">): Promise<void> {
     return this.#complete({ result: "failed", ...failure }, "finished");
   }
 
@@ -104,23 +106,16 @@ export class PolledTask {
    * @throws the errors of `sendHeartbeat`
    */
   release(reason?: string): Promise<void> {
-    return this.#complete({ result: "released", ...(reason !== undefined && { reason }) }, "given back");
+    return this.#complete({ result: "released", ...pickDefined({ reason }) }, "given back");
   }
 
-  async #complete(
-    taskResult: Parameters<typeof buildOutcome>[1],
-    state: "finished" | "given back",
-    wait?: number,
-  ): Promise<void> {
+  async #complete(taskResult: TaskResult, state: "finished" | "given back"): Promise<void> {
     this.#assertTaken();
     const { clock } = this.#ports;
     await this.#checkpoints.settle();
-    const outcome = buildOutcome(this.claimed, taskResult, {
-      endedAt: clock.getWallTime(),
-      took: clock.now() - this.#from,
-    });
-    const until = clock.now() + SETTLE_WITHIN;
-    const completion = await completeTask(this.#ports, this.claimed, { outcome, wait }, until);
+    const times = { endedAt: clock.getWallTime(), took: clock.now() - this.#from };
+    const end = endOccurrence(this.claimed, taskResult, times);
+    const completion = await completeTask(this.#ports, this.claimed, end, clock.now() + SETTLE_WITHIN);
     this.#state = state;
     this.#ended.abort(OVER);
     this.#onCompleted(completion);
@@ -147,7 +142,7 @@ export class PolledTask {
 
   get #name(): string {
     const { id, running } = this.claimed;
-    return `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
+    return `the task of ${id} for ${formatIso(running.scheduled)}`;
   }
 
   #createDeletedError(): NotFoundError {

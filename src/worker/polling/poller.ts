@@ -79,8 +79,7 @@ export class Poller {
   readonly #registration: WorkerRegistration;
   readonly #cache: ScheduleCache;
   readonly #releaseStray: (entry: CachedSchedule) => void;
-  readonly #vanished: VanishedTickets;
-  readonly #conditions: ConditionGate;
+  readonly #context: ClaimContext;
   /** The schedule whose claim is under way. */
   #claiming: string | undefined;
   readonly #timers = new TimerQueue();
@@ -114,12 +113,15 @@ export class Poller {
     this.#options = options;
     this.#registration = registration;
     this.#changed = new ChangeSignal(ports.clock);
-    this.#vanished = new VanishedTickets(ports.clock);
-    this.#conditions = new ConditionGate(options.host, options.measure, ports);
     const listener = { handleScheduleChange: (entry: CachedSchedule) => this.#plan(entry) };
-    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
+    const cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
+    this.#cache = cache;
+    const { host, pid } = options;
+    const vanished = new VanishedTickets(ports.clock);
+    const conditions = new ConditionGate(host, options.measure, ports);
+    this.#context = { ports, registration, cache, vanished, conditions, host, pid };
     const isTask = (run: string) => [...this.#tasks].some(({ claimed }) => claimed.running.run === run);
-    this.#releaseStray = createStrayRelease(ports, this.#cache, registration.id, isTask);
+    this.#releaseStray = createStrayRelease(ports, cache, registration.id, isTask);
     this.#following = this.#watch();
   }
 
@@ -224,11 +226,8 @@ export class Poller {
   }
 
   async #claim(entry: CachedSchedule, candidate: Candidate, now: number): Promise<PolledTask | undefined> {
-    const { host, pid } = this.#options;
-    const [ports, registration, cache] = [this.#ports, this.#registration, this.#cache];
-    const [vanished, conditions] = [this.#vanished, this.#conditions];
-    const context: ClaimContext = { ports, registration, cache, vanished, conditions, host, pid };
-    const result = await claimOccurrence(context, entry, candidate);
+    const { ports, registration, cache } = this.#context;
+    const result = await claimOccurrence(this.#context, entry, candidate);
     if (result.kind !== "claimed") {
       // Without an end, the watch delivers the change of the other worker.
       if (result.kind === "missed") this.#timers.set(entry.name, result.until ?? now + 1);

@@ -27,7 +27,6 @@ import {
   formatOutcomes,
   isFailing,
   limitAge,
-  type OccurrenceOutcome,
   type OutcomeHistory,
 } from "../../schedule/state/outcome.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
@@ -38,6 +37,7 @@ import {
   type VersionedValue,
 } from "../claims/claim-occurrence.ts";
 import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
+import type { TaskResult } from "../handler.ts";
 import { createTaskTrace } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { mergeOwnInput } from "./running-task.ts";
@@ -313,26 +313,23 @@ export function applyCompletion(
   cache.deleteRunning(id, key, token);
 }
 
-/** Fields of a handler's result that an outcome has too. */
-type PassedField = "code" | "errorCode" | "tail" | "value" | "leases" | "waited";
-
 /**
- * Builds the outcome of a start. `retry` is a failure if the occurrence has asked for it too often.
+ * Ends a start with its outcome. `retry` is a failure if the occurrence has asked for it too often.
  * @param taskResult result of the handler
  * @param times  `endedAt`: wall clock, ms since the epoch; `took`: ms on the clock, which nobody sets
  */
-export function buildOutcome(
+export function endOccurrence(
   { definition, due, running, token, open }: ClaimedOccurrence,
-  taskResult: Pick<OccurrenceOutcome, "result" | "reason" | PassedField>,
+  taskResult: TaskResult,
   { endedAt, took }: { endedAt: number; took: number },
-): EndedOccurrence["outcome"] {
+): EndedOccurrence {
   const { scheduled, run, worker, host, attempt, since, late } = running;
-  const { code, errorCode, tail, value, leases, waited } = taskResult;
+  const { wait, code, errorCode, tail, value, leases, waited } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
   const deviation = findDeviation(getExpectation(definition, due.value), result, took);
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
-  return {
+  const outcome = {
     scheduled,
     run,
     worker,
@@ -342,7 +339,8 @@ export function buildOutcome(
     endedAt,
     late,
     token: String(token),
-    result: result as EndedOccurrence["outcome"]["result"],
+    result,
     ...pickDefined({ deviation, reason, code, errorCode, tail, value, leases, waited }),
   };
+  return { outcome, wait };
 }

@@ -1,3 +1,4 @@
+import { formatIso } from "../../base/duration.ts";
 import { OVER } from "../../base/wait.ts";
 import { getExpectation } from "../../schedule/expectation.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
@@ -8,7 +9,7 @@ import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence
 import type { WorkerListener } from "../events.ts";
 import { type Handler, TaskLost, type TaskResult } from "../handler.ts";
 import { TimerQueue } from "../timer-queue.ts";
-import { applyCompletion, buildOutcome, completeTask, type TaskCompletion } from "./complete-task.ts";
+import { applyCompletion, completeTask, endOccurrence, type TaskCompletion } from "./complete-task.ts";
 import { createRunningTask, type RunningTask } from "./running-task.ts";
 
 /** Runs the claimed tasks of one worker session until each result is stored. */
@@ -128,9 +129,9 @@ export class TaskPool {
     stopWatching();
     await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
-    const outcome = buildOutcome(claimed, taskResult, { endedAt: clock.getWallTime(), took });
-    const end = { outcome, wait: taskResult.wait };
+    const end = endOccurrence(claimed, taskResult, { endedAt: clock.getWallTime(), took });
     const completion = await retryUntilDone(this.#context, claimed, end, this.#leaving.signal);
+    const { outcome } = end;
     this.#logResult(id, outcome, completion);
     const ended = { kind: "ended", ...about, after: task.after, outcome } as const;
     if (completion.kind !== "settled")
@@ -187,8 +188,6 @@ async function callHandler(handler: Handler, task: RunningTask["task"]): Promise
     return { result: "failed", reason: `the handler failed: ${String(error)}` };
   }
 }
-
-const formatIso = (ms: number) => new Date(ms).toISOString();
 
 /**
  * Time limit for completing a task whose session is lost, ms. Usually this fails, and another worker claims the task.
