@@ -453,8 +453,7 @@ export class Dispatcher {
   #handlePoolChange(): void {
     const { concurrency, listener } = this.#options;
     listener({ kind: "load", running: this.#taskPool.size, concurrency });
-    if (this.#state === "closed" && this.#taskPool.size === 0 && this.#pendingClaims.size === 0)
-      this.#done.resolve();
+    if (this.#state === "closed" && this.#taken === 0) this.#done.resolve();
     this.wake();
   }
 }

@@ -77,7 +77,10 @@ export class PendingClaims {
     try {
       return await call();
     } catch (error) {
-      this.#logFailure(id, error);
+      const { ports, registration } = this.#context;
+      const level = isUnavailable(error) ? "warn" : "error";
+      if (!registration.session.signal.aborted)
+        ports.log[level]("a claim failed", { schedule: id, error: String(error) });
       return this.#addToNow(AFTER_FAILURE);
     } finally {
       this.#pending.delete(name);
@@ -139,12 +142,6 @@ export class PendingClaims {
       else
         this.#listener({ kind: "ended", ...about, outcome, isDead: outcome.result === "lost", wasFailing });
     }
-  }
-
-  #logFailure(schedule: string, error: unknown): void {
-    if (this.#context.registration.session.signal.aborted) return;
-    const level = isUnavailable(error) ? "warn" : "error";
-    this.#context.ports.log[level]("a claim failed", { schedule, error: String(error) });
   }
 }
 
