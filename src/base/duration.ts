@@ -72,6 +72,11 @@ export function formatBriefDuration(ms: number): string {
   return formatDuration(largest < 0 ? 0 : Math.floor((seconds * 1000) / finest) * finest);
 }
 
+/** Formats a time for machines and messages: `2026-11-21T05:31:02.000Z`. @param wall  wall clock, ms since the epoch */
+export function formatIso(wall: number): string {
+  return new Date(wall).toISOString();
+}
+
 /** Formats a time for listings, in UTC: `2026-11-21 05:31:02Z`. @param wall  wall clock, ms since the epoch */
 export function formatInstant(wall: number): string {
   if (!Number.isFinite(wall) || Math.abs(wall) > 8.64e15) return "?";

@@ -1,6 +1,14 @@
-/** Returns a function that computes the value of each argument once. */
-export function memoize<K, T>(compute: (argument: K) => T): (argument: K) => T {
-  return remember(new Map(), compute);
+/**
+ * Returns a function that computes the value of each argument once.
+ * @param most  so many values are kept at most: then all are forgotten
+ */
+export function memoize<K, T>(compute: (argument: K) => T, most = Infinity): (argument: K) => T {
+  const known = new Map<K, T>();
+  return remember(known, (argument) => {
+    const value = compute(argument);
+    if (known.size >= most) known.clear();
+    return value;
+  });
 }
 
 /** The same for objects. A value is kept as long as its object is referenced elsewhere. */

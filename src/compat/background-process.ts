@@ -21,7 +21,7 @@ export function findBackgroundProcess(
   const fork = words.slice(0, at).findIndex((word) => getBaseName(word) === "setsid");
   if (fork >= 0 && !/^(?:-[a-z]*w[a-z]*|--wait)$/.test(words[fork + 1] ?? ""))
     return { what: "what setsid starts", inheritsFiles: true };
-  const text = depth > 0 ? findShellText({ words }) : undefined;
+  const text = depth > 0 ? findShellText(words) : undefined;
   return text === undefined ? findDaemon(words.slice(at)) : findBackgroundInText(text, depth - 1);
 }
 

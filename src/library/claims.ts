@@ -166,9 +166,8 @@ function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions
 
 function toWaitLimits({ wait }: ParsedOptions, leaseTimeout: number | undefined): WaitLimits {
   if (wait === false) return { queues: false, leases: 0 };
-  if (wait === undefined) return { queues: false, ...pickDefined({ leases: leaseTimeout }) };
-  if (wait === true) return { queues: true, ...pickDefined({ leases: leaseTimeout }) };
-  return { queues: true, lock: wait };
+  if (typeof wait === "number") return { queues: true, lock: wait };
+  return { queues: wait === true, ...pickDefined({ leases: leaseTimeout }) };
 }
 
 const OPTIONS = {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { generateRunId } from "../base/ids.ts";
+import { memoizeWeakly } from "../base/memoize.ts";
 import { quoteText } from "../base/text.ts";
 import { mergeSignals } from "../base/wait.ts";
 import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
@@ -57,47 +58,40 @@ import type {
 /** How long the receipts of jobs stay, ms. It must be much longer than a call takes that has lost its answer. */
 const RECEIPTS_KEPT = 840_000;
 
+/** Runs a call with a receipt. @throws StoreError, what the call throws */
+type ReceiptPool = <T extends { result: MutationResult }>(
+  call: (receipt: Receipt) => Promise<T>,
+) => Promise<T>;
+
 /**
- * The receipts of the jobs that this program adds: one for each call at the same time. Jobs leave no audit record, the outcome
- * tells what a job has done. But a call that lost its answer must find out that it was applied, also if the job has been done
- * and removed meanwhile; otherwise the repeated call would add the job again.
+ * Creates the receipts of the jobs that this program adds: one for each call at the same time, whose session lives much longer than
+ * the call. Jobs leave no audit record, the outcome tells what a job has done. But a call that lost its answer must find out that it
+ * was applied, also if the job has been done and removed meanwhile; otherwise the repeated call would add the job again. A receipt is
+ * used again only if it is known what the call has written.
  */
-class ReceiptPool {
-  readonly #ports: OperatorPorts;
-  readonly #sessions: ExpirySessions;
-  /** Receipts that no call uses, by their session. */
-  readonly #free = new WeakMap<ExpirySession, Receipt[]>();
-
-  constructor(ports: OperatorPorts) {
-    this.#ports = ports;
-    this.#sessions = new ExpirySessions(ports);
-  }
-
-  /**
-   * Runs a call with a receipt whose session lives much longer than the call. A receipt is used again only if it is known what
-   * the call has written.
-   * @throws StoreError, what the call throws
-   */
-  async use<T extends { result: MutationResult }>(call: (receipt: Receipt) => Promise<T>): Promise<T> {
-    const session = this.#sessions.choose(RECEIPTS_KEPT);
-    const free = this.#free.get(session) ?? [];
-    this.#free.set(session, free);
+function createReceiptPool(ports: OperatorPorts): ReceiptPool {
+  const { keys, random } = ports;
+  const sessions = new ExpirySessions(ports);
+  /** The receipts that no call uses, by their session. */
+  const getFree = memoizeWeakly((_: ExpirySession): Receipt[] => []);
+  return async (call) => {
+    const session = sessions.choose(RECEIPTS_KEPT);
+    const free = getFree(session);
     try {
-      const receipt = free.pop() ?? (await this.#createReceipt(session));
+      const receipt = free.pop() ?? {
+        key: keys.receipt(generateRunId(random)),
+        session: await session.id,
+        modRevision: 0n,
+      };
       const answer = await call(receipt);
       const { result } = answer;
       free.push(result.kind === "done" ? { ...receipt, modRevision: result.revision } : receipt);
       return answer;
     } catch (error) {
-      if (error instanceof StoreError) this.#sessions.drop(RECEIPTS_KEPT);
+      if (error instanceof StoreError) sessions.drop(RECEIPTS_KEPT);
       throw error;
     }
-  }
-
-  async #createReceipt({ id }: ExpirySession): Promise<Receipt> {
-    const { keys, random } = this.#ports;
-    return { key: keys.receipt(generateRunId(random)), session: await id, modRevision: 0n };
-  }
+  };
 }
 
 /** The options that are fields of the schedule are checked with it. */
@@ -124,66 +118,19 @@ const FILTER = {
 } satisfies Record<keyof JobFilter, v.GenericSchema>;
 
 /** @see JobQueue */
-export class JobQueueImpl implements JobQueue {
-  readonly #connection: LibraryConnection;
-  readonly #schedules: ConnectionSchedules;
-  readonly #receipts: ReceiptPool;
-
-  constructor(connection: LibraryConnection, schedules: ConnectionSchedules) {
-    this.#connection = connection;
-    this.#schedules = schedules;
-    this.#receipts = new ReceiptPool(connection.ports);
-  }
-
-  async add(type: string, data?: unknown, options: JobOptions = {}) {
-    const [receipt] = await this.#addTogether([
-      this.#plan("jobs.add", { type, data, ...options }, await captureTrace()),
-    ]);
-    return receipt as JobReceipt;
-  }
-
-  async addMany(jobs: readonly NewJob[]) {
-    if (!Array.isArray(jobs) || jobs.some((job) => Object(job) !== job))
-      throw new ConfigError("jobs.addMany: the jobs must be a list of objects");
-    const env = await captureTrace();
-    const planned = jobs.map((job, at) => this.#plan(`job ${at} of jobs.addMany`, job, env));
-    const receipts: JobReceipt[] = [];
-    for (const some of splitJobs(planned)) receipts.push(...(await this.#addTogether(some)));
-    return receipts;
-  }
-
-  done<R>(id: string, options?: WatchOptions) {
-    return waitForJob<R>(this.#connection, id, 0n, options);
-  }
-
-  async list(filter: JobFilter = {}) {
-    const { type, state } = parseOptions("jobs.list", filter, FILTER);
-    const { ports } = this.#connection;
-    this.#connection.checkOpen();
-    const { schedules } = await translated(() => readAllStoredSchedules(ports));
-    const now = ports.clock.getWallTime();
-    return [...schedules.values()]
-      .flatMap((stored) => toJob(stored, now) ?? [])
-      .filter((job) => (type ?? job.type) === job.type && (state ?? job.state) === job.state)
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
-  }
-
-  async count(filter: Pick<JobFilter, "type"> = {}) {
-    const jobs = await this.list(filter);
-    const counts = JOB_STATES.map((state) => [state, jobs.filter((job) => job.state === state).length]);
-    return Object.fromEntries(counts) as Record<JobState, number>;
-  }
+export function createJobQueue(connection: LibraryConnection, schedules: ConnectionSchedules): JobQueue {
+  const { ports } = connection;
+  const useReceipt = createReceiptPool(ports);
 
   /** @param call  for messages @param env  variables of the trace @throws UsageError, ConfigError, NotSupportedError */
-  #plan(call: string, { type, data, ...options }: NewJob, env: Definition["env"]): PlannedJob {
+  const plan = (call: string, { type, data, ...options }: NewJob, env: Definition["env"]): PlannedJob => {
     const { key, at, delay, ifExists, queue, leases, ...fields } = parseOptions(call, options, OPTIONS);
     if (at !== undefined && delay !== undefined)
       throw new UsageError("at and delay exclude each other; leave one of them out");
     if (key === undefined && options.ifExists !== undefined)
       throw new UsageError("ifExists has an effect only with a key; add a key, or leave it out");
     validateName("job type", type);
-    const { clock, random } = this.#connection.ports;
-    const start = at ?? clock.getWallTime() + (delay ?? 0);
+    const start = at ?? ports.clock.getWallTime() + (delay ?? 0);
     const held = queue === undefined ? leases : [...(leases ?? []), buildQueueLease(queue)];
     const { definition } = buildDefinition(call, {
       ...(fields as Partial<NewSchedule>),
@@ -194,17 +141,16 @@ export class JobQueueImpl implements JobQueue {
       ...(env && { env }),
       ...(data !== undefined && { data }),
     });
-    const id = `${type}.${key ?? generateRunId(random)}`;
+    const id = `${type}.${key ?? generateRunId(ports.random)}`;
     validateName("schedule", id);
     checkDefinition(definition);
     return { id, isUnique: key === undefined, definition, start, ifExists };
-  }
+  };
 
-  async #addTogether(jobs: readonly PlannedJob[]): Promise<JobReceipt[]> {
-    const { ports } = this.#connection;
+  const addTogether = async (jobs: readonly PlannedJob[]): Promise<JobReceipt[]> => {
     const ids = jobs.map(({ id }) => id);
-    const { result, decisions } = await this.#schedules.applyAndRecord(ids, () =>
-      this.#receipts.use((receipt) => addJobs(ports, jobs, receipt)),
+    const { result, decisions } = await schedules.applyAndRecord(ids, () =>
+      useReceipt((receipt) => addJobs(ports, jobs, receipt)),
     );
     return decisions.map(({ kept, isDead }, at) => {
       const id = ids[at] ?? "";
@@ -213,10 +159,49 @@ export class JobQueueImpl implements JobQueue {
         id,
         isNew: kept === undefined,
         isDead,
-        done: <R>(options?: WatchOptions) => waitForJob<R>(this.#connection, id, since, options),
+        done: <R>(options?: WatchOptions) => waitForJob<R>(connection, id, since, options),
       };
     });
-  }
+  };
+
+  const list = async (filter: JobFilter = {}) => {
+    const { type, state } = parseOptions("jobs.list", filter, FILTER);
+    connection.checkOpen();
+    const stored = await translated(() => readAllStoredSchedules(ports));
+    const now = ports.clock.getWallTime();
+    return [...stored.schedules.values()]
+      .flatMap((one) => toJob(one, now) ?? [])
+      .filter((job) => (type ?? job.type) === job.type && (state ?? job.state) === job.state)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  };
+
+  return {
+    async add(type: string, data?: unknown, options: JobOptions = {}) {
+      const job = plan("jobs.add", { type, data, ...options }, await captureTrace());
+      const [receipt] = await addTogether([job]);
+      return receipt as JobReceipt;
+    },
+
+    async addMany(jobs) {
+      if (!Array.isArray(jobs) || jobs.some((job) => Object(job) !== job))
+        throw new ConfigError("jobs.addMany: the jobs must be a list of objects");
+      const env = await captureTrace();
+      const planned = jobs.map((job, at) => plan(`job ${at} of jobs.addMany`, job, env));
+      const receipts: JobReceipt[] = [];
+      for (const some of splitJobs(planned)) receipts.push(...(await addTogether(some)));
+      return receipts;
+    },
+
+    done: <R>(id: string, options?: WatchOptions) => waitForJob<R>(connection, id, 0n, options),
+
+    list,
+
+    async count(filter) {
+      const jobs = await list(filter);
+      const counts = JOB_STATES.map((state) => [state, jobs.filter((job) => job.state === state).length]);
+      return Object.fromEntries(counts) as Record<JobState, number>;
+    },
+  };
 }
 
 /** Converts a stored schedule. @returns undefined if it is not a job @param now  wall clock, ms */

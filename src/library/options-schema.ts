@@ -121,7 +121,7 @@ export interface SessionTimes {
  * @throws ConfigError if the termination timeout does not fit into the ttl
  */
 export function resolveSessionTimes(
-  settings: Pick<Settings, "ttl" | "terminationTimeout">,
+  settings: Settings,
   given: { ttl?: number | undefined; terminationTimeout?: number | undefined },
 ): SessionTimes {
   const { ttl = settings.ttl, terminationTimeout = settings.terminationTimeout } = given;

@@ -114,7 +114,7 @@ function createTaskSource(
       const { signal, wait } = parseOptions("poll", options, WAIT_OPTIONS);
       const { clock } = connection.ports;
       const either = mergeSignals(over.signal, signal);
-      const end = wait === true ? Number.POSITIVE_INFINITY : clock.now() + (wait === false ? 0 : wait);
+      const end = wait === true ? Infinity : clock.now() + (wait === false ? 0 : wait);
       for (;;) {
         either.throwIfAborted();
         const asked = poller;

@@ -2,7 +2,7 @@ import { createCalendarStore } from "./calendars.ts";
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS, limitRate, watchLock } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
-import { JobQueueImpl } from "./jobs.ts";
+import { createJobQueue } from "./jobs.ts";
 import { parseOptions } from "./options-schema.ts";
 import { createSchedules } from "./schedules.ts";
 import type {
@@ -47,7 +47,7 @@ export class SignalboxImpl implements Signalbox {
     this.#connection = connection;
     const schedules = createSchedules(connection);
     this.schedules = schedules;
-    this.jobs = new JobQueueImpl(connection, schedules);
+    this.jobs = createJobQueue(connection, schedules);
     this.calendars = createCalendarStore(connection, schedules);
     connections.set(this, connection);
   }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
+import { formatIso } from "../base/duration.ts";
 import { isCount } from "../base/parse-json.ts";
 import { mergeSignals, OVER } from "../base/wait.ts";
 import { MemoryStore } from "../etcd/memory/memory-store.ts";
@@ -92,7 +93,7 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
     const now = this.#clock.getWallTime();
     if (wall < now)
       throw new ConfigError(
-        `time: the clock cannot go back; got ${new Date(wall).toISOString()}, it is ${new Date(now).toISOString()}`,
+        `time: the clock cannot go back; got ${formatIso(wall)}, it is ${formatIso(now)}`,
       );
     this.#clock.set(wall);
   }
@@ -125,7 +126,7 @@ class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
     const times = schedules.flatMap(({ isPaused, nextRunTime }) =>
       isPaused ? [] : (nextRunTime?.getTime() ?? []),
     );
-    return Math.min(Number.POSITIVE_INFINITY, ...times.filter((time) => time > now));
+    return Math.min(Infinity, ...times.filter((time) => time > now));
   }
 }
 

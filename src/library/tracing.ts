@@ -40,7 +40,7 @@ export async function captureTrace(): Promise<Record<string, string> | undefined
 }
 
 /** Returns the trace in which a job was added. */
-export function findJobTrace(definition: Pick<Definition, "env">): Pick<WorkerTask, "trace"> {
+export function findJobTrace(definition: Definition): Pick<WorkerTask, "trace"> {
   const caller = getTaskCaller(definition);
   return caller === undefined ? {} : { trace: buildTraceHeaders(caller) };
 }

@@ -16,7 +16,7 @@ import {
   TaskLost,
   type TaskResult,
 } from "../worker/handler.ts";
-import { createLeaseAcquirer, LeasedHandler } from "../worker/handlers/leased-handler.ts";
+import { createLeaseAcquirer, createLeasedHandler } from "../worker/handlers/leased-handler.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
 import {
   ClosedError,
@@ -71,7 +71,7 @@ export function createHandlerRegistry(
     find(id, definition) {
       if (definition.command !== undefined) return undefined;
       const handler = table.find(({ matches }) => matches(getScheduleType(id, definition)))?.handler;
-      return handler && definition.leases?.length ? new LeasedHandler(leaseAcquirer, handler) : handler;
+      return handler && definition.leases?.length ? createLeasedHandler(leaseAcquirer, handler) : handler;
     },
   };
 }

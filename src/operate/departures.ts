@@ -48,7 +48,7 @@ export async function waitUntilGone(
   const vanished = new VanishedTickets(clock);
   const count = (keys: readonly string[]) =>
     recount(ports, remaining, { keys, vanished, signal: wait.signal });
-  const { signal, deadline = Number.POSITIVE_INFINITY } = wait;
+  const { signal, deadline = Infinity } = wait;
   for (let isAway = false; ; ) {
     try {
       const { revision, freeAt } = await count(remaining.keys);
@@ -118,7 +118,7 @@ async function recount(
   { keys, vanished, signal }: { keys: readonly string[]; vanished: VanishedTickets; signal: AbortSignal },
 ): Promise<Recount> {
   let revision: bigint | undefined;
-  let freeAt = Number.POSITIVE_INFINITY;
+  let freeAt = Infinity;
   for (let start = 0; start < keys.length; start += CHUNK) {
     const chunk = keys.slice(start, start + CHUNK);
     const reads = chunk.map((key): Op => ({ op: "range", key, keysOnly: true }));

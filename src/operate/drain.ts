@@ -1,5 +1,5 @@
 import { type Drain, type DrainTarget, formatAuditTarget, serializeDrain } from "../protocol/drain.ts";
-import { deleteKeys, guardUnchanged } from "../protocol/guards.ts";
+import { deleteKeys, guardRevision, guardUnchanged } from "../protocol/guards.ts";
 import type { Compare } from "../protocol/txn.ts";
 import { type ActionResult, executeAction, executeInChunks } from "./operator-action.ts";
 import { formatOperator, type OperatorPorts } from "./ports.ts";
@@ -38,7 +38,7 @@ export async function putDrain(
     ...(until !== undefined && { until }),
   };
   const isNew = !instead.some((drain) => drain.key === key);
-  const absent: Compare[] = isNew ? [{ key, target: "create", is: "equal", value: 0n }] : [];
+  const absent = isNew ? [guardRevision(key, 0n)] : [];
   const old = instead.filter((drain) => drain.key !== key);
   const receipt = await executeAction(ports, {
     action: "drain",

@@ -28,7 +28,7 @@ interface KeyEdit {
 const LONGEST_TARGET = 1_000;
 
 /** Checks that keys of other programs may be changed here. @throws SignalboxError 77 that says how to allow it */
-export function checkEditAllowed({ settings: { allowEdit, readOnly } }: Pick<EditPorts, "settings">): void {
+export function checkEditAllowed({ settings: { allowEdit, readOnly } }: EditPorts): void {
   if (readOnly)
     throw new SignalboxError(EXIT.permission, "readOnly is set, nothing was changed; see: signalbox config");
   if (allowEdit) return;

@@ -94,7 +94,7 @@ function planJob(
   { id, isUnique, definition, start, ifExists }: PlannedJob,
   before: StoredSchedule,
   now: number,
-) {
+): PlannedChange {
   const { due: { dead: _, ...due } = { runAt: 0, open: [] }, outcomes } = before;
   const open = due.open.filter(({ session }) => session !== undefined);
   const isMoved = ifExists !== "update" || due.next === undefined;
@@ -102,14 +102,13 @@ function planJob(
   const pause = before.definition?.pause;
   const after = { ...definition, cron: formatOncePlan(at), ...(pause !== undefined && { pause }) };
   const first = computeFirstDue(id, after, now, { start: at });
-  const change: PlannedChange = {
+  return {
     before,
     definition: after,
     due: { ...due, ...checkFires(id, after, first, now), open },
     ...(isUnique && { isUnique }),
     ...(outcomes.dead.length > 0 && { outcomes: { ...outcomes, dead: [] } }),
   };
-  return change;
 }
 
 /** Returns whether a definition is that of a job. */

@@ -45,7 +45,7 @@ export async function readPruneCandidates(
   const until = before.audit === undefined ? start : ports.keys.audit(formatAuditTime(before.audit));
   const range = { key: start, rangeEnd: until < end ? until : end };
   const records = until === start ? [] : await readAll(ports, range, { keysOnly: true });
-  const since = before.hosts ?? Number.NEGATIVE_INFINITY;
+  const since = before.hosts ?? -Infinity;
   const kvs = await readAll(ports, ports.keys.hosts());
   const hosts = kvs.flatMap(({ key, value, modRevision }) => {
     const parsed = ports.keys.parse(key);

@@ -88,7 +88,7 @@ export class ExpiredRecords {
   }
 
   #getOldestTime(): number {
-    return this.#now - (this.#limits.age ?? Number.POSITIVE_INFINITY);
+    return this.#now - (this.#limits.age ?? Infinity);
   }
 
   #dropNewest(): void {

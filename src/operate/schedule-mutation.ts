@@ -7,7 +7,7 @@ import type { Keys } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";
 import type { Compare, Op } from "../protocol/txn.ts";
 import type { Calendars } from "../schedule/calendar/calendar.ts";
-import { type ChainGraph, findChainCycle } from "../schedule/chain-graph.ts";
+import { type ChainGraph, findChainCycle, invertGraph } from "../schedule/chain-graph.ts";
 import { type Definition, formatDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type DueState, formatDue, type HandedEnd } from "../schedule/state/due.ts";
 import { computeFirstDue } from "../schedule/state/due-transitions.ts";
@@ -89,12 +89,12 @@ export async function previewMutation(
   const { ids } = mutation;
   const now = ports.clock.getWallTime();
   const stored = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
-  const { calendars } = stored;
+  const { calendars, revision } = stored;
   const changes = mutation.decide(stored, now);
-  if (!hasChainChange(changes)) return { changes, calendars, revision: stored.revision, hasLinks: false };
-  const all = ids === "all" ? stored : mergeReadResults(await readAllStoredSchedules(ports), stored);
+  if (!hasChainChange(changes)) return { changes, calendars, revision, hasLinks: false };
+  const all = ids === "all" ? stored : await addOthers(ports, stored);
   const linked = linkChains(mutation.decide(all, now), all, now);
-  return { changes: linked, calendars, revision: all.revision, hasLinks: true };
+  return { changes: linked, calendars, revision, hasLinks: true };
 }
 
 /** Returns what a mutation changes if its schedules do not exist. @throws the errors of `decide` */
@@ -103,11 +103,13 @@ function expectNone({ clock }: OperatorPorts, mutation: ScheduleMutation): Mutat
   return { ...nothing, changes: mutation.decide(nothing, clock.getWallTime()), hasLinks: false };
 }
 
-/** Adds outcome histories, which are read for named schedules only. Guards detect changes between the two reads. */
-function mergeReadResults(all: ScheduleReadResult, named: ScheduleReadResult): ScheduleReadResult {
-  const schedules = new Map(all.schedules);
-  for (const [id, stored] of named.schedules) schedules.set(id, stored);
-  return { ...named, schedules };
+/**
+ * Adds all other schedules, without their outcome histories, to those that were read by name. Guards detect changes between the
+ * two reads.
+ */
+async function addOthers(ports: OperatorPorts, named: ScheduleReadResult): Promise<ScheduleReadResult> {
+  const { schedules } = await readAllStoredSchedules(ports);
+  return { ...named, schedules: new Map([...schedules, ...named.schedules]) };
 }
 
 /**
@@ -292,7 +294,14 @@ export function linkChains(
   now: number,
 ): PlannedChange[] {
   const before = buildGraph(stored);
-  const after = applyToGraph(before, changes);
+  const after = new Map(before);
+  for (const {
+    before: { id },
+    definition,
+    isDeleted,
+  } of changes)
+    if (isDeleted) after.delete(id);
+    else if (definition !== undefined) after.set(id, definition.after ?? []);
   const changed = changes.filter((change) => hasChainChange([change]));
   for (const change of changed) checkLinks(change, after);
   const touched = new Set(
@@ -302,7 +311,8 @@ export function linkChains(
   const isOnHost = ({ before: { host } }: PlannedChange) => host !== undefined;
   const byId = new Map(changes.filter((change) => !isOnHost(change)).map((one) => [one.before.id, one]));
   for (const id of touched) {
-    const change = byId.get(id) ?? buildEmptyChange(stored, id);
+    const unchanged = stored.schedules.get(id);
+    const change = byId.get(id) ?? (unchanged && { before: unchanged });
     const linked = change && setSuccessors(change, successors.get(id), now, stored.calendars);
     if (linked !== undefined) byId.set(id, linked);
   }
@@ -314,18 +324,6 @@ export function linkChains(
 function buildGraph({ schedules }: ScheduleReadResult): Map<string, readonly string[]> {
   const existing = [...schedules].filter(([, { definitionMod }]) => definitionMod > 0n);
   return new Map(existing.map(([id, { definition }]) => [id, definition?.after ?? []]));
-}
-
-function applyToGraph(
-  graph: ReadonlyMap<string, readonly string[]>,
-  changes: readonly PlannedChange[],
-): Map<string, readonly string[]> {
-  const result = new Map(graph);
-  for (const { before, definition, isDeleted } of changes) {
-    if (isDeleted) result.delete(before.id);
-    else if (definition !== undefined) result.set(before.id, definition.after ?? []);
-  }
-  return result;
 }
 
 function checkLinks({ before: { id, due }, definition, isDeleted }: PlannedChange, graph: ChainGraph): void {
@@ -377,18 +375,6 @@ function formatCycle(ids: readonly string[]): string {
   const left = ids.length - 2 * SHOWN_LINKS;
   const shown = left <= 1 ? ids : [...ids.slice(0, SHOWN_LINKS), `${left} more`, ...ids.slice(-SHOWN_LINKS)];
   return shown.join(" -> ");
-}
-
-function invertGraph(graph: ChainGraph): Map<string, string[]> {
-  const successors = new Map<string, string[]>();
-  for (const [id, after] of graph)
-    for (const one of after) successors.set(one, [...(successors.get(one) ?? []), id].sort());
-  return successors;
-}
-
-function buildEmptyChange({ schedules }: ScheduleReadResult, id: string): PlannedChange | undefined {
-  const before = schedules.get(id);
-  return before && { before };
 }
 
 /** Sets which schedules follow. Undefined if nothing changes. */

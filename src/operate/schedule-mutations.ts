@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { formatIso } from "../base/duration.ts";
 import { UsageError } from "../base/errors.ts";
+import { pickDefined } from "../base/pick-defined.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { formatShortList, quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
@@ -29,6 +31,7 @@ import {
   type TriggeredRun,
 } from "../schedule/state/due-transitions.ts";
 import { canOverlap } from "../schedule/state/next-candidate.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { createTiming } from "../schedule/timing.ts";
 import { isSplitOrJoined, type ScheduleMutation } from "./schedule-mutation.ts";
 import {
@@ -51,17 +54,29 @@ export function buildAddMutation(
   definition: Definition,
   first: FirstOccurrenceOptions = {},
 ): ScheduleMutation {
+  return buildWholeMutation(id, definition, first, "added", () => {
+    throw new AlreadyExistsError(
+      `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
+    );
+  });
+}
+
+/** Builds a mutation that adds a schedule. @param change  decides what happens if it exists */
+function buildWholeMutation(
+  id: string,
+  definition: Definition,
+  first: FirstOccurrenceOptions,
+  what: string,
+  change: (before: StoredSchedule, now: number, calendars: Calendars) => PlannedChange[],
+): ScheduleMutation {
   validateName("schedule", id);
   checkDefinition(definition);
   return {
-    ...describeMutation([id], () => "added"),
-    decide: (stored, now) => {
-      const before = getStoredSchedule(stored, id);
-      if (before.definitionMod > 0n)
-        throw new AlreadyExistsError(
-          `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
-        );
-      const due = computeFirstDue(id, definition, now, first, stored.calendars);
+    ...describeMutation([id], () => what),
+    decide: ({ schedules, calendars }, now) => {
+      const before = schedules.get(id) ?? createMissingSchedule(id);
+      if (before.definitionMod > 0n) return change(before, now, calendars);
+      const due = computeFirstDue(id, definition, now, first, calendars);
       return [{ before, definition, due: checkFires(id, definition, due, now) }];
     },
   };
@@ -123,23 +138,21 @@ export function buildPauseMutation(
   pause: { by: string; until?: number | undefined; why?: string | undefined },
 ): ScheduleMutation {
   const { by, until, why } = pause;
-  const extent = until === undefined ? {} : { until };
-  const formatOutcome = () =>
-    until === undefined ? "paused" : `paused until ${new Date(until).toISOString()}`;
+  const formatOutcome = () => (until === undefined ? "paused" : `paused until ${formatIso(until)}`);
   return buildEachMutation(ids, formatOutcome, (stored, now) => {
     const before = requireReadable(stored);
-    const old = getPause(before.definition, before.due);
-    const isSame = isPaused(before.definition, before.due, now) && old?.until === until && old?.why === why;
-    if (isSame) return [];
+    const isAgain = isPaused(before.definition, before.due, now);
+    const old = isAgain ? getPause(before.definition, before.due) : undefined;
+    if (isAgain && old?.until === until && old?.why === why) return [];
     if (until !== undefined && until <= now)
-      throw new UsageError(`a pause must end in the future; got ${new Date(until).toISOString()}`);
-    const at = isPaused(before.definition, before.due, now) && old !== undefined ? old.at : now;
-    const word = { by, at, ...extent, ...(why !== undefined && { why }) };
-    const change = { before, definition: { ...before.definition, pause: word } };
-    const endOwn = (part: StoredSchedule): { due?: DueState } =>
-      part.due?.pause === undefined ? {} : { due: removeOwnPause(part.due) };
-    const parts = (before.hosts ?? []).map((part) => ({ before: part, ...endOwn(part) }));
-    return [{ ...change, ...endOwn(before) }, ...parts.filter(({ due }) => due !== undefined)];
+      throw new UsageError(`a pause must end in the future; got ${formatIso(until)}`);
+    const word = { by, at: old?.at ?? now, ...pickDefined({ until, why }) };
+    const endOwn = (part: StoredSchedule): PlannedChange => ({
+      before: part,
+      ...(part.due?.pause !== undefined && { due: removeOwnPause(part.due) }),
+    });
+    const parts = (before.hosts ?? []).map(endOwn).filter(({ due }) => due !== undefined);
+    return [{ ...endOwn(before), definition: { ...before.definition, pause: word } }, ...parts];
   });
 }
 
@@ -195,26 +208,20 @@ const MAX_INPUT = 8_192;
  *   ConfigError if one is missing; dead letters run all the same
  */
 export function buildTriggerMutation(ids: readonly string[], options: TriggerOptions = {}): ScheduleMutation {
-  const { data, env } = options;
+  const { data, env, dead } = options;
   const size = JSON.stringify([data, env]).length;
   if (size > MAX_INPUT)
     throw new UsageError(
       `data and variables of a run must be at most ${MAX_INPUT} characters as JSON; got ${size}`,
     );
-  const { dead } = options;
   return buildEachMutation(
     ids,
-    () => describeTrigger(options),
+    () => (dead === undefined ? "triggered" : `triggered again: ${formatChoice(dead)}`),
     (before, now, calendars) =>
       chooseParts(requireReadable(before), dead).map(({ part, choice }) =>
         buildTriggerChange(part, now, { ...options, dead: choice }, calendars),
       ),
   );
-}
-
-function describeTrigger({ dead }: TriggerOptions): string {
-  if (dead === undefined) return "triggered";
-  return `triggered again: ${formatChoice(dead)}`;
 }
 
 /** Number of times in the audit. */
@@ -223,7 +230,7 @@ const SHOWN_TIMES = 5;
 function formatChoice(dead: DeadLetterChoice): string {
   if (dead.includes("all")) return "all dead letters";
   return formatShortList(
-    dead.map((time) => new Date(time).toISOString()),
+    dead.flatMap((time) => (time === "all" ? [] : formatIso(time))),
     SHOWN_TIMES,
   );
 }
@@ -234,7 +241,7 @@ function buildTriggerChange(
   options: TriggerOptions,
   calendars: Calendars,
 ): PlannedChange {
-  const { id, definition, outcomes } = before;
+  const { id, definition } = before;
   if (options.dead === undefined && !options.ignoresCalendars) checkDay(id, definition, now, calendars);
   const from = before.due ?? computeFirstDue(id, definition, now, {}, calendars);
   const { data, trace } = options;
@@ -251,8 +258,7 @@ function buildTriggerChange(
       data: data ?? letter.data,
       env: addTrace(options.env ?? letter.env),
     });
-  const dead = outcomes.dead.filter((one) => !letters.includes(one));
-  return { before, due: setDeadCount(due, dead.length), outcomes: { ...outcomes, dead } };
+  return removeLetters(before, letters, due);
 }
 
 /** @throws UsageError if the calendars of the schedule exclude this day; ConfigError if one of them is missing */
@@ -267,18 +273,21 @@ function checkDay(id: string, definition: Definition, now: number, calendars: Ca
     );
 }
 
+/** Returns whether one of the dead letters is the chosen one; for "all", whether there is any. */
+function hasLetter(dead: readonly OccurrenceOutcome[], one: DeadLetterChoice[number]): boolean {
+  return one === "all" ? dead.length > 0 : dead.some(({ scheduled }) => scheduled === one);
+}
+
 /** @throws NotFoundError if one of them is not there */
 function findDeadLetters(
   { id, outcomes }: Pick<ReadableSchedule, "id" | "outcomes">,
   choice: DeadLetterChoice,
 ) {
   const { dead } = outcomes;
-  const missing = choice.find((one) =>
-    one === "all" ? dead.length === 0 : !dead.some(({ scheduled }) => scheduled === one),
-  );
+  const missing = choice.find((one) => !hasLetter(dead, one));
   if (missing === undefined)
     return choice.includes("all") ? dead : dead.filter(({ scheduled }) => choice.includes(scheduled));
-  const which = missing === "all" ? "s" : ` of ${new Date(missing).toISOString()}`;
+  const which = missing === "all" ? "s" : ` of ${formatIso(missing)}`;
   throw new NotFoundError(
     `schedule ${quoteText(id)} has no dead letter${which}; see: signalbox schedule dead ${id}`,
   );
@@ -311,10 +320,7 @@ function chooseParts(schedule: ReadableSchedule, choice: DeadLetterChoice | unde
   const all = parts.flatMap(({ outcomes }) => outcomes.dead);
   findDeadLetters({ id: schedule.id, outcomes: { runs: [], dead: all } }, choice);
   return parts.flatMap((part) => {
-    const { dead } = part.outcomes;
-    const there = choice.filter((one) =>
-      one === "all" ? dead.length > 0 : dead.some(({ scheduled }) => scheduled === one),
-    );
+    const there = choice.filter((one) => hasLetter(part.outcomes.dead, one));
     return there.length === 0 ? [] : [{ part, choice: there }];
   });
 }
@@ -340,12 +346,18 @@ function buildBuryChange(
   const letters = choice === undefined ? outcomes.dead : findDeadLetters(before, choice);
   if (letters.length === 0 && due?.dead === undefined) return [];
   const from = due ?? computeFirstDue(id, definition, now, {}, calendars);
-  const dead = outcomes.dead.filter((one) => !letters.includes(one));
-  return [{ before, due: setDeadCount(from, dead.length), outcomes: { ...outcomes, dead } }];
+  return [removeLetters(before, letters, from)];
 }
 
-function setDeadCount({ dead: _, ...due }: DueState, count: number): DueState {
-  return count === 0 ? due : { ...due, dead: count };
+/** Removes dead letters, and counts those that are left in the state. */
+function removeLetters(
+  before: StoredSchedule,
+  letters: readonly OccurrenceOutcome[],
+  { dead: _, ...due }: DueState,
+): PlannedChange {
+  const dead = before.outcomes.dead.filter((one) => !letters.includes(one));
+  const counted = dead.length === 0 ? due : { ...due, dead: dead.length };
+  return { before, due: counted, outcomes: { ...before.outcomes, dead } };
 }
 
 /** Returns the changes that replace the definition of a schedule; empty if nothing changes. */
@@ -426,29 +438,15 @@ export function buildSetMutation(
   definition: Definition,
   first: FirstOccurrenceOptions = {},
 ): ScheduleMutation {
-  validateName("schedule", id);
-  checkDefinition(definition);
-  return {
-    ...describeMutation([id], () => "set"),
-    decide: (stored, now): PlannedChange[] => {
-      const before = getStoredSchedule(stored, id);
-      if (before.definitionMod === 0n) {
-        const due = computeFirstDue(id, definition, now, first, stored.calendars);
-        return [{ before, definition, due: checkFires(id, definition, due, now) }];
-      }
-      const after = keepOperatorFields(before, definition);
-      const changes = buildDefinitionChange(before, after, now, {}, stored.calendars);
-      for (const { due } of changes)
-        if (due !== undefined && !isDeepStrictEqual(before.definition?.cron, definition.cron))
-          checkFires(id, definition, due, now);
-      return changes;
-    },
-  };
-}
-
-function keepOperatorFields(before: StoredSchedule, definition: Definition): Definition {
-  const { pause, source } = before.definition ?? {};
-  return { ...definition, ...(pause !== undefined && { pause }), ...(source !== undefined && { source }) };
+  return buildWholeMutation(id, definition, first, "set", (before, now, calendars) => {
+    const { pause, source, cron } = before.definition ?? {};
+    const after = { ...definition, ...pickDefined({ pause, source }) };
+    const changes = buildDefinitionChange(before, after, now, {}, calendars);
+    for (const { due } of changes)
+      if (due !== undefined && !isDeepStrictEqual(cron, definition.cron))
+        checkFires(id, definition, due, now);
+    return changes;
+  });
 }
 
 /** Which past occurrences to run. Instants in ms since the epoch. */
@@ -461,8 +459,7 @@ interface BackfillOptions {
 
 /** Runs the occurrences of a past time, in order, beside the plan. A backfill that is under way must end before. */
 export function buildBackfillMutation(id: string, options: BackfillOptions): ScheduleMutation {
-  const formatOutcome = () =>
-    `backfill from ${new Date(options.from).toISOString()} to ${new Date(options.to).toISOString()}`;
+  const formatOutcome = () => `backfill from ${formatIso(options.from)} to ${formatIso(options.to)}`;
   return buildEachStateMutation([id], formatOutcome, (before, now, calendars) => {
     const due = before.due ?? computeFirstDue(id, before.definition, now, {}, calendars);
     if (due.backfill !== undefined)
@@ -485,7 +482,7 @@ function checkBackfill({ id, definition }: ReadableSchedule, options: BackfillOp
   const { from, to, parallel } = options;
   if (from > to || to > now)
     throw new UsageError(
-      `--from must not be after --to, nor --to after now; got ${new Date(from).toISOString()} and ${new Date(to).toISOString()}`,
+      `--from must not be after --to, nor --to after now; got ${formatIso(from)} and ${formatIso(to)}`,
     );
   if (parallel > MAX_BACKFILL_PARALLEL)
     throw new UsageError(`--parallel must be at most ${MAX_BACKFILL_PARALLEL}; got ${parallel}`);
@@ -516,15 +513,11 @@ function requireReadable(stored: StoredSchedule): ReadableSchedule {
   return { ...stored, definition };
 }
 
-function requireExisting(stored: ScheduleReadResult, id: string): StoredSchedule {
-  const schedule = getStoredSchedule(stored, id);
-  if (schedule.definitionMod === 0n)
+function requireExisting({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
+  const schedule = schedules.get(id);
+  if (schedule === undefined || schedule.definitionMod === 0n)
     throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
   return schedule;
-}
-
-function getStoredSchedule({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
-  return schedules.get(id) ?? createMissingSchedule(id);
 }
 
 /** Builds a mutation of states. It decides each schedule by itself; one that runs on every host, on each host that it knows. */
@@ -599,8 +592,8 @@ function explainNeverFires(plan: Plan, definition: Definition, now: number): str
   const isOver = plan.kind === "once" && plan.at < now;
   if (listCalendarNames(definition).length > 0 && !isOver)
     return `its calendars leave no day${end === undefined ? "" : " before its end"}: ${listCalendarNames(definition).join(", ")}`;
-  if (plan.kind === "once") return `${new Date(plan.at).toISOString()} has passed`;
+  if (plan.kind === "once") return `${formatIso(plan.at)} has passed`;
   if (end !== undefined)
-    return `${quoteText(formatCronText(cron))} has no occurrence before its end, ${new Date(end).toISOString()}`;
+    return `${quoteText(formatCronText(cron))} has no occurrence before its end, ${formatIso(end)}`;
   return `the clocks of ${timezone} skip ${quoteText(formatCronText(cron))} every year; use another hour, or the time zone UTC`;
 }

@@ -143,7 +143,7 @@ export function planSite(stored: StoredSite, document: SiteChanges, terms: SiteT
     stored,
     config: [...planGroups(stored, document, terms), ...planResources(stored, document, terms)],
     calendars,
-    schedules: planSchedules(stored, document, terms, { calendars, now }),
+    schedules: planSchedules(stored, document, terms, calendars, now),
     isSingle: terms.isSingle,
   };
 }
@@ -243,7 +243,8 @@ function planSchedules(
   stored: StoredSite,
   { schedules }: SiteChanges,
   terms: SiteTerms,
-  { calendars: calendarChanges, now }: { calendars: readonly CalendarChange[]; now: number },
+  calendarChanges: readonly CalendarChange[],
+  now: number,
 ): PlannedChange[] {
   const calendars = applyCalendarChanges(stored.calendars, calendarChanges);
   const targets = listTargets(stored.schedules, schedules, ({ definition }) =>
@@ -265,7 +266,7 @@ function planSchedules(
     const changes = resumeEdited(before, after, now, calendars);
     return advanceTo(terms.positions?.get(id), before, changes);
   });
-  const moved = moveSchedules(stored, changes, { calendarChanges, calendars, now });
+  const moved = moveSchedules(stored, changes, calendarChanges, calendars, now);
   return hasChainChange(moved) ? linkChains(moved, { ...stored, calendars }, now) : moved;
 }
 
@@ -321,18 +322,17 @@ function applyCalendarChanges(
   return calendars;
 }
 
-interface CalendarShift {
-  calendarChanges: readonly CalendarChange[];
-  /** The calendars after the change. */
-  calendars: Calendars;
-  now: number;
-}
-
-/** Adds the new next occurrences of the schedules that use changed calendars. @throws UsageError for a deleted calendar in use */
+/**
+ * Adds the new next occurrences of the schedules that use changed calendars.
+ * @param calendars  after the change
+ * @throws UsageError for a deleted calendar in use
+ */
 function moveSchedules(
   stored: StoredSite,
   changes: readonly PlannedChange[],
-  { calendarChanges, calendars, now }: CalendarShift,
+  calendarChanges: readonly CalendarChange[],
+  calendars: Calendars,
+  now: number,
 ): PlannedChange[] {
   const byPart = new Map(changes.map((change) => [getStateName(change.before), change]));
   const after = new Map(stored.schedules);
@@ -475,22 +475,28 @@ export function listEffects({
   schedules,
   isSingle,
 }: SitePlan): Map<string, unknown> {
-  const defined = schedules.filter(({ definition, isDeleted }) => definition !== undefined || isDeleted);
   return new Map<string, unknown>([
     ...config.map(({ kind, name, ...change }) => {
       const { modRevision } = stored[`${kind}s`].get(name) ?? {};
       return [`${kind} ${name}`, { ...change, modRevision }] as const;
     }),
     ...calendars.map(({ name, before, after }) => [`calendar ${name}`, [before?.mod, after]] as const),
-    ...defined.map(
-      ({ before, definition }) => [`schedule ${before.id}`, [before.definitionMod, definition]] as const,
-    ),
+    ...schedules
+      .filter(hasDefinition)
+      .map(
+        ({ before, definition }) => [`schedule ${before.id}`, [before.definitionMod, definition]] as const,
+      ),
     ...(config.length === 0 || isSingle ? [] : [["configuration", listConfigRevisions(stored)] as const]),
   ]);
 }
 
 function listConfigRevisions({ groups, resources }: StoredSite): (readonly [string, bigint])[] {
   return [...groups, ...resources].map(([name, { modRevision }]) => [name, modRevision]);
+}
+
+/** Returns whether a change is that of a definition, and not only of a state. */
+function hasDefinition({ definition, isDeleted }: PlannedChange): boolean {
+  return definition !== undefined || isDeleted === true;
 }
 
 /** Largest number of states that move in the transaction that changes their calendar. */
@@ -504,13 +510,13 @@ const MOST_MOVED = 1_000;
  * @param most  changes of schedules in the transaction
  */
 function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, rest: SitePlan] {
-  const isDefined = (change: PlannedChange) => change.definition !== undefined || change.isDeleted === true;
-  const defined = new Set(plan.schedules.filter(isDefined).map(({ before }) => before.id));
+  const defined = new Set(plan.schedules.filter(hasDefinition).map(({ before }) => before.id));
   const isTied = (change: PlannedChange) => !defined.has(change.before.id);
   const chains = hasChainChange(plan.schedules);
   const moved = chains ? [] : plan.schedules.filter(isTied);
-  if (moved.length > Math.min(most, MOST_MOVED)) {
-    const some = new Set(moved.slice(0, Math.min(most, MOST_MOVED)));
+  const mostMoved = Math.min(most, MOST_MOVED);
+  if (moved.length > mostMoved) {
+    const some = new Set(moved.slice(0, mostMoved));
     const rest = plan.schedules.filter((change) => !some.has(change));
     return [
       { ...plan, config: [], calendars: [], schedules: [...some] },
@@ -529,7 +535,8 @@ function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, r
     return room.changes >= 0 && room.bytes >= 0;
   };
   take(buildPlanOps(keys, first));
-  const free = groupBySchedule(plan.schedules.filter(isFree));
+  // The changes of one schedule stay together: of its definition, and of its states on hosts.
+  const free = [...Map.groupBy(plan.schedules.filter(isFree), ({ before }) => before.id).values()];
   let changes = tied.length;
   const end = free.findIndex((parts) => {
     changes += parts.length;
@@ -544,11 +551,6 @@ function splitPlan(keys: Keys, plan: SitePlan, most: number): [part: SitePlan, r
     schedules: [...tied, ...free.slice(0, count).flat()],
   };
   return [part, { ...plan, config: [], calendars: isLast ? [] : gone, schedules: free.slice(count).flat() }];
-}
-
-/** Puts the changes of one schedule together: of its definition, and of its states on hosts. */
-function groupBySchedule(changes: readonly PlannedChange[]): PlannedChange[][] {
-  return [...Map.groupBy(changes, ({ before }) => before.id).values()];
 }
 
 function buildPlanOps(keys: Keys, { stored, config, calendars, schedules }: SitePlan): Op[] {

@@ -114,7 +114,7 @@ async function readHosts(
  * @param kvs  states and outcomes of its hosts
  */
 function addHosts(
-  { keys }: Pick<ObserverPorts, "keys">,
+  { keys }: ObserverPorts,
   schedule: StoredSchedule,
   kvs: readonly KeyValue[],
 ): StoredSchedule {

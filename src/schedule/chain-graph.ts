@@ -18,12 +18,17 @@ export function findChainCycle(graph: ChainGraph, start: string): string[] | und
   return undefined;
 }
 
+/** Returns the ids of the schedules that follow each schedule, by its id. */
+export function invertGraph(graph: ChainGraph): Map<string, string[]> {
+  const followers = new Map<string, string[]>();
+  for (const [id, before] of graph)
+    for (const one of before) followers.set(one, [...(followers.get(one) ?? []), id].sort());
+  return followers;
+}
+
 /** Lists a schedule and all that come before it or after it, directly or through others. */
 export function listConnected(graph: ChainGraph, id: string): Set<string> {
-  const after = new Map<string, string[]>();
-  for (const [one, before] of graph)
-    for (const other of before) after.set(other, [...(after.get(other) ?? []), one]);
-  return new Set([...listReachable(graph, id), ...listReachable(after, id)]);
+  return new Set([...listReachable(graph, id), ...listReachable(invertGraph(graph), id)]);
 }
 
 function listReachable(graph: ChainGraph, id: string): Set<string> {

@@ -275,17 +275,17 @@ function findEveryHostFault(
 }
 
 /** Returns whether each occurrence runs once on each host. Each host then has a state of its own. */
-export function runsOnEveryHost(definition: Pick<Definition, "on"> | undefined): boolean {
+export function runsOnEveryHost(definition: Definition | undefined): boolean {
   return definition?.on === EVERY_HOST;
 }
 
 /** Returns whether a schedule runs once for each boot of a host. */
-export function runsAtBoot(definition: Pick<Definition, "cron"> | undefined): boolean {
+export function runsAtBoot(definition: Definition | undefined): boolean {
   return String(definition?.cron).trim().toLowerCase() === BOOT;
 }
 
 /** Returns whether a schedule is due once, at an instant. */
-export function isOnce({ cron }: Pick<Definition, "cron">): boolean {
+export function isOnce({ cron }: Definition): boolean {
   return /^\s*@at\s/i.test(String(cron));
 }
 
@@ -312,15 +312,12 @@ export function describeUnknownField(name: string, known: readonly string[]): st
 }
 
 /** Says what a host must fulfil: `it needs a host with load < CPU`; undefined without conditions. */
-export function formatConditions({ if: conditions }: Pick<Definition, "if">): string | undefined {
+export function formatConditions({ if: conditions }: Definition): string | undefined {
   return conditions && `it needs a host with ${conditions.join(" and ")}`;
 }
 
 /** Returns how late an occurrence may start, ms; undefined: without limit. */
-export function getDeadline({
-  deadline,
-  catchup,
-}: Pick<Definition, "deadline" | "catchup">): number | undefined {
+export function getDeadline({ deadline, catchup }: Definition): number | undefined {
   return deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
 }
 

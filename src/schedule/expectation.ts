@@ -48,7 +48,7 @@ function parseExpectation(text: string): ParseResult<Expectation> {
       fault: `${quoteText(text)} does not say how long a run takes; write 5s..20m, 5s.. (at least), ..20m (at most), or ${AUTO}`,
     };
   const least = parseDuration(from === "" ? "0" : from);
-  const most = to === "" ? { value: Number.POSITIVE_INFINITY } : parseDuration(to);
+  const most = to === "" ? { value: Infinity } : parseDuration(to);
   if ("fault" in least) return least;
   if ("fault" in most) return most;
   if (least.value >= most.value)
@@ -82,7 +82,7 @@ export function formatExpectation({ least, most }: Expectation): string | undefi
 
 /** Judges a run that has ended. Only a success can be too short. @param took  ms */
 export function findDeviation(
-  { least = 0, most = Number.POSITIVE_INFINITY }: Expectation,
+  { least = 0, most = Infinity }: Expectation,
   result: string,
   took: number,
 ): Deviation | undefined {

@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from "../base/duration.ts";
+import { formatDuration, formatIso, parseDuration } from "../base/duration.ts";
 import { quoteText } from "../base/text.ts";
 import { CronError } from "./cron/cron.ts";
 import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";
@@ -46,7 +46,7 @@ export function parseWait(text: string): number {
 
 /** Writes an instant into the text of an interval that has none; other texts stay. @param from  ms since the epoch */
 export function anchorInterval(text: string, from: number): string {
-  return /^@every\s+\S+$/i.test(text.trim()) ? `${text.trim()} from ${new Date(from).toISOString()}` : text;
+  return /^@every\s+\S+$/i.test(text.trim()) ? `${text.trim()} from ${formatIso(from)}` : text;
 }
 
 /** Every time zone is a multiple of this away from UTC, so days begin at such an instant. */

@@ -1,3 +1,5 @@
+import { parseDay } from "./calendar/calendar-day.ts";
+
 /** The occurrences of a plan in a time zone. Instants in ms since the epoch. */
 export interface PlanTimes {
   /** Returns the first occurrence strictly after an instant; undefined if there is none. */
@@ -25,10 +27,8 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-
 
 /** Parses a date, a time and an offset. @returns ms since the epoch; undefined if it is none, or before the epoch */
 export function parseInstantText(text: string): number | undefined {
-  const [, day, time, offset] = INSTANT.exec(text) ?? [];
-  const midnight = day === undefined ? Number.NaN : Date.parse(`${day}T00:00Z`);
-  // `Date` accepts February 31 as March 3.
-  const isDay = !Number.isNaN(midnight) && new Date(midnight).toISOString().slice(0, 10) === day;
-  const at = isDay ? Date.parse(`${day}T${time}${offset?.toUpperCase()}`) : Number.NaN;
+  const [, day = "", time, offset] = INSTANT.exec(text) ?? [];
+  if (parseDay(day) === undefined) return undefined;
+  const at = Date.parse(`${day}T${time}${offset?.toUpperCase()}`);
   return at >= 0 ? at : undefined;
 }

@@ -1,4 +1,4 @@
-import { formatDuration } from "../base/duration.ts";
+import { formatDuration, formatIso } from "../base/duration.ts";
 import { quoteText } from "../base/text.ts";
 import { CronError, parseCron, type WallPlan } from "./cron/cron.ts";
 import { explainWallPlan } from "./cron/explain-cron.ts";
@@ -88,7 +88,7 @@ function toCronPlan(cron: WallPlan): Plan {
 
 /** Formats the plan of a schedule that is due once. @param at  ms since the epoch */
 export function formatOncePlan(at: number): string {
-  return `@at ${new Date(at).toISOString()}`;
+  return `@at ${formatIso(at)}`;
 }
 
 function parseOnce(text: string): number {
@@ -157,8 +157,8 @@ function createAfterEndTimes({ isExcluded }: Exclusion): PlanTimes {
 export function explainPlan(plan: Plan): string {
   if (plan.kind === "cron") return plan.crons.map(explainWallPlan).join("; and ");
   if (plan.kind === "every")
-    return `every ${formatDuration(plan.every)}, counted from ${new Date(plan.from).toISOString()}`;
-  if (plan.kind === "once") return `once, at ${new Date(plan.at).toISOString()}`;
+    return `every ${formatDuration(plan.every)}, counted from ${formatIso(plan.from)}`;
+  if (plan.kind === "once") return `once, at ${formatIso(plan.at)}`;
   return explainEventPlan(plan) ?? "never by itself";
 }
 

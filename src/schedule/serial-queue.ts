@@ -12,7 +12,7 @@ export function buildQueueLease(queue: string): string {
 }
 
 /** Returns the resource of the serial queue that a schedule is in; undefined if it is in none. */
-export function findSerialQueue(definition: Pick<Definition, "leases"> | undefined): string | undefined {
+export function findSerialQueue(definition: Definition | undefined): string | undefined {
   for (const lease of definition?.leases ?? []) {
     const [, resource] = QUEUE_LEASE.exec(lease) ?? [];
     if (resource !== undefined) return resource;

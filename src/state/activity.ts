@@ -24,7 +24,7 @@ type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "
  * keep. A run counts once, whatever it claims.
  */
 export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, buckets: number): Activity {
-  const [holders, waiters] = [new LoadCounter(span, buckets), new LoadCounter(span, buckets)];
+  const [holders, waiters] = [createLoadCounter(span, buckets), createLoadCounter(span, buckets)];
   const failures = Array.from({ length: buckets }, () => 0);
   const addFailure = (at: number) => {
     const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
@@ -99,49 +99,37 @@ function listTasks({ executions, dues }: ActivitySnapshot): Map<string, TaskTime
   return tasks;
 }
 
-/** Adds up intervals in equal parts of a span. The work for an interval does not depend on its length. */
-class LoadCounter {
-  readonly #from: number;
-  readonly #perMs: number;
-  readonly #buckets: number;
+/** Creates what adds up intervals in equal parts of a span. The work for an interval does not depend on its length. */
+function createLoadCounter(span: TimeSpan, buckets: number) {
+  const perMs = buckets / Math.max(1, span.until - span.from);
   /** What intervals that begin or end in a bucket fill of it. */
-  readonly #parts: Float64Array;
+  const parts = new Float64Array(buckets + 1);
   /** By how many the intervals that fill whole buckets change at each. */
-  readonly #changes: Float64Array;
+  const changes = new Float64Array(buckets + 2);
+  const add = (values: Float64Array, at: number, by: number) => {
+    values[at] = (values[at] ?? 0) + by;
+  };
+  return {
+    /** @param from  as `until`, ms since the epoch. What is outside of the span is cut */
+    add(from: number, until: number): void {
+      const start = Math.max(0, (from - span.from) * perMs);
+      const end = Math.min(buckets, (until - span.from) * perMs);
+      if (!(end > start)) return;
+      const [first, last] = [Math.floor(start), Math.floor(end)];
+      if (first === last) return add(parts, first, end - start);
+      add(parts, first, first + 1 - start);
+      add(parts, last, end - last);
+      add(changes, first + 1, 1);
+      add(changes, last, -1);
+    },
 
-  constructor({ from, until }: TimeSpan, buckets: number) {
-    this.#from = from;
-    this.#perMs = buckets / Math.max(1, until - from);
-    this.#buckets = buckets;
-    this.#parts = new Float64Array(buckets + 1);
-    this.#changes = new Float64Array(buckets + 2);
-  }
-
-  /** @param from  as `until`, ms since the epoch. What is outside of the span is cut */
-  add(from: number, until: number): void {
-    const start = Math.max(0, (from - this.#from) * this.#perMs);
-    const end = Math.min(this.#buckets, (until - this.#from) * this.#perMs);
-    if (!(end > start)) return;
-    const parts = this.#parts;
-    const changes = this.#changes;
-    const first = Math.floor(start);
-    const last = Math.floor(end);
-    if (first === last) {
-      parts[first] = (parts[first] ?? 0) + end - start;
-      return;
-    }
-    parts[first] = (parts[first] ?? 0) + first + 1 - start;
-    parts[last] = (parts[last] ?? 0) + end - last;
-    changes[first + 1] = (changes[first + 1] ?? 0) + 1;
-    changes[last] = (changes[last] ?? 0) - 1;
-  }
-
-  /** Rounded to hundredths: sums of parts are not exact. */
-  computeAverages(): number[] {
-    let whole = 0;
-    return Array.from({ length: this.#buckets }, (_, at) => {
-      whole += this.#changes[at] ?? 0;
-      return Math.round((whole + (this.#parts[at] ?? 0)) * 100) / 100;
-    });
-  }
+    /** Rounded to hundredths: sums of parts are not exact. */
+    computeAverages(): number[] {
+      let whole = 0;
+      return Array.from({ length: buckets }, (_, at) => {
+        whole += changes[at] ?? 0;
+        return Math.round((whole + (parts[at] ?? 0)) * 100) / 100;
+      });
+    },
+  };
 }

@@ -33,11 +33,11 @@ export function buildClaimsWith(
 }
 
 function buildClaimsOf(
-  snapshot: Pick<Snapshot, "queues">,
+  { queues }: Pick<Snapshot, "queues">,
   isWanted: (run: string) => boolean,
 ): Map<string, Claim> {
   const claims = new Map<string, { run: string; entries: ClaimEntry[] }>();
-  for (const queue of snapshot.queues.values())
+  for (const queue of queues.values())
     for (const entry of queue.entries) {
       if (!isWanted(entry.run)) continue;
       const known = claims.get(entry.run);
@@ -63,7 +63,7 @@ export function isHolder({ entries }: Claim): boolean {
 }
 
 /** Returns the first ticket of a run that can be read. All its tickets state the same host, process and command. */
-export function findClaimTicket({ entries }: Pick<Claim, "entries">): Ticket | undefined {
+export function findClaimTicket({ entries }: Claim): Ticket | undefined {
   return entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
 }
 
@@ -97,7 +97,7 @@ export function findClaimsByWord(claims: ReadonlyMap<string, Claim>, word: strin
 }
 
 /** Returns the state of a ticket, or `malformed` if it cannot be read. */
-export function getEntryState({ ticket }: Pick<QueueEntry, "ticket">): Ticket["state"] | "malformed" {
+export function getEntryState({ ticket }: QueueEntry): Ticket["state"] | "malformed" {
   return ticket?.state ?? "malformed";
 }
 

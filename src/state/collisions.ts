@@ -85,7 +85,7 @@ function findStartCollisions(forecasts: readonly ScheduleForecast[]): StartColli
   const minutes = new Map<number, Set<string>>();
   for (const { id, starts } of forecasts)
     for (const at of starts) {
-      const minute = at - (at % MINUTE);
+      const minute = floorToMinute(at);
       minutes.set(minute, (minutes.get(minute) ?? new Set()).add(id));
     }
   const found = new Map<string, StartCollision>();
@@ -111,18 +111,14 @@ function findLeaseCollisions(
   const resources = new Set(forecasts.flatMap(({ leases }) => leases.map(({ resource }) => resource)));
   return [...resources].sort().flatMap((resource) => {
     const total = totals.get(resource) ?? findStatedTotal(forecasts, resource);
-    return total === undefined
-      ? []
-      : (sweepUnits(resource, total, listUnitChanges(forecasts, resource)) ?? []);
+    if (total === undefined) return [];
+    return sweepUnits(resource, total, listUnitChanges(forecasts, resource)) ?? [];
   });
 }
 
 function findStatedTotal(forecasts: readonly ScheduleForecast[], resource: string): number | undefined {
-  const stated = forecasts.flatMap(({ leases }) =>
-    leases.flatMap((lease) =>
-      lease.resource === resource && lease.total !== undefined ? [lease.total] : [],
-    ),
-  );
+  const leases = forecasts.flatMap((one) => one.leases);
+  const stated = leases.flatMap((lease) => (lease.resource === resource ? (lease.total ?? []) : []));
   return stated.length === 0 ? undefined : Math.min(...stated);
 }
 
@@ -280,18 +276,13 @@ export function suggestSpread(
     ...starts.flatMap(({ ids, first }) => suggestForStarts(byId, ids, first)),
   ];
   const suggested = new Map<string, SpreadSuggestion>();
-  const taken = countStarts(forecasts);
+  /** The starts in each minute, by the beginning of the minute. */
+  const taken = new Map<number, number>();
+  for (const forecast of forecasts) addStarts(taken, forecast.starts, 1);
   for (const { least = MINUTE, ...move } of moves)
     if (!suggested.has(move.id))
       suggested.set(move.id, { ...move, ...moveCron(byId.get(move.id), least, taken) });
   return [...suggested.values()];
-}
-
-/** Counts the starts in each minute, by the beginning of the minute. */
-function countStarts(forecasts: readonly ScheduleForecast[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const { starts } of forecasts) addStarts(counts, starts, 1);
-  return counts;
 }
 
 /**
@@ -313,10 +304,7 @@ function moveCron(
     const cron = shiftCron(definition.cron, minutes);
     const moved = starts.map((at) => at + minutes * MINUTE);
     const others = countOthers(taken, moved);
-    if (
-      cron !== undefined &&
-      others < (best?.others ?? (least > MINUTE ? Number.POSITIVE_INFINITY : present))
-    )
+    if (cron !== undefined && others < (best?.others ?? (least > MINUTE ? Infinity : present)))
       best = { cron, moved, others };
   }
   addStarts(taken, best?.moved ?? starts, 1);
@@ -344,7 +332,8 @@ function suggestForLease(byId: Forecasts, ids: readonly string[], first: number)
   const ordered = running.sort((a, b) => a.at - b.at || (a.forecast.id < b.forecast.id ? -1 : 1));
   const [before, last] = [ordered[0], ordered.at(-1)];
   if (before === undefined || last === undefined || before === last) return [];
-  return [suggestDelay(last.forecast, before.end - last.at)].filter((one) => one !== undefined);
+  const move = suggestDelay(last.forecast, before.end - last.at);
+  return move === undefined ? [] : [move];
 }
 
 /** Spreads all schedules but the most frequent one, which has the fewest free minutes. */
@@ -382,9 +371,7 @@ function buildSuggestion(id: string, flag: SpreadSuggestion["flag"], value: numb
 
 /** Returns the shortest time between two starts, ms; infinite for fewer than two. */
 function findInterval(starts: readonly number[]): number {
-  return starts
-    .slice(1)
-    .reduce((least, at, index) => Math.min(least, at - (starts[index] ?? at)), Number.POSITIVE_INFINITY);
+  return starts.slice(1).reduce((least, at, index) => Math.min(least, at - (starts[index] ?? at)), Infinity);
 }
 
 function floorToMinute(ms: number): number {

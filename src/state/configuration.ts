@@ -9,7 +9,7 @@ import type { ResourceConfig } from "../fleet/resources.ts";
 import type { Snapshot, StoredValue } from "./snapshot.ts";
 
 /** Builds the configuration from all values that can be read. */
-export function buildConfiguration(snapshot: Pick<Snapshot, "groups" | "resources">): Configuration {
+export function buildConfiguration(snapshot: Snapshot): Configuration {
   return {
     groups: selectReadable<readonly string[]>(snapshot.groups, normalizeMembers),
     resources: selectReadable(snapshot.resources, normalizeResource),
@@ -27,7 +27,7 @@ function selectReadable<T>(
 
 /** Lists configuration values that cannot be read. Runs treat them as missing or as an error. */
 export function listMalformedConfig(
-  snapshot: Pick<Snapshot, "groups" | "resources">,
+  snapshot: Snapshot,
 ): { kind: "group" | "resource"; name: string; fault: string }[] {
   const listFaults = (kind: "group" | "resource", kept: ReadonlyMap<string, StoredValue<unknown>>) =>
     [...kept].flatMap(([name, { fault }]) => (fault === undefined ? [] : [{ kind, name, fault }]));

@@ -63,7 +63,7 @@ export function computeDrainExtent(snapshot: ExtentSnapshot, target: DrainTarget
 }
 
 /** Finds the drains of exactly this target, for any spelling in their keys. Includes expired drains. */
-export function findDrainsOfTarget(snapshot: Pick<Snapshot, "drains">, target: DrainTarget): Drain[] {
+export function findDrainsOfTarget(snapshot: Snapshot, target: DrainTarget): Drain[] {
   return [...snapshot.drains.values()].filter((drain) => isSameTarget(drain, target));
 }
 

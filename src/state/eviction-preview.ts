@@ -3,7 +3,6 @@ import { memoize } from "../base/memoize.ts";
 import { collectTexts } from "../base/text.ts";
 import { admit, isHolding, sumHeldUnits } from "../protocol/admission.ts";
 import { type Drain, type DrainTarget, formatAuditTarget } from "../protocol/drain.ts";
-
 import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import {
@@ -65,12 +64,17 @@ export function previewEviction(
 
 /** Returns a function that removes runs from a queue. Each queue is copied once: all its thousands of runs are checked in it. */
 function createRunRemover(runs: ReadonlySet<string>): (queue: NamedQueue) => NamedQueue {
-  return memoize((queue) => ({ ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) }));
+  return memoize((queue) => removeRuns(queue, runs));
+}
+
+/** Returns a queue without the entries of some runs. */
+export function removeRuns(queue: NamedQueue, runs: ReadonlySet<string>): NamedQueue {
+  return { ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) };
 }
 
 /** Whether every ticket of a claim is admitted. @param as  returns the queue to check in place of the current one */
 export function isClaimReady(
-  snapshot: Pick<Snapshot, "resources">,
+  snapshot: Snapshot,
   { run, entries }: Claim,
   as = (queue: NamedQueue) => queue,
 ): boolean {

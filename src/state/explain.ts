@@ -22,7 +22,7 @@ import {
   type SessionLiveness,
 } from "./liveness.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { computePercentile, computeTypicalHeld } from "./statistics.ts";
+import { computeSpread, computeTypicalHeld, type DurationSpread } from "./statistics.ts";
 import { buildViewContext, listDrainsOnClaim } from "./view-context.ts";
 
 /** The position of one ticket that is not granted yet, and what blocks it. */
@@ -206,24 +206,19 @@ function countTurns(ahead: readonly QueueEntry[], isShared: boolean): number {
   return ahead.filter((entry, at) => !isHolding(entry) && isLast(entry, at)).length;
 }
 
-type TimeRange = { p50: number; p95: number };
-
 /** Estimates the remaining time of a holder from past runs that held longer. Undefined if no run held longer. */
 function estimateRemaining(
   { ticket }: QueueEntry,
   history: readonly PastRun[],
   wall: number,
-): TimeRange | undefined {
+): DurationSpread | undefined {
   if (ticket === undefined) return { p50: 0, p95: 0 };
   if (ticket.state === "grace") {
     const left = Math.max(0, (ticket.until ?? wall) - wall);
     return { p50: left, p95: left };
   }
   const spent = Math.max(0, wall - getHeldSince(ticket));
-  const left = history.map(({ held }) => held - spent).filter((rest) => rest > 0);
-  const sorted = left.sort((a, b) => a - b);
-  const [p50, p95] = [computePercentile(sorted, 0.5), computePercentile(sorted, 0.95)];
-  return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
+  return computeSpread(history.map(({ held }) => held - spent).filter((rest) => rest > 0));
 }
 
 /** Liveness of sessions by session id; null if the session could not be read. */

@@ -1,7 +1,6 @@
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
-import type { Definition } from "../schedule/definition.ts";
-import { getPause, isPaused } from "../schedule/definition.ts";
+import { type Definition, getPause, isPaused } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
@@ -9,7 +8,7 @@ import { createTiming, NEVER_DUE } from "../schedule/timing.ts";
 import { computePercentile } from "./statistics.ts";
 
 /** What is stored of one schedule. */
-export interface ForecastInput {
+export interface RecordedSchedule {
   id: string;
   definition: Definition;
   due?: DueState | undefined;
@@ -53,7 +52,7 @@ export interface ScheduleForecast {
 const MOST_STARTS = 2_000;
 
 /** Computes when a schedule starts in a span, and what its runs use. A schedule without times has no starts. */
-export function forecastSchedule(input: ForecastInput, span: TimeSpan): ScheduleForecast {
+export function forecastSchedule(input: RecordedSchedule, span: TimeSpan): ScheduleForecast {
   const { id, definition } = input;
   return {
     id,
@@ -66,10 +65,11 @@ export function forecastSchedule(input: ForecastInput, span: TimeSpan): Schedule
   };
 }
 
-function listStarts({ id, definition, due, calendars }: ForecastInput, { from, until }: TimeSpan): number[] {
-  const begin = isPaused(definition, due, from)
-    ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
-    : from;
+function listStarts(
+  { id, definition, due, calendars }: RecordedSchedule,
+  { from, until }: TimeSpan,
+): number[] {
+  const begin = isPaused(definition, due, from) ? (getPause(definition, due)?.until ?? Infinity) : from;
   const isUnknown = findCalendarFault(definition, calendars ?? NO_CALENDARS) !== undefined;
   const timing = isUnknown ? NEVER_DUE : createTiming(id, definition, calendars);
   const starts: number[] = [];
@@ -85,7 +85,7 @@ function listStarts({ id, definition, due, calendars }: ForecastInput, { from, u
 }
 
 /** Returns the median duration of the recorded runs, ms. */
-function computeUsualDuration({ runs, due }: ForecastInput): number | undefined {
+function computeUsualDuration({ runs, due }: RecordedSchedule): number | undefined {
   const started = runs.flatMap(({ startedAt, endedAt }) =>
     startedAt === undefined ? [] : [endedAt - startedAt],
   );
@@ -130,6 +130,6 @@ function listRunOptions(command: readonly string[]): readonly string[] {
 }
 
 /** Returns whether a schedule lets its next run wait while one is running, or replaces that. */
-export function hasExclusiveRuns({ definition }: Pick<ScheduleForecast, "definition">): boolean {
+export function hasExclusiveRuns({ definition }: ScheduleForecast): boolean {
   return (definition.overlap ?? SCHEDULE_DEFAULTS.overlap) !== "allow";
 }

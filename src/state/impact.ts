@@ -135,7 +135,7 @@ const MOST_MEMBERS = 5;
 
 /** Lists possible mistakes in group changes. Mistakes that existed before the changes are not included. */
 function listConfigNotes(
-  snapshot: Pick<Snapshot, "hosts">,
+  snapshot: Snapshot,
   before: Groups,
   after: Groups,
   changes: readonly ConfigChange[],
@@ -167,11 +167,7 @@ function listReinterpretedMembers(before: Groups, after: Groups, changes: readon
 }
 
 /** Lists new members that are neither a group nor a known host. */
-function listUnknownMembers(
-  { hosts }: Pick<Snapshot, "hosts">,
-  after: Groups,
-  changes: readonly GroupChange[],
-): string[] {
+function listUnknownMembers({ hosts }: Snapshot, after: Groups, changes: readonly GroupChange[]): string[] {
   const seen = new Set([...hosts.keys()].map(canonicalizeHost));
   const added = changes.flatMap(({ before, after: now }) =>
     (now ?? []).filter((member) => before?.includes(member) !== true && !after.has(member)),
@@ -217,8 +213,8 @@ export function formatAffectedCount(affected: readonly AffectedRun[]): string {
  * @param concerns  returns whether to include a name
  */
 export function formatConfigChanges(
-  then: Pick<Snapshot, "groups" | "resources">,
-  now: Pick<Snapshot, "groups" | "resources">,
+  then: Snapshot,
+  now: Snapshot,
   concerns: (kind: "group" | "resource", name: string) => boolean,
 ): string[] {
   const current = buildConfiguration(now);
@@ -227,7 +223,7 @@ export function formatConfigChanges(
   );
   const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`));
   const rewritten = (["group", "resource"] as const).flatMap((kind) => {
-    const [before, after] = [getStored(then, kind), getStored(now, kind)];
+    const [before, after] = [then[`${kind}s`], now[`${kind}s`]];
     const isRewritten = (name: string) =>
       before.get(name)?.modRevision !== after.get(name)?.modRevision &&
       concerns(kind, name) &&
@@ -236,13 +232,6 @@ export function formatConfigChanges(
     return names.filter(isRewritten).map((name) => `${kind} ${name} was written again`);
   });
   return [...changes.map((change) => formatConfigChange(change, current.groups)), ...rewritten];
-}
-
-function getStored(
-  snapshot: Pick<Snapshot, "groups" | "resources">,
-  kind: "group" | "resource",
-): ReadonlyMap<string, { modRevision: bigint }> {
-  return kind === "group" ? snapshot.groups : snapshot.resources;
 }
 
 /** The effect of group changes on hosts that enter or leave a drained group. */

@@ -44,7 +44,7 @@ const TOLERANCE = 5_000;
 
 /** Returns whether a drain from the audit log is one that is still stored. */
 function isRecordOf(recorded: PastDrain, drain: Drain): boolean {
-  const { from, until = Number.POSITIVE_INFINITY, end } = recorded;
+  const { from, until = Infinity, end } = recorded;
   if (end === "lifted" || !isSameTarget(recorded, drain)) return false;
   return from <= drain.at + TOLERANCE && drain.at < until;
 }
@@ -65,7 +65,7 @@ function pairRecords(target: DrainTarget, records: readonly AuditRecord[], wall:
     if (open === undefined) return;
     const { from, by, until } = open;
     if (Number.isFinite(until) && until <= at) found.push({ ...target, by, from, until, end: "expired" });
-    else if (at < Number.POSITIVE_INFINITY) found.push({ ...target, by, from, until: at, end: "lifted" });
+    else if (at < Infinity) found.push({ ...target, by, from, until: at, end: "lifted" });
     else found.push({ ...target, by, from, end: "unknown" });
     open = undefined;
   };
@@ -75,7 +75,7 @@ function pairRecords(target: DrainTarget, records: readonly AuditRecord[], wall:
     const { from = record.at, by = `${record.user}@${record.host}` } = open ?? {};
     open = { from, by, until: findPlannedEnd(record) };
   }
-  if (open !== undefined) close(open.until <= wall ? wall : Number.POSITIVE_INFINITY);
+  if (open !== undefined) close(open.until <= wall ? wall : Infinity);
   return found;
 }
 
@@ -83,7 +83,7 @@ function pairRecords(target: DrainTarget, records: readonly AuditRecord[], wall:
 function findPlannedEnd({ at, outcome }: AuditRecord): number {
   const [, text = ""] = /^drained for (\S+?)[,;]?(\s|$)/.exec(outcome) ?? [];
   const length = parseDuration(text);
-  return "value" in length && text !== "" ? at + length.value : Number.POSITIVE_INFINITY;
+  return "value" in length && text !== "" ? at + length.value : Infinity;
 }
 
 /** Converts a stored drain. It began earlier if it was set again since. */

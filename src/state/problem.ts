@@ -107,6 +107,6 @@ export interface ProblemInputs {
 }
 
 /** Formats a queue as `lock invoices`. */
-export function formatQueueName({ kind, name }: Pick<NamedQueue, "kind" | "name">): string {
+export function formatQueueName({ kind, name }: NamedQueue): string {
   return `${kind} ${name}`;
 }

@@ -72,14 +72,13 @@ function findOwnerByName(
   queue: NamedQueue | undefined,
   isHost: (host: string) => boolean,
 ): HostResource | undefined {
-  const nothing = { template: undefined, total: undefined, formula: undefined, config: undefined };
   const full = findHostInName(name, (host) => host.includes(".") && isHost(host));
-  if (full !== undefined) return { ...full, ...nothing };
+  if (full !== undefined) return full;
   const [host, ...more] = queue === undefined ? [] : computeQueueTally(queue).hosts;
   if (host === undefined || more.length > 0) return undefined;
   const label = host.replace(/\..*$/s, "");
   const brief = findHostInName(name, (word) => word === label);
-  return brief && { host, short: brief.short, ...nothing };
+  return brief && { host, short: brief.short };
 }
 
 function computeShare(
@@ -98,7 +97,7 @@ function computeShare(
     used: tally?.used ?? 0,
     waiting: tally?.waiting ?? 0,
     ...(owned?.template !== undefined && { template: owned.template }),
-    order: config?.order ?? Number.POSITIVE_INFINITY,
+    order: config?.order ?? Infinity,
   };
 }
 
@@ -126,7 +125,7 @@ export interface QueueTally {
 /** Adds up the entries of a queue, once while it does not change: it may have many thousand entries. */
 export const computeQueueTally = memoizeWeakly(({ kind, entries }: NamedQueue): QueueTally => {
   const hosts = new Set<string>();
-  let [waiting, since, heldSince] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let [waiting, since, heldSince] = [0, Infinity, Infinity];
   for (const entry of entries) {
     const { ticket } = entry;
     if (ticket !== undefined && kind === "resource") hosts.add(ticket.host);
@@ -148,7 +147,7 @@ export const computeQueueTally = memoizeWeakly(({ kind, entries }: NamedQueue): 
 });
 
 /** Formats a share as `cpu 3/4`. Not cleaned. */
-export function formatShare({ short, used, total }: Pick<ResourceShare, "short" | "used" | "total">): string {
+export function formatShare({ short, used, total }: ResourceShare): string {
   return `${short} ${used}/${total ?? "?"}`;
 }
 
@@ -201,15 +200,15 @@ interface HostResource {
   /** Canonical host name. */
   host: string;
   /** The name of the configuration for all hosts, if there is one: `FQDN_mem`. */
-  template: string | undefined;
+  template?: string;
   /** Its name without the host: `cpu` of `web1.example.com_cpu`. */
   short: string;
   /** Units on the host, if a configuration for all hosts sets them. */
-  total: number | undefined;
+  total?: number | undefined;
   /** How the total is computed there: `23 = int(24105/1024)` or `8 = CPU`, or why it cannot be; undefined without a total. */
-  formula: string | undefined;
+  formula?: string | undefined;
   /** The configuration for all hosts, if there is one. */
-  config: ResourceConfig | undefined;
+  config?: ResourceConfig | undefined;
 }
 
 /** The resources of each host, as known from names and configurations. */
@@ -225,22 +224,17 @@ const HOLE = "\u0001";
 
 type ResourceSnapshot = Pick<Snapshot, "resources" | "hosts">;
 
-/** Results by host map. Queues change much more often than hosts and resources. */
-const cachedResources = new WeakMap<
-  Snapshot["hosts"],
-  { resources: Snapshot["resources"]; owners: HostResources }
->();
-
 /** Finds the resources that templates such as `FQDN_cpu` define on every known host. */
-function findHostResources(snapshot: ResourceSnapshot): HostResources {
-  const known = cachedResources.get(snapshot.hosts);
-  if (known?.resources === snapshot.resources) return known.owners;
-  const owners = expandTemplates(snapshot);
-  cachedResources.set(snapshot.hosts, { resources: snapshot.resources, owners });
-  return owners;
+function findHostResources({ hosts, resources }: ResourceSnapshot): HostResources {
+  return getTemplateExpander(hosts)(resources);
 }
 
-function expandTemplates({ resources, hosts }: ResourceSnapshot): HostResources {
+/** Queues change much more often than hosts and resources. */
+const getTemplateExpander = memoizeWeakly((hosts: Snapshot["hosts"]) =>
+  memoizeWeakly((resources: Snapshot["resources"]) => expandTemplates(resources, hosts)),
+);
+
+function expandTemplates(resources: Snapshot["resources"], hosts: Snapshot["hosts"]): HostResources {
   const configured = new Map<string, HostResource>();
   const templates = new Set<string>();
   const shared = new Set<string>();
@@ -292,9 +286,9 @@ function computeTotal(
   config: ResourceConfig | undefined,
   lookup: Macros["lookup"],
 ): Pick<HostResource, "total" | "formula"> {
-  if (config?.total === undefined) return { total: undefined, formula: undefined };
+  if (config?.total === undefined) return {};
   const total = evaluateUnits(config.total, lookup);
-  if ("fault" in total) return { total: undefined, formula: total.fault };
+  if ("fault" in total) return { formula: total.fault };
   const value = String(total.value);
   const text = substituteMacros(config.total, lookup);
   // A macro alone says more than its value.
@@ -314,7 +308,7 @@ export function isTemplate(snapshot: ResourceSnapshot, name: string): boolean {
 
 /** Lists the names with host macros, in the configured order, then by name. */
 export function listTemplates(snapshot: ResourceSnapshot): string[] {
-  const getOrder = (name: string) => snapshot.resources.get(name)?.value?.order ?? Number.POSITIVE_INFINITY;
+  const getOrder = (name: string) => snapshot.resources.get(name)?.value?.order ?? Infinity;
   return [...findHostResources(snapshot).templates].sort((a, b) => {
     const [first, second] = [getOrder(a), getOrder(b)];
     return first === second ? (a < b ? -1 : 1) : first - second;

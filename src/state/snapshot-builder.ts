@@ -1,3 +1,4 @@
+import { memoize } from "../base/memoize.ts";
 import type { ParseResult } from "../base/text.ts";
 import { parseGroupMembers, parseGroupSource } from "../fleet/groups.ts";
 import { parseHostRecord } from "../fleet/host-record.ts";
@@ -99,38 +100,6 @@ function mergeDues(
   return { modRevision, value: mergeHostStates(own?.value, states) };
 }
 
-/** The executions of each schedule. Lists are immutable: a change replaces the list. */
-class ExecutionIndex {
-  readonly #lists = new Map<string, readonly Execution[]>();
-  #given: ReadonlyMap<string, readonly Execution[]> | undefined;
-
-  /** Adds or replaces an execution. @returns true, also for an unreadable value, because the key blocks the schedule */
-  put(id: string, { key, value, modRevision, createRevision: token, session }: KeyValue): true {
-    const one = { modRevision, key, id, token, session, ...parseRunning(value) };
-    const others = this.#listOthers(id, key);
-    this.#lists.set(id, [...others, one].sort(compareByToken));
-    this.#given = undefined;
-    return true;
-  }
-
-  delete(id: string, key: string): void {
-    const others = this.#listOthers(id, key);
-    if (others.length === 0) this.#lists.delete(id);
-    else this.#lists.set(id, others);
-    this.#given = undefined;
-  }
-
-  /** Returns all executions by schedule id. Returns the same map until an execution changes. */
-  getAll(): ReadonlyMap<string, readonly Execution[]> {
-    this.#given ??= new Map(this.#lists);
-    return this.#given;
-  }
-
-  #listOthers(id: string, key: string): readonly Execution[] {
-    return (this.#lists.get(id) ?? []).filter((one) => one.key !== key);
-  }
-}
-
 /** Compares by token, then by key: all keys of one transaction have the same token. */
 function compareByToken(a: Execution, b: Execution): number {
   if (a.token !== b.token) return a.token < b.token ? -1 : 1;
@@ -145,8 +114,8 @@ const MOST = 20_000;
  * commands would need twice the memory.
  */
 export class SharedValues {
-  readonly #texts = new Map<string, string>();
-  readonly #sessions = new Map<bigint, bigint>();
+  readonly #shareText = memoize((text: string) => text, MOST);
+  readonly #shareSession = memoize((session: bigint) => session, MOST);
 
   /** Replaces the values of an entry that many entries, or several fields, have in common. */
   share(entry: QueueEntry): QueueEntry {
@@ -159,27 +128,18 @@ export class SharedValues {
       // The id from the key is a part of its text, with a header of its own.
       run: run === ticket?.run ? ticket.run : run,
       modRevision: modRevision === createRevision ? createRevision : modRevision,
-      session: find(this.#sessions, entry.session),
+      session: this.#shareSession(entry.session),
     };
     if (entry.vanished !== undefined) shared.vanished = entry.vanished;
     return shared;
   }
 
   #shareFields(ticket: Ticket): void {
-    ticket.host = find(this.#texts, ticket.host);
-    ticket.user = find(this.#texts, ticket.user);
-    ticket.command = find(this.#texts, ticket.command);
-    ticket.state = find(this.#texts, ticket.state) as Ticket["state"];
+    ticket.host = this.#shareText(ticket.host);
+    ticket.user = this.#shareText(ticket.user);
+    ticket.command = this.#shareText(ticket.command);
+    ticket.state = this.#shareText(ticket.state) as Ticket["state"];
   }
-}
-
-/** Returns the known value that equals this one, and remembers it. */
-function find<T>(known: Map<T, T>, value: T): T {
-  const shared = known.get(value);
-  if (shared !== undefined) return shared;
-  if (known.size >= MOST) known.clear();
-  known.set(value, value);
-  return value;
 }
 
 interface QueueId {
@@ -304,7 +264,8 @@ export class SnapshotBuilder extends FollowedKeys {
   readonly #keys: Keys;
   readonly #queues = new QueueIndex();
   readonly #shared = new SharedValues();
-  readonly #executions = new ExecutionIndex();
+  /** Each list is immutable: a change replaces it. */
+  readonly #executions = new CowMap<readonly Execution[]>();
   readonly #maps = new Map(MAPS.map((map) => [map, new CowMap<unknown>()]));
   readonly #dues = new SplitValues(this.#getMap("dues") as CowMap<StoredValue<ShownDue>>, mergeDues);
   readonly #outcomes = new SplitValues(this.#getMap("outcomes") as CowMap<OutcomeHistory>, (own, hosts) =>
@@ -360,7 +321,13 @@ export class SnapshotBuilder extends FollowedKeys {
   #store(kv: KeyValue): boolean {
     const parsed = this.#keys.parse(kv.key);
     if (parsed.kind === "unknown") return false;
-    if (parsed.kind === "running") return this.#executions.put(parsed.name, kv);
+    if (parsed.kind === "running") {
+      // Also an unreadable value is an execution, because the key blocks the schedule.
+      const { key, value, modRevision, createRevision: token, session } = kv;
+      const one = { modRevision, key, id: parsed.name, token, session, ...parseRunning(value) };
+      const all = [...this.#listOtherExecutions(parsed.name, key), one].sort(compareByToken);
+      return this.#executions.put(parsed.name, all);
+    }
     if (parsed.kind === "due") {
       this.#dues.set(parsed.name, parsed.host, { modRevision: kv.modRevision, ...parseDue(kv.value) });
       return true;
@@ -378,12 +345,19 @@ export class SnapshotBuilder extends FollowedKeys {
     );
   }
 
+  #listOtherExecutions(id: string, key: string): Execution[] {
+    return (this.#executions.get(id) ?? []).filter((one) => one.key !== key);
+  }
+
   protected override removeKey(key: string): void {
     this.#strange.delete(key);
     const at = this.#keys.parseQueueKey(key);
     if (at !== undefined) return this.#queues.delete(at, key);
     const parsed = this.#keys.parse(key);
-    if (parsed.kind === "running") this.#executions.delete(parsed.name, key);
+    if (parsed.kind === "running") {
+      const others = this.#listOtherExecutions(parsed.name, key);
+      this.#executions.put(parsed.name, others.length === 0 ? undefined : others);
+    }
     if (parsed.kind === "due") this.#dues.set(parsed.name, parsed.host, undefined);
     if (parsed.kind === "outcomes") this.#outcomes.set(parsed.name, parsed.host, undefined);
     const kind = KINDS[parsed.kind];

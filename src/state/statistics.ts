@@ -12,12 +12,13 @@ export function computePercentile(sorted: readonly number[], share: number): num
 }
 
 /** Two percentiles of some durations, ms. */
-interface DurationSpread {
+export interface DurationSpread {
   p50: number;
   p95: number;
 }
 
-function computeSpread(durations: readonly number[]): DurationSpread | undefined {
+/** Returns how durations spread; undefined if there are none. */
+export function computeSpread(durations: readonly number[]): DurationSpread | undefined {
   const sorted = [...durations].map((ms) => Math.max(0, ms)).sort((a, b) => a - b);
   const [p50, p95] = [computePercentile(sorted, 0.5), computePercentile(sorted, 0.95)];
   return p50 === undefined || p95 === undefined ? undefined : { p50, p95 };
@@ -67,7 +68,7 @@ export function computeLockStatistics(lock: string, runs: readonly PastRun[], wa
 
 /** Computes the busy share, limited to 0 … 1, because the clocks of hosts differ. */
 function computeBusyShare(runs: readonly PastRun[], wall: number): number | undefined {
-  const first = runs.reduce((least, { grantedAt }) => Math.min(least, grantedAt), Number.POSITIVE_INFINITY);
+  const first = runs.reduce((least, { grantedAt }) => Math.min(least, grantedAt), Infinity);
   const span = wall - first;
   if (!(span > 0)) return undefined;
   const held = runs.reduce((sum, run) => sum + Math.max(0, run.held), 0);

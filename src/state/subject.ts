@@ -53,5 +53,5 @@ export interface TextSpan {
 /** Units in use of a total. */
 export interface Share {
   used: number;
-  total: number | undefined;
+  total?: number | undefined;
 }

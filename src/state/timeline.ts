@@ -1,4 +1,5 @@
-import { formatInstant } from "../base/duration.ts";
+import { formatInstant, formatIso } from "../base/duration.ts";
+import { pickDefined } from "../base/pick-defined.ts";
 import { isHolding } from "../protocol/admission.ts";
 import { formatAuditTarget, isDrainApplicable, isSameTarget } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
@@ -92,37 +93,30 @@ export function buildHostTimeline(inputs: TimelineInputs, host: string, span: Ti
   return [...cutTracks(new Map([[`host ${host}`, drains.map(toDrainInterval)]]), span), ...tracks];
 }
 
-function isWithin({ from, until = Number.POSITIVE_INFINITY }: TimelineInterval, span: TimeSpan): boolean {
+function isWithin({ from, until = Infinity }: TimelineInterval, span: TimeSpan): boolean {
   return from <= span.until && until >= span.from;
 }
 
-function toLockIntervals(past: PastRun): TimelineInterval[] {
-  const { run: owner, host, pid, command, enqueuedAt, grantedAt, endedAt, exit } = past;
-  const own = { owner, host, pid, command };
-  const wait: TimelineInterval = { kind: "wait", from: enqueuedAt, until: grantedAt, ...own };
-  const hold: TimelineInterval = {
-    kind: "hold",
-    from: grantedAt,
-    until: endedAt,
-    ...own,
-    result: String(exit),
-  };
-  return grantedAt > enqueuedAt ? [wait, hold] : [hold];
-}
-
-function toUseIntervals(use: PastUse): TimelineInterval[] {
-  const { run: owner, host, pid, command, units, enqueuedAt, grantedAt, endedAt, result } = use;
-  const own = {
-    owner,
-    host,
-    units,
-    ...(pid !== undefined && { pid }),
-    ...(command !== undefined && { command }),
-  };
-  const hold: TimelineInterval = { kind: "hold", from: grantedAt, until: endedAt, ...own, result };
+/** Builds the interval of a hold, and that of the wait before it. @param own  what both have; `end`: what only the hold has */
+function buildIntervals(
+  { enqueuedAt, grantedAt }: { enqueuedAt: number; grantedAt: number },
+  own: Pick<TimelineInterval, "owner" | "host" | "pid" | "command" | "units">,
+  end: Pick<TimelineInterval, "until" | "result"> = {},
+): TimelineInterval[] {
+  const hold: TimelineInterval = { kind: "hold", from: grantedAt, ...own, ...end };
   return grantedAt > enqueuedAt
     ? [{ kind: "wait", from: enqueuedAt, until: grantedAt, ...own }, hold]
     : [hold];
+}
+
+function toLockIntervals(past: PastRun): TimelineInterval[] {
+  const { run: owner, host, pid, command, endedAt: until, exit } = past;
+  return buildIntervals(past, { owner, host, pid, command }, { until, result: String(exit) });
+}
+
+function toUseIntervals(use: PastUse): TimelineInterval[] {
+  const { run: owner, host, pid, command, units, endedAt: until, result } = use;
+  return buildIntervals(use, { owner, host, units, ...pickDefined({ pid, command }) }, { until, result });
 }
 
 function toQueueIntervals(kind: QueueKind, entries: Queue): TimelineInterval[] {
@@ -131,11 +125,9 @@ function toQueueIntervals(kind: QueueKind, entries: Queue): TimelineInterval[] {
     if (ticket === undefined) return [];
     const { enqueuedAt, grantedAt = enqueuedAt, host, pid, command, count } = ticket;
     const own = { owner, host, pid, command, ...(kind === "resource" && { units: count }) };
-    if (!isHolding(entry)) return [{ kind: "wait", from: enqueuedAt, ...own }];
-    const hold: TimelineInterval = { kind: "hold", from: grantedAt, ...own };
-    return grantedAt > enqueuedAt
-      ? [{ kind: "wait", from: enqueuedAt, until: grantedAt, ...own }, hold]
-      : [hold];
+    return isHolding(entry)
+      ? buildIntervals({ enqueuedAt, grantedAt }, own)
+      : [{ kind: "wait", from: enqueuedAt, ...own }];
   });
 }
 
@@ -215,17 +207,11 @@ export function buildRunBars(tracks: readonly TimelineTrack[]): RunBar[] {
 
 function joinInterval(bar: RunBar | undefined, interval: TimelineInterval): Omit<RunBar, "subject"> {
   const { kind, from, until, owner, host, pid, command, result } = interval;
-  const own = {
-    ...bar,
-    run: owner,
-    ...(host !== undefined && { host }),
-    ...(pid !== undefined && { pid }),
-    ...(command !== undefined && { command }),
-  };
+  const own = { ...bar, run: owner, ...pickDefined({ host, pid, command }) };
   if (kind === "wait")
     return { ...own, waitedFrom: from, ...(bar?.from === undefined && until !== undefined && { until }) };
   const { until: _, ...rest } = own;
-  return { ...rest, from, ...(until !== undefined && { until }), ...(result !== undefined && { result }) };
+  return { ...rest, from, ...pickDefined({ until, result }) };
 }
 
 /** Returns whether a run ended badly. */
@@ -305,7 +291,7 @@ export function drawTimeAxis(span: TimeSpan, width: number): string {
 }
 
 function formatAxisLabel(at: number, step: number): string {
-  const text = new Date(at).toISOString();
+  const text = formatIso(at);
   if (step >= 86_400_000 || text.slice(11, 16) === "00:00") return text.slice(5, 10);
   return step < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
 }

@@ -4,7 +4,13 @@ import { admit, isHolding } from "../protocol/admission.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";
 import { buildClaims, type Claim, compareClaims, formatClaimOwner, isHolder } from "./claims.ts";
 import { computeDrainExtent } from "./drain-extent.ts";
-import { findQueueTotal, formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
+import {
+  findQueueTotal,
+  formatClaimLine,
+  formatDrainLine,
+  formatLimitedList,
+  removeRuns,
+} from "./eviction-preview.ts";
 import { estimateWait, type WaitEstimate } from "./explain.ts";
 import { computeConfigImpact } from "./impact.ts";
 import {
@@ -14,8 +20,7 @@ import {
   type Snapshot,
   type StoredValue,
 } from "./snapshot.ts";
-import type { ViewContext } from "./view-context.ts";
-import { buildViewContext, listDrainsOnClaim } from "./view-context.ts";
+import { buildViewContext, listDrainsOnClaim, type ViewContext } from "./view-context.ts";
 
 /** A waiting run that gives up or claims again later. */
 interface LeavingClaim {
@@ -226,12 +231,6 @@ interface BlockedClaim {
   drains: readonly Drain[];
 }
 
-/** The order in which waiting runs are granted. */
-interface GrantOrder {
-  grants: readonly PlannedGrant[];
-  blocked: readonly BlockedClaim[];
-}
-
 /**
  * Computes the order in which the runs in some queues are granted, if no run joins or leaves. Each decision is that of
  * the protocol, `admit`. What waiting runs will claim later (the leases of runs behind a lock) is not known.
@@ -243,8 +242,8 @@ export function computeGrantOrder(
   snapshot: Snapshot,
   queueIds: ReadonlySet<string>,
   wall: number,
-  most = Number.POSITIVE_INFINITY,
-): GrantOrder {
+  most = Infinity,
+): { grants: readonly PlannedGrant[]; blocked: readonly BlockedClaim[] } {
   const planned = new PlannedQueues(snapshot, queueIds, wall);
   const grants: PlannedGrant[] = [];
   for (let round = 0; ; round += 1) {
@@ -313,8 +312,7 @@ class PlannedQueues {
     }
     for (const id of this.#changed) {
       const queue = this.#queues.get(id);
-      if (queue !== undefined)
-        this.#queues.set(id, { ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) });
+      if (queue !== undefined) this.#queues.set(id, removeRuns(queue, runs));
     }
     this.holders = this.holders.filter(({ run }) => !runs.has(run));
   }
@@ -349,9 +347,6 @@ function getQueueId({ kind, name }: NamedQueue): string {
 
 /** Returns the snapshot without the queue entries of some runs. */
 export function removeRunsFrom(snapshot: Snapshot, runs: ReadonlySet<string>): Snapshot {
-  const queues = [...snapshot.queues].map(([id, queue]): [string, NamedQueue] => [
-    id,
-    { ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) },
-  ]);
+  const queues = [...snapshot.queues].map(([id, queue]) => [id, removeRuns(queue, runs)] as const);
   return { ...snapshot, queues: new Map(queues.filter(([, { entries }]) => entries.length > 0)) };
 }

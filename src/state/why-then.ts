@@ -3,14 +3,13 @@ import { listHostGroups } from "../fleet/groups.ts";
 import { type DrainTarget, formatAuditTarget, isSameTarget } from "../protocol/drain.ts";
 import { HISTORY_LENGTH } from "../protocol/history.ts";
 import { DRAIN_ALL } from "../protocol/keys.ts";
-import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
+import { NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
-import { type Definition, formatConditions, getPause, type Pause } from "../schedule/definition.ts";
+import { formatConditions, getPause, type Pause } from "../schedule/definition.ts";
 import { formatCronText } from "../schedule/plan.ts";
-import type { DueState } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { createTiming } from "../schedule/timing.ts";
-import { findCommandLocks, listPlainLeases } from "./forecast.ts";
+import { findCommandLocks, listPlainLeases, type RecordedSchedule } from "./forecast.ts";
 import { listPastDrains, type PastDrain } from "./past-drains.ts";
 import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
 
@@ -20,17 +19,6 @@ export interface PastReason {
   at: number;
   /** A sentence. Not cleaned. */
   text: string;
-}
-
-/** What is stored of one schedule. */
-interface PastSchedule {
-  id: string;
-  definition: Definition;
-  due?: DueState | undefined;
-  /** All calendars. */
-  calendars?: Calendars;
-  /** Outcomes, newest first. */
-  runs: readonly OccurrenceOutcome[];
 }
 
 /** Actions of operators, drains, and the groups that drains can name. */
@@ -51,7 +39,7 @@ const ACTIONS_BEFORE = 3_600_000;
  * drains and actions of operators. The plan is that of now: an edit after the time is among the actions.
  */
 export function explainScheduleAt(
-  schedule: PastSchedule,
+  schedule: RecordedSchedule,
   at: number,
   records: OperatorRecords,
 ): PastReason[] {
@@ -96,14 +84,18 @@ export function findMainReason(reasons: readonly PastReason[]): PastReason | und
 
 /** Returns when a schedule last should have started; undefined if it never should. @param now  ms since the epoch */
 export function findLastExpected(
-  { id, definition, calendars = NO_CALENDARS }: Omit<PastSchedule, "runs" | "due">,
+  { id, definition, calendars = NO_CALENDARS }: Omit<RecordedSchedule, "runs" | "due">,
   now: number,
 ): number | undefined {
   if (findCalendarFault(definition, calendars) !== undefined) return undefined;
   return createTiming(id, definition, calendars).findUntil(now);
 }
 
-function explainPlan({ id, definition }: PastSchedule, planned: number | undefined, at: number): PastReason {
+function explainPlan(
+  { id, definition }: RecordedSchedule,
+  planned: number | undefined,
+  at: number,
+): PastReason {
   const text =
     planned === undefined
       ? `its plan ${formatCronText(definition.cron)} has no occurrence until ${formatInstant(at)}`
@@ -121,7 +113,10 @@ function explainOutcome({ result, startedAt, endedAt, reason, code, host }: Occu
 }
 
 /** Explains an occurrence without an outcome: still open, due later, or no longer in the history. */
-function explainMissing({ definition, due, runs }: PastSchedule, planned: number | undefined): PastReason[] {
+function explainMissing(
+  { definition, due, runs }: RecordedSchedule,
+  planned: number | undefined,
+): PastReason[] {
   if (planned === undefined) return [];
   if (due?.open.some(({ scheduled }) => scheduled === planned))
     return [
@@ -195,7 +190,10 @@ export function explainLockAt(
 }
 
 /** Lists what a drain of which can stop a schedule: what its runs use, its group, and the hosts of its last runs. */
-function listScheduleTargets({ definition, runs }: PastSchedule, records: OperatorRecords): StoppingTarget[] {
+function listScheduleTargets(
+  { definition, runs }: RecordedSchedule,
+  records: OperatorRecords,
+): StoppingTarget[] {
   const { group, command = [] } = definition;
   const locks = findCommandLocks(command);
   return [
@@ -231,9 +229,9 @@ function listDrainsAt(
   at: number,
   targets: readonly StoppingTarget[],
 ): PastReason[] {
-  return listPastDrains(records, Number.POSITIVE_INFINITY).flatMap((drain): PastReason[] => {
+  return listPastDrains(records, Infinity).flatMap((drain): PastReason[] => {
     const target = targets.find((one) => isSameTarget(one, drain));
-    if (target === undefined || drain.from > at || (drain.until ?? Number.POSITIVE_INFINITY) <= at) return [];
+    if (target === undefined || drain.from > at || (drain.until ?? Infinity) <= at) return [];
     const because = target.because === "" ? "" : `; ${target.because}`;
     const text = `a drain of ${drain.by} was active (${formatAuditTarget(drain)}${because})${describeEnd(drain)}`;
     return [{ kind: "drain", at: drain.from, text }];

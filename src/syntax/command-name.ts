@@ -21,7 +21,7 @@ export function findCommandName(
 ): string | undefined {
   const names = commands
     .filter(({ words }) => !isPing(words))
-    .map((command) => findProgramName(command, depth));
+    .map(({ words }) => findProgramName(words, depth));
   const name = names.find((one) => one !== undefined);
   return name ?? (commands.some(({ words }) => isPing(words)) ? "ping" : undefined);
 }
@@ -31,8 +31,8 @@ function isPing(words: readonly string[]): boolean {
   return /^(?:curl|wget)$/.test(program) && words.some((word) => PING.test(word));
 }
 
-function findProgramName(command: Pick<ShellCommand, "words">, depth: number): string | undefined {
-  const words = command.words.slice(unwrapWords(command.words).program);
+function findProgramName(line: readonly string[], depth: number): string | undefined {
+  const words = line.slice(unwrapWords(line).program);
   const [program, ...args] = words;
   if (program === undefined || PREPARING.test(getBaseName(program))) return undefined;
   const nested = depth > 0 ? findNestedName(words, depth - 1) : undefined;
@@ -44,7 +44,7 @@ function findProgramName(command: Pick<ShellCommand, "words">, depth: number): s
 function findNestedName(words: readonly string[], depth: number): string | undefined {
   const inside = findRemoteCommand(words);
   if (inside !== undefined && inside.length > 0) return findCommandName([{ words: inside }], depth);
-  const text = findShellText({ words });
+  const text = findShellText(words);
   const commands = text === undefined ? undefined : parseShellCommands(text, new Map());
   return commands !== undefined && "value" in commands ? findCommandName(commands.value, depth) : undefined;
 }

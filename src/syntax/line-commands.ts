@@ -50,9 +50,10 @@ export function listLineCommands(
     own = applyExports(command, applyReadFiles(command, own));
     const current: LineCommand = { ...command, variables: own, isRemote };
     found.push(current);
-    const isElsewhere = isRemote || command.words.some((_, at) => isRemoteStart(command.words.slice(at)));
+    const { words } = command;
+    const isElsewhere = isRemote || words.some((_, at) => findRemoteStarter(words.slice(at)) !== undefined);
     for (const text of depth > 0 ? listShellTexts(dropRun(current)) : []) {
-      const nested = listLineCommands(text, applyWrapperPath(command.words, own), {
+      const nested = listLineCommands(text, applyWrapperPath(words, own), {
         depth: depth - 1,
         isRemote: isElsewhere,
       });
@@ -71,13 +72,9 @@ function dropRun(command: LineCommand): readonly string[] {
 
 /** Lists the texts that a command passes to a shell, here or on another host. */
 function listShellTexts(words: readonly string[]): readonly string[] {
-  const text = findShellText({ words });
+  const text = findShellText(words);
   if (text !== undefined) return [text];
   return findRemoteStarter(words) === "ssh" ? words.slice(1).filter((word) => /\s/.test(word)) : [];
-}
-
-function isRemoteStart(words: readonly string[]): boolean {
-  return findRemoteStarter(words) !== undefined;
 }
 
 /** Reports whether a text mentions a tool. */

@@ -70,201 +70,171 @@ export function parseShellCommands(
   resolveUnknown: UnknownResolver = ({ kind }) => (kind === "pattern" ? undefined : UNKNOWN),
 ): ParseResult<ShellCommand[]> {
   if (text.length > LONGEST) return { fault: "the line is too long" };
-  const reader = new ShellParser(text, variables, resolveUnknown);
-  const fault = reader.parse();
-  return fault === undefined ? { value: reader.commands } : { fault };
-}
-
-class ShellParser {
-  readonly commands: ShellCommand[] = [];
-  readonly #text: string;
-  readonly #variables: ReadonlyMap<string, string>;
-  readonly #resolveUnknown: UnknownResolver;
-  #at = 0;
-  #words: string[] = [];
-  #spans: WordSpan[] = [];
+  const commands: ShellCommand[] = [];
+  let at = 0;
+  let words: string[] = [];
+  let spans: WordSpan[] = [];
   /** Position of the current word. */
-  #span: WordSpan = { start: 0, end: 0, isPart: false };
+  let span: WordSpan = { start: 0, end: 0, isPart: false };
   /** The current word; undefined between words. */
-  #word: string | undefined;
-  #redirections: Redirection[] = [];
+  let word: string | undefined;
+  let redirections: Redirection[] = [];
   /** The operator of a redirection whose target is the next word, which is not a word of the command. */
-  #operator: string | undefined;
-
-  constructor(text: string, variables: ReadonlyMap<string, string>, resolveUnknown: UnknownResolver) {
-    this.#text = text;
-    this.#variables = variables;
-    this.#resolveUnknown = resolveUnknown;
+  let redirection: string | undefined;
+  while (at < text.length) {
+    const fault = readNext();
+    if (fault !== undefined) return { fault };
   }
+  endCommand("");
+  return { value: commands };
 
-  /** @returns what is wrong with the text, or undefined */
-  parse(): string | undefined {
-    while (this.#at < this.#text.length) {
-      const fault = this.#readNext();
-      if (fault !== undefined) return fault;
-    }
-    this.#endCommand("");
-    return undefined;
-  }
-
-  #readNext(): string | undefined {
-    const char = this.#text[this.#at] ?? "";
-    if (char === " " || char === "\t") return this.#skipAnd(1, () => this.#endWord());
-    if (char === "#" && this.#word === undefined) return this.#skipAnd(this.#getLine().length, () => {});
-    const redirection = REDIRECTION.exec(this.#getRest())?.[0];
-    if (redirection !== undefined && (this.#word === undefined || !/^\d/.test(redirection)))
-      return this.#skipAnd(redirection.length, () => this.#redirect(redirection));
-    const operator = OPERATORS.find((one) => this.#text.startsWith(one, this.#at));
-    if (operator !== undefined) return this.#skipAnd(operator.length, () => this.#endCommand(operator));
-    if (this.#word === undefined) this.#span = { start: this.#at, end: this.#at, isPart: false };
-    const fault = this.#readPiece(char);
-    this.#span.end = this.#at;
+  function readNext(): string | undefined {
+    const char = text[at] ?? "";
+    if (char === " " || char === "\t") return skipAnd(1, endWord);
+    if (char === "#" && word === undefined) return skipAnd(getLine().length, () => {});
+    const found = REDIRECTION.exec(getRest())?.[0];
+    if (found !== undefined && (word === undefined || !/^\d/.test(found)))
+      return skipAnd(found.length, () => redirect(found));
+    const operator = OPERATORS.find((one) => text.startsWith(one, at));
+    if (operator !== undefined) return skipAnd(operator.length, () => endCommand(operator));
+    if (word === undefined) span = { start: at, end: at, isPart: false };
+    const fault = readPiece(char);
+    span.end = at;
     return fault;
   }
 
   /** Reads a part of a word. */
-  #readPiece(char: string): string | undefined {
+  function readPiece(char: string): string | undefined {
     if (char === "\\")
-      return this.#skipAnd(Math.min(2, this.#text.length - this.#at), () =>
-        this.#add((this.#text[this.#at - 1] ?? "").replace("\n", "")),
-      );
-    if (char === "'") return this.#readQuoted("'", (inner) => this.#add(inner));
-    if (char === '"') return this.#readDoubleQuoted();
-    const pattern = this.#findPattern(char);
-    if (pattern !== undefined) return this.#skipAnd(pattern[0], () => this.#add(pattern[1]));
-    if (char === "$" || char === "`") return this.#readExpansion("bare", (value) => this.#addSplit(value));
-    return this.#skipAnd(1, () => this.#add(char));
+      return skipAnd(Math.min(2, text.length - at), () => add((text[at - 1] ?? "").replace("\n", "")));
+    if (char === "'") return readQuoted("'", add);
+    if (char === '"') return readDoubleQuoted();
+    const pattern = findPattern(char);
+    if (pattern !== undefined) return skipAnd(pattern[0], () => add(pattern[1]));
+    if (char === "$" || char === "`") return readExpansion("bare", addSplit);
+    return skipAnd(1, () => add(char));
   }
 
-  #readQuoted(mark: string, take: (inner: string) => void): string | undefined {
-    const end = this.#text.indexOf(mark, this.#at + 1);
+  function readQuoted(mark: string, take: (inner: string) => void): string | undefined {
+    const end = text.indexOf(mark, at + 1);
     if (end < 0) return `a quote (${mark}) is not closed`;
-    const inner = this.#text.slice(this.#at + 1, end);
-    return this.#skipAnd(inner.length + 2, () => take(inner));
+    const inner = text.slice(at + 1, end);
+    return skipAnd(inner.length + 2, () => take(inner));
   }
 
-  #readDoubleQuoted(): string | undefined {
-    this.#at += 1;
-    this.#add("");
+  function readDoubleQuoted(): string | undefined {
+    at += 1;
+    add("");
     for (;;) {
-      const char = this.#text[this.#at];
+      const char = text[at];
       if (char === undefined) return 'a quote (") is not closed';
-      if (char === '"') return this.#skipAnd(1, () => {});
-      const isEscape = char === "\\" && /^[$`"\\]/.test(this.#text[this.#at + 1] ?? "");
+      if (char === '"') return skipAnd(1, () => {});
+      const isEscape = char === "\\" && /^[$`"\\]/.test(text[at + 1] ?? "");
       const fault =
         char === "$" || char === "`"
-          ? this.#readExpansion("quoted", (value) => this.#add(value))
-          : this.#skipAnd(isEscape ? 2 : 1, () =>
-              this.#add(isEscape ? (this.#text[this.#at - 1] ?? "") : char),
-            );
+          ? readExpansion("quoted", add)
+          : skipAnd(isEscape ? 2 : 1, () => add(isEscape ? (text[at - 1] ?? "") : char));
       if (fault !== undefined) return fault;
     }
   }
 
   /** Returns the length of a pattern and its replacement. */
-  #findPattern(char: string): [number, string] | undefined {
-    const isHome = char === "~" && BEFORE_HOME.test(this.#word ?? "");
-    const source = isHome ? "~" : (PATTERN.exec(this.#getRest())?.[0] ?? "");
-    if (source === "" || this.#word?.includes("://")) return undefined;
-    const value = this.#resolveUnknown({ source, kind: "pattern" });
+  function findPattern(char: string): [number, string] | undefined {
+    const isHome = char === "~" && BEFORE_HOME.test(word ?? "");
+    const source = isHome ? "~" : (PATTERN.exec(getRest())?.[0] ?? "");
+    if (source === "" || word?.includes("://")) return undefined;
+    const value = resolveUnknown({ source, kind: "pattern" });
     return value === undefined ? undefined : [source.length, value];
   }
 
   /** Reads a variable or a substitution. */
-  #readExpansion(kind: "bare" | "quoted", take: (value: string) => void): string | undefined {
-    const rest = this.#getRest();
-    const start = this.#at;
-    const takeUnknown = () =>
-      take(this.#resolveUnknown({ source: this.#text.slice(start, this.#at), kind }) ?? UNKNOWN);
-    if (rest.startsWith("`")) return this.#readQuoted("`", takeUnknown);
-    if (rest.startsWith("$(")) return this.#readBracketed("(", ")", takeUnknown);
+  function readExpansion(kind: "bare" | "quoted", take: (value: string) => void): string | undefined {
+    const rest = getRest();
+    const start = at;
+    const takeUnknown = () => take(resolveUnknown({ source: text.slice(start, at), kind }) ?? UNKNOWN);
+    if (rest.startsWith("`")) return readQuoted("`", takeUnknown);
+    if (rest.startsWith("$(")) return readBracketed("(", ")", takeUnknown);
     const [whole, plain, braced] = /^\$(?:(\w+|[@*#?$!-])|\{(\w+)\})/.exec(rest) ?? [];
     if (whole !== undefined) {
-      const value = this.#variables.get(plain ?? braced ?? "");
-      return this.#skipAnd(whole.length, () => (value === undefined ? takeUnknown() : take(value)));
+      const value = variables.get(plain ?? braced ?? "");
+      return skipAnd(whole.length, () => (value === undefined ? takeUnknown() : take(value)));
     }
-    if (rest.startsWith("${")) return this.#readBracketed("{", "}", takeUnknown);
-    return this.#skipAnd(1, () => this.#add("$"));
+    if (rest.startsWith("${")) return readBracketed("{", "}", takeUnknown);
+    return skipAnd(1, () => add("$"));
   }
 
   /** Skips a pair of brackets with its content, including quotes and nested pairs. */
-  #readBracketed(open: string, close: string, take: () => void): string | undefined {
+  function readBracketed(open: string, close: string, take: () => void): string | undefined {
     let depth = 0;
-    for (let at = this.#at + 1; at < this.#text.length; at += 1) {
-      const char = this.#text[at] ?? "";
-      if (char === "\\") at += 1;
+    for (let next = at + 1; next < text.length; next += 1) {
+      const char = text[next] ?? "";
+      if (char === "\\") next += 1;
       else if (char === "'" || char === '"') {
-        const end = this.#text.indexOf(char, at + 1);
-        at = end < 0 ? this.#text.length : end;
+        const end = text.indexOf(char, next + 1);
+        next = end < 0 ? text.length : end;
       } else if (char === open) depth += 1;
       else if (char === close) {
         depth -= 1;
-        if (depth === 0) return this.#skipAnd(at + 1 - this.#at, take);
+        if (depth === 0) return skipAnd(next + 1 - at, take);
       }
     }
     return `a bracket ($${open}) is not closed`;
   }
 
   /** Adds the value of an unquoted variable, which can be several words. */
-  #addSplit(value: string): void {
-    if (this.#operator !== undefined) return this.#add(value); // a file name is one word
+  function addSplit(value: string): void {
+    if (redirection !== undefined) return add(value); // a file name is one word
     const [first = "", ...others] = value.split(/[ \t\n]+/);
-    if (first !== "") this.#add(first);
+    if (first !== "") add(first);
     for (const other of others) {
-      this.#span = { ...this.#span, end: this.#at, isPart: true };
-      this.#endWord();
-      if (other !== "") this.#add(other);
+      span = { ...span, end: at, isPart: true };
+      endWord();
+      if (other !== "") add(other);
     }
   }
 
-  #add(part: string): void {
-    this.#word = (this.#word ?? "") + part;
+  function add(part: string): void {
+    word = (word ?? "") + part;
   }
 
-  #redirect(redirection: string): void {
-    this.#endWord();
-    this.#operator = redirection.replace(/^\d+/, "");
+  function redirect(found: string): void {
+    endWord();
+    redirection = found.replace(/^\d+/, "");
   }
 
-  #endWord(): void {
-    if (this.#word === undefined) return;
-    const isReserved = this.#words.length === 0 && RESERVED.has(this.#word);
-    if (this.#operator !== undefined)
-      this.#redirections.push({ operator: this.#operator, target: this.#word });
+  function endWord(): void {
+    if (word === undefined) return;
+    const isReserved = words.length === 0 && RESERVED.has(word);
+    if (redirection !== undefined) redirections.push({ operator: redirection, target: word });
     else if (!isReserved) {
-      this.#words.push(this.#word);
-      this.#spans.push({ ...this.#span });
+      words.push(word);
+      spans.push({ ...span });
     }
-    this.#operator = undefined;
-    this.#word = undefined;
+    redirection = undefined;
+    word = undefined;
   }
 
-  #endCommand(operator: string): void {
-    this.#endWord();
-    this.#operator = undefined;
-    if (this.#words.length > 0)
-      this.commands.push({
-        words: this.#words,
-        spans: this.#spans,
-        redirections: this.#redirections,
-        next: operator === "\n" ? ";" : operator,
-      });
-    this.#words = [];
-    this.#spans = [];
-    this.#redirections = [];
+  function endCommand(operator: string): void {
+    endWord();
+    redirection = undefined;
+    if (words.length > 0)
+      commands.push({ words, spans, redirections, next: operator === "\n" ? ";" : operator });
+    words = [];
+    spans = [];
+    redirections = [];
   }
 
-  #skipAnd(length: number, act: () => void): undefined {
-    this.#at += length;
+  function skipAnd(length: number, act: () => void): undefined {
+    at += length;
     act();
     return undefined;
   }
 
-  #getRest(): string {
-    return this.#text.slice(this.#at, this.#at + 200);
+  function getRest(): string {
+    return text.slice(at, at + 200);
   }
 
-  #getLine(): string {
-    return /^[^\n]*/.exec(this.#text.slice(this.#at))?.[0] ?? "";
+  function getLine(): string {
+    return /^[^\n]*/.exec(text.slice(at))?.[0] ?? "";
   }
 }

@@ -1,5 +1,3 @@
-import type { ShellCommand } from "./shell-parser.ts";
-
 /** A program that starts the command in its arguments. */
 interface Wrapper {
   /** Words that must follow the name: `cronitor exec`. */
@@ -154,7 +152,7 @@ const ELSEWHERE =
  * Returns the text that `sh -c TEXT` and similar commands run. Returns undefined for a shell that runs a file, because
  * the content of the file is unknown.
  */
-export function findShellText({ words }: Pick<ShellCommand, "words">): string | undefined {
+export function findShellText(words: readonly string[]): string | undefined {
   const shell = words.findIndex((word) => SHELLS.test(getBaseName(word)));
   const flag = words.findIndex((word, index) => index > shell && /^(?:-[a-z]*c|--command)$/.test(word));
   if (shell < 0 || flag < 0) return findMonitoredText(words);

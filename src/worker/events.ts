@@ -3,44 +3,40 @@ import type { PredecessorEnd } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { ClockState } from "../schedule/state/worker-record.ts";
 
+/** The schedule that an event is about. */
+interface EventSubject {
+  id: string;
+  type: string;
+  definition: Definition;
+}
+
+/** The start of a task that an event is about. */
+interface EventStart extends EventSubject {
+  scheduled: number;
+  run: string;
+  attempt: number;
+}
+
 /** An event of a worker, for metrics, logs and hooks. `late` in ms. */
 export type WorkerEvent =
   /** The worker has a session with this id, has read all schedules, and starts claiming. */
   | { kind: "joined"; worker: string }
   /** The session has ended. `reason` is undefined if the worker left on request. */
   | { kind: "left"; worker: string; reason?: string }
-  | {
-      kind: "started";
-      id: string;
-      type: string;
-      definition: Definition;
-      scheduled: number;
-      late: number;
-      run: string;
-      attempt: number;
-    }
+  | (EventStart & { kind: "started"; late: number })
   /** A running task has taken as long as expected, `bound` ms, and has not ended. Sent once for each start. */
-  | {
+  | (EventStart & {
       kind: "overrun";
-      id: string;
-      type: string;
-      definition: Definition;
-      scheduled: number;
-      run: string;
-      attempt: number;
       /** ms since the epoch. */
       startedAt: number;
       bound: number;
-    }
+    })
   /**
    * `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. `wasFailing`:
    * the result before was a failure.
    */
-  | {
+  | (EventSubject & {
       kind: "ended";
-      id: string;
-      type: string;
-      definition: Definition;
       /** The ends of the schedules before it, if it ran because of them. */
       after?: readonly PredecessorEnd[] | undefined;
       outcome: OccurrenceOutcome;
@@ -49,9 +45,9 @@ export type WorkerEvent =
       wasFailing: boolean;
       /** The outcome is not stored: another worker has the occurrence, or the schedule was deleted. */
       isLost?: true;
-    }
+    })
   /** Occurrences that were missed and will not run. */
-  | { kind: "skipped"; id: string; type: string; definition: Definition; outcome: OccurrenceOutcome }
+  | (EventSubject & { kind: "skipped"; outcome: OccurrenceOutcome })
   /** This worker has no handler for the type. Sent once per type. */
   | { kind: "unknown"; id: string; type: string }
   /** `skew`: ms, positive if this clock is ahead of the others. */

@@ -5,31 +5,21 @@ import type { Log, LogFields } from "../base/log.ts";
 const MOST = 20;
 const SPAN = 60_000;
 
-/** Logs warnings, up to a limit per minute. The next line states the number of dropped warnings. */
-export class RateLimitedLog {
-  readonly #log: Log;
-  readonly #clock: Clock;
-  #since = Number.NEGATIVE_INFINITY;
-  #logged = 0;
-  #dropped = 0;
+export type WarningLog = (message: string, fields: LogFields) => void;
 
-  constructor(log: Log, clock: Clock) {
-    this.#log = log;
-    this.#clock = clock;
-  }
-
-  warn(message: string, fields: LogFields): void {
-    const now = this.#clock.now();
-    if (now - this.#since > SPAN) {
-      this.#since = now;
-      this.#logged = 0;
-    }
-    if (this.#logged >= MOST) {
-      this.#dropped += 1;
+/** Creates a log of warnings, up to a limit per minute. The next line states the number of dropped warnings. */
+export function createRateLimitedLog(log: Log, clock: Clock): WarningLog {
+  let since = -Infinity;
+  let [logged, dropped] = [0, 0];
+  return (message, fields) => {
+    const now = clock.now();
+    if (now - since > SPAN) [since, logged] = [now, 0];
+    if (logged >= MOST) {
+      dropped += 1;
       return;
     }
-    this.#logged += 1;
-    this.#log.warn(message, { ...fields, ...(this.#dropped > 0 && { untold: this.#dropped }) });
-    this.#dropped = 0;
-  }
+    logged += 1;
+    log.warn(message, { ...fields, ...(dropped > 0 && { untold: dropped }) });
+    dropped = 0;
+  };
 }

@@ -12,7 +12,7 @@ export class TimerQueue {
    */
   set(id: string, at: number | undefined): void {
     if (this.#when.get(id) === at) return;
-    if (at === undefined || at === Number.POSITIVE_INFINITY) {
+    if (at === undefined || at === Infinity) {
       this.#when.delete(id);
       return;
     }

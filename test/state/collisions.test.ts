@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Definition } from "../../src/schedule/definition.ts";
 import { findCollisions, suggestSpread } from "../../src/state/collisions.ts";
-import { type ForecastInput, forecastSchedule } from "../../src/state/forecast.ts";
+import { forecastSchedule, type RecordedSchedule } from "../../src/state/forecast.ts";
 import { definitionOf } from "../views/schedules.ts";
 
 const MINUTE = 60_000;
@@ -11,7 +11,7 @@ const FROM = Date.UTC(2026, 0, 5);
 const SPAN = { from: FROM, until: FROM + 24 * HOUR };
 
 /** A schedule whose three runs took this long. */
-function inputOf(id: string, cron: string, took?: number, more: Partial<Definition> = {}): ForecastInput {
+function inputOf(id: string, cron: string, took?: number, more: Partial<Definition> = {}): RecordedSchedule {
   const run = (startedAt: number) => ({
     scheduled: startedAt,
     result: "ok" as const,
@@ -22,14 +22,14 @@ function inputOf(id: string, cron: string, took?: number, more: Partial<Definiti
   return { id, definition: definitionOf({ cron, ...more }), runs };
 }
 
-function report(inputs: readonly ForecastInput[], totals: Record<string, number> = {}) {
+function report(inputs: readonly RecordedSchedule[], totals: Record<string, number> = {}) {
   const forecasts = inputs.map((input) => forecastSchedule(input, SPAN));
   const found = findCollisions(forecasts, new Map(Object.entries(totals)));
   return { ...found, commands: suggestSpread(found, forecasts).map(({ command }) => command) };
 }
 
 describe("a plan that depends on an event", () => {
-  const listStarts = (cron: string, due?: ForecastInput["due"]) =>
+  const listStarts = (cron: string, due?: RecordedSchedule["due"]) =>
     forecastSchedule({ ...inputOf("job", cron), due }, SPAN).starts;
 
   it("after its end: the start that is planned, and none while it runs", () => {

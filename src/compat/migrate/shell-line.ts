@@ -117,7 +117,7 @@ function rewriteNestedShell(
   depth: number,
 ): ShellRewrite {
   const { words, spans } = command;
-  const inner = depth > 0 ? findShellText(command) : undefined;
+  const inner = depth > 0 ? findShellText(command.words) : undefined;
   if (inner === undefined || !hasToolName(inner)) return checkUnknownProgram(words, markers);
   checkRunsHere(words);
   const span = spans[words.indexOf(inner)];

@@ -46,7 +46,7 @@ function parseWeekday(text: string): CalendarEntry | undefined {
 
 function parseYearly(text: string): CalendarEntry | undefined {
   if (!/^\d\d-\d\d$/.test(text)) return undefined;
-  const day = parseDate(`2000-${text}`); // a leap year: 02-29 exists
+  const day = parseDay(`2000-${text}`); // a leap year: 02-29 exists
   if (day === undefined) return undefined;
   const at = new Date(day * DAY);
   return { kind: "yearly", month: at.getUTCMonth(), date: at.getUTCDate() };
@@ -54,12 +54,13 @@ function parseYearly(text: string): CalendarEntry | undefined {
 
 function parseDates(text: string): CalendarEntry | undefined {
   const [first = "", last = first, ...more] = text.split("..");
-  const [from, until] = [parseDate(first), parseDate(last)];
+  const [from, until] = [parseDay(first), parseDay(last)];
   if (from === undefined || until === undefined || more.length > 0) return undefined;
   return { kind: "range", from, until };
 }
 
-function parseDate(text: string): number | undefined {
+/** Parses a day: `2026-12-25`. @returns undefined if it is none */
+export function parseDay(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const at = Date.parse(`${text}T00:00Z`);
   // `Date` accepts February 31 as March 3.

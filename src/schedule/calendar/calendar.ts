@@ -1,6 +1,8 @@
 import { bisect } from "../../base/bisect.ts";
+import { memoizeWeakly } from "../../base/memoize.ts";
+import { parseObject } from "../../base/parse-json.ts";
 import type { ParseResult } from "../../base/text.ts";
-import { isText, isTexts, parseJsonFields } from "../json-fields.ts";
+import { isText, isTexts } from "../json-fields.ts";
 import { type CalendarEntry, getWeekdayOf, parseCalendarEntry } from "./calendar-day.ts";
 
 /** A named set of days, stored under `config/calendars/<name>`. */
@@ -28,7 +30,7 @@ export function formatCalendar({ days, note, source }: Calendar): string {
 
 /** Parses a calendar from etcd. One bad day makes all of it unreadable: a schedule must not run on that day. */
 export function parseCalendar(text: string): ParseResult<Calendar> {
-  const { days, note, source } = parseJsonFields(text) ?? {};
+  const { days, note, source } = parseObject(text);
   if (!isTexts(days)) return { fault: 'it is not {"days": […]}' };
   const fault = findDayFault(days);
   if (fault !== undefined) return { fault };
@@ -46,19 +48,14 @@ export function findDayFault(days: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Matchers by calendar. Many schedules use the same one. */
-const sets = new WeakMap<Calendar, DayMatcher>();
-
-/** Returns the days of a calendar. Entries that are not valid are left out: `parseCalendar` refuses them. */
-export function getDayMatcher(calendar: Calendar): DayMatcher {
-  let set = sets.get(calendar);
-  if (set === undefined) {
-    const parsed = calendar.days.map(parseCalendarEntry);
-    set = buildDayMatcher(parsed.flatMap((one) => ("value" in one ? [one.value] : [])));
-    sets.set(calendar, set);
-  }
-  return set;
-}
+/**
+ * Returns the days of a calendar. Entries that are not valid are left out: `parseCalendar` refuses them. Many schedules use the
+ * same calendar.
+ */
+export const getDayMatcher = memoizeWeakly(({ days }: Calendar) => {
+  const parsed = days.map(parseCalendarEntry);
+  return buildDayMatcher(parsed.flatMap((one) => ("value" in one ? [one.value] : [])));
+});
 
 /** Sorts the entries of a calendar, and removes duplicates: weekdays, dates of each year, then dates. */
 export function normalizeDays(days: readonly string[]): string[] {
@@ -111,5 +108,5 @@ function mergeRanges(ranges: readonly DayRange[]): DayRange[] {
 
 function isInRanges(ranges: readonly DayRange[], day: number): boolean {
   const at = bisect(ranges.length, (index) => (ranges[index]?.until ?? day) < day);
-  return (ranges[at]?.from ?? Number.POSITIVE_INFINITY) <= day;
+  return (ranges[at]?.from ?? Infinity) <= day;
 }

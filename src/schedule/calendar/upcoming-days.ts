@@ -1,7 +1,7 @@
 import type { WallPlan } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
-import { memoizeMonths, type WallTimes } from "../cron/wall-times.ts";
+import { isPlanned, memoizeMonths, type WallTimes } from "../cron/wall-times.ts";
 import { type CronText, listPlannedOccurrences, MANUAL, type Plan, parsePlan } from "../plan.ts";
 import type { Calendars } from "./calendar.ts";
 import { formatDay, toDay } from "./calendar-day.ts";
@@ -147,12 +147,6 @@ function restrictWallTimes(walls: WallTimes, rule: DayRule): WallTimes {
   const isDay = (day: number) =>
     !rule.isExcluded(day) && (isPlanned(walls, day) || listMovedDays(walls, rule, day).length > 0);
   return { times: walls.times, getDayMask: memoizeMonths(isDay) };
-}
-
-/** Returns whether a day is one of a cron expression. */
-export function isPlanned(walls: WallTimes, day: number): boolean {
-  const at = new Date(day * DAY);
-  return ((walls.getDayMask(at.getUTCFullYear(), at.getUTCMonth()) >>> at.getUTCDate()) & 1) === 1;
 }
 
 function isPlannedByAny(crons: readonly WallPlan[], day: number): boolean {

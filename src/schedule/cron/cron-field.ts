@@ -1,4 +1,5 @@
 import { CronExpressionParser } from "cron-parser";
+import { memoize } from "../../base/memoize.ts";
 import { findNearest, quoteText } from "../../base/text.ts";
 
 /** A parsed field. */
@@ -121,7 +122,7 @@ function addOwnDay(parsed: ParsedField, part: string): boolean {
 
 /** Adds what a part means to cron-parser. @returns whether it is understood */
 function addPlainPart(parsed: ParsedField, part: string, kind: CronFieldKind): boolean {
-  const read = readPart(part, kind);
+  const read = getPartReader(kind.property)(part);
   for (const value of read?.values ?? []) {
     // Sunday is 0 and 7 there, and the last Sunday of a month "7L".
     const number = kind.most === 7 ? Number.parseInt(String(value), 10) % 7 : Number(value);
@@ -139,24 +140,21 @@ interface PartValues {
   readonly nth: number;
 }
 
-/** Maximum number of cached parts. Reading one takes 50 µs, and thousands of lists have the same few hundred. */
-const MOST_PARTS = 5_000;
-const partCache = new Map<string, PartValues>();
+/** Maximum number of cached parts of a kind. Reading one takes 50 µs, and thousands of lists have the same few hundred. */
+const CACHED = 5_000;
 /** The zone and the instant only make it quicker: nobody asks this object for occurrences. */
 const PARSER_OPTIONS = { tz: "UTC", currentDate: 0 };
 
-/** Reads a part of a list with cron-parser. @returns undefined if it refuses the part */
-function readPart(part: string, kind: CronFieldKind): PartValues | undefined {
-  const key = `${kind.name} ${part}`;
-  const known = partCache.get(key);
-  if (known !== undefined) return known;
-  const text = CRON_FIELD_KINDS.map(({ property }) => (property === kind.property ? part : "*")).join(" ");
+/** Returns what reads a part of a list with cron-parser: undefined if it refuses the part. */
+const getPartReader = memoize((wanted: CronFieldKind["property"]) =>
+  memoize((part: string) => readPart(part, wanted), CACHED),
+);
+
+function readPart(part: string, wanted: CronFieldKind["property"]): PartValues | undefined {
+  const text = CRON_FIELD_KINDS.map(({ property }) => (property === wanted ? part : "*")).join(" ");
   try {
     const { fields } = CronExpressionParser.parse(text, PARSER_OPTIONS);
-    const read = { values: fields[kind.property].values, nth: fields.dayOfWeek.nthDay };
-    if (partCache.size >= MOST_PARTS) partCache.clear();
-    partCache.set(key, read);
-    return read;
+    return { values: fields[wanted].values, nth: fields.dayOfWeek.nthDay };
   } catch {
     return undefined;
   }

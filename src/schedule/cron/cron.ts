@@ -1,9 +1,10 @@
 import { UsageError } from "../../base/errors.ts";
+import { memoize } from "../../base/memoize.ts";
 import { findNearest, pluralize, quoteText } from "../../base/text.ts";
-import type { CronFieldKind } from "./cron-field.ts";
 import {
   CRON_FIELD_KINDS,
   type CronField,
+  type CronFieldKind,
   type CronFields,
   parseCronField,
   SECOND_FIELD,
@@ -72,10 +73,11 @@ const LONGEST = 500;
  * Maximum number of cached expressions; the cache must hold those of 100,000 schedules. It is cleared when it is full.
  */
 const CACHED = 200_000;
-const cache = new Map<string, Cron>();
-/** Maximum number of cached fields. Expressions share fields, which keeps the cache small. */
+/** Maximum number of cached fields of a kind. Expressions share fields, which keeps the cache small. */
 const SHARED = 10_000;
-const fieldCache = new Map<string, CronField>();
+const getFieldParser = memoize((kind: CronFieldKind) =>
+  memoize((text: string) => parseCronField(text, kind), SHARED),
+);
 
 /**
  * Parses a cron expression: minute, hour, day of the month, month, day of the week; or a macro such as `@daily`; or
@@ -89,14 +91,7 @@ const fieldCache = new Map<string, CronField>();
  * @returns the same object for the same text, while it is cached
  * @throws CronError with the field, the text received and the remedy
  */
-export function parseCron(text: string): Cron {
-  const known = cache.get(text);
-  if (known !== undefined) return known;
-  const cron = parseUncached(text);
-  if (cache.size >= CACHED) cache.clear();
-  cache.set(text, cron);
-  return cron;
-}
+export const parseCron = memoize(parseUncached, CACHED);
 
 function parseUncached(text: string): Cron {
   if (text.length > LONGEST)
@@ -110,7 +105,7 @@ function parseUncached(text: string): Cron {
     fields,
     walls: buildWallTimes(fields),
     isFixed: isFixed(fields),
-    ...(second !== undefined && { seconds: parseCachedField(second, SECOND_FIELD, trimmed).values }),
+    ...(second !== undefined && { seconds: parseField(second, SECOND_FIELD, trimmed).values }),
   };
   // Every 100 years contain all dates. The rarest, 29 February on a given weekday, occurs within 40 years.
   if (findWallFrom(cron.walls, Date.UTC(2000, 0), Date.UTC(2100, 0)) === undefined)
@@ -136,7 +131,7 @@ function parseCronFields(text: string): CronFields {
   const parts = text === "" ? [] : text.split(" ");
   if (parts.length !== 5) throw new CronError(formatCountFault(text, parts));
   const [minute, hour, day, month, weekday] = CRON_FIELD_KINDS.map((kind, at) =>
-    parseCachedField(parts[at] ?? "", kind, text),
+    parseField(parts[at] ?? "", kind, text),
   );
   if (!minute || !hour || !day || !month || !weekday) throw new CronError("five fields are required");
   return { minute, hour, day, month, weekday };
@@ -152,16 +147,9 @@ function formatCountFault(text: string, parts: readonly string[]): string {
   return `cron text ${quoteText(text)} has ${pluralize(parts.length, "field")}, ${wanted}${remedy}`;
 }
 
-function parseCachedField(part: string, kind: CronFieldKind, text: string): CronField {
-  const key = `${kind.name} ${part}`;
-  const known = fieldCache.get(key);
-  if (known !== undefined) return known;
-  const field = parseCronField(part, kind);
-  if (typeof field !== "string") {
-    if (fieldCache.size >= SHARED) fieldCache.clear();
-    fieldCache.set(key, field);
-    return field;
-  }
+function parseField(part: string, kind: CronFieldKind, text: string): CronField {
+  const field = getFieldParser(kind)(part);
+  if (typeof field !== "string") return field;
   throw new CronError(`cron text ${quoteText(text)}, ${kind.name}: ${field}`, kind.name);
 }
 

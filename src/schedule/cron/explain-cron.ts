@@ -24,7 +24,7 @@ function explainCron({ fields, seconds }: Cron): string {
 function formatSeconds(seconds: readonly number[], times: string): string[] {
   const often = formatFrequency(seconds, "second", "minute");
   const one = seconds.length === 1 ? "second" : "seconds";
-  const told = often ?? `at ${one} ${formatRanges(seconds, (value) => `${value}`)}`;
+  const told = often ?? `at ${one} ${formatRanges(seconds, String)}`;
   return often !== undefined && times === "every minute" ? [often] : [told, times];
 }
 
@@ -42,7 +42,7 @@ function formatTimes({ minute, hour }: CronFields): string {
   const start = often ?? `at ${formatMinutes(minutes)} of every hour`;
   if (run !== undefined && more.length === 0)
     return `${start} from ${formatClockTime(run[0], 0)} to ${formatClockTime(run[1], 59)}`;
-  return `${often ?? `at ${formatMinutes(minutes)}`} of the hours ${formatRanges(hours, (value) => `${value}`)}`;
+  return `${often ?? `at ${formatMinutes(minutes)}`} of the hours ${formatRanges(hours, String)}`;
 }
 
 function listClockTimes(minutes: readonly number[], hours: readonly number[]): string[] {
@@ -58,7 +58,7 @@ function formatHourly(minute: number, hours: readonly number[]): string {
     return `every hour from ${formatClockTime(first, minute)} to ${formatClockTime(last, minute)}`;
   if (step !== undefined)
     return `every ${step} hours from ${formatClockTime(first, minute)} to ${formatClockTime(last, minute)}`;
-  return `at minute ${minute} of the hours ${formatRanges(hours, (value) => `${value}`)}`;
+  return `at minute ${minute} of the hours ${formatRanges(hours, String)}`;
 }
 
 /** Explains values that are evenly spaced over the hour, or over the minute. */
@@ -72,7 +72,7 @@ function formatFrequency(values: readonly number[], unit = "minute", whole = "ho
 }
 
 function formatMinutes(minutes: readonly number[]): string {
-  return `minutes ${formatRanges(minutes, (value) => `${value}`)}`;
+  return `minutes ${formatRanges(minutes, String)}`;
 }
 
 function formatDays({ day, weekday, minute, hour }: CronFields): string | undefined {

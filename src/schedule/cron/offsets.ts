@@ -1,3 +1,5 @@
+import { memoize } from "../../base/memoize.ts";
+
 /** A period in which the clocks of a zone do not change, as far as it was searched. Instants in ms since the epoch. */
 export interface OffsetPeriod {
   readonly start: number;
@@ -18,13 +20,17 @@ const PROBE = 2 ** 28;
 /** The range of a Date, less one piece. */
 const FARTHEST = 8.64e15 - PIECE;
 
-const zones = new Map<string, Map<number, readonly OffsetPeriod[]>>();
-const formats = new Map<string, Intl.DateTimeFormat>();
+const getZone = memoize((zone: string) =>
+  memoize((piece: number) => probePeriods(zone, piece * PIECE, (piece + 1) * PIECE)),
+);
+const getFormat = memoize(
+  (timeZone: string) => new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" }),
+);
 
 /** Returns the period of a zone that contains an instant; undefined outside the range of a Date. */
 export function findOffsetPeriod(zone: string, at: number): OffsetPeriod | undefined {
   if (!(Math.abs(at) < FARTHEST)) return undefined;
-  const periods = getPeriods(zone, Math.floor(at / PIECE));
+  const periods = getZone(zone)(Math.floor(at / PIECE));
   return periods.find(({ end }) => at < end);
 }
 
@@ -36,20 +42,6 @@ export function findOffsetPeriod(zone: string, at: number): OffsetPeriod | undef
  */
 export function getZoneOffset(zone: string, at: number): number {
   return findOffsetPeriod(zone, at)?.offset ?? 0;
-}
-
-function getPeriods(zone: string, piece: number): readonly OffsetPeriod[] {
-  let pieces = zones.get(zone);
-  if (pieces === undefined) {
-    pieces = new Map();
-    zones.set(zone, pieces);
-  }
-  let periods = pieces.get(piece);
-  if (periods === undefined) {
-    periods = probePeriods(zone, piece * PIECE, (piece + 1) * PIECE);
-    pieces.set(piece, periods);
-  }
-  return periods;
 }
 
 function probePeriods(zone: string, from: number, to: number): OffsetPeriod[] {
@@ -92,13 +84,4 @@ function computeOffset(zone: string, at: number): number {
   if (sign === undefined) return 0;
   const size = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
   return sign === "-" ? -size : size;
-}
-
-function getFormat(zone: string): Intl.DateTimeFormat {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
-    formats.set(zone, format);
-  }
-  return format;
 }

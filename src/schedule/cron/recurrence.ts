@@ -1,3 +1,4 @@
+import { memoize } from "../../base/memoize.ts";
 import { quoteText } from "../../base/text.ts";
 import { CronError, type WallPlan } from "./cron.ts";
 import { WEEKDAYS } from "./cron-field.ts";
@@ -34,7 +35,6 @@ const DAY = 86_400_000;
 const CENTURY = 36_525;
 /** Maximum number of cached rules. */
 const CACHED = 10_000;
-const cache = new Map<string, WallPlan>();
 const FORM = /^@rrule\s+(?:RRULE:)?(\S+)\s+from\s+(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d))?$/i;
 
 /**
@@ -42,14 +42,7 @@ const FORM = /^@rrule\s+(?:RRULE:)?(\S+)\s+from\s+(\d{4}-\d\d-\d\d)[T ](\d\d):(\
  * first day on which it can be due, and the time of each day. It is due only on days of the rule.
  * @throws CronError
  */
-export function parseRecurrence(text: string): WallPlan {
-  const known = cache.get(text);
-  if (known !== undefined) return known;
-  const parsed = parseUncached(text);
-  if (cache.size >= CACHED) cache.clear();
-  cache.set(text, parsed);
-  return parsed;
-}
+export const parseRecurrence = memoize(parseUncached, CACHED);
 
 function parseUncached(text: string): WallPlan {
   const [, rule = "", date = "", hour, minute, second] = FORM.exec(text) ?? [];
@@ -159,7 +152,7 @@ function parseWeekday(rule: string, text: string): RuleParts["weekdays"][number]
 }
 
 function parseUntil(rule: string, text: string | undefined): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
+  if (text === undefined) return Infinity;
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(text) ?? [];
   const at = Date.parse(`${year}-${month}-${day}T00:00Z`);
   if (!Number.isNaN(at)) return at / DAY;
@@ -187,6 +180,11 @@ function toDatedDay(day: number): DatedDay {
 }
 
 const toDayNumber = (year: number, month: number) => Date.UTC(year, month - 1) / DAY;
+const getMonthRange = (year: number, month: number) => ({
+  from: toDayNumber(year, month),
+  end: toDayNumber(year, month + 1),
+});
+const getYearRange = (year: number) => ({ from: toDayNumber(year, 1), end: toDayNumber(year + 1, 1) });
 /** Weeks since that of 1970-01-01, a Thursday. */
 const toWeekNumber = (day: number, weekStart: number) => Math.floor((day + 4 - weekStart) / 7);
 
@@ -230,17 +228,17 @@ function createPeriodMatcher(
 
 function matchesParts({ freq, months, dates, yearDays, weekdays }: RuleParts, dated: DatedDay): boolean {
   const { day, year, month, date, weekday } = dated;
-  const ofMonth = { from: toDayNumber(year, month), end: toDayNumber(year, month + 1) };
-  const ofYear = { from: toDayNumber(year, 1), end: toDayNumber(year + 1, 1) };
-  const isAny = (list: readonly number[], from: number, end: number) =>
+  const ofMonth = getMonthRange(year, month);
+  const ofYear = getYearRange(year);
+  const isAny = (list: readonly number[], { from, end }: typeof ofMonth) =>
     list.length === 0 || list.some((one) => (one > 0 ? from + one - 1 : end + one) === day);
   const { from, end } = freq === "YEARLY" && months.length === 0 ? ofYear : ofMonth;
   const nth = Math.floor((day - from) / 7) + 1;
   const fromEnd = -Math.floor((end - 1 - day) / 7) - 1;
   return (
     (months.length === 0 || months.includes(month)) &&
-    (dates.includes(date) || isAny(dates, ofMonth.from, ofMonth.end)) &&
-    isAny(yearDays, ofYear.from, ofYear.end) &&
+    (dates.includes(date) || isAny(dates, ofMonth)) &&
+    isAny(yearDays, ofYear) &&
     (weekdays.length === 0 ||
       weekdays.some(
         (one) => one.day === weekday && (one.nth === 0 || one.nth === nth || one.nth === fromEnd),
@@ -265,8 +263,8 @@ function createPlaceMatcher(rule: RuleParts): (day: DatedDay) => boolean {
 
 function getPeriod({ freq, weekStart }: RuleParts, day: number, year: number, month: number) {
   if (freq === "DAILY") return { from: day, end: day + 1 };
-  if (freq === "MONTHLY") return { from: toDayNumber(year, month), end: toDayNumber(year, month + 1) };
-  if (freq === "YEARLY") return { from: toDayNumber(year, 1), end: toDayNumber(year + 1, 1) };
+  if (freq === "MONTHLY") return getMonthRange(year, month);
+  if (freq === "YEARLY") return getYearRange(year);
   const from = toWeekNumber(day, weekStart) * 7 - 4 + weekStart;
   return { from, end: from + 7 };
 }
@@ -277,11 +275,11 @@ function findCountedDay(
   first: number,
   isOfRule: (day: number) => boolean,
 ): number {
-  if (count === undefined) return Number.POSITIVE_INFINITY;
+  if (count === undefined) return Infinity;
   let left = count;
   for (let day = first; day < first + CENTURY; day += 1) {
     if (isOfRule(day)) left -= 1;
     if (left === 0) return day;
   }
-  return Number.POSITIVE_INFINITY;
+  return Infinity;
 }

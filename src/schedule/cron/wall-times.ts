@@ -1,3 +1,4 @@
+import { memoize, memoizeWeakly } from "../../base/memoize.ts";
 import type { CronField, CronFields } from "./cron-field.ts";
 
 // Wall-clock times in this file are ms since 1970-01-01 00:00 on the wall, independent of the zone. This file does not
@@ -32,18 +33,13 @@ const KEPT_MONTHS = 24;
  * @param isDay  takes days since 1970-01-01
  */
 export function memoizeMonths(isDay: (day: number) => boolean): WallTimes["getDayMask"] {
-  const masks = new Map<number, number>();
-  return (year, month) => {
-    const key = year * 12 + month;
-    const known = masks.get(key);
-    if (known !== undefined) return known;
-    const [first, end] = [Date.UTC(year, month) / DAY, Date.UTC(year, month + 1) / DAY];
+  const getMask = memoize((index: number) => {
+    const [first, end] = [Date.UTC(1970, index) / DAY, Date.UTC(1970, index + 1) / DAY];
     let mask = 0;
     for (let day = first; day < end; day += 1) if (isDay(day)) mask |= 1 << (day - first + 1);
-    if (masks.size >= KEPT_MONTHS) masks.clear();
-    masks.set(key, mask);
     return mask;
-  };
+  }, KEPT_MONTHS);
+  return (year, month) => getMask((year - 1970) * 12 + month);
 }
 
 /**
@@ -55,7 +51,7 @@ export function findWallFrom(walls: WallTimes, from: number, before: number): nu
   const wall = Math.ceil(from / MINUTE) * MINUTE;
   const midnight = Math.floor(wall / DAY) * DAY;
   if (wall >= before) return undefined;
-  if (isDay(walls, midnight)) {
+  if (isPlanned(walls, midnight / DAY)) {
     const rest = findTimeFrom(walls.times, wall - midnight);
     if (rest < DAY) return keepIfBefore(midnight + rest, before);
   }
@@ -68,7 +64,7 @@ export function findWallUntil(walls: WallTimes, until: number, from: number): nu
   const wall = Math.floor(until / MINUTE) * MINUTE;
   const midnight = Math.floor(wall / DAY) * DAY;
   if (wall < from) return undefined;
-  if (isDay(walls, midnight)) {
+  if (isPlanned(walls, midnight / DAY)) {
     const rest = findTimeUntil(walls.times, wall - midnight);
     if (rest >= 0) return keepIfFrom(midnight + rest, from);
   }
@@ -102,9 +98,10 @@ function countBefore(walls: WallTimes, wall: number, origin: number): number {
   );
 }
 
-function isDay(walls: WallTimes, midnight: number): boolean {
-  const date = new Date(midnight);
-  return ((walls.getDayMask(date.getUTCFullYear(), date.getUTCMonth()) >>> date.getUTCDate()) & 1) === 1;
+/** Returns whether a day is one of a cron expression. @param day  days since 1970-01-01 */
+export function isPlanned(walls: WallTimes, day: number): boolean {
+  const at = new Date(day * DAY);
+  return ((walls.getDayMask(at.getUTCFullYear(), at.getUTCMonth()) >>> at.getUTCDate()) & 1) === 1;
 }
 
 /** Returns midnight of the first matching day in [midnight, before). */
@@ -145,8 +142,6 @@ function countBits(mask: number): number {
 const keepIfBefore = (wall: number, before: number) => (wall < before ? wall : undefined);
 const keepIfFrom = (wall: number, from: number) => (wall >= from ? wall : undefined);
 
-const names = new Map<string, readonly Intl.DateTimeFormat[]>();
-
 /** Formats the date of a wall-clock time in ms: "2026-03-29". */
 export const formatWallDate = (wall: number) => new Date(wall).toISOString().slice(0, 10);
 
@@ -170,19 +165,16 @@ function formatOffset(offset: number): string {
   return `${offset < 0 ? "-" : "+"}${hour}:${minute}`;
 }
 
-/**
- * Returns the abbreviation of a zone. Each variant of English only has the abbreviations of its own continent, so
- * several are tried.
- */
+/** Each variant of English only has the abbreviations of its own continent, so several are tried. */
+const getNameFormats = memoize((timeZone: string) =>
+  ["en-US", "en-GB", "en-AU", "en-IN", "en-ZA"].map(
+    (language) => new Intl.DateTimeFormat(language, { timeZone, timeZoneName: "short" }),
+  ),
+);
+
+/** Returns the abbreviation of a zone. */
 function findAbbreviation(zone: string, at: number): string | undefined {
-  let formats = names.get(zone);
-  if (formats === undefined) {
-    formats = ["en-US", "en-GB", "en-AU", "en-IN", "en-ZA"].map(
-      (language) => new Intl.DateTimeFormat(language, { timeZone: zone, timeZoneName: "short" }),
-    );
-    names.set(zone, formats);
-  }
-  for (const format of formats) {
+  for (const format of getNameFormats(zone)) {
     const name = format.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value;
     if (name !== undefined && !/\d/.test(name)) return name;
   }
@@ -209,8 +201,8 @@ const HOUR = 3_600_000;
  * @param hours sorted, unique, at least one
  */
 export function buildDayTimes(minutes: readonly number[], hours: readonly number[]): DayTimes {
-  const [minuteFrom, minuteBefore] = getTables(minutes, 60);
-  const [hourFrom, hourBefore] = getTables(hours, 24);
+  const [minuteFrom, minuteBefore] = getMinuteTables(minutes);
+  const [hourFrom, hourBefore] = getHourTables(hours);
   return {
     minuteFrom,
     minuteBefore,
@@ -221,26 +213,16 @@ export function buildDayTimes(minutes: readonly number[], hours: readonly number
   };
 }
 
-type LookupTables = readonly [from: readonly number[], before: readonly number[]];
+// Tables by field values. Cron expressions share fields: 100,000 expressions have few different ones.
+const getMinuteTables = memoizeWeakly((values: readonly number[]) => buildTables(values, 60));
+const getHourTables = memoizeWeakly((values: readonly number[]) => buildTables(values, 24));
 
-/** Tables by field values. Cron expressions share fields: 100,000 expressions have few different ones. */
-const tables = new WeakMap<readonly number[], LookupTables>();
-
-function getTables(values: readonly number[], size: number): LookupTables {
-  let both = tables.get(values);
-  if (both === undefined) {
-    both = [buildFirstFrom(values, size), buildLastBefore(values, size)];
-    tables.set(values, both);
-  }
-  return both;
-}
-
-function buildFirstFrom(values: readonly number[], size: number): number[] {
-  return Array.from({ length: size + 1 }, (_, at) => values.find((value) => value >= at) ?? size);
-}
-
-function buildLastBefore(values: readonly number[], size: number): number[] {
-  return Array.from({ length: size + 1 }, (_, at) => values.findLast((value) => value < at) ?? -1);
+function buildTables(values: readonly number[], size: number): [from: number[], before: number[]] {
+  const places = Array.from({ length: size + 1 }, (_, at) => at);
+  return [
+    places.map((at) => values.find((value) => value >= at) ?? size),
+    places.map((at) => values.findLast((value) => value < at) ?? -1),
+  ];
 }
 
 /** Counts the times of a day before `time`, ms since midnight. */
@@ -299,8 +281,9 @@ function createDayMaskGetter({ day, month, weekday }: CronFields): (year: number
     if (((months >> (index + 1)) & 1) === 0) return 0;
     const length = getMonthLength(year, index);
     const all = getMaskUpTo(length);
-    const ofMonth = (dates | computeSpecialDays(day, getWeekday(Date.UTC(year, index)), length)) & all;
-    const ofWeek = computeWeekdayMask(weekday, year, index, length) & all;
+    const first = new Date(Date.UTC(year, index)).getUTCDay();
+    const ofMonth = (dates | computeSpecialDays(day, first, length)) & all;
+    const ofWeek = computeWeekdayMask(weekday, first, length) & all;
     return isEither ? ofMonth | ofWeek : ofMonth & ofWeek;
   };
 }
@@ -328,8 +311,7 @@ function findNearestWeekday(date: number, first: number, length: number): number
   return date;
 }
 
-function computeWeekdayMask(weekday: CronField, year: number, month: number, length: number): number {
-  const first = getWeekday(Date.UTC(year, month));
+function computeWeekdayMask(weekday: CronField, first: number, length: number): number {
   let mask = 0;
   for (const value of weekday.values) mask |= computeDateMask(value, first, undefined);
   for (const [value, nth] of weekday.nths) mask |= computeDateMask(value, first, nth);
@@ -351,6 +333,3 @@ function computeDateMask(weekday: number, first: number, nth: number | undefined
   for (let at = date; at <= 31; at += 7) mask |= 1 << at;
   return mask;
 }
-
-/** 1 January 1970 was a Thursday. */
-const getWeekday = (midnight: number) => (((midnight / DAY + 4) % 7) + 7) % 7;

@@ -1,4 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
+import { memoize } from "../../base/memoize.ts";
 import { findNearest, quoteText } from "../../base/text.ts";
 
 /** Abbreviations that name a time, not a zone with clock changes, and the zone that was probably meant. */
@@ -25,22 +26,15 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 /** Three-letter names of IANA zones. Intl accepts more, and treats BST as the time of Dhaka. */
 const SHORT = /^(UTC|GMT|UCT|CET|EET|MET|WET|EST|MST|HST|PRC|ROC|ROK)$/i;
 
-/** Cache of valid names: a lookup costs about 60 µs. The limit exceeds the number of zones in a few spellings each. */
-const KNOWN = new Map<string, string>();
-const MOST_KNOWN = 2_000;
+/** Number of cached names: a lookup costs about 60 µs. It exceeds the number of zones in a few spellings each. */
+const CACHED = 2_000;
 
 /**
  * Checks the name of a time zone.
  * @returns the name, in the spelling of IANA if only the case differs
  * @throws UsageError with the name that was probably meant
  */
-export function checkZone(name: string): string {
-  const before = KNOWN.get(name);
-  if (before !== undefined) return before;
-  const known = findZoneName(name);
-  if (KNOWN.size < MOST_KNOWN) KNOWN.set(name, known);
-  return known;
-}
+export const checkZone = memoize(findZoneName, CACHED);
 
 function findZoneName(name: string): string {
   try {

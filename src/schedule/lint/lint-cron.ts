@@ -28,9 +28,23 @@ const RANK = { error: 0, warning: 1, hint: 2 } as const;
 function lintParsed(plan: Plan, zone: string, now: number): LintFinding[] {
   if (plan.kind !== "cron") return [];
   return plan.crons.flatMap((cron) => [
-    ...(isCron(cron) ? [...lintSeconds(cron), ...lintTimes(cron), ...lintDays(cron.fields)] : []),
+    ...(isCron(cron) ? lintFields(cron) : []),
     ...lintClockChanges(cron, zone, now),
   ]);
+}
+
+/** Finds possible problems with the fields, in their order. */
+function lintFields({ fields, seconds }: Cron): LintFinding[] {
+  const { minute, hour } = fields;
+  return [
+    ...(seconds === undefined ? lintFrequency(minute, hour) : lintSeconds(seconds)),
+    ...lintStep(minute, 60, "hour"),
+    ...lintStep(hour, 24, "day"),
+    ...lintMidnight(minute, hour),
+    ...lintDayCombination(fields),
+    ...lintDaySteps(fields),
+    ...lintDates(fields),
+  ];
 }
 
 type ParseFault = { message: string; field?: string | undefined };
@@ -47,11 +61,6 @@ function tryParse<T>(read: () => T): { value: T } | { fault: ParseFault } {
 
 /** Days per month; 29 for February. */
 const LENGTHS = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/** Finds possible problems with day of the month, month and day of the week. */
-function lintDays(fields: CronFields): LintFinding[] {
-  return [...lintDayCombination(fields), ...lintDaySteps(fields), ...lintDates(fields)];
-}
 
 /** Reports that both day fields are restricted: this rule of cron surprises most users. */
 function lintDayCombination({ day, weekday }: CronFields): LintFinding[] {
@@ -134,19 +143,9 @@ function isLeapDay(day: CronField, month: CronField): boolean {
 }
 
 /** Reports how often an expression with seconds fires: each run costs etcd some writes. */
-function lintSeconds({ seconds = [] }: Cron): LintFinding[] {
+function lintSeconds(seconds: readonly number[]): LintFinding[] {
   if (seconds.length < 2) return [];
   return [createFinding("hint", "second", `it fires ${seconds.length} times in each of its minutes`)];
-}
-
-/** Finds possible problems with minute and hour. */
-function lintTimes({ fields: { minute, hour }, seconds }: Cron): LintFinding[] {
-  return [
-    ...(seconds === undefined ? lintFrequency(minute, hour) : []),
-    ...lintStep(minute, 60, "hour"),
-    ...lintStep(hour, 24, "day"),
-    ...lintMidnight(minute, hour),
-  ];
 }
 
 function lintFrequency(minute: CronField, hour: CronField): LintFinding[] {

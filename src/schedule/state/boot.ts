@@ -24,12 +24,7 @@ export function isNewBoot(due: DueState, { id }: Pick<Boot, "id">): boolean {
  * @param lag  delay and jitter, ms
  * @param end  end of the schedule
  */
-export function addBoot(
-  due: DueState,
-  { id, at }: Boot,
-  lag: number,
-  end = Number.POSITIVE_INFINITY,
-): DueState {
+export function addBoot(due: DueState, { id, at }: Boot, lag: number, end = Infinity): DueState {
   const { since = 0, ids = [] } = due.boots ?? {};
   const boots = { since, ids: [id, ...ids].slice(0, KEPT) };
   if (at < since) return { ...due, boots }; // a run may be under way that another plan has started in this boot

@@ -49,7 +49,9 @@ export function completeOccurrence(
   const open = found && forgetSession(found);
   const others = due.open.filter((one) => one !== found);
   const last = buildLastOccurrence(outcome);
-  const before = outcome.result === "ok" ? forgetFailures(due) : due;
+  // A success ends the failures in a row. A pause stays: only an operator ends it.
+  const { failed: _, ...succeeded } = due;
+  const before = outcome.result === "ok" ? succeeded : due;
   const over = { due: { ...before, open: others, ...last }, isOver: true, isDead: false };
   if (open === undefined) return { ...over, isOver: false };
   const end = (state: DueState) => planAfterEnd(timing, state, outcome.endedAt);
@@ -88,11 +90,6 @@ export function addDeadLetter(
   return { ...counted, failed, pause: { by: "signalbox", at: now, why } };
 }
 
-/** Forgets the failures in a row, after a success. A pause stays: only an operator ends it. */
-function forgetFailures({ failed: _, ...due }: DueState): DueState {
-  return due;
-}
-
 /** Returns whether a schedule is removed after a completion: nothing of it is left to run. */
 export function isRemovedAfter(
   { removeAfter, cron, after }: Definition,
@@ -122,7 +119,7 @@ function planNextStart(
   const runAt = Math.min(open.runAt, endedAt);
   if (result === "lost") return { ...open, runAt };
   // `released` and `retry` count neither as a failure nor as a lost start.
-  const again = { ...open, attempt: countEarlierStarts(open) };
+  const again = { ...open, attempt: Math.max(0, open.attempt - 1) }; // a state written by hand may have no start
   if (result === "released")
     return { ...again, runAt: wait === undefined ? runAt : endedAt + limitWait(wait) };
   const { postponed = 0, ...failed } = open;
@@ -137,9 +134,6 @@ function planNextStart(
 function limitWait(wait: number): number {
   return Number.isNaN(wait) ? RETRY_WAIT : Math.round(Math.min(Math.max(0, wait), LONGEST_WAIT));
 }
-
-/** Counts the starts before the current one. A state written by hand may have none. */
-const countEarlierStarts = ({ attempt }: OpenOccurrence) => Math.max(0, attempt - 1);
 
 function buildLastOccurrence({ scheduled, startedAt, endedAt, late, result, run }: OccurrenceOutcome): {
   last?: LastOccurrence;

@@ -152,7 +152,7 @@ export function moveNextOccurrence(due: DueState, next: number | undefined, lag:
  * @param endedAt  undefined if nothing has ended
  */
 export function planAfterEnd(
-  { wait, lag, findFrom }: Pick<Timing, "wait" | "lag" | "findFrom">,
+  { wait, lag, findFrom }: Timing,
   due: DueState,
   endedAt: number | undefined,
 ): DueState {
@@ -162,12 +162,6 @@ export function planAfterEnd(
 
 function buildEndedDue(open: readonly OpenOccurrence[]): DueState {
   return { runAt: 0, open };
-}
-
-/** All calendars before and after a change. */
-interface CalendarSwap {
-  before: Calendars;
-  after: Calendars;
 }
 
 /**
@@ -183,41 +177,31 @@ export function computeRecalculatedDue(
   definition: Definition,
   due: DueState,
   now: number,
-  calendars: CalendarSwap,
+  calendars: { before: Calendars; after: Calendars },
 ): DueState {
   if (due.next !== undefined && due.runAt <= now) return due;
   const timing = createTiming(id, definition, calendars.after);
-  const old = createOldTiming(id, definition, calendars.before);
-  const next = findNext(timing, due.next, {
-    now,
-    old,
-    isMoved: (definition.ifExcluded ?? "skip") !== "skip",
-  });
+  const isUnknown = findCalendarFault(definition, calendars.before) !== undefined;
+  const old = isUnknown ? undefined : createTiming(id, definition, calendars.before);
+  const next = findNext(timing, old, due.next, now, (definition.ifExcluded ?? "skip") !== "skip");
   return next === due.next ? due : moveNextOccurrence(due, next, timing.lag);
 }
 
-/** Returns the timing before the change; undefined if a calendar could not be read. */
-function createOldTiming(id: string, definition: Definition, calendars: Calendars): Timing | undefined {
-  const fault = findCalendarFault(definition, calendars);
-  return fault === undefined ? createTiming(id, definition, calendars) : undefined;
-}
-
-interface SearchBasis {
-  now: number;
-  old: Timing | undefined;
-  /** Whether occurrences on excluded days move. */
-  isMoved: boolean;
-}
-
+/**
+ * @param old  the timing before the change; undefined if a calendar could not be read
+ * @param isMoved  whether occurrences on excluded days move
+ */
 function findNext(
   timing: Timing,
+  old: Timing | undefined,
   next: number | undefined,
-  { now, old, isMoved }: SearchBasis,
+  now: number,
+  isMoved: boolean,
 ): number | undefined {
   if (timing.wait !== undefined) return next && timing.findFrom(next);
   if (next === undefined) return timing.findFrom(now);
   if (old?.findFrom(next) !== next) return timing.isExcluded(next) ? timing.findFrom(next) : next;
-  const before = old.findUntil(next - 1) ?? Number.NEGATIVE_INFINITY;
+  const before = old.findUntil(next - 1) ?? -Infinity;
   if (before < now) return timing.findFrom(Math.min(now, next));
   return isMoved ? findNearestTime(timing, next, before) : timing.findFrom(before + 1);
 }

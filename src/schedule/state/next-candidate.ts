@@ -28,13 +28,11 @@ export function findNextCandidate(
   now: number,
 ): Candidate | undefined {
   if (running.size > 0 && !canOverlap(definition)) return undefined;
-  const until = isPaused(definition, due, now)
-    ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
-    : undefined;
+  const until = isPaused(definition, due, now) ? (getPause(definition, due)?.until ?? Infinity) : undefined;
   let best: Candidate | undefined;
   const offer = (candidate: Candidate, isStopped: boolean) => {
     const runAt = isStopped ? Math.max(candidate.runAt, until ?? 0) : candidate.runAt;
-    if (runAt < (best?.runAt ?? Number.POSITIVE_INFINITY)) best = { ...candidate, runAt };
+    if (runAt < (best?.runAt ?? Infinity)) best = { ...candidate, runAt };
   };
   for (const open of due.open) {
     const isStopped = until !== undefined && open.kind !== "trigger";

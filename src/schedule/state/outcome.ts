@@ -1,7 +1,7 @@
-import { isCount, isJsonObject, isUnits } from "../../base/parse-json.ts";
+import { isCount, isJsonObject, isUnits, parseObject } from "../../base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { DEVIATIONS, type Deviation } from "../expectation.ts";
-import { isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
+import { isMillis, isText } from "../json-fields.ts";
 
 /** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
 export const DEAD_LETTERS_LENGTH = 20;
@@ -90,10 +90,7 @@ export interface OutcomeLimits {
 }
 
 /** Limits what a definition keeps to an age, ms. Undefined: no further limit. */
-export function limitAge(
-  { keep, keepFor = Number.POSITIVE_INFINITY }: OutcomeLimits,
-  age?: number,
-): OutcomeLimits {
+export function limitAge({ keep, keepFor = Infinity }: OutcomeLimits, age?: number): OutcomeLimits {
   return { ...(keep !== undefined && { keep }), keepFor: Math.min(keepFor, age ?? keepFor) };
 }
 
@@ -102,11 +99,8 @@ export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 
 /** Parses an outcome history. Drops entries that cannot be read. */
 export function parseOutcomes(text: string | undefined): OutcomeHistory {
-  const fields: JsonFields = (text === undefined ? undefined : parseJsonFields(text)) ?? {};
-  return {
-    runs: filterOutcomes(fields.runs, MOST_KEPT + 1),
-    dead: filterOutcomes(fields.dead, DEAD_LETTERS_LENGTH),
-  };
+  const { runs, dead } = parseObject(text ?? "");
+  return { runs: filterOutcomes(runs, MOST_KEPT + 1), dead: filterOutcomes(dead, DEAD_LETTERS_LENGTH) };
 }
 
 /** Returns the value to store in etcd, for `parseOutcomes`. */
@@ -138,7 +132,7 @@ export function addOutcomes(
  */
 function limitRuns(
   runs: readonly OccurrenceOutcome[],
-  { keep = SCHEDULE_DEFAULTS.keep, keepFor = Number.POSITIVE_INFINITY }: OutcomeLimits,
+  { keep = SCHEDULE_DEFAULTS.keep, keepFor = Infinity }: OutcomeLimits,
 ): OccurrenceOutcome[] {
   const oldest = (runs[0]?.endedAt ?? 0) - keepFor;
   const decisive = runs.find(isDecisive);

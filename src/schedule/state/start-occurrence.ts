@@ -53,7 +53,7 @@ export function startOccurrence(
 }
 
 /** Whether a calendar that is missing or excludes its day keeps an occurrence from its start: it is the first one after other schedules. */
-export function needsCalendars({ kind, attempt }: Pick<OpenOccurrence, "kind" | "attempt">): boolean {
+export function needsCalendars({ kind, attempt }: OpenOccurrence): boolean {
   return kind === "after" && attempt === 0;
 }
 
@@ -130,7 +130,7 @@ function startNextOccurrence(
   // A calendar has changed since the occurrence was computed.
   if (timing.isExcluded(first))
     return { due: moveNextOccurrence(due, timing.findFrom(first + 1), timing.lag), outcomes: [] };
-  const scheduled = chooseOccurrence(definition, timing, { first, runAt: due.runAt }, now);
+  const scheduled = chooseOccurrence(definition, timing, { ...due, next: first }, now);
   const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now, unmet)];
   const runAt = scheduled === first ? due.runAt : (scheduled ?? 0) + timing.lag;
   if (scheduled === undefined || runAt > now || unmet !== undefined)
@@ -148,13 +148,12 @@ function startNextOccurrence(
 function chooseOccurrence(
   definition: Definition,
   timing: Timing,
-  { first, runAt }: { first: number; runAt: number },
+  { next: first, runAt }: DueState & { next: number },
   now: number,
 ): number | undefined {
   const { catchup = SCHEDULE_DEFAULTS.catchup, pause } = definition;
   const deadline = getDeadline(definition);
-  const isFirst = (instant: number) => instant === first;
-  const computeRunAt = (instant: number) => (isFirst(instant) ? runAt : instant + timing.lag);
+  const computeRunAt = (instant: number) => (instant === first ? runAt : instant + timing.lag);
   let instant: number | undefined = first;
   const paused =
     pause?.until !== undefined && pause.until <= now && runAt >= pause.at ? pause.until : undefined;

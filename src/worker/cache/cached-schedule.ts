@@ -121,7 +121,7 @@ export function removeScheduleKey(entry: CachedSchedule, kind: string, key: stri
   else if (kind === "due") {
     entry.due = undefined;
     entry.dueMod = 0n;
-    entry.since = Number.POSITIVE_INFINITY; // it begins again, and not where it began at first
+    entry.since = Infinity; // it begins again, and not where it began at first
   } else if (entry.running.has(key)) {
     const left = [...entry.running].filter(([other]) => other !== key);
     entry.running = left.length === 0 ? NONE : new Map(left);

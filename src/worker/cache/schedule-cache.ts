@@ -25,14 +25,14 @@ export interface ScheduleCacheListener {
   /** A schedule or its running keys changed. */
   handleScheduleChange(entry: CachedSchedule): void;
   /** A worker has claimed an occurrence. */
-  handleClaim(worker: string): void;
+  handleClaim?(worker: string): void;
   /**
    * A worker record changed; `record` is undefined if it was deleted.
    * @param isNews false if the record comes from a full read and may be old
    */
-  handleWorkerChange(id: string, record: WorkerRecord | undefined, isNews: boolean): void;
+  handleWorkerChange?(id: string, record: WorkerRecord | undefined, isNews: boolean): void;
   /** Drains, groups or calendars changed. Any schedule may now be eligible on other hosts. */
-  handleRulesChange(): void;
+  handleRulesChange?(): void;
 }
 
 /**
@@ -174,7 +174,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       case "group": {
         const members = parseGroupMembers(kv.value);
         this.groups.set(parsed.name, "value" in members ? members.value : []);
-        return this.#listener.handleRulesChange();
+        return this.#listener.handleRulesChange?.();
       }
       case "calendar":
         this.calendars.set(parsed.name, parseCalendar(kv.value));
@@ -182,7 +182,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       case "drain": {
         const drain = parseDrain(this.#keys, kv);
         if (drain !== undefined) this.drains.set(kv.key, drain);
-        return this.#listener.handleRulesChange();
+        return this.#listener.handleRulesChange?.();
       }
     }
   }
@@ -193,7 +193,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
         entry.timing = undefined;
         this.#checkCalendars(entry);
       }
-    this.#listener.handleRulesChange();
+    this.#listener.handleRulesChange?.();
   }
 
   #checkCalendars(entry: CachedSchedule): void {
@@ -272,18 +272,18 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
 
   #reportClaim(entry: CachedSchedule | undefined, key: string): void {
     const worker = entry?.running.get(key)?.running?.worker;
-    if (worker !== undefined) this.#listener.handleClaim(worker);
+    if (worker !== undefined) this.#listener.handleClaim?.(worker);
   }
 
   #putWorker(id: string, { value }: KeyValue): void {
     const parsed = parseWorker(value);
     if ("fault" in parsed) return this.#deleteWorker(id);
     this.workers.set(id, parsed.value);
-    this.#listener.handleWorkerChange(id, parsed.value, !this.isReading);
+    this.#listener.handleWorkerChange?.(id, parsed.value, !this.isReading);
   }
 
   #deleteWorker(id: string): void {
-    if (this.workers.delete(id)) this.#listener.handleWorkerChange(id, undefined, true);
+    if (this.workers.delete(id)) this.#listener.handleWorkerChange?.(id, undefined, true);
   }
 
   protected override removeKey(key: string): void {
@@ -293,7 +293,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     if (parsed.kind === "calendar" && this.calendars.delete(parsed.name))
       return this.#handleCalendarChange(parsed.name);
     if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
-      return this.#listener.handleRulesChange();
+      return this.#listener.handleRulesChange?.();
     if (!("name" in parsed)) return;
     const host = "host" in parsed ? parsed.host : undefined;
     for (const entry of [this.entries.get(parsed.name), this.#findHostEntry(parsed.name)]) {

@@ -87,7 +87,7 @@ const LOAD_LEVELS = 10;
  * its own claim by its own load, so they need not know the loads of each other: the first worker of an idle host claims on time, and
  * a busy one claims what no less loaded one has claimed. Workers before this one that claim other occurrences do not matter: they
  * may be busy with them.
- * @param load  see `LoadMeter`
+ * @param load  see `createLoadMeter`
  */
 export function computePlacedClaimTime(
   entry: CachedSchedule,
@@ -103,9 +103,9 @@ export function computePlacedClaimTime(
 
 /** Returns the longest delay for the load, ms. A schedule that is due often does not fall behind, and one with a deadline keeps it. */
 function computeLongestPlacement({ definition, due }: CachedSchedule): number {
-  const deadline = (definition && getDeadline(definition)) ?? Number.POSITIVE_INFINITY;
+  const deadline = (definition && getDeadline(definition)) ?? Infinity;
   const { next, last } = due ?? {};
   const period =
     next !== undefined && last !== undefined && next > last.scheduled ? next - last.scheduled : undefined;
-  return Math.min(LONGEST_PLACEMENT, deadline / 2, (period ?? Number.POSITIVE_INFINITY) / 4);
+  return Math.min(LONGEST_PLACEMENT, deadline / 2, (period ?? Infinity) / 4);
 }

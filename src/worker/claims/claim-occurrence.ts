@@ -56,6 +56,8 @@ export interface ClaimedOccurrence {
   id: string;
   /** The host whose state it is, if the schedule runs on every host. */
   host: string | undefined;
+  /** See `buildStateName`. */
+  name: string;
   definition: Definition;
   open: OpenOccurrence;
   running: RunningRecord;
@@ -73,6 +75,8 @@ export interface ClaimedOccurrence {
   };
   /** Returns the timing of the schedule as it is now: what comes after an end depends on it. */
   getTiming(): Timing;
+  /** Returns the session for the outcomes of a schedule that is removed; undefined if they are not kept. @throws StoreError */
+  chooseResultSession(): Promise<bigint | undefined>;
 }
 
 /** Outcomes of occurrences that a claim did not start, and whether the result before them was a failure. */
@@ -121,41 +125,39 @@ export async function claimOccurrence(
   candidate: Candidate,
 ): Promise<OccurrenceClaimResult> {
   if (candidate.end !== undefined) return await handOver(context, entry, candidate.end);
-  const { ports, registration, cache } = context;
+  const { ports, cache } = context;
   const verdict = context.conditions.judge(entry, candidate, ports.clock.getWallTime());
   if (verdict.kind === "wait") return { kind: "missed", until: verdict.until };
   const claim = prepareClaim(context, entry, candidate, verdict.kind === "skip" ? verdict.why : undefined);
   if (claim === undefined) return { kind: "missed" };
   const missed = await checkEarlierStarts(context, entry, candidate);
   if (missed !== undefined) return missed;
-  const { id, host, start } = claim;
-  const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id, host);
-  const txn = buildClaimTxn(context, claim, outcomes);
-  const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
-  const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
+  const { id, host } = claim.about;
+  const outcomes = claim.start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id, host);
+  const answer = await commitInSession(context, buildClaimTxn(context, claim, outcomes));
   if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id, host), claim.due, answer.revision));
-  const getTiming = () => cache.getTiming(entry) ?? createTimingWithoutCalendars(entry);
-  const result = parseClaimAnswer(
-    { ...claim, getTiming },
-    answer,
-    outcomes !== undefined && isFailing(outcomes.value),
-  );
+  const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
   if (result.kind === "claimed")
     cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
   return result;
 }
 
+/** Commits a transaction. Retries while the session lives. */
+function commitInSession({ ports, registration }: ClaimContext, txn: Txn): Promise<TxnResponse> {
+  const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
+  return retryUnavailable(ports, Infinity, call, registration.session.signal);
+}
+
 /** Gives an end to further schedules that follow. */
 async function handOver(
-  { ports, registration, cache }: ClaimContext,
+  context: ClaimContext,
   { id, due, dueMod }: CachedSchedule,
   end: HandedEnd,
 ): Promise<OccurrenceClaimResult> {
   if (due === undefined) return { kind: "missed" };
-  const { signal } = registration.session;
-  const step = await prepareHandOver(ports, { id, due, dueMod }, end, signal);
-  const call = (within: AbortSignal) => ports.store.commitTxn(step.txn, within);
-  const { succeeded, revision } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  const { ports, registration, cache } = context;
+  const step = await prepareHandOver(ports, { id, due, dueMod }, end, registration.session.signal);
+  const { succeeded, revision } = await commitInSession(context, step.txn);
   if (!succeeded) return { kind: "missed" };
   cache.applyPut(buildKeyValue(ports.keys.due(id), step.due, revision));
   return { kind: "skipped", outcomes: [], wasFailing: false, isDead: false };
@@ -168,10 +170,11 @@ async function handOver(
  * @returns undefined if there is none
  */
 async function checkEarlierStarts(
-  { ports, registration, vanished }: ClaimContext,
+  context: ClaimContext,
   { id, host, definition, due, running }: CachedSchedule,
   { open }: Candidate,
 ): Promise<MissedClaim | undefined> {
+  const { keys } = context.ports;
   const started = canOverlap(definition) ? (open === undefined ? [] : [open]) : (due?.open ?? []);
   const known = new Set([...running.values()].map((one) => one.running?.run));
   const missing = started.flatMap(({ session }) =>
@@ -180,14 +183,12 @@ async function checkEarlierStarts(
       : [{ key: session.run, vanished: { ttl: session.ttl, term: parseRevision(session.term) } }],
   );
   if (missing.length === 0) return undefined;
-  const ranges = [{ key: ports.keys.running(id) }, ports.keys.getOccurrenceRange(id, host)];
-  const txn: Txn = { compare: [], success: ranges.map((range) => ({ op: "range", ...range })), failure: [] };
-  const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
-  const { signal } = registration.session;
-  const { raftTerm, results } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  const ranges = [{ key: keys.running(id) }, keys.getOccurrenceRange(id, host)];
+  const success = ranges.map((range): Op => ({ op: "range", ...range }));
+  const { raftTerm, results } = await commitInSession(context, { compare: [], success, failure: [] });
   const present = new Set(results.flatMap(listRuns));
   if (missing.some(({ key }) => present.has(key))) return { kind: "missed" };
-  const ends = [...vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
+  const ends = [...context.vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : { kind: "missed", until: Math.max(...ends) };
 }
 
@@ -199,17 +200,16 @@ function listRuns(result: OpResult): string[] {
 
 /** A decided claim. */
 interface PreparedClaim {
-  id: string;
-  host: string | undefined;
-  definition: Definition;
+  /** What the occurrence has however it starts. `mayExist`: an earlier start may have saved a checkpoint. */
+  about: Pick<
+    ClaimedOccurrence,
+    "id" | "host" | "name" | "definition" | "checkpoint" | "getTiming" | "chooseResultSession"
+  >;
   start: OccurrenceStart;
   /** The state to write. */
   due: string;
   /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
   running: { key: string; record: RunningRecord; value: string } | undefined;
-  checkpointKey: string;
-  /** Whether an earlier start may have saved a checkpoint. */
-  mayHaveCheckpoint: boolean;
   /** Guards on everything that the decision depends on. */
   guards: Compare[];
 }
@@ -224,11 +224,12 @@ function prepareClaim(
   const { cache, ports } = context;
   const { keys } = ports;
   const now = ports.clock.getWallTime();
-  const { id, host, definition, definitionMod, due, dueMod } = entry;
+  const { id, host, name, definition, definitionMod, due, dueMod } = entry;
   // What was started or triggered before needs no calendar.
   const { open } = candidate;
   const isFree = open !== undefined && !needsCalendars(open);
-  const timing = cache.getTiming(entry) ?? (isFree ? createTimingWithoutCalendars(entry) : undefined);
+  const getTiming = () => cache.getTiming(entry) ?? createTimingWithoutCalendars(entry);
+  const timing = isFree ? getTiming() : cache.getTiming(entry);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
   const decided = noteGivenUp(
     id,
@@ -250,19 +251,16 @@ function prepareClaim(
     ...cache.guardRules(...rules),
   ];
   const running = record && { key, record, value: formatRunning(record) };
-  const checkpointKey = keys.checkpoint(id, host, record?.scheduled ?? 0);
-  const mayHaveCheckpoint = record !== undefined && candidate.open !== undefined;
-  return {
-    id,
-    host,
-    definition,
-    start,
-    due: formatDue(start.due),
-    running,
-    checkpointKey,
-    mayHaveCheckpoint,
-    guards,
+  const checkpoint = {
+    key: keys.checkpoint(id, host, record?.scheduled ?? 0),
+    last: undefined,
+    mayExist: record !== undefined && open !== undefined,
   };
+  const { keepResult } = definition;
+  const chooseResultSession = async () =>
+    keepResult ? await context.registration.expiry.choose(keepResult).id : undefined;
+  const about = { id, host, name, definition, checkpoint, getTiming, chooseResultSession };
+  return { about, start, due: formatDue(start.due), running, guards };
 }
 
 function createTimingWithoutCalendars({ name, definition }: CachedSchedule): Timing {
@@ -343,7 +341,8 @@ function buildClaimTxn(
   claim: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
 ): Txn {
-  const { id, host, definition, start, due, running, guards } = claim;
+  const { about, start, due, running, guards } = claim;
+  const { id, host, definition, checkpoint } = about;
   const session = registration.session.id;
   const outcomes = keys.outcomes(id, host);
   const success: Op[] = [{ op: "put", key: keys.due(id, host), value: due }];
@@ -354,7 +353,7 @@ function buildClaimTxn(
     success.push({ op: "put", key: outcomes, value });
   }
   const read: Op[] = [{ op: "range", key: outcomes }];
-  if (claim.mayHaveCheckpoint) read.unshift({ op: "range", key: claim.checkpointKey });
+  if (checkpoint.mayExist) read.unshift({ op: "range", key: checkpoint.key });
   return {
     compare: [...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
     success: [...success, ...read],
@@ -367,35 +366,28 @@ function buildClaimTxn(
  * contains its own running key.
  */
 function parseClaimAnswer(
-  claim: PreparedClaim & Pick<ClaimedOccurrence, "getTiming">,
+  { about, start, running }: PreparedClaim,
   answer: TxnResponse,
   wasFailing: boolean,
 ): OccurrenceClaimResult {
-  const { id, host, definition, start, running, checkpointKey, mayHaveCheckpoint, getTiming } = claim;
   const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
   const isOwn = running !== undefined && found?.value === running.value;
   if (!answer.succeeded && !isOwn) return { kind: "missed" };
   if (running === undefined || start.occurrence === undefined)
     return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
   const token = found?.createRevision ?? answer.revision;
-  const kept = mayHaveCheckpoint ? findFirstKey(answer.results.at(-2)) : undefined;
+  const { key, mayExist } = about.checkpoint;
+  const kept = mayExist ? findFirstKey(answer.results.at(-2)) : undefined;
   const last = kept && parseCheckpoint(kept.value, start.occurrence.backfill);
   const claimed = {
-    id,
-    host,
-    definition,
+    ...about,
     open: start.occurrence,
     running: running.record,
     key: running.key,
     token,
     due: { value: start.due, mod: token },
     outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
-    checkpoint: {
-      key: checkpointKey,
-      last,
-      mayExist: last !== undefined,
-    },
-    getTiming,
+    checkpoint: { key, last, mayExist: last !== undefined },
   };
   return { kind: "claimed", claimed, outcomes: start.outcomes, wasFailing };
 }

@@ -38,11 +38,7 @@ export class ConditionGate {
   }
 
   /** Returns why the conditions of a schedule do not hold on this host; undefined if they hold. Never throws. */
-  findUnmet({
-    id,
-    name,
-    definition,
-  }: Pick<CachedSchedule, "id" | "name" | "definition">): string | undefined {
+  findUnmet({ id, name, definition }: CachedSchedule): string | undefined {
     if (definition?.if === undefined) return undefined;
     const why = this.#check(definition.if);
     if (why === undefined) this.#unmet.delete(name);
@@ -70,6 +66,6 @@ export class ConditionGate {
 
 /** Returns when it is too late to start a candidate, wall clock, ms. */
 function computeSkipTime(definition: Definition, { open, isBackfilled, runAt }: Candidate): number {
-  if (open !== undefined || isBackfilled) return Number.POSITIVE_INFINITY;
-  return runAt + (getDeadline(definition) ?? Number.POSITIVE_INFINITY) + 1;
+  if (open !== undefined || isBackfilled) return Infinity;
+  return runAt + (getDeadline(definition) ?? Infinity) + 1;
 }

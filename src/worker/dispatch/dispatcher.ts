@@ -2,7 +2,6 @@ import type { MacroLookup } from "../../fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { findSerialQueue } from "../../schedule/serial-queue.ts";
 import { isNewBoot } from "../../schedule/state/boot.ts";
-import { buildStateName } from "../../schedule/state/due.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import {
@@ -12,12 +11,12 @@ import {
   findClaimCandidate,
 } from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
-import { LoadMeter } from "../claims/load-meter.ts";
+import { createLoadMeter } from "../claims/load-meter.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
-import { RateLimitedLog } from "../rate-limited-log.ts";
-import { StrayClaims } from "../tasks/stray-claims.ts";
+import { createRateLimitedLog } from "../rate-limited-log.ts";
+import { createStrayRelease } from "../tasks/stray-claims.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
@@ -25,55 +24,20 @@ import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
 import { SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
 
-/** Logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
-class CalendarFaults {
-  readonly #log: RateLimitedLog;
-  readonly #reported = new Map<string, string>();
-
-  constructor({ log, clock }: Pick<SchedulePorts, "log" | "clock">) {
-    this.#log = new RateLimitedLog(log, clock);
-  }
-
-  report({ id, name, calendarFault }: Pick<CachedSchedule, "id" | "name" | "calendarFault">): void {
-    if (this.#reported.get(name) === calendarFault) return;
-    if (calendarFault === undefined) return void this.#reported.delete(name);
-    this.#reported.set(name, calendarFault);
-    this.#log.warn("a schedule does not fire", { schedule: id, why: calendarFault });
-  }
-}
-
-type LookupOptions = Readonly<{ handlers: HandlerRegistry; listener: WorkerListener }>;
-
-/** Finds handlers, and reports each type without a handler once. */
-class HandlerLookup {
-  /** The handlers are read on every lookup: they change when the worker reloads its file. */
-  readonly #options: LookupOptions;
-  readonly #log: SchedulePorts["log"];
-  readonly #unknown = new Set<string>();
-
-  constructor(options: LookupOptions, { log }: SchedulePorts) {
-    this.#options = options;
-    this.#log = log;
-  }
-
-  /** Call this when the handlers change: missing types are reported again. */
-  forget(): void {
-    this.#unknown.clear();
-  }
-
-  findHandler({ id, definition }: CachedSchedule): Handler | undefined {
-    if (definition === undefined) return undefined;
-    const handler = this.#options.handlers.find(id, definition);
-    const type = getScheduleType(id, definition);
-    if (handler !== undefined || this.#unknown.has(type)) return handler;
-    this.#unknown.add(type);
-    this.#options.listener({ kind: "unknown", id, type });
-    this.#log.info("no handler for the type of a schedule", { type, schedule: id });
-    return undefined;
-  }
+/** Creates what logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
+function createFaultReporter({ log, clock }: SchedulePorts): (entry: CachedSchedule) => void {
+  const warn = createRateLimitedLog(log, clock);
+  const reported = new Map<string, string>();
+  return ({ id, name, calendarFault: why }) => {
+    if (reported.get(name) === why) return;
+    if (why === undefined) return void reported.delete(name);
+    reported.set(name, why);
+    warn("a schedule does not fire", { schedule: id, why });
+  };
 }
 
 export interface DispatchOptions {
+  /** They change when the worker reloads its file. */
   handlers: HandlerRegistry;
   /** Maximum number of concurrent tasks. */
   concurrency: number;
@@ -109,17 +73,18 @@ export class Dispatcher {
   /** See `CachedSchedule.delayFactor`. One for all that is in serial queues: a random one for each would change its order. */
   readonly #queueDelayFactor: number;
   readonly #eligibility: WorkerEligibility;
-  readonly #loadMeter: LoadMeter;
+  readonly #measureLoad: (taken: number) => number;
   readonly #pendingClaims: PendingClaims;
-  readonly #strayClaims: StrayClaims;
-  readonly #handlerLookup: HandlerLookup;
-  readonly #calendarFaults: CalendarFaults;
+  readonly #releaseStray: (entry: CachedSchedule) => void;
+  /** Types without a handler that were reported. */
+  readonly #unknownTypes = new Set<string>();
+  readonly #reportFault: (entry: CachedSchedule) => void;
   readonly #done = Promise.withResolvers<void>();
   readonly #sleep: InterruptibleSleep;
   #state: "reading" | "listening" | "open" | "closed" = "reading";
   readonly #canFire: () => boolean;
   #drain: string | undefined;
-  #latest = Number.NEGATIVE_INFINITY;
+  #latest = -Infinity;
   /** When the watch has last shown a claim of a worker, wall clock, ms. */
   readonly #lastClaims = new Map<string, number>();
   #stopReason: (() => TaskLost) | undefined;
@@ -129,18 +94,17 @@ export class Dispatcher {
     this.#context = context;
     this.#options = options;
     this.#canFire = canFire;
-    this.#sleep = new InterruptibleSleep(context.ports.clock);
-    this.#queueDelayFactor = context.ports.random.generateFraction();
-    this.#eligibility = new WorkerEligibility(context.cache, context.host);
-    this.#loadMeter = new LoadMeter(options.measure, context.ports.clock);
-    this.#handlerLookup = new HandlerLookup(options, context.ports);
-    this.#calendarFaults = new CalendarFaults(context.ports);
+    const { ports, cache, registration, host } = context;
+    this.#sleep = new InterruptibleSleep(ports.clock);
+    this.#queueDelayFactor = ports.random.generateFraction();
+    this.#eligibility = new WorkerEligibility(cache, host, registration.id);
+    this.#measureLoad = createLoadMeter(options.measure, ports.clock);
+    this.#reportFault = createFaultReporter(ports);
     this.#taskPool = new TaskPool(context, options.listener, (name) => {
       this.#updateQueue(name);
       this.#handlePoolChange();
     });
-    const { ports, cache, registration } = context;
-    this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
+    this.#releaseStray = createStrayRelease(ports, cache, registration.id, (run) => this.#taskPool.has(run));
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
       this.#start(...claimed),
     );
@@ -200,7 +164,7 @@ export class Dispatcher {
   /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
   handleRulesChange(): void {
     this.#eligibility.forget();
-    this.#handlerLookup.forget();
+    this.#unknownTypes.clear();
     if (this.#state !== "reading") this.#planAll();
   }
 
@@ -244,6 +208,11 @@ export class Dispatcher {
     }
   }
 
+  /** @param name  of the state */
+  #getEntry(name: string): CachedSchedule | undefined {
+    return this.#context.cache.entries.get(name);
+  }
+
   #getWallTime(): number {
     return this.#context.ports.clock.getWallTime();
   }
@@ -278,9 +247,9 @@ export class Dispatcher {
     if (this.#canTake()) this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
-      const name = this.#ready.take(Number.POSITIVE_INFINITY);
+      const name = this.#ready.take(Infinity);
       if (name === undefined) return;
-      const entry = this.#context.cache.entries.get(name);
+      const entry = this.#getEntry(name);
       if (entry !== undefined && !this.#pendingClaims.has(name)) this.#consider(entry, now);
     }
   }
@@ -290,18 +259,17 @@ export class Dispatcher {
    * little time.
    */
   #continueQueues(now: number): void {
-    const { cache, registration } = this.#context;
     for (const name of this.#serialQueues.takeNext((one) => this.#isDue(one, now))) {
-      const entry = cache.entries.get(name);
+      const entry = this.#getEntry(name);
       if (entry === undefined) continue;
-      const rank = this.#eligibility.listWorkersBefore(registration.id, entry, now).length;
+      const rank = this.#eligibility.listWorkersBefore(entry, now).length;
       this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
     }
   }
 
   /** Returns whether this worker can run a state now. If it was changed since it was due, it is considered at its time. */
   #isDue(name: string, now: number): boolean {
-    const entry = this.#context.cache.entries.get(name);
+    const entry = this.#getEntry(name);
     const at = entry && this.#findHandler(entry) && this.#findTime(entry, now);
     if (at !== undefined && at > now) this.#setTimer(name, at);
     return at !== undefined && at <= now;
@@ -309,7 +277,7 @@ export class Dispatcher {
 
   #collectReady(now: number): void {
     for (let name = this.#timers.take(now); name !== undefined; name = this.#timers.take(now)) {
-      const entry = this.#context.cache.entries.get(name);
+      const entry = this.#getEntry(name);
       if (entry !== undefined) this.#ready.set(name, this.#computeOrder(entry, now));
     }
   }
@@ -338,10 +306,10 @@ export class Dispatcher {
   /** Sets the timer of a schedule, independent of which worker claims it. */
   #plan(entry: CachedSchedule): void {
     const { name, definition } = entry;
-    this.#calendarFaults.report(entry);
+    this.#reportFault(entry);
     this.#updateQueue(name);
     if (this.#pendingClaims.has(name)) return;
-    this.#strayClaims.release(entry);
+    this.#releaseStray(entry);
     if (entry.host !== undefined && definition !== undefined && !this.#eligibility.isFor(definition)) {
       this.#setTimer(name, undefined);
       return this.#stayOut(entry);
@@ -392,12 +360,24 @@ export class Dispatcher {
   #findHandler(entry: CachedSchedule): Handler | undefined {
     const { definition } = entry;
     const isHere = definition !== undefined && this.#eligibility.isFor(definition);
-    return isHere ? this.#handlerLookup.findHandler(entry) : undefined;
+    return isHere ? this.#lookUpHandler(entry) : undefined;
+  }
+
+  /** Finds the handler of a schedule, and reports each type without one once. */
+  #lookUpHandler({ id, definition }: CachedSchedule): Handler | undefined {
+    if (definition === undefined) return undefined;
+    const handler = this.#options.handlers.find(id, definition);
+    const type = getScheduleType(id, definition);
+    if (handler !== undefined || this.#unknownTypes.has(type)) return handler;
+    this.#unknownTypes.add(type);
+    this.#options.listener({ kind: "unknown", id, type });
+    this.#context.ports.log.info("no handler for the type of a schedule", { type, schedule: id });
+    return undefined;
   }
 
   /** Call this when a state may have begun to run, or may run no more. */
   #updateQueue(name: string): void {
-    const entry = this.#context.cache.entries.get(name);
+    const entry = this.#getEntry(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
       const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
       const isClaimed = this.#pendingClaims.has(name) || this.#pendingClaims.wasMissed(name);
@@ -407,21 +387,21 @@ export class Dispatcher {
 
   /** Returns when this worker may claim what is due, after the workers before it. */
   #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
-    const { registration, ports } = this.#context;
+    const { random } = this.#context.ports;
     if (findQueue(entry) !== undefined) entry.delayFactor = this.#queueDelayFactor;
-    const before = this.#eligibility.listWorkersBefore(registration.id, entry, now);
+    const before = this.#eligibility.listWorkersBefore(entry, now);
     const rank = before.length;
     const runAt = candidate?.runAt ?? entry.freeSince;
     if (
       startsTask(candidate) &&
       entry.definition?.place === "least-loaded" &&
-      this.#eligibility.hasRivals(registration.id, entry, now)
+      this.#eligibility.hasRivals(entry, now)
     ) {
-      const load = this.#loadMeter.compute(this.#taken / this.#options.concurrency);
-      return computePlacedClaimTime(entry, { rank, runAt, load }, ports.random);
+      const load = this.#measureLoad(this.#taken / this.#options.concurrency);
+      return computePlacedClaimTime(entry, { rank, runAt, load }, random);
     }
     const lastClaimBefore = this.#findLastClaim(before, now);
-    return computeClaimTime(entry, { rank, runAt, lastClaimBefore }, ports.random);
+    return computeClaimTime(entry, { rank, runAt, lastClaimBefore }, random);
   }
 
   /**
@@ -430,7 +410,7 @@ export class Dispatcher {
    */
   #stayOut(entry: CachedSchedule): void {
     if (entry.host === undefined) return;
-    entry.since = Number.POSITIVE_INFINITY;
+    entry.since = Infinity;
     const isOut = entry.definition !== undefined && !this.#eligibility.isFor(entry.definition);
     // The state says for which boots the schedule has run: what runs at boot must not run again in this one.
     if (isOut && entry.dueMod > 0n && entry.running.size === 0 && !runsAtBoot(entry.definition))
@@ -439,9 +419,8 @@ export class Dispatcher {
 
   /** Notes from when on a schedule runs on this host, if it could not before: it may be long until a slot is free for its first state. */
   #begin(entry: CachedSchedule): void {
-    const isOut =
-      entry.since === Number.POSITIVE_INFINITY && isSeedless(entry) && !runsAtBoot(entry.definition);
-    if (isOut && this.#handlerLookup.findHandler(entry) !== undefined) entry.since = this.#getWallTime();
+    const isOut = entry.since === Infinity && isSeedless(entry) && !runsAtBoot(entry.definition);
+    if (isOut && this.#lookUpHandler(entry) !== undefined) entry.since = this.#getWallTime();
   }
 
   async #forgetHost(entry: CachedSchedule): Promise<void> {
@@ -454,7 +433,7 @@ export class Dispatcher {
 
   /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
   #findLastClaim(workers: readonly string[], now: number): number {
-    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? Number.NEGATIVE_INFINITY));
+    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? -Infinity));
     return Math.min(last, now);
   }
 
@@ -464,8 +443,8 @@ export class Dispatcher {
     this.#updateQueue(name);
     const again = await attempt;
     this.#updateQueue(name);
-    const entry = this.#context.cache.entries.get(name) ?? one.entry; // it may have been removed, and added again
-    this.#strayClaims.release(entry);
+    const entry = this.#getEntry(name) ?? one.entry; // it may have been removed, and added again
+    this.#releaseStray(entry);
     const at = isSeedless(entry) ? again : this.#findTime(entry, this.#getWallTime());
     this.#setTimer(name, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();
@@ -473,7 +452,7 @@ export class Dispatcher {
 
   #start(claimed: ClaimedOccurrence, handler: Handler): void {
     this.#taskPool.start(claimed, handler);
-    const entry = this.#context.cache.entries.get(buildStateName(claimed.id, claimed.host));
+    const entry = this.#getEntry(claimed.name);
     if (entry !== undefined) this.#taskPool.updateSchedule(entry, this.#getWallTime()); // changes since the claim
     if (this.#stopReason !== undefined) this.#taskPool.abortAll(this.#stopReason);
   }
@@ -481,8 +460,7 @@ export class Dispatcher {
   #handlePoolChange(): void {
     const { concurrency, listener } = this.#options;
     listener({ kind: "load", running: this.#taskPool.size, concurrency });
-    if (this.#state === "closed" && this.#taskPool.size === 0 && this.#pendingClaims.size === 0)
-      this.#done.resolve();
+    if (this.#state === "closed" && this.#taken === 0) this.#done.resolve();
     this.wake();
   }
 }

@@ -84,17 +84,31 @@ export class PendingClaims {
    * Attempts a claim. Never rejects.
    * @returns the earliest time to check the schedule again, wall clock, ms; undefined if there is no limit
    */
-  async attempt(one: OccurrenceClaim): Promise<number | undefined> {
-    const { id, name } = one.entry;
+  attempt(one: OccurrenceClaim): Promise<number | undefined> {
+    return this.#pend(one.entry, () => this.#attemptClaim(one));
+  }
+
+  /** Calls something that is pending meanwhile. @returns what it returns; if etcd refuses it, when to try again */
+  async #pend(
+    { id, name }: CachedSchedule,
+    call: () => Promise<number | undefined>,
+  ): Promise<number | undefined> {
     this.#pending.add(name);
     try {
-      return await this.#attemptClaim(one);
+      return await call();
     } catch (error) {
-      this.#logFailure(id, error);
-      return this.#context.ports.clock.getWallTime() + AFTER_FAILURE;
+      const { ports, registration } = this.#context;
+      const level = isUnavailable(error) ? "warn" : "error";
+      if (!registration.session.signal.aborted)
+        ports.log[level]("a claim failed", { schedule: id, error: String(error) });
+      return this.#addToNow(AFTER_FAILURE);
     } finally {
       this.#pending.delete(name);
     }
+  }
+
+  #addToNow(ms: number): number {
+    return this.#context.ports.clock.getWallTime() + ms;
   }
 
   /**
@@ -104,7 +118,7 @@ export class PendingClaims {
   async forgetHost(entry: CachedSchedule): Promise<number | undefined> {
     const { id, host, name, definitionMod, dueMod } = entry;
     if (host === undefined || this.#pending.has(name)) return undefined;
-    const { ports, cache } = this.#context;
+    const { ports, cache, registration } = this.#context;
     const { keys } = ports;
     const due = keys.due(id, host);
     const txn: Txn = {
@@ -118,29 +132,22 @@ export class PendingClaims {
       success: [{ op: "delete", key: due }],
       failure: [],
     };
-    this.#pending.add(name);
-    try {
-      const answer = await commitWithRetries(ports, txn, this.#context.registration.session.signal);
-      return answer.succeeded ? undefined : ports.clock.getWallTime() + AFTER_MISS;
-    } catch (error) {
-      this.#logFailure(id, error);
-      return ports.clock.getWallTime() + AFTER_FAILURE;
-    } finally {
-      this.#pending.delete(name);
-    }
+    return await this.#pend(entry, async () => {
+      const { succeeded } = await commitWithRetries(ports, txn, registration.session.signal);
+      return succeeded ? undefined : this.#addToNow(AFTER_MISS);
+    });
   }
 
   async #attemptClaim({ entry, handler, candidate }: OccurrenceClaim): Promise<number | undefined> {
     if (candidate === undefined) {
       const isWritten = await writeInitialState(this.#context, entry);
-      return isWritten ? undefined : this.#context.ports.clock.getWallTime() + AFTER_MISS;
+      return isWritten ? undefined : this.#addToNow(AFTER_MISS);
     }
     const result = await claimOccurrence(this.#context, entry, candidate);
-    if (result.kind === "missed" && result.until !== undefined) return result.until;
     if (result.kind === "missed") {
-      const again = this.#context.ports.clock.getWallTime() + AFTER_MISS;
-      this.#missed.set(entry.name, again);
-      return again;
+      const again = this.#addToNow(AFTER_MISS);
+      if (result.until === undefined) this.#missed.set(entry.name, again);
+      return result.until ?? again;
     }
     this.#reportOutcomes(entry, result);
     if (result.kind === "claimed") this.#start(result.claimed, handler);
@@ -159,12 +166,6 @@ export class PendingClaims {
       else
         this.#listener({ kind: "ended", ...about, outcome, isDead: outcome.result === "lost", wasFailing });
     }
-  }
-
-  #logFailure(schedule: string, error: unknown): void {
-    if (this.#context.registration.session.signal.aborted) return;
-    const level = isUnavailable(error) ? "warn" : "error";
-    this.#context.ports.log[level]("a claim failed", { schedule, error: String(error) });
   }
 }
 
@@ -215,7 +216,7 @@ function computeBootDue(
   now: number,
   boot: Boot | undefined,
 ): DueState {
-  const isLate = due === undefined && since === Number.POSITIVE_INFINITY;
+  const isLate = due === undefined && since === Infinity;
   const boots = due?.boots ?? (isLate ? undefined : base?.boots) ?? { since: now, ids: [] };
   const state = { ...(due ?? { runAt: 0, open: [] }), boots };
   return boot === undefined ? state : addBoot(state, boot, computeLag(name, definition), definition.end);

@@ -58,8 +58,8 @@ export class SerialQueues {
     const names: string[] = [];
     for (const [queue, { running, waiting }] of this.#queues) {
       if (running.size > 0) continue;
-      let name = waiting.take(Number.POSITIVE_INFINITY);
-      while (name !== undefined && !isDue(name)) name = waiting.take(Number.POSITIVE_INFINITY);
+      let name = waiting.take(Infinity);
+      while (name !== undefined && !isDue(name)) name = waiting.take(Infinity);
       if (name === undefined) this.#queues.delete(queue);
       else names.push(name);
     }

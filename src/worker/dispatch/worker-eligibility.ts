@@ -14,13 +14,16 @@ import type { ScheduleCache } from "../cache/schedule-cache.ts";
 export class WorkerEligibility {
   readonly #cache: ScheduleCache;
   readonly #host: string;
+  readonly #worker: string;
   readonly #peers = new Map<string, readonly string[]>();
   readonly #members = new Map<string, boolean>();
   readonly #groups = new Map<string, readonly string[]>();
 
-  constructor(cache: ScheduleCache, host: string) {
+  /** @param worker  id of this worker */
+  constructor(cache: ScheduleCache, host: string, worker: string) {
     this.#cache = cache;
     this.#host = host;
+    this.#worker = worker;
   }
 
   /** Clears the cached results. Call it when workers, groups or drains change. */
@@ -62,25 +65,20 @@ export class WorkerEligibility {
   }
 
   /**
-   * Lists the workers that can run a schedule and come before `worker` for it. Those of a serial queue have one order: else several
+   * Lists the workers that can run a schedule and come before this one for it. Those of a serial queue have one order: else several
    * workers would claim what can only run one after the other.
    */
-  listWorkersBefore(
-    worker: string,
-    { id, host, definition }: CachedSchedule,
-    wall: number,
-  ): readonly string[] {
+  listWorkersBefore({ id, host, definition }: CachedSchedule, wall: number): readonly string[] {
     if (definition === undefined) return [];
     const capable = this.#findCapableWorkers(id, definition, wall);
     const isThere = (one: string) => host === undefined || this.#cache.workers.get(one)?.host === host;
-    return listWorkersBefore(worker, capable, findSerialQueue(definition) ?? id).filter(isThere);
+    return listWorkersBefore(this.#worker, capable, findSerialQueue(definition) ?? id).filter(isThere);
   }
 
   /** Returns whether other workers can run a schedule. */
-  hasRivals(worker: string, { id, definition }: CachedSchedule, wall: number): boolean {
-    return (
-      definition !== undefined && this.#findCapableWorkers(id, definition, wall).some((one) => one !== worker)
-    );
+  hasRivals({ id, definition }: CachedSchedule, wall: number): boolean {
+    const capable = definition === undefined ? [] : this.#findCapableWorkers(id, definition, wall);
+    return capable.some((one) => one !== this.#worker);
   }
 
   /**

@@ -31,87 +31,71 @@ interface PrunerContext {
 }
 
 /**
- * Deletes audit records and histories that have expired. One worker does it in each period, another one in the next, so that
- * workers that cannot do it, for their version or their role, do not keep the others from it. If two do it at once, each
- * deletes what the other has not.
+ * Deletes audit records and histories that have expired, until the signal is aborted. One worker does it in each period, another one
+ * in the next, so that workers that cannot do it, for their version or their role, do not keep the others from it. If two do it at
+ * once, each deletes what the other has not.
+ * @throws the signal's reason
  */
-export class RecordPruner {
-  readonly #ports: SchedulePorts;
-  readonly #context: PrunerContext;
-  readonly #every: number;
+export async function pruneRecords(
+  ports: SchedulePorts,
+  context: PrunerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random } = ports;
+  const { every = EVERY } = context;
   /** What the role of this worker does not allow to delete. */
-  readonly #refused = new Set<ExpiringKind>();
-
-  constructor(ports: SchedulePorts, context: PrunerContext) {
-    this.#ports = ports;
-    this.#context = context;
-    this.#every = context.every ?? EVERY;
-  }
-
-  /** Makes passes until the signal is aborted. @throws the signal's reason */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#ports;
-    for (let wait = this.#every * random.generateFraction(); ; ) {
-      await clock.sleep(wait, signal);
-      const isDone = !this.#isOnDuty() || (await this.#prune(signal));
-      wait = isDone ? this.#every : Math.min(SOON, this.#every);
-    }
-  }
-
-  /** Returns whether it is this worker's turn. */
-  #isOnDuty(): boolean {
-    const { id, workers } = this.#context;
-    const period = Math.floor(this.#ports.clock.getWallTime() / this.#every);
-    const present = [...workers].filter(([, record]) => record && !record.isJoining && !record.isLeaving);
-    return (
-      listWorkersBefore(
-        id,
-        present.map(([worker]) => worker),
-        `retention ${period}`,
-      ).length === 0
-    );
-  }
-
-  /** @returns false if something is left for the next pass, which should be soon */
-  async #prune(signal: AbortSignal): Promise<boolean> {
-    if (!(await this.#canJudgeAges(signal))) return true;
+  const refused = new Set<ExpiringKind>();
+  for (let wait = every * random.generateFraction(); ; ) {
+    await clock.sleep(wait, signal);
     let isDone = true;
-    for (const kind of EXPIRING_KINDS) {
-      if (!this.#refused.has(kind)) isDone = (await this.#pruneKind(kind, signal)) && isDone;
-    }
-    return isDone;
+    const isOnDuty = isOnDutyIn(context, Math.floor(clock.getWallTime() / every));
+    if (isOnDuty && (await canJudgeAges(context, signal)))
+      for (const kind of EXPIRING_KINDS)
+        if (!refused.has(kind)) isDone = (await pruneKind(ports, context, kind, refused, signal)) && isDone;
+    wait = isDone ? every : Math.min(SOON, every);
   }
+}
 
-  async #canJudgeAges(signal: AbortSignal): Promise<boolean> {
-    const { isClockRight, readMemberClocks = async () => [] } = this.#context;
-    const offsets = await readMemberClocks(signal).catch(() => []);
+/** Returns whether it is this worker's turn. */
+function isOnDutyIn({ id, workers }: PrunerContext, period: number): boolean {
+  const present = [...workers].filter(([, record]) => record && !record.isJoining && !record.isLeaving);
+  const ids = present.map(([worker]) => worker);
+  return listWorkersBefore(id, ids, `retention ${period}`).length === 0;
+}
+
+async function canJudgeAges(
+  { isClockRight, readMemberClocks = async () => [] }: PrunerContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const offsets = await readMemberClocks(signal).catch(() => []);
+  signal.throwIfAborted();
+  const apart = offsets.filter((offset) => computeClockDistance(offset) > CLOCK_LIMIT);
+  return isClockRight() && apart.length * 2 <= offsets.length;
+}
+
+/** @returns false if something is left for the next pass, which should be soon */
+async function pruneKind(
+  ports: SchedulePorts,
+  { limits }: PrunerContext,
+  kind: ExpiringKind,
+  refused: Set<ExpiringKind>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { log } = ports;
+  try {
+    const expired = await readExpired(ports, kind, limits, signal);
+    const deleted = await deleteExpired(ports, expired.list(), signal);
+    if (deleted > 0) log.info("expired records deleted", { kind, records: deleted });
+    return !expired.isCut;
+  } catch (error) {
     signal.throwIfAborted();
-    const apart = offsets.filter((offset) => computeClockDistance(offset) > CLOCK_LIMIT);
-    return isClockRight() && apart.length * 2 <= offsets.length;
-  }
-
-  async #pruneKind(kind: ExpiringKind, signal: AbortSignal): Promise<boolean> {
-    const { log } = this.#ports;
-    try {
-      const expired = await readExpired(this.#ports, kind, this.#context.limits, signal);
-      const deleted = await deleteExpired(this.#ports, expired.list(), signal);
-      if (deleted > 0) log.info("expired records deleted", { kind, records: deleted });
-      return !expired.isCut;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof StoreError)) throw error;
-      this.#reportFailure(kind, error);
-      return error.kind !== "compacted";
-    }
-  }
-
-  #reportFailure(kind: ExpiringKind, error: StoreError): void {
-    const { log } = this.#ports;
-    if (error.kind !== "permission")
-      return log.warn("expired records stay until the next pass", { kind, error: error.message });
-    this.#refused.add(kind);
-    log.info("this worker's role does not allow to delete expired records; see: signalbox prune --expired", {
-      kind,
-    });
+    if (!(error instanceof StoreError)) throw error;
+    if (error.kind === "permission") {
+      refused.add(kind);
+      const what =
+        "this worker's role does not allow to delete expired records; see: signalbox prune --expired";
+      log.info(what, { kind });
+    } else log.warn("expired records stay until the next pass", { kind, error: error.message });
+    return error.kind !== "compacted";
   }
 }

@@ -18,7 +18,7 @@ import {
 } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { RecordPruner } from "./record-pruner.ts";
+import { pruneRecords } from "./record-pruner.ts";
 
 /** Options of a worker. Durations in ms. */
 export interface ScheduleWorkerOptions extends Omit<WorkerSessionOptions, "listener"> {
@@ -99,8 +99,11 @@ export class ScheduleWorker {
   }
 
   async #runSession(signal: AbortSignal): Promise<void> {
-    await this.#options.checkEtcd?.(signal);
-    const session = await WorkerSession.start(this.#ports, this.#options, signal);
+    const [ports, options] = [this.#ports, this.#options];
+    await options.checkEtcd?.(signal);
+    const buildRecord = () => ({ ...buildWorkerRecord(ports, options), isJoining: true as const });
+    const registration = await WorkerRegistration.join(ports, options.ttl, buildRecord, signal);
+    const session = new WorkerSession(ports, options, registration, signal);
     this.#session = session;
     if (this.#isDraining) session.drain();
     await session.end;
@@ -148,25 +151,7 @@ class WorkerSession {
   /** Why no session of this program may claim any more. */
   #refusal: Error | undefined;
 
-  /**
-   * Joins and starts working.
-   * @throws StoreError; the signal's reason
-   */
-  static async start(
-    ports: SchedulePorts,
-    options: WorkerSessionOptions,
-    signal: AbortSignal,
-  ): Promise<WorkerSession> {
-    const buildRecord = () => buildWorkerRecord(ports, options, ports.clock.getWallTime());
-    return new WorkerSession(
-      ports,
-      options,
-      await WorkerRegistration.join(ports, options.ttl, buildRecord, signal),
-      signal,
-    );
-  }
-
-  private constructor(
+  constructor(
     ports: SchedulePorts,
     options: WorkerSessionOptions,
     registration: WorkerRegistration,
@@ -313,7 +298,7 @@ class WorkerSession {
       every,
       limits,
     };
-    await new RecordPruner(this.#ports, context).run(signal);
+    await pruneRecords(this.#ports, context, signal);
   }
 
   /** Aborts the tasks when the horizon is near. Handlers need time to end before the session can have expired. */

@@ -130,18 +130,17 @@ function findNameFault(names: readonly string[]): string | undefined {
 }
 
 function isHeaderName(name: string): boolean {
-  try {
-    validateHeaderName(name);
-    return true;
-  } catch {
-    return false;
-  }
+  return isPassed(() => validateHeaderName(name));
 }
 
 /** Returns whether a text can be the value of a header. */
 export function isHeaderValue(text: string): boolean {
+  return isPassed(() => validateHeaderValue("x", text));
+}
+
+function isPassed(check: () => void): boolean {
   try {
-    validateHeaderValue("x", text);
+    check();
     return true;
   } catch {
     return false;

@@ -4,111 +4,79 @@ import { waitAtMost } from "../../base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { formatMark, RecordedOutput } from "./recorded-output.ts";
-import { TaskFiles } from "./task-files.ts";
+import { createRecordedOutput, formatMark, type RecordedOutput } from "./recorded-output.ts";
+import { openTaskFiles } from "./task-files.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
-/** Why a command was ended early. */
-type TerminationCause = "task" | "timeout" | "horizon";
+/** Why a handler has ended a task early. */
+export type TaskEnding = "task" | "timeout" | "horizon";
 
 /** The result of a command after all its processes are gone. */
 interface GuardedRunResult {
   exit: CommandExit;
-  ending: TerminationCause | undefined;
+  ending: TaskEnding | undefined;
 }
 
-/** Runs a command under the guardian for one task. Its deadlines follow the deadlines of the task when they move. */
-class GuardedRun {
-  readonly #ports: HandlerPorts;
-  readonly #task: ScheduledTask;
-  readonly #over = new AbortController();
-  #ending: TerminationCause | undefined;
-
-  constructor(ports: HandlerPorts, task: ScheduledTask) {
-    this.#ports = ports;
-    this.#task = task;
+/**
+ * Runs a command under the guardian for one task, and waits until all its processes are gone. Its deadlines follow those of the
+ * task when they move.
+ * @param timeout  ms until the command is terminated
+ * @throws SignalboxError when the command could not be started; the task's reason when the task ended before
+ */
+async function runGuarded(
+  ports: HandlerPorts,
+  task: ScheduledTask,
+  spec: CommandSpec,
+  env: Record<string, string>,
+  timeout: number | undefined,
+): Promise<GuardedRunResult> {
+  task.signal.throwIfAborted();
+  const command = await ports.commands.prepare(spec);
+  try {
+    return await runToEnd(ports, task, command, env, timeout);
+  } catch (error) {
+    await command.release();
+    throw error;
   }
+}
 
-  /**
-   * Runs the command and waits until all its processes are gone.
-   * @param timeout  ms until the command is terminated
-   * @throws SignalboxError when the command could not be started; the task's reason when the task ended before
-   */
-  async run(
-    spec: CommandSpec,
-    env: Record<string, string>,
-    timeout: number | undefined,
-  ): Promise<GuardedRunResult> {
-    const { commands } = this.#ports;
-    this.#task.signal.throwIfAborted();
-    const command = await commands.prepare(spec);
-    try {
-      return await this.#runToEnd(command, env, timeout);
-    } catch (error) {
-      await command.release();
-      throw error;
-    }
-  }
-
-  async #runToEnd(
-    command: GuardedCommand,
-    env: Record<string, string>,
-    timeout: number | undefined,
-  ): Promise<GuardedRunResult> {
-    const arm = () => command.arm({ termAt: this.#getTermTime(), killAt: this.#task.getHorizon() });
-    const disarm = this.#task.onExtended(arm);
-    try {
-      await this.#waitForHorizon();
-      arm();
-      await command.start(env);
-      this.#guard(command, timeout);
-      return await this.#waitForEnd(command);
-    } finally {
-      disarm();
-      this.#over.abort();
-    }
-  }
-
-  #getTermTime(): number {
-    return this.#task.getHorizon() - this.#ports.terminationTimeout;
-  }
-
-  /**
-   * Waits until the command has time to run. A command that would be terminated at once is not started: either the next
-   * renewal extends the time, or the task ends.
-   */
-  async #waitForHorizon(): Promise<void> {
-    const { clock } = this.#ports;
-    while (this.#getTermTime() <= clock.now()) await clock.sleep(100, this.#task.signal);
-    this.#task.signal.throwIfAborted();
-  }
-
-  #guard(command: GuardedCommand, timeout: number | undefined): void {
-    const { clock } = this.#ports;
-    const { signal } = this.#task;
-    const end = (ending: TerminationCause) => this.#terminate(command, ending);
-    if (timeout !== undefined) clock.sleep(timeout, this.#over.signal).then(() => end("timeout"), doNothing);
-    signal.addEventListener("abort", () => end("task"), { once: true, signal: this.#over.signal });
+async function runToEnd(
+  { clock, terminationTimeout }: HandlerPorts,
+  task: ScheduledTask,
+  command: GuardedCommand,
+  env: Record<string, string>,
+  timeout: number | undefined,
+): Promise<GuardedRunResult> {
+  const { signal } = task;
+  const over = new AbortController();
+  let ending: TaskEnding | undefined;
+  const getTermTime = () => task.getHorizon() - terminationTimeout;
+  const arm = () => command.arm({ termAt: getTermTime(), killAt: task.getHorizon() });
+  const terminate = () => command.terminate(Math.min(clock.now() + terminationTimeout, task.getHorizon()));
+  const end = (cause: TaskEnding) => {
+    if (ending !== undefined || over.signal.aborted) return;
+    ending = cause;
+    terminate();
+  };
+  const disarm = task.onExtended(arm);
+  try {
+    // A command that would be terminated at once is not started: either the next renewal extends the time, or the task ends.
+    while (getTermTime() <= clock.now()) await clock.sleep(100, signal);
+    signal.throwIfAborted();
+    arm();
+    await command.start(env);
+    if (timeout !== undefined) clock.sleep(timeout, over.signal).then(() => end("timeout"), doNothing);
+    signal.addEventListener("abort", () => end("task"), { once: true, signal: over.signal });
     if (signal.aborted) end("task");
-  }
-
-  #terminate(command: GuardedCommand, ending: TerminationCause): void {
-    if (this.#ending !== undefined || this.#over.signal.aborted) return;
-    this.#ending = ending;
-    command.terminate(this.#computeKillTime());
-  }
-
-  #computeKillTime(): number {
-    return Math.min(this.#ports.clock.now() + this.#ports.terminationTimeout, this.#task.getHorizon());
-  }
-
-  /** Also ends processes that the first process left behind: they must not continue while the next occurrence runs. */
-  async #waitForEnd(command: GuardedCommand): Promise<GuardedRunResult> {
     const exit = await command.exited;
-    this.#over.abort(); // later events must not change the reason
-    if (exit.leftovers && !exit.terminated) command.terminate(this.#computeKillTime());
+    over.abort(); // later events must not change the reason
+    // Processes that the first process left behind must not continue while the next occurrence runs.
+    if (exit.leftovers && !exit.terminated) terminate();
     await command.gone;
-    return { exit, ending: this.#ending ?? (exit.terminated ? "horizon" : undefined) };
+    return { exit, ending: ending ?? (exit.terminated ? "horizon" : undefined) };
+  } finally {
+    disarm();
+    over.abort();
   }
 }
 
@@ -159,12 +127,12 @@ export class CommandHandler implements Handler {
   /** Runs the task. Never rejects because of the command. */
   async runWithReport(task: ScheduledTask): Promise<CommandReport> {
     const mark = this.#options.hasWord && formatMark(task.run);
-    const output = new RecordedOutput(this.#ports, task, { mark });
+    const output = createRecordedOutput(this.#ports, task, { mark });
     const verdict = await this.#runGuarded(task, output).catch((error) =>
       this.#toUnstartedResult(task, error),
     );
     const tail = output.close();
-    return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.word };
+    return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.getWord() };
   }
 
   async #runGuarded(task: ScheduledTask, output: RecordedOutput): Promise<TaskResult> {
@@ -178,12 +146,11 @@ export class CommandHandler implements Handler {
     const given = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
     const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
-    const files = await TaskFiles.open(this.#ports, task);
+    const files = await openTaskFiles(this.#ports, task);
     const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
-    const run = new GuardedRun(this.#ports, task);
     let ended: GuardedRunResult;
     try {
-      ended = await run.run({ file, args, env, streams }, own, timeout);
+      ended = await runGuarded(this.#ports, task, { file, args, env, streams }, own, timeout);
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
     } finally {
@@ -201,10 +168,8 @@ export class CommandHandler implements Handler {
     timeout: number | undefined,
   ): TaskResult {
     const { code, signal } = exit;
-    if (ending === "task") return toLostResult(task.signal.reason);
-    if (ending === "horizon") return { result: "lost", reason: "the session could not be renewed in time" };
-    if (ending === "timeout")
-      return { result: "timeout", reason: `its timeout of ${formatDuration(timeout ?? 0)} has passed` };
+    if (ending !== undefined)
+      return toEndedResult(task, ending, `its timeout of ${formatDuration(timeout ?? 0)} has passed`);
     if (signal !== undefined)
       return { result: "failed", code: 128 + signal, reason: `it was ended by signal ${signal}` };
     if (code === EXIT.ok) return { result: "ok", code };
@@ -224,6 +189,13 @@ export class CommandHandler implements Handler {
     const reason = isRelative ? `${message}; the worker's working folder is ${process.cwd()}` : message;
     return { result: "failed", code: error.exitCode, reason };
   }
+}
+
+/** Returns the result of a task that its handler has ended early. */
+export function toEndedResult(task: ScheduledTask, ending: TaskEnding, timeoutReason: string): TaskResult {
+  if (ending === "timeout") return { result: ending, reason: timeoutReason };
+  if (ending === "horizon") return { result: "lost", reason: "the session could not be renewed in time" };
+  return toLostResult(task.signal.reason);
 }
 
 /** Returns the result of a task that was ended from outside. */

@@ -7,7 +7,7 @@ import { COMMAND_TYPE, createTypeMatcher } from "../../schedule/handler-types.ts
 import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts";
 import type { WorkerFile } from "../file/worker-file.ts";
 import type { HandlerSpec } from "../file/worker-schema.ts";
-import type { Handler, HandlerRegistry, ScheduledTask, TaskResult } from "../handler.ts";
+import type { Handler, HandlerRegistry, TaskResult } from "../handler.ts";
 import { CommandHandler, type CommandHandlerOptions, type CommandReport } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 import { HttpHandler } from "./http-handler.ts";
@@ -42,7 +42,7 @@ export function createFileHandlers(
 function createHandler(ports: HandlerPorts, spec: HandlerSpec, fallback: number | undefined): Handler {
   const { command, module, http, retryWait = fallback, ...options } = spec;
   if (http !== undefined) return new HttpHandler(ports, { http, timeout: options.timeout });
-  if (module !== undefined) return new ModuleHandler(ports, { ...options, module, retryWait });
+  if (module !== undefined) return createModuleHandler(ports, { ...options, module, retryWait });
   return new CommandHandler(ports, { ...options, command: command ?? [], retryWait });
 }
 
@@ -57,23 +57,17 @@ interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "command" | "
 const PLACES = ["task-host.mjs", "../../../dist/task-host.mjs"];
 
 /**
- * Runs tasks with a function of a JavaScript or TypeScript module, in a separate process, so that a module cannot
- * affect other tasks. A return completes the task, an exception fails it.
+ * Creates a handler that runs tasks with a function of a JavaScript or TypeScript module, in a separate process, so that a module
+ * cannot affect other tasks. A return completes the task, an exception fails it.
+ * @throws ConfigError when the host program is missing
  */
-export class ModuleHandler implements Handler {
-  readonly #command: CommandHandler;
-  readonly #retryWait: number | undefined;
-
-  /** @throws ConfigError when the host program is missing */
-  constructor(ports: HandlerPorts, { module, export: name, ...options }: ModuleHandlerOptions) {
-    const command = [process.execPath, locateHost(), module, ...(name === undefined ? [] : [name])];
-    this.#retryWait = options.retryWait;
-    this.#command = new CommandHandler(ports, { ...options, command, hasWord: true });
-  }
-
-  async run(task: ScheduledTask): Promise<TaskResult> {
-    return toTaskResult(await this.#command.runWithReport(task), this.#retryWait);
-  }
+export function createModuleHandler(
+  ports: HandlerPorts,
+  { module, export: name, ...options }: ModuleHandlerOptions,
+): Handler {
+  const command = [process.execPath, locateHost(), module, ...(name === undefined ? [] : [name])];
+  const handler = new CommandHandler(ports, { ...options, command, hasWord: true });
+  return { run: async (task) => toTaskResult(await handler.runWithReport(task), options.retryWait) };
 }
 
 /** Uses the result message of the host program, unless the process was ended from outside. */

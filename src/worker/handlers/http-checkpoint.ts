@@ -10,78 +10,76 @@ const NAME = "signalbox-checkpoint";
 /** Maximum length of the header in a request: some servers take only 8 KiB of header lines. */
 const LONGEST = 4 * 1024;
 
-interface HttpCheckpointOptions {
-  log: Log;
-  /** Whether the body of a request has the checkpoint: the header has only space for a short one. */
-  isInBody: boolean;
+/** The checkpoint of a task in its request, and the next one, which the response has in its header or in its JSON. */
+export interface HttpCheckpoint {
+  /** Builds the header of the request; none if there is no checkpoint, or if it is too long. */
+  buildHeader(): Record<string, string>;
+  /** Takes the header lines of the response. */
+  takeHeaders(answer: IncomingMessage): void;
+  /** Takes a part of the body. */
+  take(chunk: Buffer): void;
+  /** Saves the checkpoint, if the response has one. @returns why it is not kept */
+  save(): Promise<string | undefined>;
 }
 
-/** The checkpoint of a task in its request, and the next one, which the response has in its header or in its JSON. */
-export class HttpCheckpoint {
-  readonly #task: ScheduledTask;
-  readonly #options: HttpCheckpointOptions;
-  #headers: readonly string[] = [];
-  #body: Buffer[] | undefined;
-
-  constructor(task: ScheduledTask, options: HttpCheckpointOptions) {
-    this.#task = task;
-    this.#options = options;
-  }
-
-  /** Builds the header of the request; none if there is no checkpoint, or if it is too long. */
-  buildHeader(): Record<string, string> {
-    const { checkpoint, id: schedule, run } = this.#task;
-    if (checkpoint === undefined) return {};
-    const value = encodeText(checkpoint);
-    if (value.length <= LONGEST) return { [NAME]: value };
-    const why = this.#findExcess(checkpoint);
-    if (why !== undefined)
-      this.#options.log.warn("a request does not have its checkpoint", { schedule, run, why });
-    return {};
-  }
-
-  /** Takes the header lines of the response. */
-  takeHeaders({ headers, headersDistinct }: IncomingMessage): void {
-    this.#headers = headersDistinct[NAME] ?? [];
-    if (this.#headers.length === 0 && isJson(headers["content-type"])) this.#body = [];
-  }
-
-  /** Takes a part of the body. */
-  take(chunk: Buffer): void {
-    this.#body?.push(chunk);
-  }
-
-  /** Saves the checkpoint, if the response has one. @returns why it is not kept */
-  async save(): Promise<string | undefined> {
-    const { checkpoint, id: schedule, run } = this.#task;
-    try {
-      const [header, ...more] = this.#headers;
-      if (more.length > 0) throw new Error(`the response has ${1 + more.length} of them`);
-      const text = header === undefined ? this.#findInBody() : decodeHeader(header);
-      if (text === "" || text === checkpoint) return undefined;
-      const excess = this.#findExcess(text);
-      if (excess !== undefined) throw new Error(excess);
-      await this.#task.saveCheckpoint(text);
-      return undefined;
-    } catch (error) {
-      const { message: why } = error as Error;
-      this.#options.log.warn("a checkpoint is not kept, an earlier one stays", { schedule, run, why });
-      return why;
-    }
-  }
-
-  /** @returns an empty text if there is none */
-  #findInBody(): string {
-    const { [NAME]: found } = parseObject(Buffer.concat(this.#body ?? []).toString());
-    return typeof found === "string" ? found : (JSON.stringify(found ?? undefined) ?? "");
-  }
+/** @param isInBody  whether the body of a request has the checkpoint: the header has only space for a short one */
+export function createHttpCheckpoint(
+  { checkpoint, id: schedule, run, saveCheckpoint }: ScheduledTask,
+  log: Log,
+  isInBody: boolean,
+): HttpCheckpoint {
+  let lines: readonly string[] = [];
+  let body: Buffer[] | undefined;
 
   /** Returns why the next request cannot have a checkpoint. */
-  #findExcess(text: string): string | undefined {
+  const findExcess = (text: string) => {
     const { length } = encodeText(text);
-    if (this.#options.isInBody || length <= LONGEST) return undefined;
+    if (isInBody || length <= LONGEST) return undefined;
     return `percent-encoded it has ${length} bytes, and without "body: task" a request has space for ${LONGEST}`;
-  }
+  };
+
+  /** @returns an empty text if there is none */
+  const findInBody = () => {
+    const { [NAME]: found } = parseObject(Buffer.concat(body ?? []).toString());
+    return typeof found === "string" ? found : (JSON.stringify(found ?? undefined) ?? "");
+  };
+
+  return {
+    buildHeader() {
+      if (checkpoint === undefined) return {};
+      const value = encodeText(checkpoint);
+      if (value.length <= LONGEST) return { [NAME]: value };
+      const why = findExcess(checkpoint);
+      if (why !== undefined) log.warn("a request does not have its checkpoint", { schedule, run, why });
+      return {};
+    },
+
+    takeHeaders({ headers, headersDistinct }) {
+      lines = headersDistinct[NAME] ?? [];
+      if (lines.length === 0 && isJson(headers["content-type"])) body = [];
+    },
+
+    take(chunk) {
+      body?.push(chunk);
+    },
+
+    async save() {
+      try {
+        const [line, ...more] = lines;
+        if (more.length > 0) throw new Error(`the response has ${1 + more.length} of them`);
+        const text = line === undefined ? findInBody() : decodeHeader(line);
+        if (text === "" || text === checkpoint) return undefined;
+        const excess = findExcess(text);
+        if (excess !== undefined) throw new Error(excess);
+        await saveCheckpoint(text);
+        return undefined;
+      } catch (error) {
+        const { message: why } = error as Error;
+        log.warn("a checkpoint is not kept, an earlier one stays", { schedule, run, why });
+        return why;
+      }
+    },
+  };
 }
 
 function encodeText(text: string): string {

@@ -1,4 +1,4 @@
-import http, { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
+import http, { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from "node:http";
 import https from "node:https";
 import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
@@ -9,14 +9,11 @@ import { buildSecureContext } from "../../etcd/tls.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
-import { toLostResult } from "./command-handler.ts";
+import { type TaskEnding, toEndedResult, toLostResult } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { HttpCheckpoint } from "./http-checkpoint.ts";
-import { RecordedOutput } from "./recorded-output.ts";
+import { createHttpCheckpoint } from "./http-checkpoint.ts";
+import { createRecordedOutput } from "./recorded-output.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
-
-/** Why a request was aborted. */
-type RequestEnding = "task" | "timeout" | "horizon";
 
 /** How long before the horizon a request is aborted, ms. */
 const MARGIN = 500;
@@ -31,7 +28,7 @@ export class RequestDeadline {
   readonly #over = new AbortController();
   #horizonTimer = new AbortController();
   #stopListening = () => {};
-  #ending: RequestEnding | undefined;
+  #ending: TaskEnding | undefined;
 
   constructor(clock: Clock, task: ScheduledTask) {
     this.#clock = clock;
@@ -44,7 +41,7 @@ export class RequestDeadline {
   }
 
   /** Why the request was aborted; undefined if it was not. */
-  get ending(): RequestEnding | undefined {
+  get ending(): TaskEnding | undefined {
     return this.#ending;
   }
 
@@ -82,7 +79,7 @@ export class RequestDeadline {
     this.#clock.sleep(left, this.#horizonTimer.signal).then(() => this.#watchHorizon(), doNothing);
   }
 
-  #end(ending: RequestEnding): void {
+  #end(ending: TaskEnding): void {
     if (this.#over.signal.aborted) return;
     this.#ending = ending;
     this.close();
@@ -127,12 +124,19 @@ export class HttpHandler implements Handler {
   /** Runs the task. Rejects only with a ConfigError about a file with a secret. */
   async run(task: ScheduledTask): Promise<TaskResult> {
     const secret = readSecretHeaders(this.#http.secretHeaders);
-    const output = new RecordedOutput(this.#ports, task, { secrets: secret.secrets });
+    const output = createRecordedOutput(this.#ports, task, { secrets: secret.secrets });
     const isInBody = this.#chooseBody() === "task";
-    const checkpoint = new HttpCheckpoint(task, { log: this.#ports.log, isInBody });
+    const checkpoint = createHttpCheckpoint(task, this.#ports.log, isInBody);
     const own = buildTaskHeaders(task);
-    const first = this.#buildRequest(task, { ...secret.headers, ...own, ...checkpoint.buildHeader() });
-    const result = await this.#runWithDeadline(task, { first, own }, { output, checkpoint });
+    const request = this.#buildRequest(task, { ...secret.headers, ...own, ...checkpoint.buildHeader() });
+    const receive = (answer: IncomingMessage) => {
+      checkpoint.takeHeaders(answer);
+      return (chunk: Buffer) => {
+        output.take(chunk, 1);
+        checkpoint.take(chunk);
+      };
+    };
+    const result = await this.#runWithDeadline(task, (signal) => this.#send(request, own, receive, signal));
     output.end();
     const tail = output.close();
     const fault = result.result === "ok" ? undefined : await checkpoint.save();
@@ -160,17 +164,19 @@ export class HttpHandler implements Handler {
     };
   }
 
-  async #runWithDeadline(task: ScheduledTask, sent: SentParts, received: ReceivedParts): Promise<TaskResult> {
+  async #runWithDeadline(
+    task: ScheduledTask,
+    send: (signal: AbortSignal) => Promise<TaskResult>,
+  ): Promise<TaskResult> {
     const deadline = new RequestDeadline(this.#ports.clock, task);
     const timeout = task.definition.timeout ?? this.#timeout;
     try {
       await deadline.start(timeout);
-      return await this.#send(sent, received, deadline.signal);
+      return await send(deadline.signal);
     } catch (error) {
       const { ending } = deadline;
-      if (ending === "timeout")
-        return { result: "timeout", reason: `no complete response within ${formatDuration(timeout)}` };
-      if (ending === "horizon") return { result: "lost", reason: "the session could not be renewed in time" };
+      if (ending !== undefined)
+        return toEndedResult(task, ending, `no complete response within ${formatDuration(timeout)}`);
       if (task.signal.aborted) return toLostResult(task.signal.reason);
       return { result: "failed", reason: error instanceof Error ? describeError(error) : String(error) };
     } finally {
@@ -178,10 +184,16 @@ export class HttpHandler implements Handler {
     }
   }
 
-  /** Sends the request, and those of redirects. @throws the error of the connection */
+  /**
+   * Sends the request, and those of redirects.
+   * @param own  the headers that every server may get
+   * @param receive  called with the last response; returns what takes its body
+   * @throws the error of the connection
+   */
   async #send(
-    { first, own }: SentParts,
-    { output, checkpoint }: ReceivedParts,
+    first: HttpRequest,
+    own: HttpRequest["headers"],
+    receive: (answer: IncomingMessage) => (chunk: Buffer) => void,
     signal: AbortSignal,
   ): Promise<TaskResult> {
     const { expect, redirects } = this.#http;
@@ -195,12 +207,7 @@ export class HttpHandler implements Handler {
             ? buildRedirectedRequest(request, response, own)
             : undefined;
         if (next === undefined) {
-          checkpoint.takeHeaders(answer);
-          const take = (chunk: Buffer) => {
-            output.take(chunk, 1);
-            checkpoint.take(chunk);
-          };
-          await readBody(answer, take, signal);
+          await readBody(answer, receive(answer), signal);
           return judgeResponse(response, expect, request.url, this.#ports.clock.getWallTime());
         }
         request = next;
@@ -209,19 +216,6 @@ export class HttpHandler implements Handler {
       }
     }
   }
-}
-
-/** The request of a task. */
-interface SentParts {
-  first: HttpRequest;
-  /** The headers that every server may get. */
-  own: HttpRequest["headers"];
-}
-
-/** What is kept of a response. */
-interface ReceivedParts {
-  output: RecordedOutput;
-  checkpoint: HttpCheckpoint;
 }
 
 type BodySpec = NonNullable<HttpSpec["body"]>;
@@ -406,7 +400,7 @@ const MOST_INTERIM = 100;
 function openRequest(
   { url, method, headers, body, tls }: HttpRequest,
   signal: AbortSignal,
-): Promise<http.IncomingMessage> {
+): Promise<IncomingMessage> {
   const { request } = url.protocol === "https:" ? https : http;
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const options = {
@@ -443,7 +437,7 @@ function openRequest(
  * @throws the error of the connection, also if it ends too early; the signal's reason
  */
 async function readBody(
-  answer: http.IncomingMessage,
+  answer: IncomingMessage,
   onChunk: (chunk: Buffer) => void,
   signal: AbortSignal,
 ): Promise<void> {

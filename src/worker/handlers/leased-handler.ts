@@ -33,42 +33,41 @@ interface LeaseAcquirer {
 /** Delay before a task without leases starts again, ms. */
 const AGAIN_AFTER = 30_000;
 
-/** Runs tasks while it holds the leases of their definition. When the leases are lost, the task ends. */
-export class LeasedHandler implements Handler {
-  readonly #acquirer: LeaseAcquirer;
-  readonly #inner: Handler;
-  readonly #count: (units: number) => void;
-
-  /** @param count  called with the change in held units, positive or negative */
-  constructor(acquirer: LeaseAcquirer, inner: Handler, count: (units: number) => void = () => {}) {
-    this.#acquirer = acquirer;
-    this.#inner = inner;
-    this.#count = count;
-  }
-
-  async run(task: ScheduledTask): Promise<TaskResult> {
-    let leases: readonly LeaseSpec[];
-    let held: HeldLeases;
-    const from = this.#acquirer.clock.now();
-    try {
-      leases = parseLeases(task.definition.leases ?? [], this.#acquirer.macros);
-      held = await this.#acquirer.acquire(leases, `schedule ${task.id}`, task.signal);
-    } catch (error) {
-      return task.signal.aborted ? toLostResult(task.signal.reason) : toUngrantedResult(error);
-    }
-    const units = leases.reduce((sum, { count }) => sum + count, 0);
-    const waited = Math.round(this.#acquirer.clock.now() - from);
-    this.#count(units);
-    try {
-      const done = await this.#inner.run(joinDeadlines(task, held));
-      return { ...done, leases: toUnits(leases), waited };
-    } finally {
-      this.#count(-units);
-      await held.release().catch((error) => {
-        this.#acquirer.log.warn("leases are left to expire", { schedule: task.id, error: String(error) });
-      });
-    }
-  }
+/**
+ * Creates a handler that runs tasks while it holds the leases of their definition. When the leases are lost, the task ends.
+ * @param count  called with the change in held units, positive or negative
+ */
+export function createLeasedHandler(
+  { macros, log, clock, acquire }: LeaseAcquirer,
+  inner: Handler,
+  count: (units: number) => void = () => {},
+): Handler {
+  return {
+    async run(task) {
+      const { signal, id: schedule, definition } = task;
+      let leases: readonly LeaseSpec[];
+      let held: HeldLeases;
+      const from = clock.now();
+      try {
+        leases = parseLeases(definition.leases ?? [], macros);
+        held = await acquire(leases, `schedule ${schedule}`, signal);
+      } catch (error) {
+        return signal.aborted ? toLostResult(signal.reason) : toUngrantedResult(error);
+      }
+      const units = leases.reduce((sum, lease) => sum + lease.count, 0);
+      const waited = Math.round(clock.now() - from);
+      count(units);
+      try {
+        const done = await inner.run(joinDeadlines(task, held));
+        return { ...done, leases: toUnits(leases), waited };
+      } finally {
+        count(-units);
+        await held.release().catch((error) => {
+          log.warn("leases are left to expire", { schedule, error: String(error) });
+        });
+      }
+    },
+  };
 }
 
 /** Returns a task with the earlier of the deadlines of the task and of the leases. */

@@ -23,35 +23,29 @@ function createMarkPattern(mark: string): RegExp {
   return new RegExp(`\\n?${mark}[^\\n]*\\n?`, "g");
 }
 
-/** Splits the text of one descriptor at line breaks. */
-class LineSplitter {
-  readonly #decoder = new TextDecoder();
-  readonly #onLine: (line: string) => void;
-  #rest = "";
-
-  constructor(onLine: (line: string) => void) {
-    this.#onLine = onLine;
-  }
-
-  take(chunk: Buffer): void {
-    this.#rest += this.#decoder.decode(chunk, { stream: true });
-    const lines = this.#rest.split("\n");
-    this.#rest = lines.pop() ?? "";
-    for (const line of lines) this.#emitPieces(line);
-    if (this.#rest.length <= LINE_LENGTH) return;
-    const whole = this.#rest.length - (this.#rest.length % LINE_LENGTH);
-    this.#emitPieces(this.#rest.slice(0, whole));
-    this.#rest = this.#rest.slice(whole);
-  }
-
-  end(): void {
-    this.#emitPieces(this.#rest + this.#decoder.decode());
-    this.#rest = "";
-  }
-
-  #emitPieces(line: string): void {
-    for (let at = 0; at < line.length; at += LINE_LENGTH) this.#onLine(line.slice(at, at + LINE_LENGTH));
-  }
+/** Creates what splits the text of one descriptor at line breaks. */
+function createLineSplitter(onLine: (line: string) => void) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  const emitPieces = (line: string) => {
+    for (let at = 0; at < line.length; at += LINE_LENGTH) onLine(line.slice(at, at + LINE_LENGTH));
+  };
+  return {
+    take(chunk: Buffer) {
+      rest += decoder.decode(chunk, { stream: true });
+      const lines = rest.split("\n");
+      rest = lines.pop() ?? "";
+      lines.forEach(emitPieces);
+      if (rest.length <= LINE_LENGTH) return;
+      const whole = rest.length - (rest.length % LINE_LENGTH);
+      emitPieces(rest.slice(0, whole));
+      rest = rest.slice(whole);
+    },
+    end() {
+      emitPieces(rest + decoder.decode());
+      rest = "";
+    },
+  };
 }
 
 /** What to remove from the output of a run. */
@@ -66,91 +60,71 @@ interface RecordedOutputOptions {
  * The output of a task: logged line by line, kept on this host if that is configured, and its end for the outcome. The memory use
  * is constant.
  */
-export class RecordedOutput {
-  /** What must not appear in the output: passwords of this worker's settings, and what its options mask. */
-  readonly #masks: readonly RegExp[];
-  readonly #ports: HandlerPorts;
-  readonly #task: ScheduledTask;
-  readonly #mark: string | undefined;
-  readonly #tail = new OutputTail();
-  readonly #lines = {
-    1: new LineSplitter((line) => this.#passLine(line)),
-    2: new LineSplitter((line) => this.#passLine(line)),
-  };
-  readonly #keeper: OutputKeeper | undefined;
-  #passed = 0;
-  #word: string | undefined;
-
-  constructor(ports: HandlerPorts, task: ScheduledTask, { secrets = [], mark }: RecordedOutputOptions = {}) {
-    const { output: kept } = ports;
-    this.#ports = ports;
-    this.#task = task;
-    this.#mark = mark;
-    this.#masks = [...buildSecretMasks([...ports.secrets, ...secrets]), ...(kept?.storage.masks ?? [])];
-    this.#keeper = this.#createKeeper();
-    kept?.running.add(task.run);
-  }
-
-  /** The text after the last mark. */
-  get word(): string | undefined {
-    return this.#word;
-  }
-
-  take(chunk: Buffer, descriptor: 1 | 2): void {
-    this.#tail.take(chunk);
-    this.#lines[descriptor].take(chunk);
-    this.#keeper?.take(chunk, descriptor);
-  }
-
+export interface RecordedOutput {
+  take(chunk: Buffer, descriptor: 1 | 2): void;
   /** Ends the output: text after the last line break becomes a line. */
-  end(): void {
-    this.#lines[1].end();
-    this.#lines[2].end();
-  }
-
+  end(): void;
   /**
    * Closes what is kept, without waiting for the disk.
    * @returns the end of the output, at most 4 KiB of UTF-8 with line breaks; undefined when there is no output
    */
-  close(): string | undefined {
-    const { output: kept } = this.#ports;
-    void (this.#keeper?.close() ?? Promise.resolve()).finally(() => kept?.running.delete(this.#task.run));
-    return this.#tail.render((text) => this.#sanitize(text));
-  }
+  close(): string | undefined;
+  /** Returns the text after the last mark. */
+  getWord(): string | undefined;
+  /** Removes what must not appear in the output: passwords of this worker's settings, and what its options mask. */
+  maskSecrets(text: string): string;
+}
 
-  #passLine(raw: string): void {
-    const mark = this.#mark;
-    const at = mark === undefined ? -1 : raw.indexOf(mark);
-    if (mark !== undefined && at >= 0) this.#word = this.maskSecrets(raw.slice(at + mark.length));
-    const text = clean(this.#sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
-    if (text === "" || this.#passed > PASSED) return;
-    this.#passed += text.length + LINE_COST;
-    const line = this.#passed > PASSED ? "(further output is not passed on)" : text;
-    const { id: schedule, run } = this.#task;
-    this.#ports.log.info("output", { schedule, run, line });
-  }
-
-  #sanitize(text: string): string {
-    return this.maskSecrets(
-      this.#mark === undefined ? text : text.replaceAll(createMarkPattern(this.#mark), ""),
-    );
-  }
-
-  /** Removes what must not appear in the output. */
-  maskSecrets(text: string): string {
-    return this.#masks.reduce((shown, mask) => shown.replaceAll(mask, "***"), text);
-  }
-
-  #createKeeper(): OutputKeeper | undefined {
-    const { clock, log, output } = this.#ports;
-    if (output === undefined) return undefined;
-    const { id: schedule, run } = this.#task;
-    return new OutputKeeper(clock, {
-      ...output.storage,
-      masks: this.#masks,
+export function createRecordedOutput(
+  { clock, log, output: kept, secrets: own }: HandlerPorts,
+  { id: schedule, run }: ScheduledTask,
+  { secrets = [], mark }: RecordedOutputOptions = {},
+): RecordedOutput {
+  const masks = [...buildSecretMasks([...own, ...secrets]), ...(kept?.storage.masks ?? [])];
+  const removed = mark === undefined ? undefined : createMarkPattern(mark);
+  const keeper =
+    kept &&
+    new OutputKeeper(clock, {
+      ...kept.storage,
+      masks,
       run,
-      removed: this.#mark === undefined ? undefined : createMarkPattern(this.#mark),
+      removed,
       onFault: (error) => log.warn("output is not kept", { schedule, run, error: error.message }),
     });
-  }
+  kept?.running.add(run);
+  const tail = new OutputTail();
+  let passed = 0;
+  let word: string | undefined;
+
+  const maskSecrets = (text: string) => masks.reduce((shown, mask) => shown.replaceAll(mask, "***"), text);
+  const sanitize = (text: string) => maskSecrets(removed === undefined ? text : text.replaceAll(removed, ""));
+
+  const passLine = (raw: string) => {
+    const at = mark === undefined ? -1 : raw.indexOf(mark);
+    if (mark !== undefined && at >= 0) word = maskSecrets(raw.slice(at + mark.length));
+    const text = clean(sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
+    if (text === "" || passed > PASSED) return;
+    passed += text.length + LINE_COST;
+    const line = passed > PASSED ? "(further output is not passed on)" : text;
+    log.info("output", { schedule, run, line });
+  };
+
+  const lines = { 1: createLineSplitter(passLine), 2: createLineSplitter(passLine) };
+  return {
+    take(chunk, descriptor) {
+      tail.take(chunk);
+      lines[descriptor].take(chunk);
+      keeper?.take(chunk, descriptor);
+    },
+    end() {
+      lines[1].end();
+      lines[2].end();
+    },
+    close() {
+      void (keeper?.close() ?? Promise.resolve()).finally(() => kept?.running.delete(run));
+      return tail.render(sanitize);
+    },
+    getWord: () => word,
+    maskSecrets,
+  };
 }

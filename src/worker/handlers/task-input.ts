@@ -1,3 +1,4 @@
+import { formatIso } from "../../base/duration.ts";
 import { buildTraceHeaders, buildTraceVariables, createPartTrace } from "../../base/trace.ts";
 import type { PredecessorEnd } from "../../schedule/state/due.ts";
 import type { ScheduledTask } from "../handler.ts";
@@ -9,7 +10,7 @@ import { createTaskTrace } from "../task-trace.ts";
  */
 export function serializeTask(task: ScheduledTask, lastCheckpoint?: string): string {
   const { id, host, type, scheduled, late, attempt, run, token, definition, after } = task;
-  const scheduledTime = formatIsoTime(scheduled);
+  const scheduledTime = formatIso(scheduled);
   const data = definition.data ?? null;
   return `${JSON.stringify({ id, host, type, scheduledTime, scheduled, late, attempt, run, token, data, after, lastCheckpoint })}\n`;
 }
@@ -20,7 +21,7 @@ export function buildTaskEnv(task: ScheduledTask, host: string): Record<string, 
   return {
     SIGNALBOX_SCHEDULE: id,
     SIGNALBOX_TYPE: type,
-    SIGNALBOX_SCHEDULED: formatIsoTime(scheduled),
+    SIGNALBOX_SCHEDULED: formatIso(scheduled),
     SIGNALBOX_SCHEDULED_MS: String(scheduled),
     SIGNALBOX_ATTEMPT: String(attempt),
     SIGNALBOX_RUN: run,
@@ -51,17 +52,12 @@ export function buildTaskHeaders(task: ScheduledTask): Record<string, string> {
   const id = encodeURIComponent(task.id.toWellFormed()); // headers have no other characters than ASCII
   return {
     "user-agent": "signalbox",
-    "idempotency-key": `${id}@${formatIsoTime(scheduled)}${task.host === undefined ? "" : `@${encodeURIComponent(task.host)}`}`,
+    "idempotency-key": `${id}@${formatIso(scheduled)}${task.host === undefined ? "" : `@${encodeURIComponent(task.host)}`}`,
     "signalbox-schedule": id,
-    "signalbox-scheduled": formatIsoTime(scheduled),
+    "signalbox-scheduled": formatIso(scheduled),
     "signalbox-attempt": String(attempt),
     "signalbox-run": run,
     "signalbox-token": token,
     ...buildTraceHeaders(createPartTrace(createTaskTrace(task), "command")),
   };
-}
-
-/** @param at  ms since the epoch */
-function formatIsoTime(at: number): string {
-  return new Date(at).toISOString();
 }

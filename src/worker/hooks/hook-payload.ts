@@ -1,3 +1,4 @@
+import { formatIso } from "../../base/duration.ts";
 import type { HookName } from "../../schedule/definition-values.ts";
 import { isFailure } from "../../schedule/state/outcome.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -71,7 +72,7 @@ function listEndHooks({ outcome, isDead, wasFailing }: Extract<WorkerEvent, { ki
 }
 
 function buildCommonFields({ id, type }: { id: string; type: string }, host: string, scheduled: number) {
-  const scheduledTime = new Date(scheduled).toISOString();
+  const scheduledTime = formatIso(scheduled);
   return { version: 1 as const, schedule: id, type, host, scheduled, scheduledTime };
 }
 

@@ -1,4 +1,4 @@
-import { formatDuration } from "../../base/duration.ts";
+import { formatDuration, formatIso } from "../../base/duration.ts";
 import { clean, cleanLines, pluralize } from "../../base/text.ts";
 import type { HookPayload } from "./hook-payload.ts";
 
@@ -23,7 +23,7 @@ export function buildHookText(payload: HookPayload): HookText {
     ["Host", host],
     ["Attempt", attempt?.toString()],
     ["Reason", reason === undefined ? undefined : clean(reason)],
-    ["Next attempt", again === undefined ? undefined : new Date(again).toISOString()],
+    ["Next attempt", again === undefined ? undefined : formatIso(again)],
     ["Run", run],
   ] as const;
   return {

@@ -5,7 +5,7 @@ import { waitAtMost } from "../../base/wait.ts";
 import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
-import { RateLimitedLog } from "../rate-limited-log.ts";
+import { createRateLimitedLog, type WarningLog } from "../rate-limited-log.ts";
 import { createTaskTrace } from "../task-trace.ts";
 import { callHook, formatHook, type HookPorts } from "./call-hook.ts";
 import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
@@ -17,63 +17,60 @@ const MOST_WAITING = 1_000;
 
 type HookJob = () => Promise<void>;
 
-/** Runs jobs. Jobs in one lane run one after the other, in order. Rejects jobs above the limits. */
-class HookQueue {
-  /** Waiting jobs by lane. A lane with a running job is also in the map. */
-  readonly #lanes = new Map<string, HookJob[]>();
-  /** Lanes with waiting jobs and no running job, in order. */
-  readonly #ready: string[] = [];
-  #waiting = 0;
-  #running = 0;
-  #idle = Promise.withResolvers<void>();
-
-  constructor() {
-    this.#idle.resolve();
-  }
-
+interface HookQueue {
   /** @param job  must never reject. @returns false when the queue is full */
-  add(lane: string, job: HookJob): boolean {
-    const jobs = this.#lanes.get(lane);
-    if (this.#waiting >= MOST_WAITING || (jobs?.length ?? 0) >= MOST_IN_LANE) return false;
-    if (this.#isIdle()) this.#idle = Promise.withResolvers<void>();
-    this.#waiting += 1;
-    if (jobs !== undefined) jobs.push(job);
-    else {
-      this.#lanes.set(lane, [job]);
-      this.#ready.push(lane);
-    }
-    this.#fill();
-    return true;
-  }
-
+  add(lane: string, job: HookJob): boolean;
   /** Resolves when nothing runs or waits. */
-  waitUntilIdle(): Promise<void> {
-    return this.#idle.promise;
-  }
+  waitUntilIdle(): Promise<void>;
+}
 
-  #isIdle(): boolean {
-    return this.#running === 0 && this.#waiting === 0;
-  }
+/** Creates a queue that runs jobs: those in one lane one after the other, in order. It rejects jobs above the limits. */
+function createHookQueue(): HookQueue {
+  /** Waiting jobs by lane. A lane with a running job is also in the map. */
+  const lanes = new Map<string, HookJob[]>();
+  /** Lanes with waiting jobs and no running job, in order. */
+  const ready: string[] = [];
+  let [waiting, running] = [0, 0];
+  let idle = Promise.withResolvers<void>();
+  idle.resolve();
+  const isIdle = () => running === 0 && waiting === 0;
 
-  #fill(): void {
-    while (this.#running < MOST_RUNNING) {
-      const lane = this.#ready.shift();
+  const fill = () => {
+    while (running < MOST_RUNNING) {
+      const lane = ready.shift();
       if (lane === undefined) return;
-      const job = this.#lanes.get(lane)?.shift();
+      const job = lanes.get(lane)?.shift();
       if (job === undefined) continue;
-      this.#waiting -= 1;
-      this.#running += 1;
-      void job().finally(() => this.#finishJob(lane));
+      waiting -= 1;
+      running += 1;
+      void job().finally(() => finishJob(lane));
     }
-  }
+  };
 
-  #finishJob(lane: string): void {
-    this.#running -= 1;
-    if (this.#lanes.get(lane)?.length === 0) this.#lanes.delete(lane);
-    else this.#ready.push(lane);
-    this.#fill();
-    if (this.#isIdle()) this.#idle.resolve();
-  }
+  const finishJob = (lane: string) => {
+    running -= 1;
+    if (lanes.get(lane)?.length === 0) lanes.delete(lane);
+    else ready.push(lane);
+    fill();
+    if (isIdle()) idle.resolve();
+  };
+
+  return {
+    add(lane, job) {
+      const jobs = lanes.get(lane);
+      if (waiting >= MOST_WAITING || (jobs?.length ?? 0) >= MOST_IN_LANE) return false;
+      if (isIdle()) idle = Promise.withResolvers<void>();
+      waiting += 1;
+      if (jobs !== undefined) jobs.push(job);
+      else {
+        lanes.set(lane, [job]);
+        ready.push(lane);
+      }
+      fill();
+      return true;
+    },
+    waitUntilIdle: () => idle.promise,
+  };
 }
 
 type WorkerHooks = Readonly<Partial<Record<HookName, Hook>>>;
@@ -102,10 +99,10 @@ export class Hooks {
   readonly handleEvent: WorkerListener = (event) => this.#dispatch(event);
   readonly #ports: HookPorts;
   readonly #options: HookOptions;
-  readonly #log: RateLimitedLog;
+  readonly #warn: WarningLog;
   // The worker's hooks and the schedules' hooks do not delay each other.
-  readonly #scheduleQueue = new HookQueue();
-  readonly #workerQueue = new HookQueue();
+  readonly #scheduleQueue = createHookQueue();
+  readonly #workerQueue = createHookQueue();
   readonly #stop = new AbortController();
   #hooks: WorkerHooks;
   #isOpen = true;
@@ -113,7 +110,7 @@ export class Hooks {
   constructor(ports: HookPorts, options: HookOptions = {}) {
     this.#ports = ports;
     this.#options = options;
-    this.#log = new RateLimitedLog(ports.log, ports.clock);
+    this.#warn = createRateLimitedLog(ports.log, ports.clock);
     this.#hooks = options.hooks ?? {};
   }
 
@@ -148,7 +145,7 @@ export class Hooks {
   #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload, trace: TraceContext): void {
     if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload, trace))) return;
     this.#options.onResult?.("dropped");
-    this.#log.warn("a hook was skipped: too many are waiting", {
+    this.#warn("a hook was skipped: too many are waiting", {
       schedule: payload.schedule,
       event: payload.event,
     });
@@ -160,6 +157,6 @@ export class Hooks {
     this.#options.onResult?.(error === undefined ? "ok" : "failed");
     if (error === undefined) return;
     const { schedule, event } = payload;
-    this.#log.warn("a hook failed", { schedule, event, hook: formatHook(hook), error: clean(error) });
+    this.#warn("a hook failed", { schedule, event, hook: formatHook(hook), error: clean(error) });
   }
 }

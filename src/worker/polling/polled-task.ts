@@ -1,12 +1,14 @@
+import { formatIso } from "../../base/duration.ts";
+import { pickDefined } from "../../base/pick-defined.ts";
 import { quoteText } from "../../base/text.ts";
 import { OVER } from "../../base/wait.ts";
 import { findFirstKey } from "../../protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
-import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { TaskResult } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
-import { CheckpointWriter } from "../tasks/checkpoint-writer.ts";
-import { buildOutcome, completeTask, type TaskCompletion } from "../tasks/complete-task.ts";
+import { type CheckpointWriter, createCheckpointWriter } from "../tasks/checkpoint-writer.ts";
+import { completeTask, endOccurrence, type TaskCompletion } from "../tasks/complete-task.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for completing a task, ms. */
@@ -19,7 +21,6 @@ export class PolledTask {
   aliveUntil: number;
   readonly #ports: SchedulePorts;
   readonly #aliveTime: number;
-  readonly #registration: WorkerRegistration;
   readonly #checkpoints: CheckpointWriter;
   readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #lost = new AbortController();
@@ -32,7 +33,7 @@ export class PolledTask {
   constructor(
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
-    aliveTime = Number.POSITIVE_INFINITY,
+    aliveTime = Infinity,
     registration: WorkerRegistration,
     onCompleted: (how: TaskCompletion) => void,
   ) {
@@ -41,9 +42,8 @@ export class PolledTask {
     this.#aliveTime = aliveTime;
     this.#onCompleted = onCompleted;
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
-    this.#registration = registration;
     this.#from = ports.clock.now();
-    this.#checkpoints = new CheckpointWriter(ports, claimed, registration);
+    this.#checkpoints = createCheckpointWriter(ports, claimed, registration);
     this.#followSession(registration.session.signal);
   }
 
@@ -82,7 +82,7 @@ export class PolledTask {
    * @throws the errors of `sendHeartbeat`
    */
   finish(value?: unknown): Promise<void> {
-    return this.#complete({ result: "ok", ...(value !== undefined && { value }) }, "finished");
+    return this.#complete({ result: "ok", ...pickDefined({ value }) }, "finished");
   }
 
   /**
@@ -90,14 +90,14 @@ export class PolledTask {
    * @throws the errors of `sendHeartbeat`
    */
   retry(wait?: number): Promise<void> {
-    return this.#complete({ result: "retry" }, "finished", wait);
+    return this.#complete({ result: "retry", ...pickDefined({ wait }) }, "finished");
   }
 
   /**
    * Marks the task as failed. It runs again as the retries of the schedule allow.
    * @throws the errors of `sendHeartbeat`
    */
-  fail(failure: Pick<OccurrenceOutcome, "reason" | "errorCode" | "tail">): Promise<void> {
+  fail(failure: Pick<TaskResult, "reason" | "errorCode" | "tail">): Promise<void> {
     return this.#complete({ result: "failed", ...failure }, "finished");
   }
 
@@ -106,25 +106,16 @@ export class PolledTask {
    * @throws the errors of `sendHeartbeat`
    */
   release(reason?: string): Promise<void> {
-    return this.#complete({ result: "released", ...(reason !== undefined && { reason }) }, "given back");
+    return this.#complete({ result: "released", ...pickDefined({ reason }) }, "given back");
   }
 
-  async #complete(
-    taskResult: Parameters<typeof buildOutcome>[1],
-    state: "finished" | "given back",
-    wait?: number,
-  ): Promise<void> {
+  async #complete(taskResult: TaskResult, state: "finished" | "given back"): Promise<void> {
     this.#assertTaken();
     const { clock } = this.#ports;
     await this.#checkpoints.settle();
-    const outcome = buildOutcome(this.claimed, taskResult, {
-      endedAt: clock.getWallTime(),
-      took: clock.now() - this.#from,
-    });
-    const { keepResult } = this.claimed.definition;
-    const resultSession = keepResult && (await this.#registration.expiry.choose(keepResult).id);
-    const ended = { outcome, wait, ...(resultSession && { resultSession }) };
-    const completion = await completeTask(this.#ports, this.claimed, ended, clock.now() + SETTLE_WITHIN);
+    const times = { endedAt: clock.getWallTime(), took: clock.now() - this.#from };
+    const end = endOccurrence(this.claimed, taskResult, times);
+    const completion = await completeTask(this.#ports, this.claimed, end, clock.now() + SETTLE_WITHIN);
     this.#state = state;
     this.#ended.abort(OVER);
     this.#onCompleted(completion);
@@ -144,10 +135,14 @@ export class PolledTask {
   }
 
   #assertTaken(): void {
+    const has = `${this.#name} has already been ${this.#state}`;
+    if (this.#state === "finished") throw new AlreadyFinishedError(has);
+    if (this.#state === "given back") throw new PreemptedError(has);
+  }
+
+  get #name(): string {
     const { id, running } = this.claimed;
-    const what = `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
-    if (this.#state === "finished") throw new AlreadyFinishedError(`${what} has already been finished`);
-    if (this.#state === "given back") throw new PreemptedError(`${what} has already been given back`);
+    return `the task of ${id} for ${formatIso(running.scheduled)}`;
   }
 
   #createDeletedError(): NotFoundError {
@@ -155,9 +150,6 @@ export class PolledTask {
   }
 
   #createPreemptedError(): PreemptedError {
-    const { id, running } = this.claimed;
-    return new PreemptedError(
-      `the task of ${id} for ${new Date(running.scheduled).toISOString()} now belongs to another worker`,
-    );
+    return new PreemptedError(`${this.#name} now belongs to another worker`);
   }
 }

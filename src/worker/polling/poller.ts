@@ -7,14 +7,15 @@ import { readScheduleKeys } from "../../operate/stored-schedules.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
+import { ScheduleCache } from "../cache/schedule-cache.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
 import { ConditionGate } from "../claims/condition-gate.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
+import { buildWorkerRecord } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
-import { StrayClaims } from "../tasks/stray-claims.ts";
+import { createStrayRelease } from "../tasks/stray-claims.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { PolledTask } from "./polled-task.ts";
@@ -77,9 +78,8 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #registration: WorkerRegistration;
   readonly #cache: ScheduleCache;
-  readonly #strayClaims: StrayClaims;
-  readonly #vanished: VanishedTickets;
-  readonly #conditions: ConditionGate;
+  readonly #releaseStray: (entry: CachedSchedule) => void;
+  readonly #context: ClaimContext;
   /** The schedule whose claim is under way. */
   #claiming: string | undefined;
   readonly #timers = new TimerQueue();
@@ -95,20 +95,8 @@ export class Poller {
    * @throws StoreError; the signal's reason
    */
   static async open(ports: SchedulePorts, options: PollerOptions, signal: AbortSignal): Promise<Poller> {
-    const { host, pid, version } = options;
-    const buildRecord = () => ({
-      host,
-      pid,
-      version,
-      since: ports.clock.getWallTime(),
-      wall: ports.clock.getWallTime(),
-      beat: 1,
-      types: [],
-      tags: [],
-      running: 0,
-      concurrency: 0,
-      clock: "ok" as const,
-    });
+    const facts = { ...options, tags: [], concurrency: 0, handlers: { types: [], find: () => undefined } };
+    const buildRecord = () => buildWorkerRecord(ports, facts);
     const registration = await WorkerRegistration.join(ports, options.ttl, buildRecord, signal);
     const poller = new Poller(ports, options, registration);
     try {
@@ -125,16 +113,15 @@ export class Poller {
     this.#options = options;
     this.#registration = registration;
     this.#changed = new ChangeSignal(ports.clock);
-    this.#vanished = new VanishedTickets(ports.clock);
-    this.#conditions = new ConditionGate(options.host, options.measure, ports);
-    const listener: ScheduleCacheListener = {
-      handleScheduleChange: (entry) => this.#plan(entry),
-      handleClaim: () => {},
-      handleWorkerChange: () => {},
-      handleRulesChange: () => {},
-    };
-    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
-    this.#strayClaims = new StrayClaims(ports, this.#cache, registration.id, (run) => this.#hasTask(run));
+    const listener = { handleScheduleChange: (entry: CachedSchedule) => this.#plan(entry) };
+    const cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
+    this.#cache = cache;
+    const { host, pid } = options;
+    const vanished = new VanishedTickets(ports.clock);
+    const conditions = new ConditionGate(host, options.measure, ports);
+    this.#context = { ports, registration, cache, vanished, conditions, host, pid };
+    const isTask = (run: string) => [...this.#tasks].some(({ claimed }) => claimed.running.run === run);
+    this.#releaseStray = createStrayRelease(ports, cache, registration.id, isTask);
     this.#following = this.#watch();
   }
 
@@ -172,7 +159,7 @@ export class Poller {
    */
   async waitForChange(since: number, most: number, signal: AbortSignal): Promise<void> {
     const beats = [...this.#tasks].map(({ aliveUntil }) => aliveUntil);
-    const next = Math.min(this.#timers.next ?? Number.POSITIVE_INFINITY, ...beats);
+    const next = Math.min(this.#timers.next ?? Infinity, ...beats);
     const left = Math.max(1, next - this.#ports.clock.getWallTime());
     const either = AbortSignal.any([signal, this.#registration.session.signal]);
     await this.#changed.wait(since, Math.min(most, left, LONGEST_SLEEP), either);
@@ -222,11 +209,6 @@ export class Poller {
     throw error;
   }
 
-  #hasTask(run: string): boolean {
-    for (const { claimed } of this.#tasks) if (claimed.running.run === run) return true;
-    return false;
-  }
-
   async #take(id: string, now: number): Promise<PolledTask | undefined> {
     const entry = this.#cache.entries.get(id);
     const candidate = entry && this.#findCandidate(entry, now);
@@ -239,16 +221,13 @@ export class Poller {
       throw error;
     } finally {
       this.#claiming = undefined;
-      this.#strayClaims.release(entry);
+      this.#releaseStray(entry);
     }
   }
 
   async #claim(entry: CachedSchedule, candidate: Candidate, now: number): Promise<PolledTask | undefined> {
-    const { host, pid } = this.#options;
-    const [ports, registration, cache] = [this.#ports, this.#registration, this.#cache];
-    const [vanished, conditions] = [this.#vanished, this.#conditions];
-    const context: ClaimContext = { ports, registration, cache, vanished, conditions, host, pid };
-    const result = await claimOccurrence(context, entry, candidate);
+    const { ports, registration, cache } = this.#context;
+    const result = await claimOccurrence(this.#context, entry, candidate);
     if (result.kind !== "claimed") {
       // Without an end, the watch delivers the change of the other worker.
       if (result.kind === "missed") this.#timers.set(entry.name, result.until ?? now + 1);
@@ -266,7 +245,7 @@ export class Poller {
   }
 
   #plan(entry: CachedSchedule): void {
-    if (entry.id !== this.#claiming) this.#strayClaims.release(entry);
+    if (entry.id !== this.#claiming) this.#releaseStray(entry);
     this.#timers.set(entry.name, this.#findCandidate(entry, this.#ports.clock.getWallTime())?.runAt);
     this.#changed.recordChange();
   }

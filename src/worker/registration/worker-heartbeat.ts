@@ -1,6 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
-import type { Log } from "../../base/log.ts";
 import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/worker-record.ts";
@@ -70,16 +68,11 @@ export class ClockCheck {
    * unknown which one is right: both workers take the whole difference as their own.
    */
   get skew(): number {
-    const others = [...this.#ahead.values()].map((words) => -Math.min(...words));
-    if (others.length === 0) return 0;
-    if (others.length === 1) return -(others[0] as number);
-    const sorted = [0, ...others].sort((a, b) => a - b);
-    const half = sorted.length >> 1;
-    const middle =
-      sorted.length % 2 === 1
-        ? (sorted[half] as number)
-        : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
-    return -middle;
+    const ahead = [...this.#ahead.values()].map((words) => Math.min(...words));
+    if (ahead.length === 1) return ahead[0] ?? 0;
+    const sorted = [0, ...ahead].sort((a, b) => a - b);
+    const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+    return (low + high) / 2;
   }
 
   /**
@@ -108,92 +101,87 @@ const HOLD_FOR = 60_000;
 /** Interval between two comparisons, ms. */
 const COMPARE_EVERY = 5_000;
 
+/** The check of a jump of the wall clock. */
+interface ClockJump {
+  /** How far the clock has jumped, ms; undefined if no check is pending. Until then, and while the clock disagrees, nothing fires. */
+  getPending(): number | undefined;
+  /**
+   * Records a step of the wall clock.
+   * @param step how far the clock moved forward, ms; negative if it moved back
+   */
+  addStep(step: number): void;
+  /** Ends the check: the clocks of other workers decide now, the clock was set back, or the worker ends. */
+  stopJudging(): void;
+}
+
 /**
  * Checks a jump of the wall clock while no other worker is present. No worker record can then show that the clock is
  * wrong, and a clock that was set forward by mistake would fire everything early. The etcd members state their time in
  * their HTTP answers.
  */
-class ClockJump {
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #options: ClockJumpOptions;
-  #judging: AbortController | undefined;
-  #ms = 0;
+function createClockJump(
+  { clock, log }: SchedulePorts,
+  { limit, readMemberClocks, onJudged, holdFor = HOLD_FOR }: ClockJumpOptions,
+): ClockJump {
+  let judging: AbortController | undefined;
+  let jumped = 0;
 
-  constructor({ clock, log }: { clock: Clock; log: Log }, options: ClockJumpOptions) {
-    this.#clock = clock;
-    this.#log = log;
-    this.#options = options;
-  }
+  const stopJudging = () => {
+    judging?.abort(new Error("the jump was judged"));
+    judging = undefined;
+    jumped = 0;
+  };
 
-  /** Whether firing is stopped: the last jump is not checked yet, or the clock disagrees with the etcd members. */
-  get isPending(): boolean {
-    return this.#judging !== undefined;
-  }
+  const resumeFiring = (level: "info" | "warn", why: string) => {
+    log[level](`${why}: firing continues`);
+    stopJudging();
+    onJudged();
+  };
 
-  /** How far the clock has jumped, ms; 0 if no check is pending. */
-  get ms(): number {
-    return this.#ms;
-  }
-
-  /**
-   * Records a step of the wall clock.
-   * @param step how far the clock moved forward, ms; negative if it moved back
-   */
-  addStep(step: number): void {
-    const ms = this.#ms + step;
-    if (ms <= this.#options.limit) return this.stopJudging();
-    this.#ms = ms;
-    if (this.isPending) return;
-    const shown = formatDuration(Math.round(ms));
-    this.#log.warn(`the wall clock jumped forward by ${shown}: nothing fires until the clock is compared`);
-    this.#judging = new AbortController();
-    void this.#judge(this.#judging.signal).catch(() => {}); // done, or the worker has ended
-  }
-
-  /** Ends the check: the clocks of other workers decide now, the clock was set back, or the worker ends. */
-  stopJudging(): void {
-    this.#judging?.abort(new Error("the jump was judged"));
-    this.#judging = undefined;
-    this.#ms = 0;
-  }
-
-  async #judge(signal: AbortSignal): Promise<void> {
-    const until = this.#clock.now() + (this.#options.holdFor ?? HOLD_FOR);
+  const judge = async (signal: AbortSignal) => {
+    const until = clock.now() + holdFor;
     for (let isApart = false; ; ) {
-      const offsets = await this.#options.readMemberClocks(signal).catch(() => []);
+      const offsets = await readMemberClocks(signal).catch(() => []);
       signal.throwIfAborted();
       if (offsets.length > 0) {
-        if (this.#hasMajority(offsets))
-          return this.#resumeFiring("info", "the wall clock agrees with etcd's members");
-        if (!isApart) this.#log.error("this host's clock is ahead of etcd's members; see: timedatectl");
+        // More than half of the members must agree with this clock: a single member may be wrong itself.
+        const near = offsets.filter((offset) => computeClockDistance(offset) <= limit);
+        if (near.length * 2 > offsets.length)
+          return resumeFiring("info", "the wall clock agrees with etcd's members");
+        if (!isApart) log.error("this host's clock is ahead of etcd's members; see: timedatectl");
         isApart = true;
-      } else if (!isApart && this.#clock.now() >= until)
-        return this.#resumeFiring("warn", "no clock could be compared with the wall clock");
-      await this.#clock.sleep(Math.min(COMPARE_EVERY, Math.max(100, until - this.#clock.now())), signal);
+      } else if (!isApart && clock.now() >= until)
+        return resumeFiring("warn", "no clock could be compared with the wall clock");
+      await clock.sleep(Math.min(COMPARE_EVERY, Math.max(100, until - clock.now())), signal);
     }
-  }
+  };
 
-  /** Returns whether more than half of the members agree with this clock: a single member may be wrong itself. */
-  #hasMajority(offsets: readonly ClockOffset[]): boolean {
-    const near = offsets.filter((offset) => computeClockDistance(offset) <= this.#options.limit);
-    return near.length * 2 > offsets.length;
-  }
-
-  #resumeFiring(level: "info" | "warn", why: string): void {
-    this.#log[level](`${why}: firing continues`);
-    this.stopJudging();
-    this.#options.onJudged();
-  }
+  return {
+    getPending: () => (judging === undefined ? undefined : jumped),
+    addStep(step) {
+      if (jumped + step <= limit) return stopJudging();
+      jumped += step;
+      if (judging !== undefined) return;
+      const shown = formatDuration(Math.round(jumped));
+      log.warn(`the wall clock jumped forward by ${shown}: nothing fires until the clock is compared`);
+      judging = new AbortController();
+      void judge(judging.signal).catch(() => {}); // done, or the worker has ended
+    },
+    stopJudging,
+  };
 }
 
-export interface WorkerHeartbeatOptions {
+/** What the record of a worker says of it all the time. */
+interface WorkerFacts {
   host: string;
   pid: number;
   version: string;
   tags: readonly string[];
   concurrency: number;
   handlers: HandlerRegistry;
+}
+
+export interface WorkerHeartbeatOptions extends WorkerFacts {
   listener: WorkerListener;
   clockLimits?: ClockLimits;
   /**
@@ -227,13 +215,12 @@ const STEP = 250;
 /** Time that a new worker waits for the clocks of others before it claims anything, ms. */
 const LISTEN_FOR = 2_000;
 
-/** Builds the first record of a worker. It does not claim anything yet. */
+/** Builds the first record of a worker. */
 export function buildWorkerRecord(
-  ports: SchedulePorts,
-  options: WorkerHeartbeatOptions,
-  since: number,
+  { clock }: SchedulePorts,
+  { host, pid, version, tags, handlers, concurrency }: WorkerFacts,
+  since = clock.getWallTime(),
 ): WorkerRecord {
-  const { host, pid, version, tags, handlers, concurrency } = options;
   return {
     host,
     pid,
@@ -245,8 +232,7 @@ export function buildWorkerRecord(
     running: 0,
     clock: "ok",
     types: handlers.types,
-    wall: ports.clock.getWallTime(),
-    isJoining: true,
+    wall: clock.getWallTime(),
   };
 }
 
@@ -283,7 +269,7 @@ export class WorkerHeartbeat {
     this.#since = ports.clock.getWallTime();
     this.#offset = this.#readClockOffset();
     const { clockLimits = CLOCK_LIMITS, readMemberClocks = async () => [], holdFor } = options;
-    this.#jump = new ClockJump(ports, {
+    this.#jump = createClockJump(ports, {
       limit: clockLimits.refuses,
       readMemberClocks,
       onJudged: () => this.#judge(),
@@ -361,7 +347,7 @@ export class WorkerHeartbeat {
     if (this.#over.signal.aborted) return;
     this.#beat += 1;
     const now = { beat: this.#beat, running: this.#countRunning(), clock: this.#clock };
-    const { isJoining: _, ...record } = buildWorkerRecord(this.#ports, this.#options, this.#since);
+    const record = buildWorkerRecord(this.#ports, this.#options, this.#since);
     const state = {
       ...(this.#isJoining && ({ isJoining: true } as const)),
       ...(this.#isLeaving && ({ isLeaving: true } as const)),
@@ -388,11 +374,12 @@ export class WorkerHeartbeat {
   }
 
   #judge(): void {
-    const { isPending } = this.#jump;
+    const jumped = this.#jump.getPending();
+    const isPending = jumped !== undefined;
     const state = isPending ? "refuses" : this.#clockCheck.judge(this.#options.clockLimits ?? CLOCK_LIMITS);
     if (state === this.#clock) return;
     this.#clock = state;
-    const skew = Math.round(isPending ? this.#jump.ms : this.#clockCheck.skew);
+    const skew = Math.round(jumped ?? this.#clockCheck.skew);
     if (!isPending) this.#logState(state, skew);
     this.#options.listener({ kind: "clock", state, skew });
     void this.publish();

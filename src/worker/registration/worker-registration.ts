@@ -2,6 +2,7 @@ import { generateRunId } from "../../base/ids.ts";
 import { ExpirySessions } from "../../etcd/session/expiry-sessions.ts";
 import { Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
+import { guardRevision } from "../../protocol/guards.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
 import { findFirstKey, listKeys, type Txn } from "../../protocol/txn.ts";
 import { formatWorker, type WorkerRecord } from "../../schedule/state/worker-record.ts";
@@ -103,7 +104,7 @@ export class WorkerRegistration implements SessionOwner {
     const { keys } = this.#ports;
     const put = { op: "put", key, value: formatWorker(record), session: this.session.id } as const;
     const txn: Txn = {
-      compare: [{ key, target: "create", is: "equal", value: 0n }, guardSchema(keys)],
+      compare: [guardRevision(key, 0n), guardSchema(keys)],
       success: [put],
       failure: [
         { op: "range", key },

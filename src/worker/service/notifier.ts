@@ -26,7 +26,11 @@ interface NotifierOptions {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables that systemd sets for a service. They must not be passed to child processes. */
-export const SYSTEMD_VARIABLES = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] as const;
+export const SYSTEMD_VARIABLES: ReadonlySet<string> = new Set([
+  "NOTIFY_SOCKET",
+  "WATCHDOG_USEC",
+  "WATCHDOG_PID",
+]);
 
 const LONGEST_STATUS = 200;
 

@@ -20,7 +20,8 @@ import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts
 import type { HandlerRegistry } from "../handler.ts";
 import type { HandlerPorts } from "../handlers/handler-ports.ts";
 import { createFileHandlers } from "../handlers/handlers.ts";
-import { createLeaseAcquirer, LeasedHandler } from "../handlers/leased-handler.ts";
+import { createLeaseAcquirer, createLeasedHandler } from "../handlers/leased-handler.ts";
+import { LATE_AFTER } from "../hooks/hook-payload.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
 import { OutcomeArchive } from "../outcome-archive.ts";
@@ -208,7 +209,7 @@ export class WorkerService {
     };
     return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) => {
       const traced = this.#traces?.wrap(handler) ?? handler;
-      return leases.length === 0 ? traced : new LeasedHandler(lessor, traced, count);
+      return leases.length === 0 ? traced : createLeasedHandler(lessor, traced, count);
     });
   }
 
@@ -248,16 +249,11 @@ function buildHandlerPorts(
   ports: WorkerServicePorts,
   { secrets, terminationTimeout, facts, output }: WorkerServiceOptions,
 ): HandlerPorts {
-  const own = Object.entries(scrubEnv(ports.env)).filter(([name]) => !SYSTEMD.has(name));
+  const own = Object.entries(scrubEnv(ports.env)).filter(([name]) => !SYSTEMD_VARIABLES.has(name));
   const env = Object.fromEntries(own);
   const kept = output && { storage: output, running: new Set<string>() };
   return { ...ports, secrets, terminationTimeout, host: facts.fqdn, env, output: kept };
 }
-
-const SYSTEMD: ReadonlySet<string> = new Set(SYSTEMD_VARIABLES);
-
-/** A start that is at least this late is logged, ms. */
-const LATE_AFTER = 60_000;
 
 /**
  * Logs worker events that the worker itself does not log: late starts, overruns, skipped occurrences, retries and final failures.

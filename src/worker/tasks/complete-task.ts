@@ -27,9 +27,7 @@ import {
   formatOutcomes,
   isFailing,
   limitAge,
-  type OccurrenceOutcome,
   type OutcomeHistory,
-  type OutcomeLimits,
 } from "../../schedule/state/outcome.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import {
@@ -39,6 +37,7 @@ import {
   type VersionedValue,
 } from "../claims/claim-occurrence.ts";
 import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
+import type { TaskResult } from "../handler.ts";
 import { createTaskTrace } from "../task-trace.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { mergeOwnInput } from "./running-task.ts";
@@ -60,9 +59,6 @@ export type TaskCompletion =
   /** The running key no longer belongs to this worker: the session was lost, or the key was deleted. */
   | { kind: "preempted" };
 
-/** How an occurrence has ended, and the session for what is kept of a schedule that is removed. */
-export type TaskEnd = EndedOccurrence & { resultSession?: bigint };
-
 /**
  * Completes an occurrence. One transaction, guarded by its running key and by the state of the schedule, deletes the
  * running key, writes the new state, adds the outcome to the history, and adds the runs of the schedules that follow. If an
@@ -73,34 +69,29 @@ export type TaskEnd = EndedOccurrence & { resultSession?: bigint };
 export async function completeTask(
   ports: SchedulePorts,
   claimed: ClaimedOccurrence,
-  ended: TaskEnd,
+  ended: EndedOccurrence,
   until: number,
 ): Promise<TaskCompletion> {
+  const { definition, running, token } = claimed;
+  const limits = limitAge(definition, ports.settings.retention?.age);
   let { due, outcomes } = claimed;
   let mayRemove = true;
   const unit = ports.random.generateFraction();
   for (;;) {
-    const completed = completeOccurrence(claimed.definition, due.value, ended, unit, claimed.getTiming());
+    const completed = completeOccurrence(definition, due.value, ended, unit, claimed.getTiming());
     const end = buildEnd(claimed, ended, completed);
     const dead = completed.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
-    const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
+    const addOutcome = (before: OutcomeHistory) => addOutcomes(before, [ended.outcome], limits, dead);
+    const history = addOutcome(outcomes.value);
     const successors =
       end === undefined
         ? { ...NO_SUCCESSORS, due: completed.due }
         : await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, completed.due, end, call));
-    const result = { ...completed, due: updateUsual(claimed.definition, successors.due, history.runs) };
-    const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
-    const { resultSession } = ended;
-    const step = {
-      result,
-      due: due.mod,
-      history,
-      outcomes: outcomes.mod,
-      successors,
-      isRemoved,
-      resultSession,
-    };
-    const txn = buildCompletionTxn(ports, claimed, step);
+    const result = { ...completed, due: updateUsual(definition, successors.due, history.runs) };
+    const isRemoved: boolean = mayRemove && isRemovedAfter(definition, result);
+    const resultSession = isRemoved ? await claimed.chooseResultSession() : undefined;
+    const step = { result, history, successors, isRemoved, resultSession };
+    const txn = buildCompletionTxn(ports, { ...claimed, due, outcomes }, step);
     const answer = await commitCompletion(ports, txn, { isRemoved, until });
     if (answer === undefined) {
       ports.log.warn("this worker's role may not remove schedules, so it stays", { schedule: claimed.id });
@@ -109,16 +100,16 @@ export async function completeTask(
     }
     const seen = parseCompletionAnswer(answer);
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
-    if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
+    if (answer.succeeded || hasCompleted(seen, running.run)) {
       const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
-      await writeMissedOutcomes(ports, claimed, { outcome: ended.outcome, dead, known }, until);
+      await writeMissedOutcomes(ports, claimed, known, addOutcome, until);
       const own = isRemoved ? undefined : { value: result.due, mod: answer.revision };
-      const wasFailing = isFailing((known ?? outcomes).value, claimed.running.run);
+      const wasFailing = isFailing((known ?? outcomes).value, running.run);
       return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due, wasFailing };
     }
     // An earlier copy of this call may have removed the schedule.
     if (isRemoved && seen.token === undefined && seen.dueMod === 0n) return { kind: "deleted" };
-    if (seen.token !== claimed.token) {
+    if (seen.token !== token) {
       if (seen.token === undefined && seen.due !== undefined)
         await removeMark(ports, claimed, seen.due, until);
       return { kind: "preempted" };
@@ -160,9 +151,7 @@ function buildEnd(
 
 interface CompletionStep {
   result: OccurrenceCompletion;
-  due: bigint;
   history: OutcomeHistory;
-  outcomes: bigint;
   successors: SuccessorWrites;
   isRemoved: boolean;
   resultSession: bigint | undefined;
@@ -172,34 +161,34 @@ interface CompletionStep {
 function buildCompletionTxn(
   { keys }: SchedulePorts,
   claimed: ClaimedOccurrence,
-  { result, due, history, outcomes, successors, isRemoved, resultSession }: CompletionStep,
+  { result, history, successors, isRemoved, resultSession }: CompletionStep,
 ): Txn {
-  const { id, host, key, token } = claimed;
-  const buildDeletion = (one: string): Op => ({ op: "delete", key: one });
-  const isForgotten = claimed.checkpoint.mayExist && result.isOver && !result.isDead;
-  const checkpoint = isForgotten ? [buildDeletion(claimed.checkpoint.key)] : [];
-  const removing = [keys.schedule(id), keys.due(id, host), key].map(buildDeletion).concat(checkpoint);
-  const last = { key: keys.outcomes(id, host) };
-  removing.push(
+  const { id, host, key, token, checkpoint } = claimed;
+  const [due, outcomes] = [keys.due(id, host), keys.outcomes(id, host)];
+  const isForgotten = checkpoint.mayExist && result.isOver && !result.isDead;
+  const deleted = [key, ...(isForgotten ? [checkpoint.key] : [])];
+  const listDeletions = (...more: string[]) =>
+    [...deleted, ...more].map((one): Op => ({ op: "delete", key: one }));
+  const removing =
     resultSession === undefined
-      ? { op: "delete", ...last }
-      : { op: "put", ...last, value: formatOutcomes(history), session: resultSession },
-  );
-  const state = [keys.due(id, host), keys.outcomes(id, host)];
+      ? listDeletions(keys.schedule(id), due, outcomes)
+      : [
+          ...listDeletions(keys.schedule(id), due),
+          { op: "put", key: outcomes, value: formatOutcomes(history), session: resultSession } as const,
+        ];
   const ending: Op[] = [
-    { op: "put", key: keys.due(id, host), value: formatDue(result.due) },
-    { op: "delete", key },
-    ...checkpoint,
+    { op: "put", key: due, value: formatDue(result.due) },
+    ...listDeletions(),
     ...successors.writes,
-    { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id, host), history, outcomes) },
+    { op: "txn", txn: buildOutcomesTxn(outcomes, history, claimed.outcomes.mod) },
   ];
   return {
     compare: [
-      ...guardOwn(keys, claimed, due),
+      ...guardOwn(keys, claimed, claimed.due.mod),
       ...(isRemoved ? guardNotNewer(token, { key: keys.schedule(id) }) : successors.compare),
     ],
     success: isRemoved ? removing : ending,
-    failure: [key, ...state].map((one) => ({ op: "range", key: one })),
+    failure: [key, due, outcomes].map((one) => ({ op: "range", key: one })),
   };
 }
 
@@ -278,32 +267,20 @@ function findMissedOutcomes({ results }: TxnResponse): VersionedValue<OutcomeHis
 /** Adds an outcome that the completion did not write to the history. Keeps what others wrote meanwhile. */
 async function writeMissedOutcomes(
   ports: SchedulePorts,
-  claimed: ClaimedOccurrence,
-  {
-    outcome,
-    dead,
-    known,
-  }: {
-    outcome: OccurrenceOutcome;
-    dead: OccurrenceOutcome | undefined;
-    known: VersionedValue<OutcomeHistory> | undefined;
-  },
+  { id, host, running }: ClaimedOccurrence,
+  known: VersionedValue<OutcomeHistory> | undefined,
+  addOutcome: (before: OutcomeHistory) => OutcomeHistory,
   until: number,
 ): Promise<void> {
-  for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
-    const history = addOutcomes(seen.value, [outcome], limitOutcomes(ports, claimed), dead);
-    const txn = buildOutcomesTxn(ports.keys.outcomes(claimed.id, claimed.host), history, seen.mod);
+  for (let seen = known; seen !== undefined && !hasOutcome(seen.value, running.run); ) {
+    const txn = buildOutcomesTxn(ports.keys.outcomes(id, host), addOutcome(seen.value), seen.mod);
     const answer = await commitUntil(ports, txn, until);
     seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));
   }
 }
 
-function limitOutcomes({ settings }: SchedulePorts, { definition }: ClaimedOccurrence): OutcomeLimits {
-  return limitAge(definition, settings.retention?.age);
-}
-
-function hasOutcome({ runs }: OutcomeHistory, run: string | undefined): boolean {
-  return runs.some((one) => one.run !== undefined && one.run === run);
+function hasOutcome({ runs }: OutcomeHistory, run: string): boolean {
+  return runs.some((one) => one.run === run);
 }
 
 /**
@@ -336,26 +313,23 @@ export function applyCompletion(
   cache.deleteRunning(id, key, token);
 }
 
-/** Fields of a handler's result that an outcome has too. */
-type PassedField = "code" | "errorCode" | "tail" | "value" | "leases" | "waited";
-
 /**
- * Builds the outcome of a start. `retry` is a failure if the occurrence has asked for it too often.
+ * Ends a start with its outcome. `retry` is a failure if the occurrence has asked for it too often.
  * @param taskResult result of the handler
  * @param times  `endedAt`: wall clock, ms since the epoch; `took`: ms on the clock, which nobody sets
  */
-export function buildOutcome(
+export function endOccurrence(
   { definition, due, running, token, open }: ClaimedOccurrence,
-  taskResult: Pick<OccurrenceOutcome, "result" | "reason" | PassedField>,
+  taskResult: TaskResult,
   { endedAt, took }: { endedAt: number; took: number },
-): EndedOccurrence["outcome"] {
+): EndedOccurrence {
   const { scheduled, run, worker, host, attempt, since, late } = running;
-  const { code, errorCode, tail, value, leases, waited } = taskResult;
+  const { wait, code, errorCode, tail, value, leases, waited } = taskResult;
   const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
   const result = fault === undefined ? taskResult.result : "failed";
   const deviation = findDeviation(getExpectation(definition, due.value), result, took);
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
-  return {
+  const outcome = {
     scheduled,
     run,
     worker,
@@ -365,7 +339,8 @@ export function buildOutcome(
     endedAt,
     late,
     token: String(token),
-    result: result as EndedOccurrence["outcome"]["result"],
+    result,
     ...pickDefined({ deviation, reason, code, errorCode, tail, value, leases, waited }),
   };
+  return { outcome, wait };
 }

@@ -6,7 +6,7 @@ import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { CheckpointWriter } from "./checkpoint-writer.ts";
+import { createCheckpointWriter } from "./checkpoint-writer.ts";
 
 /** A running task and the functions that end it. */
 export interface RunningTask {
@@ -32,8 +32,8 @@ export function createRunningTask(
     if (!isClosed) ending.abort(createReason());
   };
   const { session } = registration;
-  const progress = new ProgressReporter(ports, claimed, session.id);
-  const checkpoints = new CheckpointWriter(ports, claimed, registration);
+  const progress = createProgressReporter(ports, claimed, session.id);
+  const checkpoints = createCheckpointWriter(ports, claimed, registration);
   const handleSessionLoss = () =>
     end(() => new TaskLost("lost", String((session.signal.reason as Error).message)));
   if (session.signal.aborted) handleSessionLoss();
@@ -73,62 +73,64 @@ const LONGEST = 200;
 /** One for all tasks: the stack of an error costs time. */
 const OVER = new Error("the task has ended");
 
-/**
- * Writes what a task says about its progress into its running key, at most every two seconds and only the newest text. A
- * write that fails is left out: progress must never delay a task.
- */
-class ProgressReporter {
-  readonly #ports: SchedulePorts;
-  readonly #claimed: ClaimedOccurrence;
-  readonly #session: bigint;
-  /** Ends the writes. Most tasks never report, so it is created for the first text. */
-  #over: AbortController | undefined;
-  #isClosed = false;
-  #wanted: string | undefined;
-  #written: string | undefined;
-  #writing: Promise<void> | undefined;
-
-  constructor(ports: SchedulePorts, claimed: ClaimedOccurrence, session: bigint) {
-    this.#ports = ports;
-    this.#claimed = claimed;
-    this.#session = session;
-  }
-
+interface ProgressReporter {
   /** Takes a text. The first 200 characters of its first line count. */
-  report(text: string): void {
-    if (this.#isClosed) return;
-    this.#wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
-    this.#over ??= new AbortController();
-    this.#writing ??= this.#writeWanted(this.#over.signal).finally(() => {
-      this.#writing = undefined;
-    });
-  }
-
+  report(text: string): void;
   /** Ends the writes. Call it before the running key is deleted. */
-  close(): void {
-    this.#isClosed = true;
-    this.#over?.abort(OVER);
-  }
+  close(): void;
+}
 
-  async #writeWanted(over: AbortSignal): Promise<void> {
-    while (this.#wanted !== this.#written && !over.aborted) {
-      const progress = this.#wanted;
-      await this.#write(progress, over).catch(() => {}); // the next text is written again
-      this.#written = progress;
-      await this.#ports.clock.sleep(WRITE_EVERY, over).catch(() => {});
-    }
-  }
+/**
+ * Creates what writes what a task says about its progress into its running key, at most every two seconds and only the newest text.
+ * A write that fails is left out: progress must never delay a task.
+ */
+function createProgressReporter(
+  { store, clock }: SchedulePorts,
+  { key, token, running }: ClaimedOccurrence,
+  session: bigint,
+): ProgressReporter {
+  /** Ends the writes. Most tasks never report, so it is created for the first text. */
+  let over: AbortController | undefined;
+  let isClosed = false;
+  let wanted: string | undefined;
+  let isWriting = false;
 
-  async #write(progress: string | undefined, over: AbortSignal): Promise<void> {
-    const { key, token, running } = this.#claimed;
+  const write = async (progress: string | undefined, signal: AbortSignal) => {
     const value = formatRunning({ ...running, ...(progress !== undefined && { progress }) });
     const txn: Txn = {
       compare: [{ key, target: "create", is: "equal", value: token }],
-      success: [{ op: "put", key, value, session: this.#session }],
+      success: [{ op: "put", key, value, session }],
       failure: [],
     };
-    await this.#ports.store.commitTxn(txn, over);
-  }
+    await store.commitTxn(txn, signal);
+  };
+
+  let written: string | undefined;
+  const writeWanted = async (signal: AbortSignal) => {
+    while (wanted !== written && !signal.aborted) {
+      const progress = wanted;
+      await write(progress, signal).catch(() => {}); // the next text is written again
+      written = progress;
+      await clock.sleep(WRITE_EVERY, signal).catch(() => {});
+    }
+  };
+
+  return {
+    report(text) {
+      if (isClosed) return;
+      wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
+      over ??= new AbortController();
+      if (isWriting) return;
+      isWriting = true;
+      void writeWanted(over.signal).finally(() => {
+        isWriting = false;
+      });
+    },
+    close() {
+      isClosed = true;
+      over?.abort(OVER);
+    },
+  };
 }
 
 /** Returns the definition with the data and the variables that this occurrence has of its own, and with the trace of what it follows. */

@@ -1,3 +1,4 @@
+import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
@@ -9,45 +10,29 @@ import { applyCompletion, completeTask } from "./complete-task.ts";
 const RELEASE_WITHIN = 10_000;
 
 /**
- * Gives back occurrences that this worker has claimed without knowing it. A claim that etcd has refused can still be applied:
- * a copy of the request arrives late, when what refused it is gone, for example a drain. Nothing else would remove its
+ * Creates what gives back occurrences that this worker has claimed without knowing it. A claim that etcd has refused can still be
+ * applied: a copy of the request arrives late, when what refused it is gone, for example a drain. Nothing else would remove its
  * running key while the worker lives.
+ * @param isKnown  whether a run is a task of this worker
+ * @returns a function to call when a schedule has changed, and no claim of it is under way
  */
-export class StrayClaims {
-  readonly #ports: SchedulePorts;
-  readonly #cache: ScheduleCache;
-  readonly #worker: string;
-  readonly #isKnown: (run: string) => boolean;
-  readonly #releasing = new Set<string>();
-
-  /** @param isKnown  whether a run is a task of this worker */
-  constructor(ports: SchedulePorts, cache: ScheduleCache, worker: string, isKnown: (run: string) => boolean) {
-    this.#ports = ports;
-    this.#cache = cache;
-    this.#worker = worker;
-    this.#isKnown = isKnown;
-  }
-
-  /** Call it when a schedule has changed, and no claim of it is under way. */
-  release(entry: CachedSchedule): void {
-    for (const [key, { running, createRevision }] of entry.running) {
-      const isStray =
-        running?.worker === this.#worker && !this.#isKnown(running.run) && this.#isOf(entry, key);
-      if (isStray && !this.#releasing.has(key))
-        void this.#release(buildClaim(entry, key, createRevision)).catch(() => {}); // the next change tries again
-    }
-  }
+export function createStrayRelease(
+  ports: SchedulePorts,
+  cache: ScheduleCache,
+  worker: string,
+  isKnown: (run: string) => boolean,
+): (entry: CachedSchedule) => void {
+  const { clock, log, keys } = ports;
+  const releasing = new Set<string>();
 
   /** Whether a running key goes with the state of the entry, and not with that of a host, or the other way round. */
-  #isOf({ host }: CachedSchedule, key: string): boolean {
-    const parsed = this.#ports.keys.parse(key);
+  const isOf = ({ host }: CachedSchedule, key: string) => {
+    const parsed = keys.parse(key);
     return parsed.kind === "running" && parsed.host === host;
-  }
+  };
 
-  async #release(claimed: ClaimedOccurrence | undefined): Promise<void> {
-    if (claimed === undefined) return;
-    const { clock, log, keys } = this.#ports;
-    const { worker, host, run, scheduled, attempt } = claimed.running;
+  const release = async (claimed: ClaimedOccurrence) => {
+    const { host, run, scheduled, attempt } = claimed.running;
     const outcome = {
       scheduled,
       run,
@@ -58,23 +43,30 @@ export class StrayClaims {
       endedAt: clock.getWallTime(),
       reason: "a late copy of a refused claim was applied",
     };
-    this.#releasing.add(claimed.key);
+    releasing.add(claimed.key);
     try {
-      const until = clock.now() + RELEASE_WITHIN;
-      const completion = await completeTask(this.#ports, claimed, { outcome }, until);
-      applyCompletion(this.#cache, keys, claimed, completion);
+      const completion = await completeTask(ports, claimed, { outcome }, clock.now() + RELEASE_WITHIN);
+      applyCompletion(cache, keys, claimed, completion);
       if (completion.kind === "settled")
         log.warn("gave back an occurrence: a late copy of a refused claim was applied", {
           schedule: claimed.id,
         });
     } finally {
-      this.#releasing.delete(claimed.key);
+      releasing.delete(claimed.key);
     }
-  }
+  };
+
+  return (entry) => {
+    for (const [key, { running, createRevision }] of entry.running) {
+      const isStray = running?.worker === worker && !isKnown(running.run) && isOf(entry, key);
+      const claimed = isStray && !releasing.has(key) && buildClaim(entry, key, createRevision);
+      if (claimed) void release(claimed).catch(() => {}); // the next change tries again
+    }
+  };
 }
 
 function buildClaim(
-  { id, host, definition, due, dueMod, running }: CachedSchedule,
+  { id, host, name, definition, due, dueMod, running }: CachedSchedule,
   key: string,
   token: bigint,
 ): ClaimedOccurrence | undefined {
@@ -86,14 +78,17 @@ function buildClaim(
   return {
     id,
     host,
+    name,
     definition,
     running: record,
     key,
     token,
     open: open ?? { scheduled, runAt: scheduled, attempt, failures: 0, kind: "due" },
     due: { value: state, mod: dueMod },
-    outcomes: { value: { runs: [], dead: [] }, mod: 0n },
+    outcomes: { value: NO_OUTCOMES, mod: 0n },
     checkpoint: { key: "", last: undefined, mayExist: false },
-    getTiming: () => NEVER_DUE, // it is given back, so nothing follows
+    // It is given back, so nothing follows, and nothing is removed.
+    getTiming: () => NEVER_DUE,
+    chooseResultSession: async () => undefined,
   };
 }

@@ -1,6 +1,7 @@
+import { formatIso } from "../../base/duration.ts";
 import { OVER } from "../../base/wait.ts";
 import { getExpectation } from "../../schedule/expectation.ts";
-import { buildStateName } from "../../schedule/state/due.ts";
+import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -8,7 +9,7 @@ import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence
 import type { WorkerListener } from "../events.ts";
 import { type Handler, TaskLost, type TaskResult } from "../handler.ts";
 import { TimerQueue } from "../timer-queue.ts";
-import { applyCompletion, buildOutcome, completeTask, type TaskCompletion } from "./complete-task.ts";
+import { applyCompletion, completeTask, endOccurrence, type TaskCompletion } from "./complete-task.ts";
 import { createRunningTask, type RunningTask } from "./running-task.ts";
 
 /** Runs the claimed tasks of one worker session until each result is stored. */
@@ -52,32 +53,19 @@ export class TaskPool {
     // After a pause of the process, pending answers arrive before the timers that check the horizon.
     if (registration.session.horizon <= ports.clock.now())
       running.end(() => new TaskLost("lost", "the session may have ended since the claim"));
-    const name = buildStateName(claimed.id, claimed.host);
-    this.#add(running);
+    const { name } = claimed;
+    const { run } = claimed.running;
+    const same = this.#tasksBySchedule.get(name) ?? new Set();
+    this.#tasksBySchedule.set(name, same.add(running));
+    this.#tasks.set(run, running);
     this.#onChange(name);
     void this.#runTask(running, handler).finally(() => {
-      this.#remove(running);
+      this.#tasks.delete(run);
+      this.#replacements.set(run, undefined);
+      same.delete(running);
+      if (same.size === 0) this.#tasksBySchedule.delete(name);
       this.#onChange(name);
     });
-  }
-
-  #add(running: RunningTask): void {
-    const { id, host, running: record } = running.claimed;
-    this.#tasks.set(record.run, running);
-    const name = buildStateName(id, host);
-    const same = this.#tasksBySchedule.get(name);
-    if (same === undefined) this.#tasksBySchedule.set(name, new Set([running]));
-    else same.add(running);
-  }
-
-  #remove(running: RunningTask): void {
-    const { id, host, running: record } = running.claimed;
-    this.#tasks.delete(record.run);
-    this.#replacements.set(record.run, undefined);
-    const name = buildStateName(id, host);
-    const same = this.#tasksBySchedule.get(name);
-    same?.delete(running);
-    if (same?.size === 0) this.#tasksBySchedule.delete(name);
   }
 
   /**
@@ -111,9 +99,9 @@ export class TaskPool {
   }
 
   /** Whether the next occurrence could not start on this host now, so that it must not end this one. */
-  #isNextUnmet({ claimed: { id, host } }: RunningTask): boolean {
+  #isNextUnmet({ claimed }: RunningTask): boolean {
     const { cache, conditions } = this.#context;
-    const entry = cache.entries.get(buildStateName(id, host));
+    const entry = cache.entries.get(claimed.name);
     return entry !== undefined && conditions.findUnmet(entry) !== undefined;
   }
 
@@ -141,27 +129,16 @@ export class TaskPool {
     stopWatching();
     await running.settle();
     running.close(); // completing the task deletes its running key, which would look like a loss
-    const outcome = buildOutcome(claimed, taskResult, { endedAt: clock.getWallTime(), took });
-    const completion = await retryUntilDone(
-      this.#context,
-      claimed,
-      { outcome, wait: taskResult.wait },
-      this.#leaving.signal,
-    );
-    this.#logResult(task.id, outcome, completion);
-    const settled = completion.kind === "settled" ? completion : undefined;
-    const { again, isDead = false } = settled?.finish ?? {};
-    const state = { isDead, wasFailing: settled?.wasFailing ?? false };
-    const { after } = task;
-    this.#listener({
-      kind: "ended",
-      ...about,
-      after,
-      outcome,
-      ...state,
-      ...(again !== undefined && { again }),
-      ...(settled === undefined && { isLost: true }),
-    });
+    const end = endOccurrence(claimed, taskResult, { endedAt: clock.getWallTime(), took });
+    const completion = await retryUntilDone(this.#context, claimed, end, this.#leaving.signal);
+    const { outcome } = end;
+    this.#logResult(id, outcome, completion);
+    const ended = { kind: "ended", ...about, after: task.after, outcome } as const;
+    if (completion.kind !== "settled")
+      return this.#listener({ ...ended, isDead: false, wasFailing: false, isLost: true });
+    const { finish, wasFailing } = completion;
+    const { again, isDead } = finish;
+    this.#listener({ ...ended, isDead, wasFailing, ...(again !== undefined && { again }) });
   }
 
   /** Tells once when a task takes longer than expected. @returns a function that ends the watch */
@@ -212,8 +189,6 @@ async function callHandler(handler: Handler, task: RunningTask["task"]): Promise
   }
 }
 
-const formatIso = (ms: number) => new Date(ms).toISOString();
-
 /**
  * Time limit for completing a task whose session is lost, ms. Usually this fails, and another worker claims the task.
  */
@@ -237,7 +212,7 @@ const LAST_AGAIN = 500;
 async function retryUntilDone(
   context: ClaimContext,
   claimed: ClaimedOccurrence,
-  ended: Parameters<typeof completeTask>[2],
+  ended: EndedOccurrence,
   leaving: AbortSignal,
 ): Promise<TaskCompletion> {
   const { ports, registration, cache } = context;
@@ -245,14 +220,7 @@ async function retryUntilDone(
   for (let last = 0; ; ) {
     const until = session.signal.aborted ? ports.clock.now() + LOST_WITHIN : session.horizon;
     try {
-      const { keepResult } = claimed.definition;
-      const resultSession = keepResult && (await registration.expiry.choose(keepResult).id);
-      const result = await completeTask(
-        ports,
-        claimed,
-        { ...ended, ...(resultSession && { resultSession }) },
-        until,
-      );
+      const result = await completeTask(ports, claimed, ended, until);
       applyCompletion(cache, ports.keys, claimed, result);
       return result;
     } catch (error) {

@@ -127,7 +127,7 @@ test.concurrent("auto: the bound follows the last successes, and is known to all
   worker.child.kill("SIGTERM");
   await worker.ended;
   const running = { worker: "w", host: "web1", pid: 7, run: "r", scheduled: 1, attempt: 1, late: 0 };
-  await namespace.put(keys.running("job"), formatRunning({ ...running, since: Date.now() - 15_000 }));
+  await namespace.put(keys.running("job"), formatRunning({ ...running, since: Date.now() - 10_000 }));
   expect((await namespace.execute("ls problems")).stdout).not.toContain("overrun");
   await namespace.put(keys.running("job"), formatRunning({ ...running, since: Date.now() - 17_000 }));
   const problems = await namespace.execute("ls problems");

@@ -5,7 +5,7 @@ import type { Definition } from "../../../src/schedule/definition.ts";
 import type { DueState } from "../../../src/schedule/state/due.ts";
 import { createCachedSchedule } from "../../../src/worker/cache/cached-schedule.ts";
 import { computePlacedClaimTime } from "../../../src/worker/claims/claim-candidate.ts";
-import { LoadMeter } from "../../../src/worker/claims/load-meter.ts";
+import { createLoadMeter } from "../../../src/worker/claims/load-meter.ts";
 import { SettableClock } from "../worker-fixture.ts";
 
 const DUE = 100_000;
@@ -78,8 +78,8 @@ describe("the load of a host", () => {
     ["a host that measures nothing", {}, 0.5, 0.5],
     ["values without meaning", { load: Number.NaN, CPU: 0, "pressure.cpu": -1 }, 0.5, 0.5],
   ])("%s", (_what, measures, taken, load) => {
-    const loadMeter = new LoadMeter((name) => measures[name], new SettableClock(0));
-    expect(loadMeter.compute(taken)).toBe(load);
+    const measureLoad = createLoadMeter((name) => measures[name], new SettableClock(0));
+    expect(measureLoad(taken)).toBe(load);
   });
 
   test("is measured once a second, and a measure that fails does not count", () => {
@@ -90,11 +90,15 @@ describe("the load of a host", () => {
       if (name === "pressure.cpu") throw new ConfigError("this host does not measure pressure.cpu");
       return name === "load" ? 3 : 2;
     };
-    const loadMeter = new LoadMeter(measure, { now: () => now, getWallTime: () => 0, sleep: async () => {} });
-    expect([loadMeter.compute(0), loadMeter.compute(1.75)]).toEqual([1.5, 1.75]);
+    const measureLoad = createLoadMeter(measure, {
+      now: () => now,
+      getWallTime: () => 0,
+      sleep: async () => {},
+    });
+    expect([measureLoad(0), measureLoad(1.75)]).toEqual([1.5, 1.75]);
     expect(reads.length).toBe(3);
     now = 1_000;
-    loadMeter.compute(0);
+    measureLoad(0);
     expect(reads.length).toBe(6);
   });
 });

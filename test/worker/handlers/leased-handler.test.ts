@@ -5,7 +5,7 @@ import { StoreError } from "../../../src/etcd/store.ts";
 import { createMacros } from "../../../src/fleet/macros.ts";
 import { OldSchemaError } from "../../../src/protocol/schema.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { LeasedHandler } from "../../../src/worker/handlers/leased-handler.ts";
+import { createLeasedHandler } from "../../../src/worker/handlers/leased-handler.ts";
 import { createTask } from "../handler-fixture.ts";
 
 const macros = createMacros({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 1_000, macros: {} });
@@ -41,7 +41,7 @@ async function runLeased(
     },
   };
   const task = createTask({ leases });
-  const handler = new LeasedHandler(acquirer, inner, (change) => units.push(change));
+  const handler = createLeasedHandler(acquirer, inner, (change) => units.push(change));
   return { result: await handler.run(task), held, asked, units, seen, task };
 }
 

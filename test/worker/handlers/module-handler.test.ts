@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
-import { ModuleHandler } from "../../../src/worker/handlers/handlers.ts";
+import { createModuleHandler } from "../../../src/worker/handlers/handlers.ts";
 import { listRemains } from "../../process/helpers.ts";
 import { createHandlerFixture, writeTestFile } from "../handler-fixture.ts";
 
@@ -16,7 +16,7 @@ const buildModule = (script: string) => `export default async (task) => { ${scri
 async function runHandler(text: string, more: { name?: string; export?: string; timeout?: number } = {}) {
   const { mark, ports, createTask: task } = createHandlerFixture();
   const { name = "module.mjs", ...options } = more;
-  const handler = new ModuleHandler(ports, { module: writeTestFile(name, text), ...options });
+  const handler = createModuleHandler(ports, { module: writeTestFile(name, text), ...options });
   const verdict = await handler.run(task({ data: { n: 1 } }));
   expect(listRemains(mark)).toEqual([]);
   return verdict;
@@ -60,7 +60,7 @@ test.each<[string, string, Partial<TaskResult>]>([
 test("what the host says of a module is not taken for output", async () => {
   const { ports, createTask: task, lines } = createHandlerFixture();
   const module = writeTestFile("module.mjs", buildModule("console.log('said'); console.error('more')"));
-  const verdict = await new ModuleHandler(ports, { module }).run(task());
+  const verdict = await createModuleHandler(ports, { module }).run(task());
   expect(verdict.tail?.split("\n").toSorted()).toEqual(["more", "said"]);
   expect(lines.toSorted()).toEqual(["more", "said"]);
 });
@@ -88,7 +88,7 @@ test("a module hears by its signal that it must end", async () => {
     ),
   );
   const given = task();
-  const running = new ModuleHandler(ports, { module }).run(given);
+  const running = createModuleHandler(ports, { module }).run(given);
   await waitUntil("output", () => lines.includes("there"));
   given.end("replaced");
   expect(await running).toMatchObject({ result: "replaced", tail: "there\nbye" });
@@ -97,7 +97,7 @@ test("a module hears by its signal that it must end", async () => {
 test("secrets are not in what a module was ended by", async () => {
   const { ports, createTask: task } = createHandlerFixture({ secrets: ["hunter2"] });
   const module = writeTestFile("module.mjs", buildModule("throw new Error('hunter2 is wrong')"));
-  expect(await new ModuleHandler(ports, { module }).run(task())).toMatchObject({
+  expect(await createModuleHandler(ports, { module }).run(task())).toMatchObject({
     reason: "Error: *** is wrong",
   });
 });
