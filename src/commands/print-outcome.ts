@@ -1,10 +1,8 @@
 import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
-import type { ConfigChange } from "../fleet/config-changes.ts";
 import type { CalendarChange } from "../operate/calendar-changes.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { Claim } from "../state/claims.ts";
-import type { ConfigImpact } from "../state/impact.ts";
 import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
 import type { ActionImplementation } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
@@ -62,25 +60,21 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
         ...rest,
         messages,
         notes,
-        changes: [...config.map(toConfigChangeJson), ...calendars.map(toCalendarChangeJson)],
+        changes: [
+          ...config.map(({ kind, name, before = null, after = null }) => ({ kind, name, before, after })),
+          ...calendars.map(toCalendarChangeJson),
+        ],
         schedules: schedules?.map(toScheduleChangeJson),
-        hits: affected.map(toHitJson),
+        hits: affected.map(({ claim, fate, exit, why }) => ({ ...toClaimJson(claim), fate, exit, why })),
       };
     }
     case "schedules": {
-      const { revision, target, outcome: end, changes } = result;
-      return {
-        revision,
-        action: "schedule",
-        target,
-        outcome: end,
-        changes: changes.map(toScheduleChangeJson),
-        messages,
-      };
+      const { changes, kind: _, ...rest } = result;
+      return { ...rest, action: "schedule", changes: changes.map(toScheduleChangeJson), messages };
     }
     case "prune": {
-      const { revision, outcome: end, audit, hosts, vanished, expired } = result;
-      return { revision, outcome: PRUNE_ENDS[end], audit, hosts, vanished, expired };
+      const { kind: _, ...rest } = result;
+      return { ...rest, outcome: PRUNE_ENDS[rest.outcome] };
     }
     case "key":
       return KEY_CHANGE_JSON.toJson({ ...result, messages });
@@ -91,19 +85,12 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
   }
 }
 
-function toEvictionJson(
-  { revision, action, target, outcome, preview, runners }: EvictionResult,
-  messages: readonly string[],
-): object {
+function toEvictionJson({ preview, kind: _, ...rest }: EvictionResult, messages: readonly string[]): object {
   const { evicted, freed, next } = preview;
   return {
-    revision,
-    action,
-    target,
-    outcome,
+    ...rest,
     messages,
     evicted: evicted.map(toClaimJson),
-    runners,
     freed,
     next: next.map(({ claim, drains }) => ({ ...toClaimJson(claim), drainedBy: drains.map(({ by }) => by) })),
   };
@@ -139,17 +126,9 @@ function toUndrainJson(result: UndrainResult, messages: readonly string[]): obje
   };
 }
 
-function toConfigChangeJson({ kind, name, before, after }: ConfigChange): object {
-  return { kind, name, before: before ?? null, after: after ?? null };
-}
-
 function toCalendarChangeJson({ name, before, after }: CalendarChange): object {
   const known = before !== undefined && "value" in before ? before.value : null;
   return { kind: "calendar", name, before: known, after: after ?? null };
-}
-
-function toHitJson({ claim, fate, exit, why }: ConfigImpact["affected"][number]): object {
-  return { ...toClaimJson(claim), fate, exit, why };
 }
 
 /** Converts a change of a schedule to JSON. Times are ms since the epoch. */
