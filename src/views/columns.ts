@@ -179,6 +179,11 @@ export function formatAuditAuthor({ user, sudoUser, host }: AuditRecord): string
   return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`;
 }
 
+/** Formats a value; a missing one has no text. */
+export function formatIfKnown<T>(value: T | undefined, format: (value: T) => string): string | undefined {
+  return value === undefined ? undefined : format(value);
+}
+
 /** Formats named values, such as macros or leases: `NAME=value`. */
 export function formatPairs(values: object = {}): string {
   return Object.entries(values)

@@ -22,6 +22,7 @@ import {
   createRightColumn,
   createStateColumn,
   createTextColumn,
+  formatIfKnown,
   formatLateness,
   formatPairs,
   getResultTone,
@@ -291,10 +292,6 @@ const COLUMNS: readonly TableColumn<OccurrenceOutcome>[] = [
 function formatRunTime({ startedAt, endedAt, deviation }: OccurrenceOutcome): string | undefined {
   const mark = deviation === undefined ? "" : ` ${deviation}`;
   return formatIfKnown(startedAt, (start) => `${formatBriefDuration(endedAt - start)}${mark}`);
-}
-
-function formatIfKnown(value: number | undefined, format: (value: number) => string): string | undefined {
-  return value === undefined ? undefined : format(value);
 }
 
 /** Builds the table of the last outcomes, newest first. */

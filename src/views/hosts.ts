@@ -35,6 +35,7 @@ import {
   createTextColumn,
   formatAge,
   formatDrainNote,
+  formatIfKnown,
   formatPairs,
 } from "./columns.ts";
 import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "./detail.ts";
@@ -481,8 +482,8 @@ export function buildHostDetail(snapshot: Snapshot, host: HostDetail, context: D
       ["liveness", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
       ["seen", formatSeenFact(record, context.wall)],
       ["runs", `${held} hold, ${claims.length - held} wait`],
-      ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],
-      ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
+      ["cpu", formatIfKnown(record?.cpu, String)],
+      ["memory", formatIfKnown(record?.memMb, (size) => `${size} MiB`)],
       ["macros", formatPairs(record?.macros)],
       ["version", record?.version],
       ...agents.flatMap((agent) => listAgentFacts(agent, context.wall)),

@@ -39,6 +39,7 @@ import {
   formatAge,
   formatDrainNote,
   formatFirstAndMore,
+  formatIfKnown,
   formatPairs,
   formatTicketCommand,
   getStateTone,
@@ -732,7 +733,7 @@ function buildResourceFacts(
       formatOrigin(snapshot, name) ?? formatTotal(total, value?.total, fault),
       fault === undefined ? "plain" : "problem",
     ],
-    ["order", value?.order === undefined ? undefined : String(value.order)],
+    ["order", formatIfKnown(value?.order, String)],
     ["note", value?.note],
     ["totals differ", findTotalDisagreement(entries, findPlainTotal(snapshot, name)), "problem"],
   ]);

@@ -35,6 +35,7 @@ import {
   createRightColumn,
   createStateColumn,
   createTextColumn,
+  formatIfKnown,
   formatTicketCommand,
   getStateTone,
 } from "./columns.ts";
@@ -391,7 +392,7 @@ export function buildTicketFacts(entry: QueueEntry, { wall, sessions, host }: De
     ["run", run],
     ["token", String(createRevision)],
     ["since", `${formatInstant(since)}, for ${formatBriefDuration(wall - since)}`],
-    ["waited", grantedAt === undefined ? undefined : formatBriefDuration(grantedAt - enqueuedAt)],
+    ["waited", formatIfKnown(grantedAt, (at) => formatBriefDuration(at - enqueuedAt))],
     ["grace", state === "grace" ? formatGrace(until, wall) : undefined],
     ["runner", runner, tone],
     ["host", host && `${ticket.host} ${formatHost(host)}`, host?.verdict === "quiet" ? "problem" : "plain"],

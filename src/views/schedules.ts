@@ -47,6 +47,7 @@ import {
   createTextColumn,
   formatAge,
   formatFirstAndMore,
+  formatIfKnown,
   formatLateness,
   getResultTone,
   shortenOwner,
@@ -488,7 +489,7 @@ export function findStoredFault(
 ): string | undefined {
   if (kept.fault !== undefined) return `its definition cannot be read: ${kept.fault}`;
   if (due === undefined) return "its due time is missing";
-  return due.fault === undefined ? undefined : `its due time cannot be read: ${due.fault}`;
+  return due.fault && `its due time cannot be read: ${due.fault}`;
 }
 
 /** Returns the earliest possible start; if it runs on every host, on those that have a worker. */
@@ -701,7 +702,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
         `${due.backfill.started} of ${due.backfill.total} started, next ${formatInstant(due.backfill.next)}, ${due.backfill.parallel} at a time`,
     ],
     ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
-    ["next", next === undefined ? undefined : `${formatTimeUntilNext(next, wall)}, ${formatInstant(next)}`],
+    ["next", formatIfKnown(next, (at) => `${formatTimeUntilNext(at, wall)}, ${formatInstant(at)}`)],
     [
       "no worker",
       row.states.includes("no-worker") ? `none ${formatMissingWorker(definition.group)}` : undefined,
@@ -709,7 +710,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ],
     ["type", definition.command === undefined ? getScheduleType(id, definition) : definition.type],
     ["command", definition.command?.join(" ")],
-    ["data", definition.data === undefined ? undefined : JSON.stringify(definition.data)],
+    ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),
     ["expected", formatExpected(definition, due)],
@@ -763,7 +764,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
     ["history", formatLimits(keep, keepFor)],
-    ["end", end === undefined ? undefined : formatInstant(end)],
+    ["end", formatIfKnown(end, formatInstant)],
   ];
 }
 
