@@ -69,12 +69,19 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
       };
     }
     case "schedules": {
-      const { changes, kind: _, ...rest } = result;
-      return { ...rest, action: "schedule", changes: changes.map(toScheduleChangeJson), messages };
+      const { revision, target, outcome: end, changes } = result;
+      return {
+        revision,
+        action: "schedule",
+        target,
+        outcome: end,
+        changes: changes.map(toScheduleChangeJson),
+        messages,
+      };
     }
     case "prune": {
-      const { kind: _, ...rest } = result;
-      return { ...rest, outcome: PRUNE_ENDS[rest.outcome] };
+      const { revision, outcome: end, audit, hosts, vanished, expired } = result;
+      return { revision, outcome: PRUNE_ENDS[end], audit, hosts, vanished, expired };
     }
     case "key":
       return KEY_CHANGE_JSON.toJson({ ...result, messages });
@@ -85,12 +92,19 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
   }
 }
 
-function toEvictionJson({ preview, kind: _, ...rest }: EvictionResult, messages: readonly string[]): object {
+function toEvictionJson(
+  { revision, action, target, outcome, preview, runners }: EvictionResult,
+  messages: readonly string[],
+): object {
   const { evicted, freed, next } = preview;
   return {
-    ...rest,
+    revision,
+    action,
+    target,
+    outcome,
     messages,
     evicted: evicted.map(toClaimJson),
+    runners,
     freed,
     next: next.map(({ claim, drains }) => ({ ...toClaimJson(claim), drainedBy: drains.map(({ by }) => by) })),
   };
