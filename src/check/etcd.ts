@@ -5,7 +5,7 @@ import { getAnsweringMembers, judgeAlarms, judgeMembers } from "../state/etcd-fi
 import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
 import { judgeRoleBypass, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
-import { findSchemaFault, judgeSchema } from "./schema.ts";
+import { judgeSchema } from "./schema.ts";
 
 /**
  * Checks whether this host can run: members, versions, permissions of a runner, prefix. Writes nothing to etcd.
@@ -24,11 +24,7 @@ export async function checkEtcd(
   const alarms = judgeAlarms(getAnsweringMembers(members)).filter(({ level }) => level !== "ok");
   // Without permission to read the prefix, the check of the prefix would fail. The finding says what to grant.
   const prefix = rights.canRead
-    ? [
-        await checkPrefix(ports),
-        judgeSchema(await findSchemaFault(ports, ports.signal)),
-        ...(await judgeRoleBypass(ports)),
-      ]
+    ? [await checkPrefix(ports), await judgeSchema(ports), ...(await judgeRoleBypass(ports))]
     : [];
   return [...judgeMembers(members), ...identity, ...alarms, judgeRunner(ports, rights), ...prefix];
 }

@@ -31,7 +31,7 @@ import {
   probePermissions,
 } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
-import { findSchemaFault, judgeSchema } from "./schema.ts";
+import { judgeSchema } from "./schema.ts";
 
 interface ExaminationOptions {
   members: readonly MemberStatus[];
@@ -65,7 +65,8 @@ export async function* examine(
   const roster = await readRoster(ports);
   yield [...judgeIdentity(answers, settings.clusterId, memory), ...judgeCluster(members, roster)];
   if (answers.length > 0) yield judgeAlarms(answers);
-  yield judgeSpace(answers, (endpoint) => chooseQuota(quota, gauges.get(endpoint)));
+  const getQuota = (endpoint: string) => chooseQuota(quota, gauges.get(endpoint));
+  yield judgeSpace(answers, getQuota);
   const offsets = [...gauges].flatMap(([endpoint, { clock }]) => (clock ? [{ endpoint, ...clock }] : []));
   yield judgeOwnClock(offsets);
   yield [judgeSettings(settings)];
@@ -74,7 +75,6 @@ export async function* examine(
     yield [refusal];
     return false;
   }
-  const getQuota = (endpoint: string) => chooseQuota(quota, gauges.get(endpoint));
   yield await judgeCompaction(ports, answers, getQuota, gauges);
   yield judgeAuthentication(authenticationMode);
   return yield* examineRights(ports, role, authenticationMode);
@@ -94,8 +94,7 @@ async function* examineRights(
       judgeOperator(ports, await probePermissions(ports, "operator"), role === "operator"),
     ];
     if (openness === "closed") yield await judgeSchedulePermission(ports, role);
-    if (runner.canRead)
-      yield [judgeSchema(await findSchemaFault(ports, ports.signal)), ...(await judgeRoleBypass(ports))];
+    if (runner.canRead) yield [await judgeSchema(ports), ...(await judgeRoleBypass(ports))];
     return runner.canRead;
   } catch (error) {
     yield [buildUncheckedFinding("permissions", error)];
@@ -191,10 +190,7 @@ export function computeSurvivedOutage(ttl: number, terminationTimeout: number): 
 export function judgeSettings({
   ttl,
   terminationTimeout,
-}: {
-  ttl: number;
-  terminationTimeout: number;
-}): Finding {
+}: Omit<ExaminationOptions["settings"], "clusterId">): Finding {
   const survived = computeSurvivedOutage(ttl, terminationTimeout);
   const about = createFindingBuilder("settings", "ttl");
   const whole = formatDuration(Math.max(0, Math.floor(survived / 100) * 100));

@@ -86,12 +86,6 @@ export async function probePermissions(ports: CheckPorts, role: EtcdRole): Promi
   return { canRead, missing: (await Promise.all(asked)).flat() };
 }
 
-/** Returns whether this user can change what workers run. @throws StoreError for errors other than permissions */
-async function canWriteSchedules(ports: CheckPorts): Promise<boolean> {
-  const key = ports.keys.schedule("init");
-  return await isAllowed(ports, { op: "delete", key }, key);
-}
-
 /**
  * Tests whether etcd lets this user carry out an operation, with a transaction that can never succeed: etcd still checks the
  * permissions of its operations. Use a delete, because etcd refuses a put when the database is full.
@@ -209,17 +203,11 @@ export function judgeAuthentication(mode: AuthenticationMode | undefined): Findi
 
 /** Checks whether this user can make workers run commands. Call it only when etcd checks roles. */
 export async function judgeSchedulePermission(ports: CheckPorts, role: EtcdRole): Promise<Finding[]> {
-  if (!(await canWriteSchedules(ports))) return [];
+  const key = ports.keys.schedule("init");
+  if (!(await isAllowed(ports, { op: "delete", key }, key))) return [];
   const detail = `this user may write ${ports.keys.prefix}schedules/: it can make every worker run any command, as the user that the worker runs as`;
-  return [
-    {
-      kind: "role",
-      check: "role",
-      level: role === "operator" ? "ok" : "hint",
-      detail,
-      remedy: "hosts that only run jobs need no more than the role signalbox-runner of docs/etcd.md",
-    },
-  ];
+  const remedy = "hosts that only run jobs need no more than the role signalbox-runner of docs/etcd.md";
+  return [createFindingBuilder("role")[role === "operator" ? "ok" : "hint"](detail, remedy)];
 }
 
 /** The first releases that check permissions inside nested transactions. */
@@ -250,15 +238,8 @@ export async function judgeRoleBypass(ports: CheckPorts): Promise<Finding[]> {
   const id = await findCommandSchedule(ports);
   const detail = id === undefined ? ROLE_BYPASS : `${ROLE_BYPASS}; ${id} has a command`;
   const remedy = `${ROLE_BYPASS_REMEDY}; until then, workers refuse commands unless they have --accept-role-bypass`;
-  return [
-    {
-      kind: "role-bypass",
-      check: "roles",
-      level: id === undefined ? "hint" : "failure",
-      detail,
-      remedy,
-    },
-  ];
+  const about = createFindingBuilder("role-bypass", "roles");
+  return [about[id === undefined ? "hint" : "failure"](detail, remedy)];
 }
 
 /** Returns the key of a schedule that has a command, if there is one. */

@@ -1,3 +1,4 @@
+import { canonicalizeHost } from "../base/text.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
 import { readSessionLiveness } from "../observe/runner-liveness.ts";
@@ -9,19 +10,17 @@ const MAX_SESSIONS_PER_HOST = 3;
 
 /**
  * Finds the hosts that have a run with a live session. Tickets in grace do not count: they have no runner.
- * @param hosts  names as returned by `normalizeHost`
+ * @param hosts  canonical names
  */
 export async function findRunningHosts(
   ports: ObserverPorts,
   hosts: ReadonlySet<string>,
-  normalizeHost: (host: string) => string,
   signal: AbortSignal,
 ): Promise<Set<string>> {
   if (hosts.size === 0) return new Set();
   const sessions = new Map<string, bigint[]>();
   for (const room of [ports.keys.locks(), ports.keys.resources()]) {
-    for await (const page of readPages(ports, room, { signal }))
-      collectSessions(page.kvs, hosts, normalizeHost, sessions);
+    for await (const page of readPages(ports, room, { signal })) collectSessions(page.kvs, hosts, sessions);
   }
   const found = await readSessionLiveness(ports, [...sessions.values()].flat(), signal);
   const isAlive = (id: bigint) => (found.get(id)?.left ?? 0) > 0;
@@ -31,12 +30,11 @@ export async function findRunningHosts(
 function collectSessions(
   kvs: readonly KeyValue[],
   hosts: ReadonlySet<string>,
-  normalizeHost: (host: string) => string,
   sessions: Map<string, bigint[]>,
 ): void {
   for (const { ticket, session } of kvs.map(toQueueEntry)) {
     if (ticket === undefined || ticket.state === "grace" || session === 0n) continue;
-    const host = normalizeHost(ticket.host);
+    const host = canonicalizeHost(ticket.host);
     if (!hosts.has(host)) continue;
     const known = sessions.get(host) ?? [];
     if (!known.includes(session)) sessions.set(host, [session, ...known].slice(0, MAX_SESSIONS_PER_HOST));

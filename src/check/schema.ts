@@ -6,6 +6,7 @@ import {
   SCHEMA_REMEDY,
   SCHEMA_VERSION,
 } from "../protocol/schema.ts";
+import type { CheckPorts } from "./ports.ts";
 
 /** Returns why this program may not write under its prefix; undefined if it may. @throws StoreError */
 export async function findSchemaFault(
@@ -23,9 +24,10 @@ export async function findSchemaFault(
   );
 }
 
-/** Reports whether this program is new enough to write. @param fault  from `findSchemaFault` */
-export function judgeSchema(fault: string | undefined): Finding {
+/** Reports whether this program is new enough to write. */
+export async function judgeSchema(ports: CheckPorts): Promise<Finding> {
   const about = createFindingBuilder("schema", "schema version");
+  const fault = await findSchemaFault(ports, ports.signal);
   return fault === undefined
     ? about.ok(`${SCHEMA_VERSION}, and no later one is required`)
     : about.failure(fault, SCHEMA_REMEDY);

@@ -206,26 +206,6 @@ export const CONNECTION_SETTINGS: readonly SettingKey[] = [
 /** Settings of the log. */
 export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "logFormat"];
 
-/** CommandFlags of every command. */
-export const COMMON_FLAGS: readonly Flag[] = [
-  { name: "config", short: "c", value: "FILE", setting: "config", help: "read only this configuration file" },
-  {
-    name: "context",
-    value: "NAME",
-    setting: "context",
-    names: "context",
-    help: "use the settings of this context of the configuration file",
-  },
-  {
-    name: "verbose",
-    short: "v",
-    isRepeatable: true,
-    help: "print more on standard error; -vv prints everything",
-  },
-  { name: "quiet", short: "q", help: "print nothing on standard error, not even errors" },
-  { name: "help", short: "h", help: "show this help" },
-];
-
 /** What is declared of a flag besides its spelling. */
 type FlagDetails = Omit<Flag, "name" | "short" | "value" | "isOptional">;
 
@@ -354,6 +334,22 @@ export function toFlags(table: FlagTable): Flag[] {
 function toDetails<T extends { help: string }>(details: string | T): T | { help: string } {
   return typeof details === "string" ? { help: details } : details;
 }
+
+/** CommandFlags of every command. */
+export const COMMON_FLAGS: readonly Flag[] = toFlags({
+  "-c, --config FILE": { setting: "config", help: "read only this configuration file" },
+  "--context NAME": {
+    setting: "context",
+    names: "context",
+    help: "use the settings of this context of the configuration file",
+  },
+  "-v, --verbose": {
+    isRepeatable: true,
+    help: "print more on standard error; -vv prints everything",
+  },
+  "-q, --quiet": "print nothing on standard error, not even errors",
+  "-h, --help": "show this help",
+});
 
 /** Lists the flags of a command: its own, those of every command, and those of its settings. */
 export function listFlags({ flags = [], settings = [], takesWords }: Command): Flag[] {

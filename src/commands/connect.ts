@@ -65,7 +65,7 @@ export async function openConnection(
   warnUnknownVariables(io.env, log);
   warnOverriddenContext(config, log);
   const storeOptions = { ...buildStoreOptions(values), sharesWatches, prefersGrpc };
-  const store = await openStore(storeOptions, { clock, unit: random.generateFraction });
+  const store = await openStore(storeOptions, { clock, random });
   return {
     config,
     settings: values,

@@ -28,7 +28,8 @@ const CHUNK = 64 * 1024;
  * @throws SignalboxError 74
  */
 export async function readDocumentText(io: CommandIo, file: string): Promise<string> {
-  return removeByteOrderMark(file === "-" ? checkUtf8(await io.readInput()) : readTextFile(file));
+  const text = file === "-" ? checkUtf8(await io.readInput()) : readTextFile(file);
+  return text.replace(/^\ufeff/, ""); // the byte order mark that some editors put before a text
 }
 
 /** Names a document in messages. */
@@ -72,11 +73,6 @@ function readWhole(file: string): Buffer {
     closeSync(open);
   }
   throw new Error(`it has more than ${MOST_BYTES / MIB} MiB`);
-}
-
-/** Removes the byte order mark that some editors put before a text. */
-function removeByteOrderMark(text: string): string {
-  return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
 /** Formats faults as compilers do: `FILE:12:5: what`. */

@@ -30,7 +30,13 @@ interface EditableText<T> {
 export async function editText<T>(context: ActionContext, editable: EditableText<T>): Promise<ActionOutcome> {
   const { text, name, parse, apply, isSettled } = editable;
   const sheet = new EditorFile(text, name);
-  const close = () => discardUnlessChanged(sheet, editable);
+  /** Deletes the file if the user has typed nothing. @returns where it is kept otherwise */
+  const close = () => {
+    if (sheet.isChanged)
+      return [`your text is kept in ${sheet.path}`].concat(editable.describeNextStep?.(sheet.path) ?? []);
+    sheet.discard();
+    return [];
+  };
   try {
     for (;;) {
       await openEditor(context.io, sheet, ignoreCtrlC(context.signal));
@@ -59,17 +65,6 @@ async function openEditor(io: CommandIo, sheet: EditorFile, signal: AbortSignal)
 async function askEditAgain({ terminal }: CommandIo): Promise<boolean> {
   const answer = await terminal.ask("Edit again? [Y/n] ");
   return answer !== undefined && !/^n/i.test(answer.trim());
-}
-
-/** Deletes the file if the user has typed nothing. @returns where it is kept otherwise */
-function discardUnlessChanged(
-  sheet: EditorFile,
-  { describeNextStep }: Pick<EditableText<never>, "describeNextStep">,
-): string[] {
-  if (sheet.isChanged)
-    return [`your text is kept in ${sheet.path}`].concat(describeNextStep?.(sheet.path) ?? []);
-  sheet.discard();
-  return [];
 }
 
 /** A text in a private file for an editor. Other users can neither read nor replace the file. */

@@ -9,7 +9,7 @@ export type ProgramEnd = { ok: true } | { ok: false; why: string };
 
 /** Shows a text in the user's pager. */
 export function openUserPager(
-  { env: { PAGER } }: Pick<CommandIo, "env">,
+  { env: { PAGER } }: CommandIo,
   text: string,
   signal: AbortSignal,
 ): Promise<ProgramEnd> {
@@ -18,7 +18,7 @@ export function openUserPager(
 
 /** Opens a file in the user's editor. */
 export function openUserEditor(
-  { env: { VISUAL, EDITOR } }: Pick<CommandIo, "env">,
+  { env: { VISUAL, EDITOR } }: CommandIo,
   { path }: { readonly path: string },
   signal: AbortSignal,
 ): Promise<ProgramEnd> {

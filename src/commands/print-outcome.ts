@@ -1,10 +1,8 @@
 import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
-import type { ConfigChange } from "../fleet/config-changes.ts";
 import type { CalendarChange } from "../operate/calendar-changes.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { Claim } from "../state/claims.ts";
-import type { ConfigImpact } from "../state/impact.ts";
 import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
 import type { ActionImplementation } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
@@ -62,9 +60,12 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
         ...rest,
         messages,
         notes,
-        changes: [...config.map(toConfigChangeJson), ...calendars.map(toCalendarChangeJson)],
+        changes: [
+          ...config.map(({ kind, name, before = null, after = null }) => ({ kind, name, before, after })),
+          ...calendars.map(toCalendarChangeJson),
+        ],
         schedules: schedules?.map(toScheduleChangeJson),
-        hits: affected.map(toHitJson),
+        hits: affected.map(({ claim, fate, exit, why }) => ({ ...toClaimJson(claim), fate, exit, why })),
       };
     }
     case "schedules": {
@@ -139,17 +140,9 @@ function toUndrainJson(result: UndrainResult, messages: readonly string[]): obje
   };
 }
 
-function toConfigChangeJson({ kind, name, before, after }: ConfigChange): object {
-  return { kind, name, before: before ?? null, after: after ?? null };
-}
-
 function toCalendarChangeJson({ name, before, after }: CalendarChange): object {
   const known = before !== undefined && "value" in before ? before.value : null;
   return { kind: "calendar", name, before: known, after: after ?? null };
-}
-
-function toHitJson({ claim, fate, exit, why }: ConfigImpact["affected"][number]): object {
-  return { ...toClaimJson(claim), fate, exit, why };
 }
 
 /** Converts a change of a schedule to JSON. Times are ms since the epoch. */

@@ -178,26 +178,17 @@ export async function readOutcomes(
   revision: bigint | undefined,
   signal: AbortSignal,
 ): Promise<OutcomeHistories> {
-  const outcomes = new Map<string, OutcomeHistory>();
   const parts = new Map<string, OutcomeHistory[]>();
   for (const range of ranges)
     for await (const { kvs } of readPages(context, range, { revision, signal }))
       for (const { key, value } of kvs) {
         const parsed = context.keys.parse(key);
         if (parsed.kind !== "outcomes") continue;
-        const { name, host } = parsed;
-        if (host === undefined) outcomes.set(name, parseOutcomes(value));
-        else {
-          const hosts = parts.get(name) ?? [];
-          hosts.push(parseOutcomes(value));
-          parts.set(name, hosts);
-        }
+        const histories = parts.get(parsed.name) ?? [];
+        histories.push(parseOutcomes(value));
+        parts.set(parsed.name, histories);
       }
-  for (const [name, hosts] of parts) {
-    const own = outcomes.get(name);
-    outcomes.set(name, mergeOutcomes(own === undefined ? hosts : [own, ...hosts]));
-  }
-  return outcomes;
+  return new Map([...parts].map(([name, histories]) => [name, mergeOutcomes(histories)]));
 }
 
 /** Removes the output: it is the largest part, and no summary uses it. */

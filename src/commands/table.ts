@@ -1,5 +1,6 @@
 import { computeDisplayWidth } from "../base/display-width.ts";
 import { clean } from "../base/text.ts";
+import { fitText } from "../views/drawing.ts";
 
 /**
  * Longest cell, in characters. A value in etcd can have 1.5 MB, and every row is as wide as the widest cell; `--json` has
@@ -17,13 +18,9 @@ export function renderTextTable(head: readonly string[], rows: readonly (readonl
     .map(
       (line) =>
         `${line
-          .map((cell, column) => padCell(cell, widths[column] ?? 0))
+          .map((cell, column) => fitText(cell, widths[column] ?? 0))
           .join("  ")
           .trimEnd()}\n`,
     )
     .join("");
-}
-
-function padCell(cell: string, width: number): string {
-  return cell + " ".repeat(Math.max(0, width - computeDisplayWidth(cell)));
 }

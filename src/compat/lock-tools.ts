@@ -249,7 +249,12 @@ function translateFileLock(tool: FileLockTool, line: ToolLine): TranslatedRun {
   return {
     options: ["--lock", lock, ...(isShared ? ["--shared"] : []), ...formatWait(tool.wait(line)), "-E", busy],
     command,
-    notes: collectTexts([...notes, isShared && formatFairNote(tool.tool), ...(tool.notes?.(line) ?? [])]),
+    notes: collectTexts([
+      ...notes,
+      isShared &&
+        `${tool.tool} -s passes a line that waits for the lock alone; signalbox run --shared does not: first come, first served`,
+      ...(tool.notes?.(line) ?? []),
+    ]),
     coversChildren: tool.coversChildren?.(line) ?? false,
   };
 }
@@ -282,11 +287,6 @@ function buildFileLock(tool: string, path: string): { lock: string; notes: reado
 /** Returns the note that a lock on one host becomes a lock on all hosts. */
 function formatOneHostNote(tool: string): string {
   return `${tool} locks on one host, signalbox run on all hosts: while one host has the lock, the others do not run the command (for a lock per host: --lock "$(hostname):NAME")`;
-}
-
-/** Returns the note that a run which shares the lock does not pass one that waits. */
-function formatFairNote(tool: string): string {
-  return `${tool} -s passes a line that waits for the lock alone; signalbox run --shared does not: first come, first served`;
 }
 
 /** Normalizes paths of the same file on Linux: /var/lock leads to /run/lock, and /var/run to /run. */

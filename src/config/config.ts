@@ -181,14 +181,8 @@ function checkConfig(config: Config): Config {
   return complete;
 }
 
-/** One line of `signalbox config`. The value is safe for a terminal: passwords are `***`, and `-` means no value. */
-interface ConfigRow {
-  key: SettingKey;
-  value: string;
-  source: string;
-}
-
-export function describeConfig({ values, sources }: Config): ConfigRow[] {
+/** Lists the lines of `signalbox config`. Values are safe for a terminal: passwords are `***`, and `-` means no value. */
+export function describeConfig({ values, sources }: Config) {
   return SETTING_KEYS.map((key) => ({
     key,
     value: clean(getSetting(key).kind.show(values[key])),

@@ -103,7 +103,8 @@ function hasPassword({ contexts, ...settings }: Readonly<Record<string, unknown>
   return all.some((one) => isJsonObject(one) && Object.hasOwn(one, "password"));
 }
 
-function readOrThrow(path: string, read: FileReader): FileContent | undefined {
+/** @throws ConfigError if the file cannot be read */
+export function readOrThrow(path: string, read: FileReader): FileContent | undefined {
   try {
     return read(path);
   } catch (cause) {

@@ -28,7 +28,7 @@ export const endpoints: SettingKind<readonly string[]> = {
 };
 
 /** Splits a text, or each text of a list, at commas. Other values stay, for the caller to refuse. */
-function splitLists(given: unknown): unknown[] {
+export function splitLists(given: unknown): unknown[] {
   return [given].flat().flatMap((one) => (typeof one === "string" ? one.split(",") : [one]));
 }
 

@@ -1,4 +1,4 @@
-import { endpoints, keyBindings, macros, users } from "./lists.ts";
+import { endpoints, keyBindings, macros, splitLists, users } from "./lists.ts";
 import * as kinds from "./setting-kinds.ts";
 import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
 import { userCommands } from "./user-commands.ts";
@@ -13,10 +13,7 @@ type NotifyWay = (typeof WORDS)[number];
 export const notifyWays: SettingKind<readonly NotifyWay[]> = {
   name: "all|off|bell,desktop,title",
   parse(given) {
-    const lists = Array.isArray(given) ? given : [given];
-    const words: unknown[] = lists.flatMap((one) =>
-      typeof one === "string" ? one.split(",").map((word) => word.trim()) : [one],
-    );
+    const words = splitLists(given).map((word) => (typeof word === "string" ? word.trim() : word));
     const bad = words.find((word) => !isNotifyWay(word));
     if (bad !== undefined || words.length === 0)
       return buildValueFault(

@@ -31,7 +31,7 @@ export class DocumentSyntaxError extends ConfigError {
   readonly fault: JsonFault;
 
   constructor(file: string, fault: JsonFault) {
-    super(formatAt(file, fault, fault.what));
+    super(formatAt(file, fault));
     this.fault = fault;
   }
 }
@@ -126,7 +126,7 @@ export class SourceDocument {
     const start = this.#findNearestStart(path, true);
     if (start === undefined) return new ConfigError(`${clean(this.file)}: ${message}`);
     const name = path.length === 0 ? "" : `${formatPath(path)}: `;
-    return new ConfigError(formatAt(this.file, this.#locateOffset(start), `${name}${message}`));
+    return new ConfigError(formatAt(this.file, { ...this.#locateOffset(start), what: `${name}${message}` }));
   }
 
   /** Finds the line and the column of a fault. */
@@ -182,7 +182,7 @@ function explainSyntaxError({ code, message }: { code: string; message: string }
   return message.startsWith("Maximum call stack") ? "it is nested too deeply" : clean(message, 200);
 }
 
-function formatAt(file: string, { line, column }: Pick<JsonFault, "line" | "column">, what: string): string {
+function formatAt(file: string, { line, column, what }: JsonFault): string {
   return `${clean(file)}: line ${line}, column ${column}: ${what}`;
 }
 

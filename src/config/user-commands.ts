@@ -13,7 +13,6 @@ import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
 
 /** The kinds of rows that a user command can apply to. */
 const ROW_KINDS = ["lock", "resource", "host", "group", "schedule", "run", "drain"] as const;
-type RowKind = (typeof ROW_KINDS)[number];
 
 /** The variables that a user command gets. */
 export const COMMAND_VARIABLES = ["NAME", "KIND", "HOST", "RUN", "PREFIX", "CONTEXT"] as const;
@@ -22,7 +21,7 @@ export const COMMAND_VARIABLES = ["NAME", "KIND", "HOST", "RUN", "PREFIX", "CONT
 interface UserCommand {
   /** Unique. */
   readonly title: string;
-  readonly rows: readonly RowKind[] | "any";
+  readonly rows: readonly (typeof ROW_KINDS)[number][] | "any";
   /** A text for `sh -c`. It gets the values of the row as variables, never as a part of the text. */
   readonly command: string;
   /** A chord as `parseChord` returns it, which no other user command has. */
@@ -70,7 +69,12 @@ function formatPlace(given: unknown, index: number): string {
 function parseUserCommand(given: unknown, earlier: readonly UserCommand[]): ParseResult<UserCommand> {
   if (!isJsonObject(given)) return buildValueFault(given, "an object with title, rows and command");
   const { title, rows, command, key, in: way = "job", confirm = false } = given;
-  const chord = key === undefined ? undefined : parseKey(key);
+  const chord =
+    key === undefined
+      ? undefined
+      : typeof key === "string"
+        ? parseChord(key)
+        : buildValueFault(key, 'a key such as "F5"');
   const fault =
     findPropertyFault(given) ??
     findTitleFault(title, earlier) ??
@@ -152,10 +156,6 @@ const USUAL =
 function isKnown(name: string, text: string): boolean {
   if (COMMAND_VARIABLES.some((one) => one === name) || USUAL.test(name)) return true;
   return new RegExp(`(?<![$\\w{])${name}=|\\bfor\\s+${name}\\b|\\bread\\b[^;|&\\n]*\\b${name}\\b`).test(text);
-}
-
-function parseKey(key: unknown): ParseResult<string> {
-  return typeof key === "string" ? parseChord(key) : buildValueFault(key, 'a key such as "F5"');
 }
 
 function findKeyFault(chord: string | undefined, earlier: readonly UserCommand[]): string | undefined {

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
 import type { ClusterMemory } from "./cluster/cluster-memory.ts";
 import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 
@@ -44,9 +45,9 @@ export interface TlsOptions {
 export interface StorePorts {
   clock: Clock;
   /**
-   * Selects the member that calls try first: uniform in [0, 1), default the first one. Spreads hosts over the members.
+   * Selects the member that calls try first; default the first one. Spreads hosts over the members.
    */
-  unit?: () => number;
+  random?: Random;
 }
 
 /** The validated options. */

@@ -76,7 +76,7 @@ export interface Store {
 /** A read of keys. */
 export type RangeRead = RangeOp & {
   /** Default: the current one. */
-  revision?: bigint;
+  revision?: bigint | undefined;
   /** Returns values as binary strings, with one character per byte, as keys are. */
   binaryValues?: boolean;
 };

@@ -85,7 +85,7 @@ export class LibraryConnection {
     const { values } = resolveConfig({ flags, env, options: createOptionLayer(options) });
     const clock = createRealClock();
     const storeOptions = { ...buildStoreOptions(values), prefersGrpc: true };
-    const store = await openStore(storeOptions, { clock, unit: realRandom.generateFraction });
+    const store = await openStore(storeOptions, { clock, random: realRandom });
     return new LibraryConnection(values, { clock, store, log }, (signal) =>
       readMemberClocks(storeOptions, clock.getWallTime, signal),
     );

@@ -75,14 +75,14 @@ const METRICS_PATIENCE = 2_000;
  * changed: another leader, a member that does not answer or was not known.
  */
 class ClusterSummaryReader {
-  readonly #ports: Pick<ObserverPorts, "store" | "clock">;
+  readonly #ports: ObserverPorts;
   readonly #tls: StoreOptions["tls"];
   #roster: readonly ClusterMember[] = [];
   readonly #metrics = new Map<string, MemberMetrics>();
   last: ClusterSummary | undefined;
   #reading: Promise<ClusterSummary> | undefined;
 
-  constructor(ports: Pick<ObserverPorts, "store" | "clock">, tls: StoreOptions["tls"]) {
+  constructor(ports: ObserverPorts, tls: StoreOptions["tls"]) {
     this.#ports = ports;
     this.#tls = tls;
   }

@@ -38,10 +38,8 @@ export async function readKeyPage(
   const range = buildRange(prefix);
   const start = after === undefined || after < range.key ? range.key : `${after}\0`;
   const size = new PageSize();
-  const read = (key: string, count: number, at: bigint | undefined) => {
-    const wanted = { ...range, key, limit: count, binaryValues: true };
-    return readWithRetries(ports, at === undefined ? wanted : { ...wanted, revision: at }, signal);
-  };
+  const read = (key: string, count: number, at: bigint | undefined) =>
+    readWithRetries(ports, { ...range, key, limit: count, binaryValues: true, revision: at }, signal);
   const first = await read(start, Math.min(FIRST, limit), revision);
   const keys = [...first.kvs];
   for (let page = first; page.more && keys.length < limit; keys.push(...page.kvs)) {
@@ -120,11 +118,6 @@ export async function readKey(
   revision: bigint | undefined,
   signal: AbortSignal,
 ): Promise<{ revision: bigint; kv: KeyValue | undefined }> {
-  const wanted = { key, binaryValues: true };
-  const answer = await readWithRetries(
-    ports,
-    revision === undefined ? wanted : { ...wanted, revision },
-    signal,
-  );
+  const answer = await readWithRetries(ports, { key, binaryValues: true, revision }, signal);
   return { revision: answer.revision, kv: answer.kvs[0] };
 }

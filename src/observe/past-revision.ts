@@ -25,13 +25,6 @@ interface FoundRevision {
   until: number | undefined;
 }
 
-/** No revision of that time can be read any more. */
-interface RevisionTooOld {
-  kind: "tooOld";
-  /** The oldest one that can be read. */
-  oldest: TimedRevision;
-}
-
 /**
  * How many of the newest keys are looked at. A value need not state a time, and a run that claims again states when it
  * claimed first, so the latest of several times counts.
@@ -45,8 +38,11 @@ export function isTooOld(error: unknown): boolean {
 
 /** Reads the current revision of etcd. @throws StoreError */
 export async function readCurrentRevision(ports: ObserverPorts, signal: AbortSignal): Promise<bigint> {
-  const { key } = ports.keys.getFullRange();
-  return (await readWithRetries(ports, { key, limit: 1, keysOnly: true }, signal)).revision;
+  return (await readWithRetries(ports, buildGlance(ports.keys), signal)).revision;
+}
+
+function buildGlance(keys: Keys) {
+  return { key: keys.getFullRange().key, limit: 1, keysOnly: true };
 }
 
 /** Reads when the last change until a revision was made, as far as values state times. @throws StoreError */
@@ -61,7 +57,7 @@ export async function readTimeOfRevision(
       readWithRetries(ports, { ...range, revision, sort, limit: NEWEST }, signal),
     ),
   );
-  const newest = pages.flatMap(({ kvs }) => kvs).sort(compareNewestFirst);
+  const newest = pages.flatMap(({ kvs }) => kvs).sort((a, b) => Number(b.modRevision - a.modRevision));
   const times = newest.flatMap((kv) => findStatedTime(ports.keys, kv) ?? []).slice(0, NEWEST);
   return { revision, at: times.length === 0 ? undefined : Math.max(...times) };
 }
@@ -70,13 +66,14 @@ export async function readTimeOfRevision(
  * Finds the revision that was current at a time: the last one before the first change with a later time. Clocks of hosts
  * differ, so the result is as exact as they are.
  * @param at  ms since the epoch
+ * @returns `tooOld` with the oldest revision that can be read, if none of that time can be
  * @throws StoreError
  */
 export async function findRevisionAt(
   ports: ObserverPorts,
   at: number,
   signal: AbortSignal,
-): Promise<FoundRevision | RevisionTooOld> {
+): Promise<FoundRevision | { kind: "tooOld"; oldest: TimedRevision }> {
   const now = await readTimeOfRevision(ports, await readCurrentRevision(ports, signal), signal);
   if (now.at === undefined || now.at <= at)
     return { kind: "found", revision: now.revision, from: now.at, until: undefined };
@@ -85,11 +82,12 @@ export async function findRevisionAt(
   let low: TimedRevision | undefined;
   let least = 0n;
   while (high.revision - least > 1n) {
-    const middle = await readIfKept(ports, (least + high.revision) / 2n, signal);
-    if (middle.isKept && middle.at !== undefined && middle.at > at) high = middle;
+    const revision = (least + high.revision) / 2n;
+    const middle = await readTimeOfRevision(ports, revision, signal).catch(ignoreCompacted);
+    if (middle?.at !== undefined && middle.at > at) high = middle;
     else {
-      least = middle.revision;
-      if (middle.isKept) low = middle;
+      least = revision;
+      low = middle ?? low;
     }
   }
   if (low === undefined) return { kind: "tooOld", oldest: high };
@@ -101,39 +99,17 @@ export async function findOldestRevision(ports: ObserverPorts, signal: AbortSign
   let high = await readCurrentRevision(ports, signal);
   let least = 0n;
   while (high - least > 1n) {
-    const middle = (least + high) / 2n;
-    if (await isKept(ports, middle, signal)) high = middle;
-    else least = middle;
+    const revision = (least + high) / 2n;
+    const glance = { ...buildGlance(ports.keys), revision };
+    const kept = await readWithRetries(ports, glance, signal).catch(ignoreCompacted);
+    if (kept === undefined) least = revision;
+    else high = revision;
   }
   return await readTimeOfRevision(ports, high, signal);
 }
 
-async function readIfKept(
-  ports: ObserverPorts,
-  revision: bigint,
-  signal: AbortSignal,
-): Promise<TimedRevision & { isKept: boolean }> {
-  try {
-    return { ...(await readTimeOfRevision(ports, revision, signal)), isKept: true };
-  } catch (error) {
-    if (!isCompacted(error)) throw error;
-    return { revision, at: undefined, isKept: false };
-  }
-}
-
-async function isKept(ports: ObserverPorts, revision: bigint, signal: AbortSignal): Promise<boolean> {
-  const { key } = ports.keys.getFullRange();
-  try {
-    await readWithRetries(ports, { key, limit: 1, keysOnly: true, revision }, signal);
-    return true;
-  } catch (error) {
-    if (!isCompacted(error)) throw error;
-    return false;
-  }
-}
-
-function compareNewestFirst(a: KeyValue, b: KeyValue): number {
-  return a.modRevision > b.modRevision ? -1 : a.modRevision < b.modRevision ? 1 : 0;
+function ignoreCompacted(error: unknown): undefined {
+  if (!isCompacted(error)) throw error;
 }
 
 /** Lists the ranges of the keys whose values state when they were written. */

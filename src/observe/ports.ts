@@ -3,7 +3,14 @@ import type { Random } from "../base/random.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import type { RangeRead, Store } from "../etcd/store.ts";
 import type { Keys } from "../protocol/keys.ts";
-import type { RangeResult, ResponseHeader, Txn, TxnResponse } from "../protocol/txn.ts";
+import {
+  findFirstKey,
+  type KeyValue,
+  type RangeResult,
+  type ResponseHeader,
+  type Txn,
+  type TxnResponse,
+} from "../protocol/txn.ts";
 
 /** What reading etcd needs from its environment. */
 export interface ObserverPorts {
@@ -34,6 +41,21 @@ export function readWithRetries(
   signal?: AbortSignal,
 ): Promise<ResponseHeader & RangeResult> {
   return retryUnavailable(ports, getRetryEnd(ports), (call) => ports.store.readRange(range, call), signal);
+}
+
+/**
+ * Reads keys, each of which is undefined if it does not exist. Returns none if this user must not read one of them, or etcd
+ * does not answer.
+ */
+export async function readKeysIfAllowed(
+  ports: ObserverPorts,
+  keys: readonly string[],
+  signal?: AbortSignal,
+): Promise<(KeyValue | undefined)[]> {
+  const success = keys.map((key) => ({ op: "range", key }) as const);
+  const txn = { compare: [], success, failure: [] };
+  const answer = await commitWithRetries(ports, txn, signal).catch(() => undefined);
+  return answer?.results.map(findFirstKey) ?? [];
 }
 
 function getRetryEnd({ clock, settings }: ObserverPorts): number {

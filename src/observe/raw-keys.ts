@@ -28,10 +28,11 @@ export async function readRawKeys(
   let hasMore = false;
   for (const range of ranges) {
     const left = limit - found.length;
-    if (left <= 0) hasMore = true;
-    if (left <= 0) break;
-    const at = revision === undefined ? {} : { revision };
-    const page = await ports.store.readRange({ ...range, ...at, limit: left }, signal);
+    if (left <= 0) {
+      hasMore = true;
+      break;
+    }
+    const page = await ports.store.readRange({ ...range, revision, limit: left }, signal);
     revision ??= page.revision;
     found.push(...page.kvs);
     hasMore ||= page.more;

@@ -38,7 +38,7 @@ export async function* readPages(
   const size = new PageSize();
   let pinned = revision;
   const request = (key: string, limit: number): Promise<ReadPage> => {
-    const at = { ...range, key, limit, keysOnly, ...(pinned !== undefined && { revision: pinned }) };
+    const at = { ...range, key, limit, keysOnly, revision: pinned };
     const start = ports.clock.now();
     const page = readWithRetries(ports, at, either);
     // A failure is reported when the page is awaited.

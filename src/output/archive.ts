@@ -86,15 +86,13 @@ export class ArchiveWriter {
   }
 
   async #writeWaiting(): Promise<void> {
-    const { clock, log, random } = this.#ports;
+    const { clock, log } = this.#ports;
     const { path: file } = this.#options;
     while (this.#waiting.length > 0) {
       const isLast = this.#over.signal.aborted;
       try {
         const lines = this.#waiting.slice(0, MOST_WAITING);
-        const written = await appendLines(this.#options, lines, (newest) =>
-          nameFullFile(clock, random, newest),
-        );
+        const written = await appendLines(this.#ports, this.#options, lines);
         this.#waiting.splice(0, written);
         if (written < lines.length) throw new Error("the disk is full");
         if (this.#fault !== undefined) log.info("records are archived again", { file, lost: this.#lost });
@@ -116,7 +114,7 @@ export class ArchiveWriter {
  * Returns what is added to the name of a full file. It sorts behind the name of the newest one, even if the clock was set back since:
  * the first of all are removed.
  */
-function nameFullFile(clock: Clock, random: Random, newest = ""): string {
+function nameFullFile({ clock, random }: ArchivePorts, newest = ""): string {
   const before = readTime(newest);
   const at = Math.max(clock.getWallTime(), before === undefined ? 0 : before + 1);
   return `${new Date(at).toISOString().replaceAll(/[-:.]/g, "")}-${generateRunId(random)}`;
@@ -133,14 +131,14 @@ function readTime(path: string): number | undefined {
 
 /** @returns the number of lines that are written: not all, if the disk is full. @throws the system's error */
 async function appendLines(
+  ports: ArchivePorts,
   options: ArchiveOptions,
   lines: readonly string[],
-  nameFull: (newest: string | undefined) => string,
 ): Promise<number> {
   const { path } = options;
   const text = lines.join("");
   await createFolder(dirname(path), 0o700);
-  await renameFull(options, Buffer.byteLength(text), nameFull);
+  await renameFull(ports, options, Buffer.byteLength(text));
   const file = await open(path, APPEND | SAFELY, 0o600).catch(explainLink);
   try {
     const end = await readLineEnd(file);
@@ -162,9 +160,9 @@ const RENAMED_WITHIN = 10_000;
  * another one would rename the next file, which is hardly begun, and the oldest files would be removed too soon.
  */
 async function renameFull(
+  ports: ArchivePorts,
   { path, size, files }: ArchiveOptions,
   more: number,
-  nameFull: (newest: string | undefined) => string,
 ): Promise<void> {
   const isFull = async () => {
     const status = await lstat(path).catch(() => undefined);
@@ -175,7 +173,7 @@ async function renameFull(
   try {
     if (!(await isFull())) return;
     const newest = (await listFullFiles(path)).at(-1);
-    await rename(path, `${path}.${nameFull(newest)}`).catch(ignoreMissing); // by hand, or by logrotate
+    await rename(path, `${path}.${nameFullFile(ports, newest)}`).catch(ignoreMissing); // by hand, or by logrotate
     const full = await listFullFiles(path);
     for (const old of full.slice(0, Math.max(0, full.length - files + 1))) await unlink(old).catch(() => {});
   } finally {
@@ -236,8 +234,8 @@ export async function* readArchive(
   let unreadable = 0;
   for await (const line of readLines(path)) {
     const record = parseJson(line);
-    if (isRecord(record)) {
-      if (!seen.has(record.id)) yield record;
+    if (isJsonObject(record) && typeof record.id === "string") {
+      if (!seen.has(record.id)) yield record as ArchiveRecord;
       seen.add(record.id);
     } else if (line !== "") unreadable += 1;
   }
@@ -301,8 +299,4 @@ async function openFile(path: string): Promise<FileHandle | undefined> {
 function createReadError(path: string, cause: unknown): SignalboxError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new SignalboxError(EXIT.undone, `cannot read the archive ${quoteText(path)}: ${why}`, { cause });
-}
-
-function isRecord(value: unknown): value is ArchiveRecord {
-  return isJsonObject(value) && typeof value.id === "string";
 }

@@ -70,7 +70,7 @@ export async function pruneOutput(
   }
 }
 
-async function readRuns(directory: string): Promise<{ paths: string[]; bytes: number; at: number }[]> {
+async function readRuns(directory: string) {
   const runs = new Map<string, { paths: string[]; bytes: number; at: number }>();
   for (const name of await readdir(directory).catch(() => [])) {
     const run = SEGMENT.exec(name)?.groups?.run;

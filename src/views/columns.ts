@@ -1,5 +1,4 @@
 import { formatBriefDuration } from "../base/duration.ts";
-import type { HostRecord } from "../fleet/host-record.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { DrainScope } from "../protocol/keys.ts";
@@ -180,9 +179,14 @@ export function formatAuditAuthor({ user, sudoUser, host }: AuditRecord): string
   return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`;
 }
 
-/** Formats the macros of a host as `NAME=value`. */
-export function formatMacros(macros: HostRecord["macros"] = {}): string {
-  return Object.entries(macros)
+/** Formats a value; a missing one has no text. */
+export function formatIfKnown<T>(value: T | undefined, format: (value: T) => string): string | undefined {
+  return value === undefined ? undefined : format(value);
+}
+
+/** Formats named values, such as macros or leases: `NAME=value`. */
+export function formatPairs(values: object = {}): string {
+  return Object.entries(values)
     .map(([name, value]) => `${name}=${value}`)
     .join(" ");
 }

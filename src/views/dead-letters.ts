@@ -21,10 +21,8 @@ export const DEAD_LETTER_COLUMNS: readonly TableColumn<DeadLetter>[] = [
   RESULT_COLUMN,
   { ...createAgeColumn<DeadLetter>("ended", 2, ({ endedAt }) => endedAt), title: "GIVEN UP" },
   createNumberColumn("attempts", 3, ({ attempt }) => attempt),
-  createTextColumn("why", 2, getLastLine, { title: "LAST LINE" }),
+  // The last line of its output, or the reason of its end if there is none.
+  createTextColumn("why", 2, ({ tail = "", reason }) => tail.trimEnd().split("\n").at(-1) || reason, {
+    title: "LAST LINE",
+  }),
 ];
-
-/** Returns the last line of its output, or the reason of its end if there is none. */
-function getLastLine({ tail = "", reason = "" }: DeadLetter): string {
-  return tail.trimEnd().split("\n").at(-1) || reason;
-}

@@ -136,10 +136,7 @@ export function buildFacts(
 const AUDIT_COLUMNS = selectColumns(auditView.columns, { when: 1, who: 1, action: 1, outcome: 2, reason: 2 });
 
 /** Builds the table of operator actions on one object, newest first. @param isAbout  receives the target of a record */
-export function buildAuditTable(
-  { audit }: Pick<Snapshot, "audit">,
-  isAbout: (target: string) => boolean,
-): Section[] {
+export function buildAuditTable({ audit }: Snapshot, isAbout: (target: string) => boolean): Section[] {
   return buildDetailTable("operators", AUDIT_COLUMNS, filterAuditRecords(audit, isAbout));
 }
 

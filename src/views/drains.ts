@@ -9,7 +9,7 @@ import {
 } from "../state/drain-extent.ts";
 import { describeDrainTarget } from "../state/eviction-preview.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import { computeDurationWeight, createAgeColumn, createTextColumn } from "./columns.ts";
+import { computeDurationWeight, createAgeColumn, createTextColumn, formatIfKnown } from "./columns.ts";
 import { buildFacts, type Detail } from "./detail.ts";
 import {
   describeChoice,
@@ -106,7 +106,7 @@ export function buildDrainDetail(snapshot: Snapshot, { scope, name }: DrainTarge
       ["by", drain?.by],
       ["why", drain?.why],
       ["since", drain && formatInstantSeconds(drain.at)],
-      ["ends", drain?.until === undefined ? undefined : formatInstantSeconds(drain.until)],
+      ["ends", formatIfKnown(drain?.until, formatInstantSeconds)],
     ]),
     sections: [{ kind: "lines", title: "runs in its scope", lines: formatDrainExtent(extent, target, wall) }],
   };

@@ -45,15 +45,9 @@ const VALUE_FIELDS = describeBytes<KeyValue>("value", "value", ({ value }) => va
 const KEY_FIELDS = {
   ...describeBytes<KeyValue>("key", "key", ({ key }) => key),
   size: describeCount<KeyValue>("size of the value, bytes", ({ value }) => value.length),
-  createRevision: describeRevision<KeyValue>("revision at which the key was created", ({ createRevision }) =>
-    String(createRevision),
-  ),
-  modRevision: describeRevision<KeyValue>("revision of its last change", ({ modRevision }) =>
-    String(modRevision),
-  ),
-  "version?": describeRevision<KeyValue>("how often it was written since it was created", ({ version }) =>
-    version === undefined ? undefined : String(version),
-  ),
+  createRevision: describeRevision<KeyValue>("revision at which the key was created", "createRevision"),
+  modRevision: describeRevision<KeyValue>("revision of its last change", "modRevision"),
+  "version?": describeRevision<KeyValue>("how often it was written since it was created", "version"),
   "lease?": describeText<KeyValue>("lease that the key ends with, hexadecimal", ({ session }) =>
     formatLease(session),
   ),
@@ -68,7 +62,7 @@ const VALUED_KEY_JSON = describeObject<KeyValue>("etcdKey", "A key in etcd, with
 /** Describes the document of a page of keys. */
 function describePage(name: string, description: string, key: typeof LISTED_KEY_JSON) {
   return describeObject<KeyPage>(name, description, {
-    revision: describeRevision("etcd revision of all keys", ({ revision }) => String(revision)),
+    revision: describeRevision("etcd revision of all keys", "revision"),
     keys: describeParts(key, "keys in order", ({ keys }) => keys),
     left: describeCount("number of keys that follow", "left"),
     ...describeBytes<KeyPage>("next", "if keys follow, what to pass to --after", ({ keys, left }) =>
@@ -99,7 +93,7 @@ export interface KeyDetail {
 }
 
 export const KEY_DETAIL_JSON = describeObject<KeyDetail>("etcd get", "A key in etcd.", {
-  revision: describeRevision("etcd revision of the read", ({ revision }) => String(revision)),
+  revision: describeRevision("etcd revision of the read", "revision"),
   key: describePart(VALUED_KEY_JSON, ({ kv }) => kv),
   "left?": describeInteger(
     "whole seconds until its lease ends unless it is renewed",
@@ -132,9 +126,7 @@ export const KEY_CHANGE_JSON = describeObject<KeyChange>(
   "etcd put and etcd del",
   "What a change of a key did, or would do with --dry-run.",
   {
-    revision: describeRevision("etcd revision of the change, or of the read before it", ({ revision }) =>
-      String(revision),
-    ),
+    revision: describeRevision("etcd revision of the change, or of the read before it", "revision"),
     action: describeChoice(["put", "delete"], "action", "action"),
     outcome: describeChoice(
       ["done", "dry-run", "nothing", "declined", "changed"],

@@ -207,8 +207,8 @@ export const MEMBER_JSON = describeObject<MemberRow>("etcdMember", "A member of 
     "state",
   ),
   "version?": describeText("version of etcd", "version"),
-  "raftTerm?": describeRevision("raft term of the member", ({ status }) => status && String(status.raftTerm)),
-  "raftIndex?": describeRevision("its last raft entry", ({ status }) => status && String(status.raftIndex)),
+  "raftTerm?": describeRevision("raft term of the member", ({ status }) => status?.raftTerm),
+  "raftIndex?": describeRevision("its last raft entry", ({ status }) => status?.raftIndex),
   "lag?": describeCount(
     "number of raft entries that the leader has more; compared with the most advanced member if the leader does not answer",
     "lag",
@@ -233,7 +233,7 @@ export const MEMBERS_JSON = describeObject<readonly MemberRow[]>(
   },
 );
 
-function findRevision(rows: readonly MemberRow[]): string | undefined {
+function findRevision(rows: readonly MemberRow[]): bigint | undefined {
   const revisions = rows.flatMap(({ status }) => status?.revision ?? []);
-  return revisions.length === 0 ? undefined : String(revisions.reduce((a, b) => (a > b ? a : b)));
+  return revisions.sort((a, b) => (a < b ? 1 : -1))[0];
 }

@@ -1,7 +1,6 @@
 import { formatKey } from "../base/bytes.ts";
 import { parseObject } from "../base/parse-json.ts";
 import type { Keys } from "../protocol/keys.ts";
-import type { Tone } from "../state/subject.ts";
 import {
   createNoteColumn,
   createNumberColumn,
@@ -42,11 +41,6 @@ export interface SessionRow extends SessionReading {
   pid: number | undefined;
   /** What its keys are. */
   contents: readonly { key: string; what: string | undefined }[];
-}
-
-interface SessionList {
-  count: number;
-  rows: readonly SessionRow[];
 }
 
 /** Builds the rows, those that end soonest first. */
@@ -103,7 +97,8 @@ export const SESSION_COLUMNS: readonly TableColumn<SessionRow>[] = [
   createTextColumn("id", 2, formatSessionId, { title: "SESSION", isRandom: true }),
   createRightColumn("left", 1, ({ time }) => (time ? `${time.left} s` : ""), {
     getSortValue: ({ time }) => time?.left ?? -1,
-    getTone: judgeLeft,
+    // It was not renewed for two thirds of its time: signalbox renews after a third.
+    getTone: ({ time }) => (time && time.left < time.ttl / 3 ? "waiting" : "plain"),
   }),
   createRightColumn("ttl", 3, ({ time }) => (time ? `${time.ttl} s` : ""), {
     getSortValue: ({ time }) => time?.ttl ?? -1,
@@ -116,11 +111,6 @@ export const SESSION_COLUMNS: readonly TableColumn<SessionRow>[] = [
   createTextColumn("keys", 2, formatContents, { title: "WHAT" }),
   createNoteColumn(2, ({ time, fault }) => fault ?? (time === undefined ? "it has ended meanwhile" : "")),
 ];
-
-/** A session that was not renewed for two thirds of its time: signalbox renews after a third. */
-function judgeLeft({ time }: SessionRow): Tone {
-  return time && time.left < time.ttl / 3 ? "waiting" : "plain";
-}
 
 /** Formats the id as etcdctl does. */
 function formatSessionId({ id }: SessionRow): string {
@@ -161,7 +151,7 @@ export const SESSION_JSON = describeObject<SessionRow>("etcdSession", "A session
   "fault?": describeText("why its keys could not be read", "fault"),
 });
 
-export const SESSIONS_JSON = describeObject<SessionList>(
+export const SESSIONS_JSON = describeObject<{ count: number; rows: readonly SessionRow[] }>(
   "etcd sessions",
   "The sessions in etcd, of all programs.",
   {

@@ -100,10 +100,7 @@ export interface TicketChange {
 }
 
 /** Finds ticket changes by run. The change in the lock comes first. */
-function findTicketChanges(
-  before: Pick<Snapshot, "queues">,
-  after: Pick<Snapshot, "queues">,
-): Map<string, TicketChange[]> {
+function findTicketChanges(before: Snapshot, after: Snapshot): Map<string, TicketChange[]> {
   const runs = new Map<string, TicketChange[]>();
   visitChanges(before.queues, after.queues, (_, was, is) => {
     for (const change of diffQueues(was, is)) {
@@ -422,34 +419,17 @@ export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDr
     const old = new Map(listStates(was?.value));
     const isPausedByOperator = [before, after].some(({ schedules }) => schedules.get(id)?.value?.pause);
     const executions = [...(before.executions.get(id) ?? []), ...(after.executions.get(id) ?? [])];
-    for (const [host, state] of listStates(is?.value)) {
-      const states = { was: old.get(host), is: state };
-      drafts.push(...buildStateDrafts({ id, host, isPausedByOperator, executions }, states));
+    for (const [host, { pause, last }] of listStates(is?.value)) {
+      const earlier = old.get(host);
+      const isToldElsewhere = pause === undefined && isPausedByOperator;
+      if (earlier?.pause?.at !== pause?.at && !isToldElsewhere)
+        drafts.push(buildOwnPauseDraft(id, host, pause));
+      // Without a previous state it is unknown whether the outcome is new.
+      if (last !== undefined && earlier !== undefined && earlier.last?.run !== last.run)
+        drafts.push(buildOccurrenceEndDraft(id, last, executions));
     }
   });
   return drafts;
-}
-
-interface StateChange {
-  id: string;
-  host: string | undefined;
-  isPausedByOperator: boolean;
-  executions: readonly Execution[];
-}
-
-function buildStateDrafts(
-  { id, host, isPausedByOperator, executions }: StateChange,
-  { was, is }: { was: DueState | undefined; is: DueState },
-): EventDraft[] {
-  const { pause, last } = is;
-  const isToldElsewhere = pause === undefined && isPausedByOperator;
-  const isPauseChanged = was?.pause?.at !== pause?.at && !isToldElsewhere;
-  // Without a previous state it is unknown whether the outcome is new.
-  const isEnded = last !== undefined && was !== undefined && was.last?.run !== last.run;
-  return [
-    ...(isPauseChanged ? [buildOwnPauseDraft(id, host, pause)] : []),
-    ...(isEnded ? [buildOccurrenceEndDraft(id, last, executions)] : []),
-  ];
 }
 
 /** Builds the event of a schedule that has paused itself, or of the end of that pause. */

@@ -22,8 +22,6 @@ type FilterTest =
   | { of: "start"; from: number };
 type TextTest = Exclude<FilterTest, { of: "column" | "start" }>;
 
-type FilteredView<R> = Pick<TableView<R>, "getFacets" | "getInstant" | "columns">;
-
 /** Matches every row. */
 export const NO_FILTER: RowFilter = { terms: [], fault: undefined };
 
@@ -32,7 +30,7 @@ export const NO_FILTER: RowFilter = { terms: [], fault: undefined };
  * others match anywhere in the text. An unknown word before a colon is text, because names contain colons.
  * @returns never throws: a filter with a fault matches no row
  */
-export function parseRowFilter<R>(text: string, view: Pick<TableView<R>, "id" | "columns">): RowFilter {
+export function parseRowFilter<R>(text: string, view: TableView<R>): RowFilter {
   const words = splitFilterWords(text);
   if ("fault" in words) return { terms: [], fault: words.fault };
   const terms: FilterTerm[] = [];
@@ -63,7 +61,7 @@ export function addStart({ terms, fault }: RowFilter, from: number): RowFilter {
   return { terms: [...terms, { isInverse: false, test: { of: "start", from } }], fault };
 }
 
-function parseTest<R>(word: FilterWord, view: Pick<TableView<R>, "id" | "columns">): ParseResult<FilterTest> {
+function parseTest<R>(word: FilterWord, view: TableView<R>): ParseResult<FilterTest> {
   if (word.kind === "comparison") return parseComparison(word, view);
   const of = word.field ?? "text";
   if (word.kind === "word") return { value: { of, word: word.text.toLowerCase() } };
@@ -89,7 +87,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 function parseComparison<R>(
   { column, comparator, text }: Extract<FilterWord, { kind: "comparison" }>,
-  { id: view, columns }: Pick<TableView<R>, "id" | "columns">,
+  { id: view, columns }: TableView<R>,
 ): ParseResult<FilterTest> {
   const measured = columns.filter(({ getMeasure }) => getMeasure !== undefined);
   const ids = ALIASES[column] ?? [column];
@@ -122,7 +120,7 @@ export function splitTimedFilter({ terms, fault }: RowFilter): { steady: RowFilt
 
 /** Whether a row matches the filter. @param wall  wall clock, ms since the epoch */
 export function isFilterMatch<R>(
-  view: FilteredView<R>,
+  view: TableView<R>,
   filter: RowFilter,
   row: R,
   { wall }: { wall: number },
@@ -131,7 +129,7 @@ export function isFilterMatch<R>(
   return filter.terms.every(({ isInverse, test }) => isTestMet(view, test, row, wall) !== isInverse);
 }
 
-function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, wall: number): boolean {
+function isTestMet<R>(view: TableView<R>, test: FilterTest, row: R, wall: number): boolean {
   if (test.of === "column") return isComparisonMet(view.columns, test, row, wall);
   if (test.of === "start") return (view.getInstant?.(row) ?? 0) >= test.from;
   const isMatch = createTextTest(test);
@@ -150,7 +148,7 @@ function createTextTest(test: TextTest): (text: string) => boolean {
 }
 
 function isTextMatch<R>(
-  view: FilteredView<R>,
+  view: TableView<R>,
   test: TextTest,
   row: R,
   isMatch: (text: string) => boolean,

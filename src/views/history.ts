@@ -22,7 +22,9 @@ import {
   createRightColumn,
   createStateColumn,
   createTextColumn,
+  formatIfKnown,
   formatLateness,
+  formatPairs,
   getResultTone,
   selectColumns,
 } from "./columns.ts";
@@ -96,7 +98,7 @@ export const historyView: SnapshotView<PastRunRow> = {
     createDurationColumn("held", 2, ({ past }) => past.held),
     createTextColumn("reason", 3, ({ past }) => past.reason),
     createTextColumn("command", 4, ({ past }) => past.command),
-    createTextColumn("leases", 5, ({ past }) => formatLeases(past.leases)),
+    createTextColumn("leases", 5, ({ past }) => formatPairs(past.leases)),
     createTextColumn("label", 6, ({ past }) => past.label),
     createTextColumn("scheduled", 4, ({ outcome }) => outcome && formatScheduled(outcome)),
     createNumberColumn("attempt", 6, ({ outcome }) => outcome?.attempt),
@@ -241,12 +243,6 @@ function listPastStates(row: PastRunRow): string[] {
   return hasFailed && state !== "failed" ? [state, "failed"] : [state];
 }
 
-function formatLeases(leases: PastRun["leases"] = {}): string {
-  return Object.entries(leases)
-    .map(([resource, units]) => `${resource}=${units}`)
-    .join(" ");
-}
-
 const USE_COLUMNS: readonly TableColumn<PastUse>[] = [
   createTextColumn("ended", 1, ({ endedAt }) => formatInstant(endedAt)),
   createRightColumn("units", 1, ({ units }) => String(units)),
@@ -296,10 +292,6 @@ const COLUMNS: readonly TableColumn<OccurrenceOutcome>[] = [
 function formatRunTime({ startedAt, endedAt, deviation }: OccurrenceOutcome): string | undefined {
   const mark = deviation === undefined ? "" : ` ${deviation}`;
   return formatIfKnown(startedAt, (start) => `${formatBriefDuration(endedAt - start)}${mark}`);
-}
-
-function formatIfKnown(value: number | undefined, format: (value: number) => string): string | undefined {
-  return value === undefined ? undefined : format(value);
 }
 
 /** Builds the table of the last outcomes, newest first. */
@@ -354,19 +346,15 @@ function formatScheduled({ count = 1, scheduled, until }: OccurrenceOutcome): st
 const FIRST_LINES = 6;
 const MOST_LINES = 30;
 
-/** A run of a lock or schedule that has ended, and the end of its output if that is stored. */
-interface EndedRun {
-  endedAt: number;
-  result: string;
-  tail?: string;
-}
-
 /**
  * Builds a section with the end of the output of the last run that had output.
- * @param ended  newest first
+ * @param ended  runs of a lock or schedule, newest first
  * @param most  maximum number of lines
  */
-function buildOutputSection(ended: readonly EndedRun[], most: number): Section[] {
+function buildOutputSection(
+  ended: readonly { endedAt: number; result: string; tail?: string }[],
+  most: number,
+): Section[] {
   const newest = ended.find(({ tail = "" }) => tail.trim() !== "");
   if (newest?.tail === undefined) return [];
   const lines = newest.tail.trimEnd().split("\n");

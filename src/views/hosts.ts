@@ -6,7 +6,6 @@ import type { HostRecord } from "../fleet/host-record.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { AgentReport } from "../protocol/agent-record.ts";
 import { type Drain, isDrainApplicable } from "../protocol/drain.ts";
-import type { QueueEntry } from "../protocol/ticket.ts";
 import { buildClaimsWith, type Claim, findClaimHost, getHeldSince, isHolder } from "../state/claims.ts";
 import { formatDrainLine } from "../state/eviction-preview.ts";
 import { findRunnerLiveness } from "../state/explain.ts";
@@ -36,7 +35,8 @@ import {
   createTextColumn,
   formatAge,
   formatDrainNote,
-  formatMacros,
+  formatIfKnown,
+  formatPairs,
 } from "./columns.ts";
 import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "./detail.ts";
 import { DRAIN_JSON } from "./drains.ts";
@@ -143,7 +143,7 @@ export const hostsView: SnapshotView<HostRow> = {
     createAgentColumn("declined", "DECLINED", (agent) =>
       [...sumDeclined([agent]).values()].reduce((sum, count) => sum + count, 0),
     ),
-    createTextColumn("macros", 6, ({ record }) => formatMacros(record?.macros)),
+    createTextColumn("macros", 6, ({ record }) => formatPairs(record?.macros)),
   ],
   sort: "host",
   getKey: ({ fqdn }) => fqdn,
@@ -451,17 +451,9 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
 
 /** Lists the claims on some hosts. @param hosts  canonical names */
 export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>): Claim[] {
-  const names = new Map<string, boolean>();
-  const isOnThem = ({ ticket }: QueueEntry): boolean => {
-    if (ticket === undefined) return false;
-    const known = names.get(ticket.host);
-    if (known !== undefined) return known;
-    const isOne = hosts.has(canonicalizeHost(ticket.host));
-    names.set(ticket.host, isOne);
-    return isOne;
-  };
-  const claims = [...buildClaimsWith(snapshot, isOnThem).values()];
-  return claims.filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
+  const isOne = memoize((host: string) => hosts.has(canonicalizeHost(host)));
+  const claims = buildClaimsWith(snapshot, ({ ticket }) => ticket !== undefined && isOne(ticket.host));
+  return [...claims.values()].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
 }
 
 /** Determines the liveness of a host from its record and its runners. */
@@ -490,9 +482,9 @@ export function buildHostDetail(snapshot: Snapshot, host: HostDetail, context: D
       ["liveness", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
       ["seen", formatSeenFact(record, context.wall)],
       ["runs", `${held} hold, ${claims.length - held} wait`],
-      ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],
-      ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
-      ["macros", formatMacros(record?.macros)],
+      ["cpu", formatIfKnown(record?.cpu, String)],
+      ["memory", formatIfKnown(record?.memMb, (size) => `${size} MiB`)],
+      ["macros", formatPairs(record?.macros)],
       ["version", record?.version],
       ...agents.flatMap((agent) => listAgentFacts(agent, context.wall)),
       ["groups", groups.join(" ")],

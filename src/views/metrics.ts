@@ -1,29 +1,15 @@
 import { clean } from "../base/text.ts";
 import { hasEnded } from "../protocol/drain.ts";
-import type { PastRun } from "../protocol/history.ts";
 import { DRAIN_SCOPES } from "../protocol/keys.ts";
 import { computeQueueTally, computeShares, type QueueTally } from "../state/shares.ts";
-import type { Collection, NamedQueue, Snapshot } from "../state/snapshot.ts";
+import type { NamedQueue, Snapshot } from "../state/snapshot.ts";
 import { buildViewContext } from "../state/view-context.ts";
 import { computeHostAgents, type HostAgent, sumDeclined } from "./hosts.ts";
-import { findProblems } from "./problems.ts";
+import { findProblems, problemsView } from "./problems.ts";
 import { buildScheduleRows, SCHEDULE_STATES } from "./schedules.ts";
 
-/** Collections that the metrics need. */
-export const METRIC_COLLECTIONS: readonly Collection[] = [
-  "locks",
-  "resources",
-  "resourceConfigs",
-  "groups",
-  "drains",
-  "hosts",
-  "histories",
-  "schedules",
-  "dues",
-  "runnings",
-  "workers",
-  "calendars",
-];
+/** Collections that the metrics need: those of problems. */
+export const METRIC_COLLECTIONS = problemsView.collections;
 
 /** Computes the metrics of a snapshot. @param wall  ms since the epoch */
 export function measureSnapshot(snapshot: Snapshot, wall: number): MetricFamily[] {
@@ -265,47 +251,34 @@ const MOST_HISTORIES = 1_000;
 function measureHistories({ histories }: Snapshot): MetricFamily[] {
   const jobs = [...histories].flatMap(([lock, runs]) => {
     const [last] = runs;
-    return last === undefined ? [] : [{ lock, runs, last }];
+    return last === undefined ? [] : [{ lock, last, success: runs.find(({ exit }) => exit === 0) }];
   });
   const shown = jobs.sort((a, b) => b.last.endedAt - a.last.endedAt).slice(0, MOST_HISTORIES);
   return [
-    ...measureItems(shown, ({ lock }) => ({ lock }), METRICS),
+    ...measureItems(shown, ({ lock }) => ({ lock }), [
+      [
+        "lock_last_success_timestamp_seconds",
+        "When a run of the lock last ended with exit code 0, in seconds since the epoch.",
+        ({ success }) => success && success.endedAt / 1_000,
+      ],
+      [
+        "lock_last_end_timestamp_seconds",
+        "When the last run of the lock ended, in seconds since the epoch.",
+        ({ last }) => last.endedAt / 1_000,
+      ],
+      ["lock_last_exit_code", "Exit code of the last run of the lock.", ({ last }) => last.exit],
+      [
+        "lock_last_duration_seconds",
+        "How long the last run of the lock held it.",
+        ({ last }) => Math.max(0, last.held) / 1_000,
+      ],
+    ]),
     createMetric(
       "lock_histories_left_out",
       "Locks with a history that have no series of their own.",
       jobs.length - shown.length,
     ),
   ];
-}
-
-/** A lock with a history. */
-interface RecordedLock {
-  lock: string;
-  runs: readonly PastRun[];
-  last: PastRun;
-}
-
-const METRICS: readonly ItemMetric<RecordedLock>[] = [
-  [
-    "lock_last_success_timestamp_seconds",
-    "When a run of the lock last ended with exit code 0, in seconds since the epoch.",
-    ({ runs }) => toSeconds(runs.find(({ exit }) => exit === 0)),
-  ],
-  [
-    "lock_last_end_timestamp_seconds",
-    "When the last run of the lock ended, in seconds since the epoch.",
-    ({ last }) => toSeconds(last),
-  ],
-  ["lock_last_exit_code", "Exit code of the last run of the lock.", ({ last }) => last.exit],
-  [
-    "lock_last_duration_seconds",
-    "How long the last run of the lock held it.",
-    ({ last }) => Math.max(0, last.held) / 1_000,
-  ],
-];
-
-function toSeconds(run: PastRun | undefined): number | undefined {
-  return run && run.endedAt / 1_000;
 }
 
 /** A value with its labels. */

@@ -56,11 +56,6 @@ const WIDE = 120;
 /** Maximum lines of the hosts. */
 const MOST_HOST_LINES = 4;
 
-/** Returns how many values the graph of an overview can show: `buckets` of its activity. */
-export function countOverviewBuckets(width: number, signs: DrawingSigns): number {
-  return countGraphValues(width, signs);
-}
-
 /**
  * Draws the whole site as lines for a terminal. Its parts can be drawn alone.
  * @param rows  lines to fill: as much as fits is shown, and the graph takes what is left; undefined for the usual form
@@ -71,15 +66,13 @@ export function drawOverview(overview: Overview, look: OverviewLook, rows?: numb
   for (const form of FORMS) {
     lines = drawForm(overview, look, form);
     const spare = rows - lines.length - (form.hasBlanks ? 1 : 0); // what follows stands apart, too
-    if (spare >= 0) return drawForm(overview, look, growGraph(form, spare));
+    if (spare < 0) continue;
+    // The graph gets the lines that nothing else needs.
+    const [above, below] = form.heights;
+    const more = Math.ceil(spare * 0.6);
+    return drawForm(overview, look, { ...form, heights: [above + more, below + spare - more] });
   }
   return lines;
-}
-
-/** Gives lines that nothing else needs to the graph. */
-function growGraph({ heights: [above, below], items, hasBlanks }: OverviewForm, spare: number): OverviewForm {
-  const more = Math.ceil(spare * 0.6);
-  return { heights: [above + more, below + spare - more], items, hasBlanks };
 }
 
 function drawForm(
@@ -89,6 +82,7 @@ function drawForm(
 ): Drawing {
   const { queues, next, failures, etcd } = overview;
   const lists = {
+    ...overview,
     queues: queues.slice(0, items),
     next: next.slice(0, items),
     failures: failures.slice(0, items),
@@ -266,9 +260,9 @@ const FAILURES_NOTE: readonly TextSpan[] = [
 
 /** Draws who held and waited: the holders stand on a line, from which the waiters hang. */
 function drawActivity(
-  { activity }: Pick<Overview, "activity">,
+  { activity }: Overview,
   { width, signs }: OverviewLook,
-  heights: readonly [number, number] = USUAL.heights,
+  heights: readonly [number, number],
 ): Drawing {
   const { waiters, failures, from, until } = activity;
   const bad = failures.map((count) => count > 0);
@@ -290,7 +284,7 @@ function drawActivity(
 }
 
 /** Draws the lists, side by side as far as there is room. */
-function drawLists(lists: Pick<Overview, "queues" | "next" | "failures">, look: OverviewLook): Drawing[] {
+function drawLists(lists: Overview, look: OverviewLook): Drawing[] {
   const count = look.width >= WIDE ? 3 : 2;
   const width = Math.floor((look.width - 2 * (count - 1)) / count);
   const part = { ...look, width };
@@ -300,7 +294,7 @@ function drawLists(lists: Pick<Overview, "queues" | "next" | "failures">, look: 
 }
 
 /** Draws the longest queues with bars relative to the longest one. */
-function drawQueues({ queues }: Pick<Overview, "queues">, look: OverviewLook): Drawing {
+function drawQueues({ queues }: Overview, look: OverviewLook): Drawing {
   const { width, signs, wall } = look;
   const most = queues[0]?.waiting ?? 0;
   const barWidth = Math.max(4, Math.floor(width / 4));
@@ -322,7 +316,7 @@ function drawQueues({ queues }: Pick<Overview, "queues">, look: OverviewLook): D
 }
 
 /** Draws the next runs of schedules. */
-function drawNextRuns({ next }: Pick<Overview, "next">, { width, wall }: OverviewLook): Drawing {
+function drawNextRuns({ next }: Overview, { width, wall }: OverviewLook): Drawing {
   const rows = next.map(
     ({ id, at, state }): ListRow => [
       { text: id },
@@ -334,7 +328,7 @@ function drawNextRuns({ next }: Pick<Overview, "next">, { width, wall }: Overvie
 }
 
 /** Draws the newest failures. */
-function drawFailures({ failures }: Pick<Overview, "failures">, { width, wall }: OverviewLook): Drawing {
+function drawFailures({ failures }: Overview, { width, wall }: OverviewLook): Drawing {
   const rows = failures.map(({ kind, name, result, endedAt, host, reason = "" }): ListRow => {
     const where = host === undefined ? "" : ` on ${shortenOwner(host)}`;
     const why = reason === "" ? "" : `: ${reason}`;

@@ -252,7 +252,9 @@ function findWaitProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
   const usual =
     queue.kind === "lock" ? computeTypicalWaited(snapshot.histories.get(queue.name) ?? []) : undefined;
   const limit = Math.max(THRESHOLDS.wait, THRESHOLDS.unusual * (usual?.p95 ?? 0));
-  const waiting = queue.entries.filter(({ ticket }) => ticket !== undefined && isWaiting(ticket));
+  const waiting = queue.entries.filter(
+    ({ ticket }) => ticket?.state === "waiting" || ticket?.state === "admitted",
+  );
   const found = findEntriesBefore(waiting, ({ enqueuedAt }) => enqueuedAt, wall - limit);
   const [first] = found;
   if (first === undefined) return [];
@@ -269,11 +271,9 @@ function findWaitProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
   ];
 }
 
-function toProblemRun({ run, ticket }: QueueEntry): Pick<Problem, "host" | "run"> {
+function toProblemRun({ run, ticket }: QueueEntry): Partial<Problem> {
   return { run, ...(ticket && { host: ticket.host }) };
 }
-
-const isWaiting = ({ state }: Ticket) => state === "waiting" || state === "admitted";
 
 /** Finds entries whose instant is before a limit. Instants in ms since the epoch. */
 function findEntriesBefore(
@@ -451,15 +451,15 @@ function findOwnPauses({ id, due }: ScheduleRow): Problem[] {
 
 /** Finds runs that take longer than expected. */
 function findOverrunProblems(row: ScheduleRow, wall: number): Problem[] {
-  return findOverruns(row, wall).map(({ execution, running, most }) => ({
-    kind: "overrun",
-    level: "warning",
-    subject: `schedule ${row.id}`,
-    host: running.host,
-    run: running.run,
-    detail: `${formatExecutionOwner(execution)} has run it for ${formatBriefDuration(wall - running.since)}; expected: at most ${formatBriefDuration(most)}`,
-    remedy: `signalbox show schedule ${quoteShellWord(row.id)}`,
-  }));
+  return findOverruns(row, wall).map(({ execution, running: { host, run, since }, most }) =>
+    createWarning(
+      "overrun",
+      `schedule ${row.id}`,
+      `${formatExecutionOwner(execution)} has run it for ${formatBriefDuration(wall - since)}; expected: at most ${formatBriefDuration(most)}`,
+      `signalbox show schedule ${quoteShellWord(row.id)}`,
+      { host, run },
+    ),
+  );
 }
 
 /** Finds occurrences that ask again and again for another start later. */

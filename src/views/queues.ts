@@ -39,7 +39,8 @@ import {
   formatAge,
   formatDrainNote,
   formatFirstAndMore,
-  formatMacros,
+  formatIfKnown,
+  formatPairs,
   formatTicketCommand,
   getStateTone,
   judgeHoldAge,
@@ -427,14 +428,13 @@ interface TemplateSum {
 }
 
 /** What a row depends on, besides its queue. */
-type RowContext = Pick<ViewContext, "drains" | "resources" | "histories">;
 type RowInputs = Pick<QueueRow, "drains" | "configured" | "past">;
 
 /** The last row of each queue. Several tables show the same queues, and there may be ten thousand. */
 const lastRows = new WeakMap<NamedQueue, QueueRow>();
 
 /** Builds the row of a lock or resource. Returns the same row as before while nothing has changed that it depends on. */
-export function buildQueueRow(queue: NamedQueue, viewContext: RowContext): QueueRow {
+export function buildQueueRow(queue: NamedQueue, viewContext: ViewContext): QueueRow {
   const inputs = findInputs(queue, viewContext);
   const last = lastRows.get(queue);
   if (last !== undefined && isSameInput(last, inputs)) return last;
@@ -447,7 +447,7 @@ export function buildQueueRow(queue: NamedQueue, viewContext: RowContext): Queue
 type TallyFinder = (name: string) => QueueTally | undefined;
 
 /** Creates a function that finds the tallies of resources in a snapshot. */
-export function createTallyFinder({ queues }: Pick<Snapshot, "queues">): TallyFinder {
+export function createTallyFinder({ queues }: Snapshot): TallyFinder {
   return (name) => {
     const queue = queues.get(buildQueueId("resource", name));
     return queue && computeQueueTally(queue);
@@ -461,7 +461,7 @@ export function createTallyFinder({ queues }: Pick<Snapshot, "queues">): TallyFi
 export function buildEmptyQueueRow(
   kind: QueueKind,
   name: string,
-  viewContext: RowContext & Pick<ViewContext, "hosts">,
+  viewContext: ViewContext,
   findTally: TallyFinder = () => undefined,
 ): QueueRow {
   const [last] = (kind === "lock" && viewContext.histories?.get(name)) || [];
@@ -488,7 +488,7 @@ function sumShares(shares: readonly TemplateShare[], { state }: QueueRow): Parti
   };
 }
 
-function findInputs(queue: NamedQueue, { drains, resources, histories }: RowContext): RowInputs {
+function findInputs(queue: NamedQueue, { drains, resources, histories }: ViewContext): RowInputs {
   const { kind, name } = queue;
   const past = kind === "lock" ? histories?.get(name) : undefined;
   return {
@@ -504,7 +504,7 @@ function isSameInput(row: QueueRow, { drains, configured, past }: RowInputs): bo
   return isSameDrains && row.configured === configured && row.past === past;
 }
 
-function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: RowContext): QueueRow {
+function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: ViewContext): QueueRow {
   const { kind, name, entries } = queue;
   const { drains, configured, past } = inputs;
   const [holders, waiters] = splitByState(entries);
@@ -611,7 +611,7 @@ export function buildEmptyTableRows(
   seen: ReadonlySet<string>,
   known: Iterable<string>,
   viewContext: ViewContext,
-  findTally: TallyFinder = () => undefined,
+  findTally: TallyFinder,
 ): QueueRow[] {
   const drained = viewContext.drains.filter(({ scope }) => scope === kind).map(({ name }) => name);
   const names = new Set([...drained, ...known]);
@@ -705,8 +705,8 @@ function buildTrendFacts(past: readonly PastRun[]): Fact[] {
 }
 
 /** Builds a section with the command to repeat the last run of a lock. Histories store only the command name. */
-export function buildRerunSection(lock: string, snapshot: Pick<Snapshot, "histories">): Section[] {
-  const [last] = snapshot.histories.get(lock) ?? [];
+export function buildRerunSection(lock: string, { histories }: Snapshot): Section[] {
+  const [last] = histories.get(lock) ?? [];
   if (last === undefined) return [];
   const line = `signalbox run --lock ${quoteShellWord(lock)} -- ${quoteShellWord(last.command)}`;
   return [
@@ -733,7 +733,7 @@ function buildResourceFacts(
       formatOrigin(snapshot, name) ?? formatTotal(total, value?.total, fault),
       fault === undefined ? "plain" : "problem",
     ],
-    ["order", value?.order === undefined ? undefined : String(value.order)],
+    ["order", formatIfKnown(value?.order, String)],
     ["note", value?.note],
     ["totals differ", findTotalDisagreement(entries, findPlainTotal(snapshot, name)), "problem"],
   ]);
@@ -754,7 +754,7 @@ function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
     createOwnerColumn("host", 1, ({ host }) => host),
     createNumberColumn("cpu", 5, (share) => getRecord(share)?.cpu),
     createNumberColumn("memory", 5, (share) => getRecord(share)?.memMb, { title: "MEMMB" }),
-    createTextColumn("macros", 6, (share) => formatMacros(getRecord(share)?.macros)),
+    createTextColumn("macros", 6, (share) => formatPairs(getRecord(share)?.macros)),
     createTextColumn("total", 2, ({ formula = "as its runs state" }) => formula, {
       getTone: ({ total }) => (total === undefined ? "problem" : "plain"),
     }),

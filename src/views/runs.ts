@@ -35,6 +35,7 @@ import {
   createRightColumn,
   createStateColumn,
   createTextColumn,
+  formatIfKnown,
   formatTicketCommand,
   getStateTone,
 } from "./columns.ts";
@@ -326,7 +327,7 @@ const TICKET_COLUMNS: readonly TableColumn<ClaimEntry>[] = [
 ];
 
 /** Formats the units of a ticket; of a lock, whether it is shared. */
-export function formatUnits(kind: QueueKind, { ticket }: Pick<QueueEntry, "ticket">): string {
+export function formatUnits(kind: QueueKind, { ticket }: QueueEntry): string {
   if (kind === "lock") return ticket?.shared ? "shared" : "";
   return String(ticket?.count ?? "?");
 }
@@ -380,6 +381,8 @@ export function buildTicketFacts(entry: QueueEntry, { wall, sessions, host }: De
   const { ticket, run, createRevision } = entry;
   if (ticket === undefined) return buildFacts([["ticket", `${entry.key} cannot be read`, "problem"]]);
   const [runner, tone] = formatRunner(entry, sessions);
+  const { grantedAt, enqueuedAt, state, until } = ticket;
+  const since = getHeldSince(ticket);
   return buildFacts([
     [
       isHolding(entry) ? "holder" : "waiter",
@@ -388,7 +391,9 @@ export function buildTicketFacts(entry: QueueEntry, { wall, sessions, host }: De
     ["label", ticket.label],
     ["run", run],
     ["token", String(createRevision)],
-    ...listTimeFacts(ticket, wall),
+    ["since", `${formatInstant(since)}, for ${formatBriefDuration(wall - since)}`],
+    ["waited", formatIfKnown(grantedAt, (at) => formatBriefDuration(at - enqueuedAt))],
+    ["grace", state === "grace" ? formatGrace(until, wall) : undefined],
     ["runner", runner, tone],
     ["host", host && `${ticket.host} ${formatHost(host)}`, host?.verdict === "quiet" ? "problem" : "plain"],
     ["reset", formatReset(ticket, wall), "problem"],
@@ -398,18 +403,6 @@ export function buildTicketFacts(entry: QueueEntry, { wall, sessions, host }: De
 function formatHost({ verdict, text }: NonNullable<DetailContext["host"]>): string {
   if (verdict === "alive") return `is alive: ${text}`;
   return verdict === "quiet" ? `seems to be down: ${text}` : `may be alive or not: ${text}`;
-}
-
-type FactEntry = readonly [label: string, value: string | undefined, tone?: Tone];
-
-function listTimeFacts(ticket: Ticket, wall: number): FactEntry[] {
-  const { grantedAt, enqueuedAt, state, until } = ticket;
-  const since = getHeldSince(ticket);
-  return [
-    ["since", `${formatInstant(since)}, for ${formatBriefDuration(wall - since)}`],
-    ["waited", grantedAt === undefined ? undefined : formatBriefDuration(grantedAt - enqueuedAt)],
-    ["grace", state === "grace" ? formatGrace(until, wall) : undefined],
-  ];
 }
 
 function formatGrace(until: number | undefined, wall: number): string {

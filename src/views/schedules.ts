@@ -47,6 +47,7 @@ import {
   createTextColumn,
   formatAge,
   formatFirstAndMore,
+  formatIfKnown,
   formatLateness,
   getResultTone,
   shortenOwner,
@@ -209,7 +210,11 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     createTextColumn("on", 2, (row) => formatFirstAndMore(listHosts(row)), {
       formatBriefCell: (row) => formatFirstAndMore(listHosts(row).map(shortenOwner)),
     }),
-    createAgeColumn("since", 3, findSince),
+    createAgeColumn(
+      "since",
+      3,
+      ({ executions }) => executions.find(({ value }) => value !== undefined)?.value?.since,
+    ),
     createTextColumn("last", 2, ({ due }) => (due && formatHostResults(due)) ?? due?.last?.result, {
       getTone: ({ due }) => getResultTone(due?.last?.result),
     }),
@@ -329,12 +334,8 @@ function listHosts({ executions }: ScheduleRow): string[] {
   return executions.flatMap(({ value }) => value?.host ?? []);
 }
 
-function findSince({ executions }: ScheduleRow): number | undefined {
-  return executions.find(({ value }) => value !== undefined)?.value?.since;
-}
-
 /** Formats the task of a schedule: the words of its command, or its handler type. */
-function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | "definition">): string {
+function formatScheduleTask({ id, definition }: ScheduleRow): string {
   if (definition === undefined) return "";
   return definition.command?.join(" ") ?? getScheduleType(id, definition);
 }
@@ -392,12 +393,11 @@ const NONE: readonly Execution[] = [];
 
 /** Builds the rows of all schedules. Returns the same array until a row changes. `wall`: ms since the epoch. */
 export function buildScheduleRows(
-  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers" | "calendars">,
-  viewContext: Pick<ViewContext, "wall" | "groups">,
+  snapshot: Snapshot,
+  { wall, groups }: Pick<ViewContext, "wall" | "groups">,
 ): readonly ScheduleRow[] {
   const { schedules, dues, executions, calendars } = snapshot;
-  const served = createServedPredicate(snapshot, viewContext);
-  const { wall } = viewContext;
+  const served = createServedPredicate(snapshot, groups);
   const parts = [schedules, dues, executions, served, calendars];
   if (
     lastResult?.parts.every((part, at) => part === parts[at]) &&
@@ -423,22 +423,13 @@ export function buildScheduleRows(
 }
 
 /** Builds the row of one schedule; undefined if it does not exist. @param wall  ms since the epoch */
-function findScheduleRow(
-  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers" | "groups" | "calendars">,
-  id: string,
-  wall: number,
-): ScheduleRow | undefined {
-  const kept = snapshot.schedules.get(id);
+function findScheduleRow(snapshot: Snapshot, id: string, wall: number): ScheduleRow | undefined {
+  const { schedules, dues, executions, calendars } = snapshot;
+  const kept = schedules.get(id);
   if (kept === undefined) return undefined;
-  const served = createServedPredicate(snapshot, { groups: buildGroupMembers(snapshot) });
-  const executions = snapshot.executions.get(id) ?? NONE;
-  return buildRow(id, kept, {
-    due: snapshot.dues.get(id),
-    executions,
-    served,
-    wall,
-    calendars: snapshot.calendars,
-  }).row;
+  const served = createServedPredicate(snapshot, buildGroupMembers(snapshot));
+  const inputs = { due: dues.get(id), executions: executions.get(id) ?? NONE, served, calendars, wall };
+  return buildRow(id, kept, inputs).row;
 }
 
 let lastResult:
@@ -453,11 +444,8 @@ interface RowInputs {
   wall: number;
 }
 
-function buildRow(
-  id: string,
-  kept: StoredValue<Definition>,
-  { due, executions, served, calendars, wall }: RowInputs,
-): CachedScheduleRow {
+function buildRow(id: string, kept: StoredValue<Definition>, inputs: RowInputs): CachedScheduleRow {
+  const { due, executions, served, calendars, wall } = inputs;
   const known = cachedRows.get(kept);
   const isServed = kept.value === undefined || served(id, kept.value);
   const calendarFault = kept.value && findCalendarFault(kept.value, calendars);
@@ -468,9 +456,9 @@ function buildRow(
     known.isServed === isServed &&
     (due?.value?.hosts === undefined || known.served === served);
   if (known !== undefined && isSame && wall >= known.from && wall < known.until) return known;
-  const next = computeShownNext(id, kept.value, { due, executions, served, calendars, wall });
+  const next = computeShownNext(id, kept.value, inputs);
   const fault = findStoredFault(kept, due) ?? calendarFault;
-  const states = listRowStates({ kept, due, executions, served, calendars, wall }, { isServed, fault, next });
+  const states = listRowStates(kept.value, inputs, { isServed, fault, next });
   const one: CachedScheduleRow = {
     due,
     executions,
@@ -501,7 +489,7 @@ export function findStoredFault(
 ): string | undefined {
   if (kept.fault !== undefined) return `its definition cannot be read: ${kept.fault}`;
   if (due === undefined) return "its due time is missing";
-  return due.fault === undefined ? undefined : `its due time cannot be read: ${due.fault}`;
+  return due.fault && `its due time cannot be read: ${due.fault}`;
 }
 
 /** Returns the earliest possible start; if it runs on every host, on those that have a worker. */
@@ -543,10 +531,10 @@ function computeNext(
 
 /** Lists all states that apply; the first one is shown. */
 function listRowStates(
-  { kept, due, executions, wall }: RowInputs & { kept: StoredValue<Definition> },
+  definition: Definition | undefined,
+  { due, executions, wall }: RowInputs,
   { isServed, fault, next }: { isServed: boolean; fault: string | undefined; next: number | undefined },
 ): ScheduleState[] {
-  const { value: definition } = kept;
   const state = due?.value;
   const isIdle = executions.length === 0 || state?.hosts !== undefined; // then `next` is of a host that is idle
   const parts = listStates(state).map(([, one]) => one);
@@ -561,7 +549,10 @@ function listRowStates(
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
-    parts.some((one) => one.last !== undefined && isFailure(one.last.result) && !isRetried(one)) && "failed",
+    parts.some(({ last, open }) => {
+      const isRetried = open.some(({ scheduled }) => scheduled === last?.scheduled);
+      return last !== undefined && isFailure(last.result) && !isRetried;
+    }) && "failed",
     fault === undefined && isOver && !canRunAgain(definition, wall) && "ended",
   ];
   const states = found.filter((one) => one !== false);
@@ -573,11 +564,6 @@ function listRowStates(
 function canRunAgain(definition: Definition | undefined, wall: number): boolean {
   const { cron, end = wall } = definition ?? {};
   return cron === MANUAL || (cron === BOOT && end >= wall);
-}
-
-/** Whether the occurrence that ended last is retried. */
-function isRetried(due: DueState | undefined): boolean {
-  return due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled) === true;
 }
 
 /** A run that should take at most so long, ms. */
@@ -629,16 +615,8 @@ type ServedPredicate = (id: string, definition: Definition, host?: string) => bo
 /** The last predicate: workers write their records every few seconds, mostly without changes. */
 let lastAnswer: { text: string; served: ServedPredicate } | undefined;
 
-interface GroupContext {
-  /** Members by group. */
-  groups: ReadonlyMap<string, readonly string[]>;
-}
-
 /** Creates the predicate from the worker records. Returns the same function until workers or groups change. */
-function createServedPredicate(
-  { workers }: Pick<Snapshot, "workers">,
-  { groups }: GroupContext,
-): ServedPredicate {
+function createServedPredicate({ workers }: Snapshot, groups: ViewContext["groups"]): ServedPredicate {
   const able = [...workers.values()].flatMap(({ value }) =>
     value === undefined || value.isLeaving || value.clock === "refuses" ? [] : [value],
   );
@@ -649,7 +627,7 @@ function createServedPredicate(
   return served;
 }
 
-function createPredicate(workers: readonly WorkerRecord[], groups: GroupContext["groups"]): ServedPredicate {
+function createPredicate(workers: readonly WorkerRecord[], groups: ViewContext["groups"]): ServedPredicate {
   const kinds = new Map<string, boolean>();
   const known = new WeakMap<Definition, boolean>(); // there may be 100,000, each checked many times
   const isKindServed = (id: string, definition: Definition, only?: string) => {
@@ -724,7 +702,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
         `${due.backfill.started} of ${due.backfill.total} started, next ${formatInstant(due.backfill.next)}, ${due.backfill.parallel} at a time`,
     ],
     ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
-    ["next", next === undefined ? undefined : `${formatTimeUntilNext(next, wall)}, ${formatInstant(next)}`],
+    ["next", formatIfKnown(next, (at) => `${formatTimeUntilNext(at, wall)}, ${formatInstant(at)}`)],
     [
       "no worker",
       row.states.includes("no-worker") ? `none ${formatMissingWorker(definition.group)}` : undefined,
@@ -732,7 +710,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ],
     ["type", definition.command === undefined ? getScheduleType(id, definition) : definition.type],
     ["command", definition.command?.join(" ")],
-    ["data", definition.data === undefined ? undefined : JSON.stringify(definition.data)],
+    ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),
     ["expected", formatExpected(definition, due)],
@@ -786,7 +764,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
     ["history", formatLimits(keep, keepFor)],
-    ["end", end === undefined ? undefined : formatInstant(end)],
+    ["end", formatIfKnown(end, formatInstant)],
   ];
 }
 
@@ -845,7 +823,7 @@ function buildHostTable({ due, executions }: ScheduleRow, wall: number): Section
       getTone: ({ state }) => getResultTone(state.last?.result),
     }),
     createRightColumn("ended", 2, ({ state }) => state.last && formatAgo(state.last.endedAt, wall)),
-    createRightColumn("next", 1, ({ state }) => formatHostNext(state, wall)),
+    createRightColumn("next", 1, ({ state }) => formatTimeUntilNext(findNextStart(state), wall)),
     createNumberColumn("dead", 3, ({ state }) => state.dead),
     createTextColumn("note", 2, ({ host, state }) => {
       if (state.pause !== undefined) return `paused by ${state.pause.by}: ${state.pause.why ?? ""}`;
@@ -855,9 +833,10 @@ function buildHostTable({ due, executions }: ScheduleRow, wall: number): Section
   return buildDetailTable("hosts", columns, listHostParts(due.hosts));
 }
 
-function formatHostNext({ next, runAt, open }: DueState, wall: number): string {
+/** Returns when the next run is or was due; undefined if none is. */
+export function findNextStart({ next, runAt, open }: DueState): number | undefined {
   const times = [...open.map((one) => one.runAt), ...(next === undefined ? [] : [runAt])];
-  return times.length === 0 ? "" : formatTimeUntilNext(Math.min(...times), wall);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /** Builds the table of open occurrences, planned or triggered, that wait for a start. */

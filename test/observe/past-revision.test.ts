@@ -83,7 +83,7 @@ describe("the revision of a time", () => {
     site.store.etcd.compact(oldest);
     expect(await findRevisionAt(site.ports, 5_000, signal)).toEqual({
       kind: "tooOld",
-      oldest: { revision: oldest, at: 21_000, isKept: true },
+      oldest: { revision: oldest, at: 21_000 },
     });
     expect(await findRevisionAt(site.ports, 21_500, signal)).toMatchObject({
       kind: "found",

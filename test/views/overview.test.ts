@@ -2,9 +2,15 @@
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import type { Tone } from "../../src/state/subject.ts";
-import { ASCII_DRAWING, type Drawing, measureSpans, UNICODE_DRAWING } from "../../src/views/drawing.ts";
+import {
+  ASCII_DRAWING,
+  countGraphValues,
+  type Drawing,
+  measureSpans,
+  UNICODE_DRAWING,
+} from "../../src/views/drawing.ts";
 import { buildOverview, type Overview } from "../../src/views/overview.ts";
-import { countOverviewBuckets, drawHosts, drawOverview } from "../../src/views/overview-drawing.ts";
+import { drawHosts, drawOverview } from "../../src/views/overview-drawing.ts";
 import { drainOf, historyOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
 import { schedule } from "./schedules.ts";
 
@@ -92,7 +98,7 @@ describe.each([
 ])("its drawing in %s", (name, signs) => {
   it.each([40, 80, 119, 120, 200])("fits %d columns", (width) => {
     for (const kvs of [SITE, []]) {
-      const overview = build(kvs, countOverviewBuckets(width, signs));
+      const overview = build(kvs, countGraphValues(width, signs));
       const drawing = drawOverview(overview, { width, signs, wall: NOW });
       for (const line of drawing) expect(measureSpans(line), toText([line])).toBeLessThanOrEqual(width);
       expect(toText(drawing)).not.toContain("\u001b");
@@ -101,13 +107,13 @@ describe.each([
   });
 
   it.each([20, 24, 32, 50])("fills at most %d lines", (rows) => {
-    const overview = build(SITE, countOverviewBuckets(79, signs));
+    const overview = build(SITE, countGraphValues(79, signs));
     expect(drawOverview(overview, { width: 79, signs, wall: NOW }, rows).length).toBeLessThanOrEqual(rows);
   });
 });
 
 it("is drawn as a picture", () => {
-  const overview = build(SITE, countOverviewBuckets(80, UNICODE_DRAWING));
+  const overview = build(SITE, countGraphValues(80, UNICODE_DRAWING));
   const text = toText(drawOverview(overview, { width: 80, signs: UNICODE_DRAWING, wall: NOW }));
   expect(text).toContain("● 1 held");
   expect(text).toContain("web1 █████░ cpu 3/4");

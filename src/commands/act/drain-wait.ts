@@ -7,7 +7,7 @@ import { requestResets } from "../../operate/reset.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import { type DrainTarget, formatAuditTarget, hasEnded } from "../../protocol/drain.ts";
 import { guardRevision } from "../../protocol/guards.ts";
-import { parseTicket, type QueueEntry } from "../../protocol/ticket.ts";
+import { parseTicket } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
 import type { Claim } from "../../state/claims.ts";
 import {
@@ -31,12 +31,6 @@ interface DrainWaitResult {
   holders: readonly Claim[];
 }
 
-/** Progress while it waits. */
-type DrainWaitNews =
-  | { kind: "holders"; holders: readonly Claim[] }
-  | { kind: "away"; error: Error }
-  | { kind: "back" };
-
 interface DrainWaitRequest {
   target: DrainTarget;
   /** The holders when the drain was written. The watcher reads them again at once. */
@@ -45,7 +39,6 @@ interface DrainWaitRequest {
   deadline?: number | undefined;
   /** Runs to ignore: when only these remain, the result is `timeout`. */
   spared?: ReadonlySet<string>;
-  reportNews(news: DrainWaitNews): void;
 }
 
 /** Between two tries while etcd is unavailable, in ms. */
@@ -58,18 +51,8 @@ const FIRST_LOOK = 1_000;
 
 /**
  * Waits until nothing in the scope of a drain is held. Groups decide which hosts are in scope, and may change
- * meanwhile. While etcd is unavailable, it reports that and continues.
- * @throws the signal's reason; StoreError if etcd refuses the reads
+ * meanwhile. It reports the remaining holders. While etcd is unavailable, it reports that and continues.
  */
-async function waitUntilEmpty(context: CommandContext, waiting: DrainWaitRequest): Promise<DrainWaitResult> {
-  const watch = new DrainWatcher(context, waiting);
-  try {
-    return await watch.run();
-  } finally {
-    watch.close();
-  }
-}
-
 class DrainWatcher {
   readonly #context: CommandContext;
   readonly #waiting: DrainWaitRequest;
@@ -95,11 +78,16 @@ class DrainWatcher {
     this.#builder = new SnapshotBuilder(context.keys, SCOPE_COLLECTIONS);
   }
 
-  close(): void {
-    this.#timer.abort(OVER);
+  /** @throws the signal's reason; StoreError if etcd refuses the reads */
+  async run(): Promise<DrainWaitResult> {
+    try {
+      return await this.#retry();
+    } finally {
+      this.#timer.abort(OVER);
+    }
   }
 
-  async run(): Promise<DrainWaitResult> {
+  async #retry(): Promise<DrainWaitResult> {
     const { clock, signal } = this.#context;
     for (;;) {
       this.#alarm = new AbortController();
@@ -129,7 +117,7 @@ class DrainWatcher {
 
   #onNews(news: FollowEvent): DrainWaitResult | undefined {
     if (news.kind === "away") return this.#reportAway(news.error);
-    if (this.#isAway) this.#waiting.reportNews({ kind: "back" });
+    if (this.#isAway) this.#context.printMessage("etcd is reachable again");
     this.#isAway = false;
     if (news.kind === "read") return this.#judge();
     const { keys } = this.#context;
@@ -200,11 +188,12 @@ class DrainWatcher {
   #reportHolders(holders: readonly Claim[]): void {
     this.#told = holders.length;
     this.#toldAt = this.#context.clock.now();
-    this.#waiting.reportNews({ kind: "holders", holders });
+    this.#context.io.reportRemaining?.(holders.length);
+    this.#context.printMessage(`waiting for ${formatHolders(holders)}`);
   }
 
   #reportAway(error: Error): undefined {
-    if (!this.#isAway) this.#waiting.reportNews({ kind: "away", error });
+    if (!this.#isAway) this.#context.printMessage(`etcd is unreachable (${error.message}); waiting for it`);
     this.#isAway = true;
   }
 
@@ -252,21 +241,21 @@ const RECORD_WITHIN = 2_000;
  */
 export async function waitForDrain(
   context: CommandContext<DrainFlags>,
-  { target, holders, shown, receipt }: DrainWaitOptions,
+  options: DrainWaitOptions,
 ): Promise<DrainWaitResult & { line: string }> {
+  const { target, holders, receipt } = options;
   const { clock, printMessage } = context;
   const { reset, timeout } = context.flags;
   const start = clock.now();
   const formatElapsed = () => formatDuration(Math.round((clock.now() - start) / 100) * 100);
-  const reportNews = (news: DrainWaitNews) => reportWait(context, news);
   try {
     const deadline = timeout === undefined ? undefined : start + timeout;
-    let result = await waitUntilEmpty(context, { target, deadline, holders, reportNews });
+    let result = await new DrainWatcher(context, { target, deadline, holders }).run();
     let asked = 0;
     if (result.kind === "timeout" && reset) {
-      const ended = await retryReset(context, { target, shown, formatElapsed });
+      const ended = await retryReset(context, options, formatElapsed);
       const spared = new Set(ended.spared.map(({ run }) => run));
-      result = await waitUntilEmpty(context, { target, holders: result.holders, spared, reportNews });
+      result = await new DrainWatcher(context, { target, holders: result.holders, spared }).run();
       asked = ended.asked.size;
     }
     const { line, outcome } = describeResult(result, { target, asked, took: formatElapsed() });
@@ -279,23 +268,16 @@ export async function waitForDrain(
   }
 }
 
-function reportWait({ io, printMessage }: CommandContext, news: DrainWaitNews): void {
-  if (news.kind === "away") printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
-  if (news.kind === "back") printMessage("etcd is reachable again");
-  if (news.kind !== "holders") return;
-  io.reportRemaining?.(news.holders.length);
-  printMessage(`waiting for ${formatHolders(news.holders)}`);
-}
-
 /** Asks the remaining holders to end, as soon as etcd answers. */
 async function retryReset(
   context: CommandContext<DrainFlags>,
-  { target, shown, formatElapsed }: Pick<DrainWaitOptions, "target" | "shown"> & { formatElapsed(): string },
+  options: DrainWaitOptions,
+  formatElapsed: () => string,
 ): Promise<HolderResetResult> {
-  const { clock, flags, printMessage, signal } = context;
+  const { clock, printMessage, signal } = context;
   for (let isAway = false; ; ) {
     try {
-      const ended = await resetHolders(context, { target, reason: flags.reason, shown });
+      const ended = await resetHolders(context, options);
       const { size } = ended.asked;
       if (isAway) printMessage("etcd is reachable again");
       printMessage(`${size} ${size === 1 ? "run was" : "runs were"} asked to end after ${formatElapsed()}`);
@@ -355,14 +337,6 @@ function formatHolders(holders: readonly Claim[]): string {
     : `${holders.length}: ${formatClaimOwners(holders)}`;
 }
 
-/** A request to end the holders in the scope of a drain. */
-interface HolderResetRequest {
-  target: DrainTarget;
-  reason: string | undefined;
-  /** Runs that may be ended; undefined for all. */
-  shown: ReadonlySet<string> | undefined;
-}
-
 /** Runs that were asked to end (`asked`), and holders that were not shown when the user gave the order (`spared`). */
 interface HolderResetResult {
   asked: ReadonlySet<string>;
@@ -375,9 +349,10 @@ interface HolderResetResult {
  * @throws SignalboxError 77, StoreError
  */
 async function resetHolders(
-  context: CommandContext,
-  { target, reason, shown }: HolderResetRequest,
+  context: CommandContext<DrainFlags>,
+  { target, shown }: DrainWaitOptions,
 ): Promise<HolderResetResult> {
+  const { reason } = context.flags;
   const asked = new Set<string>();
   for (;;) {
     const wall = context.clock.getWallTime();
@@ -386,7 +361,8 @@ async function resetHolders(
     if (drain === undefined) return { asked, spared: [] };
     const { holders } = computeDrainExtent(snapshot, target, wall);
     const isMeant = ({ run }: Claim) => shown === undefined || shown.has(run);
-    const entries = holders.filter(isMeant).flatMap(listHeldEntries).filter(isToBeAsked);
+    const held = holders.filter(isMeant).flatMap(listHeldEntries);
+    const entries = held.filter(({ ticket }) => ticket !== undefined && ticket.reset === undefined);
     for (const { run } of entries) asked.add(run);
     const eviction = { target: formatAuditTarget(target), entries, seen: snapshot.revision, reason };
     const compare = [guardRevision(drain.key, drain.modRevision)];
@@ -394,8 +370,4 @@ async function resetHolders(
     // Changed: a holder has just ended, or the drain was written. Read again.
     if (receipt?.kind !== "changed") return { asked, spared: holders.filter((one) => !isMeant(one)) };
   }
-}
-
-function isToBeAsked({ ticket }: QueueEntry): boolean {
-  return ticket !== undefined && ticket.reset === undefined;
 }

@@ -6,8 +6,6 @@ import { isUnavailable } from "../../etcd/retry.ts";
 import { listGroupHosts } from "../../fleet/groups.ts";
 import { liftDrains, putDrain } from "../../operate/drain.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../protocol/drain.ts";
-import type { Keys } from "../../protocol/keys.ts";
-import type { Compare } from "../../protocol/txn.ts";
 import type { Claim } from "../../state/claims.ts";
 import {
   computeDrainExtent,
@@ -24,24 +22,21 @@ import { buildGroupMembers, type Collection, type Snapshot } from "../../state/s
 import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
 import { type ActionOutcome, createOutcome, type DrainResult, type UndrainResult } from "../outcome.ts";
 import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";
-import { checkPastRevision, readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
+import {
+  checkPastRevision,
+  QUEUE_COLLECTIONS,
+  readSnapshot,
+  readSnapshotAt,
+  SCOPE_COLLECTIONS,
+} from "../read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import type { DrainFlags } from "./drain.ts";
 import { waitForDrain } from "./drain-wait.ts";
 
-const COLLECTIONS: readonly Collection[] = [
-  "locks",
-  "resources",
-  "resourceConfigs",
-  "groups",
-  "drains",
-  "hosts",
-];
-
 export const drainTarget = createActionCommand<DrainFlags>(async (context) => {
   const target = parseDrainTarget(context.args);
   checkFlags(context.flags);
-  const snapshot = await readSnapshot(context, COLLECTIONS);
+  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts"]);
   checkGroup(snapshot, target);
   const note = await findUnknownNameNote(context, snapshot, target);
   if (note !== undefined) context.printMessage(note);
@@ -144,7 +139,11 @@ function putPlannedDrain(plan: DrainPlan): ReturnType<typeof putDrain> {
     instead: before,
     seen: snapshot.revision,
     reason,
-    compare: buildDrainGuards(context.keys, snapshot, target),
+    // No group has changed. `putDrain` guards the existing drains of the target.
+    compare:
+      target.scope === "group"
+        ? [{ ...context.keys.groups(), target: "mod", is: "less", value: snapshot.revision + 1n }]
+        : [],
     outcome: length === undefined ? "drained" : `drained for ${formatDuration(length)}`,
   });
 }
@@ -184,7 +183,7 @@ function formatRepeatCommand({ context, snapshot, target }: DrainPlan): string {
 
 /** Describes what other operators changed between the read and the write. */
 async function readScopeChanges({ context, snapshot, target }: DrainPlan): Promise<string[]> {
-  const now = await readSnapshot(context, ["groups", "drains"]);
+  const now = await readSnapshot(context, DECISIVE_COLLECTIONS);
   const changes = describeScopeChanges(snapshot, now, target);
   return changes.length > 0 ? changes : [REVERTED];
 }
@@ -230,9 +229,7 @@ async function readExpectedSnapshot(
   const expected = context.flags["expect-revision"];
   if (expected === undefined) return undefined;
   // Only `--reset` needs the holders at that revision.
-  const collections: readonly Collection[] = context.flags.reset
-    ? ["locks", "resources", ...DECISIVE_COLLECTIONS]
-    : DECISIVE_COLLECTIONS;
+  const collections = context.flags.reset ? SCOPE_COLLECTIONS : DECISIVE_COLLECTIONS;
   return await readSnapshotAt(context, collections, expected, now);
 }
 
@@ -252,13 +249,6 @@ function describeGroupChanges(before: Snapshot, after: Snapshot): string[] {
   const isChanged = (name: string) =>
     before.groups.get(name)?.modRevision !== after.groups.get(name)?.modRevision;
   return [...names].filter(isChanged).map((name) => `group ${name} has changed`);
-}
-
-/**
- * Builds the guards of a drain beside those of existing drains of the same target: for a group, no group has changed.
- */
-function buildDrainGuards(keys: Keys, { revision }: Snapshot, { scope }: DrainTarget): Compare[] {
-  return scope === "group" ? [{ ...keys.groups(), target: "mod", is: "less", value: revision + 1n }] : [];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { clean, quoteText, suggestNearest } from "../../base/text.ts";
+import { clean, formatShortList, quoteText, suggestNearest } from "../../base/text.ts";
 import { type DepartureEvent, waitUntilGone } from "../../operate/departures.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
 import { canRequestReset, removeTickets, requestResets } from "../../operate/reset.ts";
@@ -120,7 +120,11 @@ function refuseHolder(claim: Claim): void {
 }
 
 /** Tickets to remove for an operator, and the snapshot that the decision is based on. */
-interface EvictionDraft extends EvictionScope {
+interface EvictionDraft {
+  /** Finds the tickets that the eviction ends, in any snapshot. */
+  findEntries(snapshot: Snapshot): readonly QueueEntry[];
+  /** The queues of these tickets. */
+  queues: readonly { kind: QueueKind; name: string }[];
   action: "reset" | "release";
   /** As in the audit: `lock invoices`. */
   target: string;
@@ -153,7 +157,7 @@ async function evict(
   const wall = context.clock.getWallTime();
   const preview = previewEviction(snapshot, new Set(entries.map(({ run }) => run)), wall);
   const unseen: EvictionPlan = { ...draft, context, entries, preview, runners: [] };
-  const moved = await describeChangesSince(context, draft);
+  const moved = await describeChangesSince(unseen);
   if (moved.length > 0) return createEvictionOutcome(unseen, "changed", moved);
   if (entries.length === 0) return createEvictionOutcome(unseen, "nothing", [draft.nothing]);
   checkReadable(unseen);
@@ -171,7 +175,7 @@ async function evict(
     return createEvictionOutcome(plan, "declined", ["nothing was done"]);
   const receipt = await putEviction(plan);
   if (receipt?.kind === "changed")
-    return createEvictionOutcome(plan, "changed", await readCurrentChanges(context, draft));
+    return createEvictionOutcome(plan, "changed", await readCurrentChanges(plan));
   const { names, isOne } = describeOwners(entries);
   if (flags["no-wait"])
     return createEvictionOutcome(plan, "asked", [`${names} ${isOne ? "was" : "were"} asked to end`]);
@@ -214,7 +218,7 @@ function checkReadable({ context, entries }: EvictionPlan): void {
 function putEviction(plan: EvictionPlan): Promise<ActionResult | undefined> {
   const { context, action, target, entries, snapshot } = plan;
   const { force, reason } = context.flags;
-  const seen = { seen: snapshot.revision, compare: buildNextGuards(context, plan) };
+  const seen = { seen: snapshot.revision, compare: buildNextGuards(plan) };
   return (force ? removeTickets : requestResets)(context, { action, target, entries, reason, ...seen });
 }
 
@@ -280,40 +284,20 @@ function createEvictionOutcome(
 /** Names the runs to end: at most three. */
 function describeOwners(entries: readonly QueueEntry[]): { names: string; isOne: boolean } {
   const owners = [...new Set(entries.map(formatTicketOwner))];
-  const more = owners.length - 3;
-  const names = owners.slice(0, 3).join(", ");
-  return { names: more > 0 ? `${names} and ${more} more` : names, isOne: owners.length === 1 };
+  return { names: formatShortList(owners, 3), isOne: owners.length === 1 };
 }
-
-/** The tickets and queues of an eviction, for any snapshot. */
-interface EvictionScope {
-  /** Finds the tickets that the eviction ends. */
-  findEntries(snapshot: Snapshot): readonly QueueEntry[];
-  /** The queues of these tickets. */
-  queues: readonly { kind: QueueKind; name: string }[];
-}
-
-/** The eviction to guard, and the snapshot that it is based on. */
-type GuardedEviction = EvictionScope & { snapshot: Snapshot };
 
 /**
  * Describes what has changed since `--expect-revision` in what the eviction affects, one sentence each. Prints how many
  * other runs came and left.
  * @throws as `readSnapshotAt`
  */
-async function describeChangesSince(
-  context: CommandContext<EvictionFlags>,
-  plan: GuardedEviction,
-): Promise<readonly string[]> {
+async function describeChangesSince(plan: EvictionPlan): Promise<readonly string[]> {
+  const { context, snapshot } = plan;
   const expected = context.flags["expect-revision"];
   if (expected === undefined) return [];
-  const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, plan.snapshot);
-  const { atStake, others } = computeEvictionChanges(
-    plan,
-    before,
-    plan.snapshot,
-    context.clock.getWallTime(),
-  );
+  const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, snapshot);
+  const { atStake, others } = computeEvictionChanges(plan, before, snapshot);
   if (atStake.length === 0 && others.come + others.gone > 0)
     context.printMessage(
       `since revision ${expected}: ${others.come} runs came, ${others.gone} left; the runs to end are the same`,
@@ -322,21 +306,16 @@ async function describeChangesSince(
 }
 
 /** Describes what other operators changed between the read and the write. @throws StoreError */
-async function readCurrentChanges(
-  context: CommandContext<EvictionFlags>,
-  plan: GuardedEviction,
-): Promise<readonly string[]> {
-  const now = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const { atStake } = computeEvictionChanges(plan, plan.snapshot, now, context.clock.getWallTime());
+async function readCurrentChanges(plan: EvictionPlan): Promise<readonly string[]> {
+  const now = await readSnapshot(plan.context, QUEUE_COLLECTIONS);
+  const { atStake } = computeEvictionChanges(plan, plan.snapshot, now);
   return atStake.length > 0 ? atStake : [REVERTED];
 }
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
-function buildNextGuards(context: CommandContext<EvictionFlags>, plan: GuardedEviction): Compare[] {
+function buildNextGuards({ context, entries, snapshot }: EvictionPlan): Compare[] {
   const isShown = !context.flags.yes || context.flags["expect-revision"] !== undefined;
-  return isShown
-    ? guardOwned(findNextEntries(plan.findEntries(plan.snapshot), plan.snapshot, context.clock.getWallTime()))
-    : [];
+  return isShown ? guardOwned(findNextEntries(entries, snapshot, context.clock.getWallTime())) : [];
 }
 
 /** Changes between the snapshot that the operator saw and a later one. */
@@ -347,19 +326,12 @@ interface EvictionChanges {
   others: { come: number; gone: number };
 }
 
-/**
- * Compares what an eviction affects: the tickets that it ends, and the runs that were shown as next.
- * @param wall  wall clock, ms since the epoch
- */
-function computeEvictionChanges(
-  scope: EvictionScope,
-  before: Snapshot,
-  after: Snapshot,
-  wall: number,
-): EvictionChanges {
-  const [ended, ends] = [scope.findEntries(before), scope.findEntries(after)];
+/** Compares what an eviction affects: the tickets that it ends, and the runs that were shown as next. */
+function computeEvictionChanges(plan: EvictionPlan, before: Snapshot, after: Snapshot): EvictionChanges {
+  const [ended, ends] = [plan.findEntries(before), plan.findEntries(after)];
+  const wall = plan.context.clock.getWallTime();
   const isAtStake = collectKeys([...ended, ...ends]);
-  const queues = scope.queues.map(({ kind, name }) => ({
+  const queues = plan.queues.map(({ kind, name }) => ({
     before: findNamedQueue(before, kind, name)?.entries ?? [],
     after: findNamedQueue(after, kind, name)?.entries ?? [],
   }));

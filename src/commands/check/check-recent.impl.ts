@@ -17,7 +17,7 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
-import { findOverruns, findStoredFault, formatExpected } from "../../views/schedules.ts";
+import { findNextStart, findOverruns, findStoredFault, formatExpected } from "../../views/schedules.ts";
 import type { CommandExecutor } from "../command.ts";
 import { readSnapshotRanges, throwUnknownName } from "../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
@@ -134,20 +134,12 @@ function listScheduleRuns(snapshot: Snapshot, name: string): RecentRuns[] {
   const isAtBoot = runsAtBoot(kept?.value);
   const outcomes = (snapshot.outcomes.get(name) ?? NO_OUTCOMES).runs;
   const executions = snapshot.executions.get(name) ?? [];
-  return states.map(([host, state]) =>
-    host === undefined
-      ? toScheduleRuns(name, state, outcomes, executions, isAtBoot)
-      : {
-          host,
-          ...toScheduleRuns(
-            name,
-            state,
-            outcomes.filter((one) => one.host === host),
-            executions.filter(({ value }) => value?.host === host),
-            isAtBoot,
-          ),
-        },
-  );
+  return states.map(([host, state]) => {
+    const isHere = (one: { host?: string } | undefined) => host === undefined || one?.host === host;
+    const own = outcomes.filter(isHere);
+    const running = executions.filter(({ value }) => isHere(value));
+    return { ...(host !== undefined && { host }), ...toScheduleRuns(name, state, own, running, isAtBoot) };
+  });
 }
 
 /** Lists runs. The last result of the state is included even if its outcomes were lost. */
@@ -165,16 +157,10 @@ function toScheduleRuns(
     kind: "schedule",
     name,
     runningSince: oldest?.value?.since,
-    firstDue: outcomes.length === 0 || isAtBoot ? findFirstDue(due) : undefined,
+    firstDue: outcomes.length === 0 || isAtBoot ? findNextStart(due) : undefined,
     ...(isAtBoot && { isAtBoot }),
     runs: [...(isKnown || last === undefined ? [] : [last]), ...runs].map(toEndedRun),
   };
-}
-
-/** Returns when the first run of a schedule without outcomes is or was due; undefined if none is. */
-function findFirstDue({ next, runAt, open }: DueState): number | undefined {
-  const times = [...open.map((one) => one.runAt), ...(next === undefined ? [] : [runAt])];
-  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "host" | "code">): EndedRun {

@@ -61,7 +61,7 @@ export async function withCluster<T>(
   { clock, random }: Pick<CommandConnection, "clock" | "random">,
   use: (cluster: ObserverPorts) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(buildStoreOptions(values), { clock, unit: random.generateFraction });
+  const store = await openStore(buildStoreOptions(values), { clock, random });
   try {
     return await use({ store, keys: createKeys(values.prefix), clock, random, settings: values });
   } finally {

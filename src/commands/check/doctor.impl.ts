@@ -24,6 +24,7 @@ import { load, readPages } from "../../observe/read.ts";
 import { countPresent, getAnsweringMembers } from "../../state/etcd-findings.ts";
 import type { Collection } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+import { CONTEXT_COLLECTIONS } from "../../state/view-context.ts";
 import { findStaleHosts, judgeHosts } from "../../views/checks/hosts.ts";
 import { KeyCheck } from "../../views/checks/key-check.ts";
 import type { Call, CommandExecutor, CommandIo } from "../command.ts";
@@ -43,9 +44,6 @@ import {
   reportErrorsToNagios,
   toFindingJson,
 } from "./findings.ts";
-
-/** Small collections that the other keys are checked against. */
-const KEY_CHECK_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
 
 export const runDoctor = reportErrorsToNagios(
   createStoreCommand<DoctorFlags>(async (context) => {
@@ -80,14 +78,14 @@ async function examineAll(
   report([await checkAgent(locateAgentSocket(settings.agentSocket, env))]);
   report([await checkOutput(findOutputDirectory(settings.outputDirectory, env))]);
   const isThere = countPresent(way.members) > 0;
-  const openness = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;
+  const authenticationMode = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;
   const parts = examine(context, {
     ...way,
     quota,
     role,
     settings,
     memory: createClusterMemory(settings),
-    authenticationMode: openness,
+    authenticationMode,
   });
   for (;;) {
     const part = await parts.next();
@@ -119,7 +117,7 @@ async function examineKeys(
 }
 
 async function readKeys(context: CommandContext): Promise<{ check: KeyCheck; revision: bigint }> {
-  const builder = new SnapshotBuilder(context.keys, KEY_CHECK_COLLECTIONS);
+  const builder = new SnapshotBuilder(context.keys, CONTEXT_COLLECTIONS);
   const revision = await load(context, builder, { signal: context.signal });
   const check = new KeyCheck(context.keys, builder.getSnapshot());
   for await (const page of readPages(context, context.keys.getFullRange(), {
@@ -201,7 +199,7 @@ async function askWithoutUser(
   const { user: _, password: __, ...options } = buildStoreOptions(context.settings);
   const hasCertificate = options.tls?.cert !== undefined;
   const own = { ...options, transport: hasCertificate ? ("http" as const) : transport };
-  const store = await openStore(own, { clock: context.clock, unit: context.random.generateFraction });
+  const store = await openStore(own, context);
   try {
     await store.readRange({ key: context.keys.prefix, limit: 1, keysOnly: true }, context.signal);
     return hasCertificate ? "certificate" : "open";
@@ -262,10 +260,7 @@ async function openOtherStore(
   transport: TransportName,
 ): Promise<Store | Error> {
   try {
-    return await openStore(
-      { ...options, transport },
-      { clock: context.clock, unit: context.random.generateFraction },
-    );
+    return await openStore({ ...options, transport }, context);
   } catch (error) {
     if (error instanceof SignalboxError) return error; // this transport does not support a setting
     throw error;
@@ -305,7 +300,7 @@ async function checkGroups(context: CommandContext<CheckHostsFlags>): Promise<Ch
   const stale = findStaleHosts(reading, args);
   const working = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
   for (const host of working) stale.delete(canonicalizeHost(host));
-  const runs = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
+  const runs = await findRunningHosts(context, stale, context.signal);
   const running = new Set([...runs, ...working.map(canonicalizeHost)]);
   const findings = judgeHosts({ ...reading, running }, args);
   const groups = args.length || snapshot.groups.size;

@@ -42,35 +42,20 @@ export interface CheckReport {
   revision?: bigint | undefined;
 }
 
-const MARKS: Record<FindingLevel, string> = {
-  ok: "ok      ",
-  hint: "hint    ",
-  warning: "warning ",
-  unknown: "UNKNOWN ",
-  failure: "FAILURE ",
+/** For each level its word and tone, and the word and exit code of a check with such a finding. */
+const LEVELS: Record<FindingLevel, { word: string; tone: Tone; state: string; code: number }> = {
+  ok: { word: "ok", tone: "held", state: "OK", code: 0 },
+  hint: { word: "hint", tone: "quiet", state: "OK", code: 0 },
+  warning: { word: "warning", tone: "waiting", state: "WARNING", code: 1 },
+  unknown: { word: "UNKNOWN", tone: "problem", state: "UNKNOWN", code: 3 },
+  failure: { word: "FAILURE", tone: "problem", state: "CRITICAL", code: 2 },
 };
 /** Columns for the words. */
-export const LEVEL_WIDTH = MARKS.ok.length;
-const TONES: Record<FindingLevel, Tone> = {
-  ok: "held",
-  hint: "quiet",
-  warning: "waiting",
-  unknown: "problem",
-  failure: "problem",
-};
-const STATES: Record<FindingLevel, { word: string; code: number }> = {
-  ok: { word: "OK", code: 0 },
-  hint: { word: "OK", code: 0 },
-  warning: { word: "WARNING", code: 1 },
-  unknown: { word: "UNKNOWN", code: 3 },
-  failure: { word: "CRITICAL", code: 2 },
-};
+export const LEVEL_WIDTH = 8;
 
 /** Returns the word for the state of a finding, and its tone. */
-export function judgeFinding({ level, isAccepted }: Pick<Finding, "level" | "isAccepted">) {
-  return isAccepted
-    ? { word: "known", tone: TONES.hint }
-    : { word: MARKS[level].trimEnd(), tone: TONES[level] };
+export function judgeFinding({ level, isAccepted }: Finding) {
+  return isAccepted ? { word: "known", tone: LEVELS.hint.tone } : LEVELS[level];
 }
 
 /** Formats a finding for people: the state in the first line, the remedy below. */
@@ -111,19 +96,16 @@ export function reportCheck(report: CheckReport, { flags, io }: CheckOutput): nu
   else if (flags.json) io.writeOutput(buildDocument(report, level));
   else io.writeOutput(`${formatCounts(report, level)}\n`);
   if (level === "unknown" && !flags.nagios) return EXIT.unreachable;
-  return STATES[level].code;
+  return LEVELS[level].code;
 }
 
 function buildDocument({ revision, findings, figures, summary }: CheckReport, level: FindingLevel): string {
-  const state = STATES[level].word.toLowerCase();
-  const values = Object.fromEntries(figures.map(({ name, value }) => [name, value]));
-  const told = findings.map(toFindingJson);
   return formatJsonDocument({
     ...(revision !== undefined && { revision }),
-    state,
+    state: LEVELS[level].state.toLowerCase(),
     summary,
-    findings: told,
-    figures: values,
+    findings: findings.map(toFindingJson),
+    figures: Object.fromEntries(figures.map(({ name, value }) => [name, value])),
   });
 }
 
@@ -135,7 +117,7 @@ export function toFindingJson({ isAccepted, ...finding }: Finding): object {
 /** Formats the counts, such as `2 failures, 1 warning`, or the summary if nothing is wrong. */
 function formatCounts({ findings, summary }: CheckReport, level: FindingLevel): string {
   const known = formatAccepted(findings);
-  if (STATES[level].code === 0) return `fine: ${clean(summary)}${known}`;
+  if (LEVELS[level].code === 0) return `fine: ${clean(summary)}${known}`;
   return `${formatLevelCounts(findings)}${known}`;
 }
 
@@ -153,14 +135,12 @@ export function formatLevelCounts(findings: readonly Finding[]): string {
     ["warning", "warning", "warnings"],
   ];
   return words
-    .map(([level, one, many]) => [countFindings(findings, level), one, many] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, one, many]) => `${count} ${count === 1 ? one : many}`)
+    .map(([level, one, many]) => {
+      const count = findings.filter((it) => it.level === level && !it.isAccepted).length;
+      return count > 0 && `${count} ${count === 1 ? one : many}`;
+    })
+    .filter(Boolean)
     .join(", ");
-}
-
-function countFindings(findings: readonly Finding[], level: FindingLevel): number {
-  return findings.filter((it) => it.level === level && !it.isAccepted).length;
 }
 
 /** Largest number of findings that a line names; further ones are only counted. */
@@ -172,7 +152,7 @@ const NAMED = 3;
  */
 function formatNagiosLine({ findings, figures, summary }: CheckReport, level: FindingLevel): string {
   const bad = findings
-    .filter((finding) => STATES[finding.level].code > 0 && !finding.isAccepted)
+    .filter((finding) => LEVELS[finding.level].code > 0 && !finding.isAccepted)
     .sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
   const named = bad.slice(0, NAMED).map(({ check, detail }) => `${check}: ${detail}`);
   const more = bad.length > NAMED ? [`and ${bad.length - NAMED} more`] : [];
@@ -188,7 +168,7 @@ function formatNagiosLine({ findings, figures, summary }: CheckReport, level: Fi
 /** Replaces bars in the text, since a bar starts the metrics. */
 function formatNagiosText(level: FindingLevel, text: string, values: readonly string[] = []): string {
   const figures = values.length === 0 ? "" : ` | ${values.join(" ")}`;
-  return `SIGNALBOX ${STATES[level].word} - ${clean(text).replaceAll("|", "/")}${figures}\n`;
+  return `SIGNALBOX ${LEVELS[level].state} - ${clean(text).replaceAll("|", "/")}${figures}\n`;
 }
 
 /** Reports every error of a check as one line and exit code 3 with `--nagios`: Nagios accepts no other codes. */
@@ -200,7 +180,7 @@ export function reportErrorsToNagios<F extends CheckFlags>(execute: CommandExecu
       const isKnown = error instanceof SignalboxError || error instanceof StoreError;
       if (!isKnown || !call.flags.nagios) throw error;
       io.writeOutput(formatNagiosText("unknown", error.message));
-      return STATES.unknown.code;
+      return LEVELS.unknown.code;
     }
   };
 }
@@ -221,7 +201,9 @@ export class AcceptedWarnings {
   mark(findings: readonly Finding[]): Finding[] {
     return findings.map((finding) => {
       if (finding.level !== "warning") return finding;
-      const words = this.#words.filter(({ id, check }) => isAbout(finding, id, check));
+      const words = this.#words.filter(
+        ({ id, check = finding.check }) => id === getFindingId(finding) && check === finding.check,
+      );
       for (const { text } of words) this.#used.add(text);
       return words.length === 0 ? finding : { ...finding, isAccepted: true };
     });
@@ -234,8 +216,4 @@ export class AcceptedWarnings {
       createFindingBuilder("accept", `--accept ${text}`).hint("matches no warning now"),
     );
   }
-}
-
-function isAbout(finding: Finding, id: string, check: string | undefined): boolean {
-  return getFindingId(finding) === id && (check === undefined || finding.check === check);
 }

@@ -54,30 +54,19 @@ export function explainError(error: unknown): { exitCode: number; message: strin
     };
   }
   const { kind, message } = error;
-  switch (kind) {
-    case "unavailable":
-      return {
-        exitCode: EXIT.unreachable,
-        message: `cannot reach etcd: ${message}`,
-      };
-    case "otherCluster":
-    case "notEtcd":
-      return { exitCode: EXIT.config, message: `the setting endpoints is wrong: ${message}` };
-    case "unauthenticated":
-      return { exitCode: EXIT.permission, message: `etcd refused the credentials: ${message}` };
-    case "permission":
-      return { exitCode: EXIT.permission, message: `etcd refused the permission: ${message}` };
-    case "tooLarge":
-      return { exitCode: EXIT.config, message: `this is larger than etcd accepts: ${message}` };
-    case "noSpace":
-      return {
-        exitCode: EXIT.unreachable,
-        message: `etcd has no space left and accepts no writes: ${message}`,
-      };
-    default:
-      return { exitCode: EXIT.internal, message: `etcd refused a call (${kind}): ${message}` };
-  }
+  const [exitCode, fault] = STORE_FAULTS[kind] ?? [EXIT.internal, `etcd refused a call (${kind})`];
+  return { exitCode, message: `${fault}: ${message}` };
 }
+
+const STORE_FAULTS: Partial<Record<StoreError["kind"], readonly [exitCode: number, fault: string]>> = {
+  unavailable: [EXIT.unreachable, "cannot reach etcd"],
+  otherCluster: [EXIT.config, "the setting endpoints is wrong"],
+  notEtcd: [EXIT.config, "the setting endpoints is wrong"],
+  unauthenticated: [EXIT.permission, "etcd refused the credentials"],
+  permission: [EXIT.permission, "etcd refused the permission"],
+  tooLarge: [EXIT.config, "this is larger than etcd accepts"],
+  noSpace: [EXIT.unreachable, "etcd has no space left and accepts no writes"],
+};
 
 /** How a command ended. */
 export interface CommandEnd {

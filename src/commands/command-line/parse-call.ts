@@ -43,7 +43,8 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
     else if (known.name === "quiet")
       verbosity = Number.NEGATIVE_INFINITY; // -q takes precedence over every -v
     else if (known.setting !== undefined)
-      storeFlagText(settings, known.setting, toSettingValue(known, value), known);
+      // `--no-history` turns its setting off; other switches turn theirs on.
+      storeFlagText(settings, known.setting, isNegated(known) ? "false" : value, known);
     else storeFlagText(flags, known.name, value, known);
   }
   const behind = end < 0 ? [] : argv.slice(end + 1);
@@ -86,11 +87,6 @@ function buildFlagTable(spec: Command): Map<string, Flag> {
   return new Map(
     listFlags(spec).flatMap((flag) => listSpellings(flag).map((spelling) => [spelling, flag] as const)),
   );
-}
-
-/** `--no-history` turns its setting off; other switches turn theirs on. */
-function toSettingValue(known: Flag, value: string | true): string | true {
-  return isNegated(known) ? "false" : value;
 }
 
 function isNegated({ name, value }: Flag): boolean {

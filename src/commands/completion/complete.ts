@@ -82,7 +82,7 @@ async function readNames(ask: NameQuery, env: CommandIo["env"]): Promise<readonl
     const { values } = resolveConfig({ flags, env });
     const left = computeTimeLeft(env);
     const signal = AbortSignal.timeout(left);
-    const ports = { clock: createRealClock(), unit: realRandom.generateFraction };
+    const ports = { clock: createRealClock(), random: realRandom };
     // The other transport takes longer to load than the time limit allows.
     const transport = { transport: "http", timeouts: { hedge: HEDGE_MS, total: left } } as const;
     const store = await openStore({ ...buildStoreOptions(values), ...transport }, ports);

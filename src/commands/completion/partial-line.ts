@@ -63,13 +63,14 @@ const NAMING: Partial<Record<SettingKey, NameKind>> = { group: "group", host: "h
 
 export function getArgumentValues({ name, choices, names }: Argument): CompletionValues {
   const isFile = choices === undefined && ["FILE", "COMMAND", "ARG"].includes(name);
-  return { choices, names: toList(names), isFile };
+  return { choices, names: names && [names].flat(), isFile };
 }
 
 export function getFlagValues({ value = "", setting, choices, names }: Flag): CompletionValues {
+  const named = names ?? NAMING[setting as SettingKey];
   return {
     choices,
-    names: toList(names ?? NAMING[setting as SettingKey]),
+    names: named && [named].flat(),
     isFile: value === "FILE",
     ...(setting === undefined && value.includes("=") && { suffix: "=" }),
   };
@@ -78,10 +79,6 @@ export function getFlagValues({ value = "", setting, choices, names }: Flag): Co
 /** Whether the value of a flag may be the next word. */
 function takesNextWord({ value, isOptional }: Flag): boolean {
   return value !== undefined && !isOptional;
-}
-
-function toList(names: NameKind | readonly NameKind[] | undefined): readonly NameKind[] | undefined {
-  return typeof names === "string" ? [names] : names;
 }
 
 /**

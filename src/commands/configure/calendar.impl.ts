@@ -23,14 +23,10 @@ export const addDays = createActionCommand<CalendarAddFlags>(async (context) => 
   const [given = "", ...words] = args;
   const name = validateName("calendar", given);
   const days = words.flatMap((word) => word.split(",").map((day) => day.trim()));
-  buildCalendar(days, undefined); // check them before anything is read
-  return await changeCalendar(context, name, (stored) => {
-    if (flags.replace === true) {
-      const old = stored !== undefined && "value" in stored ? stored.value : undefined;
-      return buildCalendar(days, chooseNote(context, old));
-    }
-    const before = requireReadableCalendar(name, stored);
-    return buildCalendar([...(before?.days ?? []), ...days], chooseNote(context, before));
+  buildCalendar(days, context, undefined); // check them before anything is read
+  return await changeCalendar(context, name, (before) => {
+    const kept = flags.replace ? undefined : requireReadableCalendar(name, before);
+    return buildCalendar([...(kept?.days ?? []), ...days], context, before);
   });
 });
 
@@ -54,10 +50,7 @@ export const importCalendarDays = createActionCommand<CalendarImportFlags>(async
   const { readICalendarDays } = await import("./read-icalendar.ts");
   const days = readICalendarDays(text, span);
   if (days.length === 0) throw new ConfigError(`${file} has no events`);
-  return await changeCalendar(context, name, (before) => {
-    const old = before !== undefined && "value" in before ? before.value : undefined;
-    return buildCalendar(days, chooseNote(context, old));
-  });
+  return await changeCalendar(context, name, (before) => buildCalendar(days, context, before));
 });
 
 /** Returns the days for which events that repeat are added. Whole years, so that a second import changes nothing. */
@@ -123,14 +116,14 @@ function toJson(name: string, stored: StoredCalendar, schedules: readonly string
   };
 }
 
-/** Computes the new value of a calendar; undefined deletes it. @throws SignalboxError */
-type CalendarUpdate = (before: StoredCalendar | undefined) => Calendar | undefined;
-
-/** Changes a calendar, and the next occurrences of the schedules that use it. */
+/**
+ * Changes a calendar, and the next occurrences of the schedules that use it.
+ * @param updateCalendar  computes the new value; undefined deletes the calendar
+ */
 async function changeCalendar(
   context: ActionContext,
   name: string,
-  updateCalendar: CalendarUpdate,
+  updateCalendar: (before: StoredCalendar | undefined) => Calendar | undefined,
 ): Promise<ActionOutcome<SiteResult>> {
   const read = await readSite(context, new Set(["calendars"]));
   const calendar = updateCalendar(read.schedules.calendars.get(name));
@@ -148,25 +141,18 @@ async function changeCalendar(
   );
 }
 
-/**
- * Builds the new value of a calendar.
- * @param note  null removes the note, undefined keeps it
- * @throws UsageError for a day that is not valid
- */
-function buildCalendar(days: readonly string[], note: string | undefined): Calendar {
+/** Builds the new value of a calendar. Without --note, the note stays. @throws UsageError for a day that is not valid */
+function buildCalendar(
+  days: readonly string[],
+  { flags }: CommandContext<{ note?: string | null }>,
+  before: StoredCalendar | undefined,
+): Calendar {
   const normal = normalizeDays(days);
   const fault = findDayFault(normal);
   if (fault !== undefined) throw new UsageError(fault);
-  return { days: normal, ...(note !== undefined && { note }) };
-}
-
-/** Returns the note to store: that of --note, else the old one. */
-function chooseNote(
-  { flags: { note } }: CommandContext<{ note?: string | null }>,
-  before: Calendar | undefined,
-): string | undefined {
-  if (note === undefined) return before?.note;
-  return note ?? undefined;
+  const old = before !== undefined && "value" in before ? before.value.note : undefined;
+  const { note = old } = flags;
+  return { days: normal, ...(typeof note === "string" && { note }) };
 }
 
 /** Returns the stored calendar. @throws ConfigError if it cannot be read */

@@ -70,7 +70,7 @@ const calendarShow = declareCommand({
   args: { NAME },
   flags: JSON_FLAGS,
   examples: { "signalbox calendar show holidays": "which days?" },
-  load: async () => ({ execute: (await import("./calendar.impl.ts")).showCalendar }),
+  load: async () => (await import("./calendar.impl.ts")).showCalendar,
 });
 
 const calendarList = declareCommand({
@@ -79,7 +79,7 @@ const calendarList = declareCommand({
   brief: "list calendars",
   flags: JSON_FLAGS,
   examples: { "signalbox calendar list": "all calendars" },
-  load: async () => ({ execute: (await import("./calendar.impl.ts")).listCalendars }),
+  load: async () => (await import("./calendar.impl.ts")).listCalendars,
 });
 
 const calendarDelete = declareCommand({

@@ -17,7 +17,6 @@ import {
   type SiteChanges,
   type SitePlan,
   type SiteTerms,
-  type StoredSite,
 } from "../../operate/site.ts";
 import {
   countSchedules,
@@ -94,11 +93,6 @@ export async function readSite(context: CommandContext, kinds: SiteKinds, at?: b
   return { kinds, snapshot, schedules, revision };
 }
 
-function toStoredSite({ snapshot, schedules, revision }: SiteRead): StoredSite {
-  const { groups, resources } = snapshot;
-  return { ...schedules, groups, resources, revision };
-}
-
 /** What a command does with a document. */
 interface SiteDraft {
   action: SiteAction;
@@ -170,7 +164,9 @@ function formatQuestion({ draft: { target, terms }, plan, hits }: PreparedSite):
 
 function prepareSite(context: ActionContext, draft: SiteDraft, read: SiteRead): PreparedSite {
   const now = context.clock.getWallTime();
-  const plan = planSite(toStoredSite(read), draft.document, draft.terms, now);
+  const { groups, resources } = read.snapshot;
+  const site = { ...read.schedules, groups, resources, revision: read.revision };
+  const plan = planSite(site, draft.document, draft.terms, now);
   const impact = computeConfigImpact(read.snapshot, plan.config, now);
   return { context, draft, read, plan, impact, hits: formatAffectedCount(impact.affected) };
 }

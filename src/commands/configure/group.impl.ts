@@ -14,55 +14,42 @@ interface GroupPlace {
   snapshot: Snapshot;
 }
 
-/** Computes the new members of a group. */
-type MembersUpdate = (
-  /** Undefined if the group does not exist; empty if it cannot be read. */
-  before: readonly string[] | undefined,
-  given: readonly string[],
-  where: GroupPlace,
-) => readonly string[] | undefined;
-
-export const setMembers = createGroupCommand((_, given) => given);
-export const addMembers = createGroupCommand((before, given, where) => {
+export const setMembers = createGroupCommand((given) => given);
+export const addMembers = createGroupCommand((given, where) => {
   if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to add");
-  return [...getCurrentMembers(before, where), ...given];
+  return [...getCurrentMembers(where), ...given];
 });
-export const removeMembers = createGroupCommand((before, given, where) => {
+export const removeMembers = createGroupCommand((given, where) => {
   if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to remove");
   const gone = new Set(given);
-  return getCurrentMembers(before, where).filter((member) => !gone.has(member));
+  return getCurrentMembers(where).filter((member) => !gone.has(member));
 });
 export const deleteGroup = createGroupCommand(() => undefined);
 
-/** Creates a command that changes one group: `GROUP MEMBER...`. */
-function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
+/** Creates a command that changes one group: `GROUP MEMBER...`. @param updateMembers  computes the new members */
+function createGroupCommand(
+  updateMembers: (given: readonly string[], where: GroupPlace) => readonly string[] | undefined,
+): ActionImplementation {
   return createActionCommand(async (context) => {
     const [given = "", ...members] = context.args;
     const name = validateName("group", given);
-    for (const member of members) checkMember(member);
+    for (const member of members) {
+      const fault = findNameFault(member);
+      if (fault !== undefined) throw new UsageError(`member ${quoteText(member)} cannot be used: ${fault}`);
+    }
     const read = await readSite(context, new Set(["groups"]));
-    const { snapshot } = read;
-    const kept = snapshot.groups.get(name);
-    const before = kept && normalizeMembers(kept.value ?? []);
-    const wanted = updateMembers(before, members, { name, snapshot });
+    const wanted = updateMembers(members, { name, snapshot: read.snapshot });
     const document = { groups: new Map([[name, wanted && { members: wanted }]]) };
     return await changeConfigEntry(context, read, { kind: "group", name, document });
   });
 }
 
 /** Returns the members of a group that is changed, not replaced. @throws ConfigError if there is nothing to change */
-function getCurrentMembers(
-  before: readonly string[] | undefined,
-  { name, snapshot }: GroupPlace,
-): readonly string[] {
-  const fault = snapshot.groups.get(name)?.fault;
+function getCurrentMembers({ name, snapshot }: GroupPlace): readonly string[] {
+  const kept = snapshot.groups.get(name);
+  if (kept === undefined) throw createUnknownGroupError(snapshot.groups, name);
+  const { fault, value = [] } = kept;
   if (fault !== undefined)
     throw new ConfigError(`group ${quoteText(name)} cannot be read; replace it with group set: ${fault}`);
-  if (before === undefined) throw createUnknownGroupError(snapshot.groups, name);
-  return before;
-}
-
-function checkMember(member: string): void {
-  const fault = findNameFault(member);
-  if (fault !== undefined) throw new UsageError(`member ${quoteText(member)} cannot be used: ${fault}`);
+  return normalizeMembers(value);
 }

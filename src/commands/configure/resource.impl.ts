@@ -10,19 +10,13 @@ import type { CommandContext } from "../store-command.ts";
 import { changeConfigEntry, createTotalCheck, readSite } from "./change-site.ts";
 import type { ResourceSetFlags } from "./resource.ts";
 
-/** Computes the new configuration of a resource. @throws UsageError */
-type ResourceUpdate<F> = (
-  /** Undefined if the resource is not configured; empty if it cannot be read. */
-  before: ResourceConfig | undefined,
-  given: { context: CommandContext<F>; name: string; snapshot: Snapshot },
-) => ResourceConfig | undefined;
-
 /** Fields that are not given stay unchanged. */
-export const setResource = createResourceCommand<ResourceSetFlags>((before, { context, name, snapshot }) => {
+export const setResource = createResourceCommand<ResourceSetFlags>((context, name, snapshot) => {
   const [, total] = context.args;
   const fault = total === undefined ? undefined : createTotalCheck(context, snapshot)(name, total);
   if (fault !== undefined) throw new UsageError(`total ${fault}`);
-  const { note: oldNote, order: oldOrder, ...rest } = before ?? {};
+  const before = normalizeResource(snapshot.resources.get(name)?.value ?? {});
+  const { note: oldNote, order: oldOrder, ...rest } = before;
   const { note = oldNote, order = oldOrder } = context.flags;
   if ((note?.length ?? 0) > LONGEST_NOTE)
     throw new UsageError(`--note must have at most ${LONGEST_NOTE} characters; got ${note?.length}`);
@@ -36,18 +30,15 @@ export const setResource = createResourceCommand<ResourceSetFlags>((before, { co
 
 export const deleteResource = createResourceCommand(() => undefined);
 
-/** Creates a command that changes one resource: `RESOURCE …`. */
+/** Creates a command that changes one resource: `RESOURCE …`. @param updateConfig  computes the new configuration */
 function createResourceCommand<F extends ActionFlags = ActionFlags>(
-  updateConfig: ResourceUpdate<F>,
+  updateConfig: (context: CommandContext<F>, name: string, snapshot: Snapshot) => ResourceConfig | undefined,
 ): ActionImplementation<F> {
   return createActionCommand<F>(async (context) => {
     const [given = ""] = context.args;
     const name = validateName("resource", given);
     const read = await readSite(context, new Set(["resources"]));
-    const { snapshot } = read;
-    const kept = snapshot.resources.get(name);
-    const before = kept && normalizeResource(kept.value ?? {});
-    const config = updateConfig(before, { context, name, snapshot });
+    const config = updateConfig(context, name, read.snapshot);
     const document = { resources: new Map([[name, config && { isWhole: true, config }]]) };
     return await changeConfigEntry(context, read, { kind: "resource", name, document });
   });

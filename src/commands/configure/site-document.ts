@@ -380,12 +380,9 @@ export function formatSiteYaml(site: SiteDocument): string {
 }
 
 function writeTimes(name: string, value: unknown): unknown {
-  if (name === "end" || name === "pause") return convertInstants(value, writeInstant);
+  if (name === "end" || name === "pause")
+    return convertInstants(value, (one) => new Date(one as number).toISOString());
   if (!DURATION_FIELDS.has(name)) return value;
   const text = formatDuration(value as number);
   return isDeepStrictEqual(parseDuration(text), { value }) ? text : value; // it may be too long for a text
-}
-
-function writeInstant(value: unknown): string {
-  return new Date(value as number).toISOString();
 }

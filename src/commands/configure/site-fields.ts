@@ -1,3 +1,4 @@
+import { pickDefined } from "../../base/pick-defined.ts";
 import { compareByCodeUnit, compareByResourceOrder } from "../../fleet/configuration.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
 import type { DocumentedGroup, SiteDocument } from "../../operate/site.ts";
@@ -45,11 +46,7 @@ export function listSiteFields(
         .map(toResourceField),
     }),
     ...(calendars && {
-      calendars: mapByName(calendars, ({ days, note, source }) => ({
-        days,
-        ...(note !== undefined && { note }),
-        ...(source !== undefined && { source }),
-      })),
+      calendars: mapByName(calendars, ({ days, note, source }) => pickDefined({ days, note, source })),
     }),
     ...(schedules && { schedules: mapByName(schedules, (one) => toScheduleFields(one, convert)) }),
   };

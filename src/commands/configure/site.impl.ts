@@ -9,7 +9,7 @@ import { listMalformedConfig } from "../../state/configuration.ts";
 import { extractZnodeJson } from "../../syntax/znode-json.ts";
 import { formatDocumentName, formatFaultLines, readDocumentText, replaceFileText } from "../documents.ts";
 import { editText, ignoreCtrlC } from "../editor.ts";
-import { type ActionOutcome, createFaultyOutcome, type OperationResult } from "../outcome.ts";
+import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
 import { createActionCommand, printOutcome } from "../print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import { formatScheduleCrontab } from "../schedule/crontab.ts";
@@ -66,18 +66,16 @@ export const exportSite = createReadCommand<ExportSiteFlags>(async (context) => 
   const printNote = (line: string) => context.printMessage(`note: ${line}`);
   for (const line of listUnreadable(read, "and was left out")) printNote(line);
   const document = toDocument(read);
-  const text =
-    format === "crontab"
-      ? formatScheduleCrontab(document.schedules ?? new Map())
-      : formatSite(document, format);
+  const texts = {
+    crontab: () => formatScheduleCrontab(document.schedules ?? new Map()),
+    json: () => formatSiteJson(document),
+    yaml: () => formatSiteYaml(document),
+  };
+  const text = texts[format]();
   if (file === "-") context.io.writeOutput(text);
   else if (isFileText(file, text)) printNote(`${file} is up to date`);
   else replaceFileText(file, text);
 });
-
-function formatSite(document: SiteDocument, format: "yaml" | "json"): string {
-  return format === "json" ? formatSiteJson(document) : formatSiteYaml(document);
-}
 
 /** Compares the text of a file. A pipe or a device is not read: that could take for ever. */
 function isFileText(file: string, text: string): boolean {
@@ -116,15 +114,11 @@ export const editSite = createActionCommand<EditSiteFlags>(async (interruptible)
         terms: { prunes: true, isEdit: true },
         opened,
       }),
-    isSettled: ({ result }) => isStored(result),
+    isSettled: ({ result }) =>
+      result.kind === "site" && (result.outcome === "done" || result.outcome === "nothing"),
     describeNextStep: (path) => `to see what it would change now: signalbox diff --prune ${path}`,
   });
 });
-
-/** Whether the site is as the user wrote it. */
-function isStored(result: OperationResult): boolean {
-  return result.kind === "site" && (result.outcome === "done" || result.outcome === "nothing");
-}
 
 export const importSwitchmanData = createActionCommand<ImportSwitchmanFlags>(async (context) => {
   const [file = "-"] = context.args;
@@ -162,12 +156,6 @@ function listShortNameNotes({ groups = new Map() }: SiteDocument): string[] {
   );
 }
 
-/** A document, and the kinds that it has. */
-interface SiteInput {
-  document: SiteDocument;
-  kinds: SiteKinds;
-}
-
 /** Flags of commands that take a document. */
 type DocumentFlags = Partial<Pick<ApplySiteFlags, "owner" | "adopt" | "prune" | "only">>;
 
@@ -188,12 +176,12 @@ function selectParts(document: SiteDocument, kinds: SiteKinds): SiteDocument {
   return Object.fromEntries(Object.entries(document).filter(([kind]) => kinds.has(kind as SiteKind)));
 }
 
-/** Reads a document. @returns the outcome if it has faults */
+/** Reads a document. @returns it and the kinds that it has; the outcome if it has faults */
 async function readSiteFile(
   context: CommandContext<DocumentFlags>,
   file: string,
   text: string,
-): Promise<SiteInput | { faults: ActionOutcome }> {
+): Promise<{ document: SiteDocument; kinds: SiteKinds } | { faults: ActionOutcome }> {
   const parsed = await parseSiteDocument(formatDocumentName(file), text, async () =>
     createTotalCheck(context, await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"])),
   );

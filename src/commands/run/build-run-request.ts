@@ -48,7 +48,12 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
     locks,
     ...(call.flags.shared === true && { isShared: true }),
     leases,
-    ...(call.flags.if && { conditions: createConditions(call.flags.if, host.macros) }),
+    ...(call.flags.if && {
+      conditions: new HostConditions(
+        call.flags.if,
+        createConditionLookup(host.macros.lookup, thisMachine.readFile),
+      ),
+    }),
     waitLimits: {
       queues: wait !== undefined,
       ...(typeof wait === "number" && { lock: wait }),
@@ -79,10 +84,6 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
     },
     logReopens: settings.logFile !== undefined,
   };
-}
-
-function createConditions(conditions: readonly string[], { lookup }: Macros): HostConditions {
-  return new HostConditions(conditions, createConditionLookup(lookup, thisMachine.readFile));
 }
 
 function listLockNames({ flags }: Call<RunFlags>, file: string): readonly string[] {

@@ -79,12 +79,17 @@ export async function withOpenRun<T>(
   const { store, log, logContext, facts, settings } = connection;
   if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);
-  const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
+  const owner = launched?.identity ?? { pid: process.pid, user: readUserName() };
+  const host = { fqdn: facts.fqdn, macros, settings, owner };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
   const ended: EndedRun[] = [];
   const ports = createRunPorts(connection, macros, io, { onGrant, ended }); // last: an agent then answers for a started command
-  const capture = call.flags.capture === undefined ? undefined : await openCapture(call, io, connection);
-  if (capture !== undefined) capture.connect(ports, request);
+  // `import` here and below, since few runs need it.
+  const capture =
+    call.flags.capture === undefined
+      ? undefined
+      : (await import("./capture.impl.ts")).createCapture(call, io, connection);
+  capture?.connect(ports, request);
   logContext.lock = request.locks.length === 0 ? undefined : request.locks.join(",");
   const { [FALLBACK_VARIABLE]: why = "" } = io.env;
   if (why !== "") log.info("no agent serves this run", { why });
@@ -92,7 +97,11 @@ export async function withOpenRun<T>(
     if (name === "SIGUSR2") log.reopen();
   });
   if (startsAgent && settings.agent === "start" && launched === undefined)
-    setImmediate(() => void startMissingAgent(call, io, connection)); // while etcd answers
+    setImmediate(async () => {
+      // While etcd answers. Never rejects.
+      const { startAgent } = await import("./start-agent.impl.ts");
+      await startAgent(call, io.env, connection);
+    });
   try {
     return await work(ports, request);
   } finally {
@@ -117,18 +126,6 @@ async function archiveRuns(connection: CommandConnection, ended: readonly EndedR
   const archive = new RunArchive(connection);
   for (const { lock, past } of ended) archive.append(options, lock, past);
   await archive.close();
-}
-
-/** Loaded when it is used: most runs keep no output. @throws UsageError */
-async function openCapture(call: Call<RunFlags>, io: CommandIo, connection: CommandConnection) {
-  const { createCapture } = await import("./capture.impl.ts");
-  return createCapture(call, io, connection);
-}
-
-/** Loaded when it is used: few runs do. Never rejects. */
-async function startMissingAgent(call: Call<RunFlags>, { env }: CommandIo, connection: CommandConnection) {
-  const { startAgent } = await import("./start-agent.impl.ts");
-  await startAgent(call, env, connection);
 }
 
 /** The launcher does not start this program if an agent must serve the run, so it was started without a launcher. */
@@ -173,10 +170,6 @@ function createRunPorts(
 function findEarlierAttempts({ [CALL_VARIABLE]: note }: CommandIo["env"]): Pick<RunPorts, "attempts"> {
   const call = parseCallNote(note?.slice(note.indexOf("{"))); // without the seal, which only agents can check
   return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number, call.since) };
-}
-
-function readOwner(): { pid: number; user: string } {
-  return { pid: process.pid, user: readUserName() };
 }
 
 export type { RunResult };

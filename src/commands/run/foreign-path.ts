@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import type { Env } from "../../config/files.ts";
-import { getEnvVariableName, getSetting, SETTING_KEYS, type SettingKey } from "../../config/settings.ts";
+import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../config/settings.ts";
 import type { Call } from "../command.ts";
 
 /**
@@ -9,22 +9,13 @@ import type { Call } from "../command.ts";
  */
 export function findForeignPath(call: Call<object>, env: Env, isOwnUser: boolean): string | undefined {
   for (const key of ["config", ...SETTING_KEYS] as const) {
-    const isPath = key === "config" || getSetting(key).kind.isPath === true;
-    if (!isPath || key === "agentSocket") continue;
+    const setting = key === "config" ? undefined : getSetting(key);
+    if ((setting !== undefined && !setting.kind.isPath) || key === "agentSocket") continue;
     const variable = key === "config" ? "SIGNALBOX_CONFIG" : getEnvVariableName(key);
-    for (const path of [
-      call.settings[key],
-      env[variable],
-      key === "config" ? undefined : readEtcdctl(key, env),
-    ]) {
+    for (const path of [call.settings[key], env[variable], env[setting?.etcdctl ?? ""]]) {
       if (typeof path !== "string" || path === "") continue;
       if (!isOwnUser || !isAbsolute(path)) return path;
     }
   }
   return undefined;
-}
-
-function readEtcdctl(key: SettingKey, env: Env): string | undefined {
-  const { etcdctl } = getSetting(key);
-  return etcdctl === undefined ? undefined : env[etcdctl];
 }

@@ -1,5 +1,5 @@
 import { retryUnavailable } from "../../etcd/retry.ts";
-import { type TicketState, toQueue } from "../../protocol/ticket.ts";
+import { toQueue } from "../../protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../run/request.ts";
 import type { RunResult } from "../../run/run.ts";
 import { RunInterruptedError, SignalRouter } from "../../run/signals.ts";
@@ -20,8 +20,12 @@ export async function findQueuedRun(ports: RunPorts, request: RunRequest): Promi
       const range = ports.keys.getQueueRange("resource", resource);
       const read = (signal: AbortSignal) => ports.store.readRange(range, signal);
       const { kvs } = await retryUnavailable(ports, until, read, context.signal);
+      // `admitted`: it is admitted here and waits for another resource.
       const holder = toQueue(kvs).find(
-        ({ ticket }) => ticket !== undefined && ticket.label === identity.label && isWaiting(ticket.state),
+        ({ ticket }) =>
+          ticket !== undefined &&
+          ticket.label === identity.label &&
+          (ticket.state === "waiting" || ticket.state === "admitted"),
       );
       if (holder !== undefined)
         return { kind: "refused", code: busyExitCode, refusal: { kind: "busy", holder } };
@@ -33,9 +37,4 @@ export async function findQueuedRun(ports: RunPorts, request: RunRequest): Promi
   } finally {
     context.close();
   }
-}
-
-/** Includes `admitted`: a run that is admitted here and waits for another resource. */
-function isWaiting(state: TicketState): boolean {
-  return state === "waiting" || state === "admitted";
 }

@@ -1,6 +1,6 @@
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
-import { commitWithRetries } from "../../observe/ports.ts";
+import { readKeysIfAllowed } from "../../observe/ports.ts";
 import { formatImportCounts } from "../../operate/import-schedules.ts";
 import { applyMutation, previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import type { PlannedChange } from "../../operate/stored-schedules.ts";
@@ -109,21 +109,12 @@ export async function listMissingGroupNotes(
   );
   const groups = [...new Set(named)].filter((group) => !added.has(group)).slice(0, MOST);
   if (groups.length === 0) return [];
-  const isThere = await readGroupPresence(context, groups);
+  const keys = groups.map((group) => context.keys.group(group));
+  const found = await readKeysIfAllowed(context, keys, context.signal);
   return groups
-    .filter((_, index) => isThere[index] === false)
+    .filter((_, index) => index in found && found[index] === undefined)
     .map(
       (group) =>
         `there is no group ${quoteText(group)}: nothing runs until you create it (signalbox group set ${quoteShellWord(group)} HOST)`,
     );
-}
-
-/**
- * Reads which groups exist. Returns an empty list on an error: a role may have access to schedules but not to groups.
- */
-async function readGroupPresence(context: CommandContext, groups: readonly string[]): Promise<boolean[]> {
-  const success = groups.map((group) => ({ op: "range", key: context.keys.group(group) }) as const);
-  const txn = { compare: [], success, failure: [] };
-  const answer = await commitWithRetries(context, txn, context.signal).catch(() => undefined);
-  return answer?.results.map((result) => result.op === "range" && result.kvs.length > 0) ?? [];
 }

@@ -60,13 +60,7 @@ export const editSchedule = createActionCommand<ScheduleEditFlags>(async (contex
   return hasChanges(context) ? await editByFlags(context, seen) : await editInEditor(context, seen);
 });
 
-const NON_CHANGE_FLAGS = new Set([
-  ...toFlags(ACTION_FLAGS).map(({ name }) => name),
-  "config",
-  "context",
-  "verbose",
-  "quiet",
-]);
+const NON_CHANGE_FLAGS = new Set(toFlags(ACTION_FLAGS).map(({ name }) => name));
 
 /** Reports whether a flag or a command changes the schedule. */
 function hasChanges({ flags, command }: CommandContext<ScheduleEditFlags>): boolean {
@@ -150,7 +144,7 @@ function parseDefinition(
 async function changeSchedule(
   context: ActionContext,
   id: string,
-  amendment: ReturnType<typeof buildModifyMutation>,
+  amendment: ScheduleMutation,
   notes: readonly string[] = [],
 ): Promise<ActionOutcome> {
   return await amendSchedules(context, {
@@ -211,11 +205,6 @@ function buildPause({ flags: { paused, reason }, operator }: CommandContext<Sche
   return { pause: { by: formatOperator(operator), at, ...(reason !== undefined && { why: reason }) } };
 }
 
-/** Returns the whole second before an instant: the first run of an interval comes when it has passed once. */
-function getSecondBefore(now: number): number {
-  return Math.floor((now - 1) / 1_000) * 1_000;
-}
-
 /**
  * Reads the times of a schedule, and --start and --at.
  * @param cron  a cron text beside the flags
@@ -227,7 +216,8 @@ function readPlannedTimes(
   now: number,
 ): { times: CronText | undefined; first: FirstOccurrenceOptions } {
   const [start, at] = [flags.start?.(zone, now), flags.at?.(zone, now)];
-  const times = readTimes(flags, cron, { zone, start, now: getSecondBefore(now) });
+  // From the whole second before: the first run of an interval comes when it has passed once.
+  const times = readTimes(flags, cron, { zone, start, now: Math.floor((now - 1) / 1_000) * 1_000 });
   // The start of a rule is a part of it, and may be in the past.
   const begins = start !== undefined && flags.rrule === undefined;
   return { times, first: { ...(begins && { start }), ...(at !== undefined && { at }) } };

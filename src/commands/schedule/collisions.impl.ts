@@ -3,12 +3,7 @@ import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { formatShortList } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
-import {
-  type CollisionReport,
-  findAllCollisions,
-  type OverlapCollision,
-  type SpreadSuggestion,
-} from "../../state/collisions.ts";
+import { type CollisionReport, findAllCollisions, type SpreadSuggestion } from "../../state/collisions.ts";
 import type { TimeSpan } from "../../state/forecast.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import { printResult } from "../json-output.ts";
@@ -25,7 +20,10 @@ const NAMES_IN_CELL = 6;
 
 export const showCollisions = createReadCommand<ScheduleLintFlags>(async (context) => {
   const from = context.clock.getWallTime();
-  const span = { from, until: from + checkWithin(context.flags.within ?? DAY) };
+  const { within = DAY } = context.flags;
+  if (within <= 0 || within > LONGEST_AHEAD)
+    throw new UsageError(`--within must be greater than 0 and at most 31d; got ${formatDuration(within)}`);
+  const span = { from, until: from + within };
   const { snapshot, outcomes } = await retryCompacted(async () => {
     const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs", "calendars"]);
     return { snapshot: read, outcomes: await readAllOutcomes(context, read.revision) };
@@ -42,11 +40,6 @@ function selectSchedules(args: readonly string[], { schedules }: Snapshot): Read
   for (const id of args.map((arg) => validateName("schedule", arg)))
     if (!schedules.has(id)) throw createUnknownScheduleError(id);
   return args.length === 0 ? undefined : new Set(args);
-}
-
-function checkWithin(within: number): number {
-  if (within > 0 && within <= LONGEST_AHEAD) return within;
-  throw new UsageError(`--within must be greater than 0 and at most 31d; got ${formatDuration(within)}`);
 }
 
 function renderCollisions(
@@ -74,7 +67,19 @@ function renderCollisions(
         formatShortList(ids, NAMES_IN_CELL),
       ],
     ),
-    renderPart("usually not ended at the next start", OVERLAP_HEAD, overlaps, toOverlapRow),
+    renderPart(
+      "usually not ended at the next start",
+      ["EARLIER", "LATER", "EXCLUDED BY", "TIMES", "FIRST", "LONGEST"],
+      overlaps,
+      ({ earlier, later, lock, times, first, longest }) => [
+        earlier,
+        later,
+        lock === undefined ? "the same schedule" : `lock ${lock}`,
+        String(times),
+        formatInstant(first),
+        formatBriefDuration(longest),
+      ],
+    ),
   ].filter((part) => part !== "");
   const who = ids === undefined ? "" : ` with ${formatShortList([...ids], NAMES_IN_CELL)}`;
   if (parts.length === 0) return `no schedules compete${who} within ${formatBriefDuration(until - from)}\n`;
@@ -94,11 +99,4 @@ function renderPart<T>(
   toRow: (item: T) => string[],
 ): string {
   return items.length === 0 ? "" : `${title}\n${renderTextTable(head, items.map(toRow))}`;
-}
-
-const OVERLAP_HEAD = ["EARLIER", "LATER", "EXCLUDED BY", "TIMES", "FIRST", "LONGEST"];
-
-function toOverlapRow({ earlier, later, lock, times, first, longest }: OverlapCollision): string[] {
-  const excludedBy = lock === undefined ? "the same schedule" : `lock ${lock}`;
-  return [earlier, later, excludedBy, String(times), formatInstant(first), formatBriefDuration(longest)];
 }

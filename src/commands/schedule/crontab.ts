@@ -16,13 +16,7 @@ import { parseHookAddress } from "../../schedule/hook-address.ts";
 import { listCronDifferences } from "../../schedule/lint/lint-dialects.ts";
 import { BOOT, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { removeReleaseNames } from "../../syntax/command-name.ts";
-import {
-  type CronJob,
-  type CrontabFault,
-  type CrontabFormat,
-  findScheduleFault,
-  parseCrontab,
-} from "../../syntax/crontab.ts";
+import { type CronJob, type CrontabFormat, findScheduleFault, parseCrontab } from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockingPrograms } from "../../syntax/line-commands.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
@@ -83,7 +77,10 @@ export function convertCrontab(
   const bad = new Set(fatal.map(({ line }) => line));
   const notes = faults
     .filter((fault) => !fatal.includes(fault))
-    .map((fault) => ({ line: fault.line, detail: formatFaultNote(fault) }));
+    .map(({ line, detail, isUnfinished }) => ({
+      line,
+      detail: isUnfinished ? `${detail}; it is imported` : detail,
+    }));
   const ids = buildScheduleIds(jobs, terms.prefix, met);
   const definitions = new Map<string, Definition>();
   const refused: CrontabRemark[] = fatal.map(({ line, detail }) => ({ line, detail }));
@@ -257,11 +254,6 @@ function formatHostWorkNote(work: string, { on }: CrontabImportOptions): string 
     : `${what}: as a schedule, it runs on one host each time`;
 }
 
-/** Formats a fault of the crontab that does not prevent the import. */
-function formatFaultNote({ isUnfinished, detail }: CrontabFault): string {
-  return isUnfinished ? `${detail}; it is imported` : detail;
-}
-
 /** Programs that start another program, and their flags that take a value. */
 const WRAPPERS: Readonly<Record<string, string>> = {
   env: "u",
@@ -403,7 +395,8 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
   ];
   if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
   const { argv, input } = splitInput(command);
-  const work = [formatCommandLine(argv, definition.env ?? {}), ...input].map(escapePercent).join("%");
+  const parts = [formatCommandLine(argv, definition.env ?? {}), ...input];
+  const work = parts.map((text) => text.replaceAll("%", "\\%")).join("%");
   if (work.replaceAll("\t", " ") !== clean(work))
     return [...head, "# its command has line breaks or invisible characters, which cron does not support"];
   const lines = [cron].flat().flatMap((text) => {
@@ -438,5 +431,3 @@ function splitInput(command: readonly string[]): { argv: readonly string[]; inpu
   if (script !== WITH_INPUT) return { argv: command, input: [] };
   return { argv: [shell, "-c", line], input: input.split("\n") };
 }
-
-const escapePercent = (text: string): string => text.replaceAll("%", "\\%");

@@ -84,16 +84,13 @@ export function parseCommandWords(line: string, what: string): readonly string[]
   if ("fault" in read) throw new UsageError(`${what}: ${quoteText(line)}: ${read.fault}`);
   const [only, ...more] = read.value;
   if (only === undefined) throw new UsageError(`${what} must have a command; got ${quoteText(line)}`);
-  const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(removeQuoted(line));
+  const unquoted = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
+  const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(unquoted);
   if (!isPlain || only.words.some((word) => word.includes(UNKNOWN)))
     throw new UsageError(
       `${what}: ${quoteText(line)} needs a shell, but commands run without one; write: sh -c ${quoteText(line)}`,
     );
   return only.words;
-}
-
-function removeQuoted(line: string): string {
-  return line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
 }
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */

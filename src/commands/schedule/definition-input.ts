@@ -2,8 +2,7 @@ import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
 import { parseResourceConfig } from "../../fleet/resources.ts";
-import { commitWithRetries } from "../../observe/ports.ts";
-import { findFirstKey } from "../../protocol/txn.ts";
+import { readKeysIfAllowed } from "../../observe/ports.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
 import { EVERY_HOST, HOOK_NAMES, type Hook } from "../../schedule/definition-values.ts";
@@ -123,13 +122,10 @@ export async function checkConfiguredTotals(
 ): Promise<void> {
   const plain = parsePlainLeases(leases);
   if (plain.length === 0) return;
-  const success = plain.map(
-    ({ resource }) => ({ op: "range", key: context.keys.resourceConfig(resource) }) as const,
-  );
-  const txn = { compare: [], success, failure: [] };
-  const answer = await commitWithRetries(context, txn, context.signal).catch(() => undefined);
+  const keys = plain.map(({ resource }) => context.keys.resourceConfig(resource));
+  const found = await readKeysIfAllowed(context, keys, context.signal);
   for (const [index, { resource, count }] of plain.entries()) {
-    const kv = findFirstKey(answer?.results[index]);
+    const kv = found[index];
     if (kv === undefined) continue;
     const config = parseResourceConfig(kv.value);
     const total = "value" in config ? Number(config.value.total) : Number.NaN;

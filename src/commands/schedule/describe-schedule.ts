@@ -69,7 +69,9 @@ export function formatScheduleChange(change: PlannedChange): string {
     }
     case "changed": {
       if (definition === undefined && !isDeepStrictEqual(before.due?.successors, due?.successors))
-        return `${what}: ${formatSuccessors(due?.successors)}`;
+        return due?.successors === undefined
+          ? `${what}: no schedule follows it`
+          : `${what}: followed by ${due.successors.join(", ")}`;
       if (definition === undefined && before.due?.backfill !== due?.backfill)
         return `${what}: ${due?.backfill === undefined ? "backfill canceled" : `backfill of ${due.backfill.total} occurrences`}`;
       const fields = definition === undefined ? [] : computeFieldChanges(before.definition, definition);
@@ -89,16 +91,8 @@ function computeFieldChanges(before: Definition | undefined, after: Definition):
   });
 }
 
-/** Says which schedules follow: `followed by load, report`. */
-function formatSuccessors(successors: readonly string[] | undefined): string {
-  return successors === undefined ? "no schedule follows it" : `followed by ${successors.join(", ")}`;
-}
-
 /** Says which schedules must end first: `after extract, when it has succeeded`. */
-function formatPredecessors({
-  after = [],
-  on = SCHEDULE_DEFAULTS.on,
-}: Pick<Definition, "after" | "on">): string {
+function formatPredecessors({ after = [], on = SCHEDULE_DEFAULTS.on }: Definition): string {
   const end = { success: "succeeded", failure: "been given up", end: "ended", [EVERY_HOST]: "" }[on];
   return `after ${after.join(", ")}, when ${after.length === 1 ? "it" : "each"} has ${end}`;
 }
@@ -124,14 +118,7 @@ function formatField(field: string, value: unknown): string | undefined {
   if (field === "command") return quoteShellWords(value as readonly string[]);
   if (field === "pause") return formatSchedulePause(value as Pause).trim();
   if (field === "except" || field === "only") return (value as readonly string[]).join(",");
-  if (
-    field === "timezone" ||
-    field === "ifExcluded" ||
-    field === "group" ||
-    field === "expect" ||
-    field === "catchup" ||
-    field === "overlap"
-  )
+  if (["timezone", "ifExcluded", "group", "expect", "catchup", "overlap"].includes(field))
     return String(value);
   return quoteText(JSON.stringify(value), 200).replace(/^"(.*)"$/s, (_, inner: string) =>
     inner.replaceAll('\\"', '"'),

@@ -78,15 +78,14 @@ async function testHooks(
     const fault = (await callHook(ports, hook, payload, limits)) ?? null;
     rows.push({ event, hook: formatHook(hook), fault });
   }
-  printResult({ flags, io }, { rows }, () => renderTextTable(["event", "hook", "result"], rows.map(toRow)));
+  printResult({ flags, io }, { rows }, () =>
+    renderTextTable(
+      ["event", "hook", "result"],
+      rows.map(({ event, hook, fault }) => [event, hook, fault === null ? "ok" : `failed: ${fault}`]),
+    ),
+  );
   return rows.some(({ fault }) => fault !== null) ? EXIT.undone : EXIT.ok;
 }
-
-const toRow = ({ event, hook, fault }: { event: string; hook: string; fault: string | null }) => [
-  event,
-  hook,
-  fault === null ? "ok" : `failed: ${fault}`,
-];
 
 /** How late, and how long, the made-up run was, ms. */
 const LATE = 90_000;

@@ -38,14 +38,7 @@ interface ExportedRows {
   notes: readonly TableRemark[];
 }
 
-/**
- * Parses an export of the table: a JSON array, one JSON object per line, or cells below a line with the column names.
- */
-function parseExportedRows(text: string): ExportedRows {
-  const isJson = /^\s*[[{]/.test(text);
-  return isJson ? parseJsonRows(text) : parseCellRows(text);
-}
-
+/** Parses cells below a line with the column names. */
 function parseCellRows(text: string): ExportedRows {
   const records = parseDelimited(text);
   if (!Array.isArray(records)) return refuseFile(records);
@@ -89,6 +82,7 @@ function listStrayNotes(line: number, names: readonly string[]): TableRemark[] {
   return stray.map((name) => ({ line, detail: `column ${quoteText(name)} is ignored` }));
 }
 
+/** Parses a JSON array, or one JSON object per line. */
 function parseJsonRows(text: string): ExportedRows {
   const read = parseJsonValues(text);
   const inexact = read.faults.length === 0 ? findInexactNumber(text) : undefined;
@@ -265,7 +259,8 @@ interface ConvertedTable {
 
 /** Converts all rows of an export, and reports every fault with its line. */
 export function convertTable(text: string, terms: TableImportOptions): ConvertedTable {
-  const { rows, faults: broken, notes: stray } = parseExportedRows(text);
+  const isJson = /^\s*[[{]/.test(text);
+  const { rows, faults: broken, notes: stray } = isJson ? parseJsonRows(text) : parseCellRows(text);
   const definitions = new Map<string, Definition>();
   const positions = new Map<string, SchedulePosition>();
   const faults = [...broken];

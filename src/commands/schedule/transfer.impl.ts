@@ -68,20 +68,14 @@ export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (contex
   return changes.length === 0 ? EXIT.ok : EXIT.undone;
 });
 
-/** The schedules in the files of an import, and notes about them. */
-interface ImportInput {
-  wanted: readonly ScheduleImport[];
-  notes: readonly string[];
-}
-
 /**
  * Reads the files of an import.
- * @returns the outcome if one has faults
+ * @returns the schedules in them, and notes about them; the outcome if a file has faults
  * @throws UsageError, SignalboxError 74
  */
 async function readImportInput(
   context: CommandContext<ReadingFlags>,
-): Promise<ImportInput | { faulty: ActionOutcome }> {
+): Promise<{ wanted: readonly ScheduleImport[]; notes: readonly string[] } | { faulty: ActionOutcome }> {
   const [, ...files] = context.args;
   const wanted: ScheduleImport[] = [];
   const [faults, notes]: [string[], string[]] = [[], []];
@@ -115,7 +109,8 @@ function parseImportOptions(
   const { "host-group": group, timezone, source = file === "-" ? "stdin" : basename(file) } = flags;
   return {
     format: flags.format ?? chooseCrontabFormat(file, text),
-    timezone: timezone === undefined ? getHostZone() : checkZone(timezone),
+    // By default that of this host, which cron uses too.
+    timezone: timezone === undefined ? Intl.DateTimeFormat().resolvedOptions().timeZone : checkZone(timezone),
     source: `crontab:${validateName("source", source)}`,
     prefix: flags["prefix-id"] ?? "",
     group: group === undefined ? undefined : validateName("group", group),
@@ -137,11 +132,6 @@ function chooseCrontabFormat(file: string, text: string): CrontabFormat {
   const { format, doubt } = guessCrontabFormat(file, text);
   if (doubt === undefined) return format;
   throw new UsageError(`${formatDocumentName(file)}: ${doubt}: add --format system or --format user`);
-}
-
-/** Returns the time zone of this host, which cron uses too. */
-function getHostZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Largest number of faults that are reported; further ones are only counted. */

@@ -15,20 +15,18 @@ import type { WorkerFlags } from "./worker.ts";
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
 const RELOADING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1"];
 
-/** The worker file as a front end has parsed it, and the defaults of its tool. */
-type WorkerFileOptions = Pick<WorkerServiceOptions, "keysRead" | "usual">;
-
-export const execute: CommandExecutor<WorkerFlags> = (call, io) => runWorker(call, io);
+export const execute: CommandExecutor<WorkerFlags> = runWorker;
 
 /**
  * Runs a worker until a signal stops it.
+ * @param given  the worker file as a front end has parsed it, and the defaults of its tool
  * @returns the exit code
  * @throws ConfigError, UsageError, StoreError
  */
 export async function runWorker(
   call: Call<WorkerFlags>,
   io: CommandIo,
-  given: WorkerFileOptions = {},
+  given: Pick<WorkerServiceOptions, "keysRead" | "usual"> = {},
 ): Promise<number> {
   const connection = await openConnection(raiseVerbosity(call, io), io, { prefersGrpc: true });
   const { store, log } = connection;

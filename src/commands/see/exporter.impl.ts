@@ -1,3 +1,4 @@
+import type { Counter } from "prom-client";
 import { EXIT, type SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
@@ -30,48 +31,31 @@ const FRESH = 1_000;
 class ClusterMetrics {
   readonly #context: CommandContext;
   readonly #builder: SnapshotBuilder;
-  /** Renders the metrics of this process. */
-  readonly #own: () => Promise<string>;
-  readonly #countWritten: (collection: string, bytes: number) => void;
-  readonly #countLost: (keys: number) => void;
+  /** The metrics of this process. */
+  readonly #own: ReturnType<typeof createProcessRegistry>;
+  readonly #written: Counter<"collection">;
+  readonly #lost: Counter;
   #isUp = false;
   /** When `#isUp` last changed, by the clock's `now()`, in ms. */
   #since: number;
   #served: { at: number; isUp: boolean; text: string } | undefined;
 
-  /** Loads the package for the metrics of this process. */
-  static async create(context: CommandContext): Promise<ClusterMetrics> {
-    const prom = await import("prom-client");
-    const register = createProcessRegistry(prom);
-    const written = new prom.Counter({
+  /** @param prom  the package for the metrics of this process */
+  constructor(context: CommandContext, prom: typeof import("prom-client")) {
+    this.#context = context;
+    this.#own = createProcessRegistry(prom);
+    const registers = [this.#own];
+    this.#written = new prom.Counter({
       name: "signalbox_written_bytes_total",
       help: "Bytes of keys and values written, by the first part of the key, since the exporter was started.",
       labelNames: ["collection"],
-      registers: [register],
+      registers,
     });
-    const lost = new prom.Counter({
+    this.#lost = new prom.Counter({
       name: "signalbox_lost_changes_total",
       help: "Keys of which the watch had lost changes, since the exporter was started.",
-      registers: [register],
+      registers,
     });
-    return new ClusterMetrics(
-      context,
-      () => register.metrics(),
-      (collection, bytes) => written.inc({ collection }, bytes),
-      (keys) => lost.inc(keys),
-    );
-  }
-
-  private constructor(
-    context: CommandContext,
-    own: () => Promise<string>,
-    countWritten: (collection: string, bytes: number) => void,
-    countLost: (keys: number) => void,
-  ) {
-    this.#context = context;
-    this.#own = own;
-    this.#countWritten = countWritten;
-    this.#countLost = countLost;
     this.#builder = new SnapshotBuilder(context.keys, METRIC_COLLECTIONS);
     this.#since = context.clock.now();
   }
@@ -81,10 +65,10 @@ class ClusterMetrics {
     try {
       for await (const event of followEtcd(this.#context, this.#builder, signal)) {
         this.#updateIsUp(event.kind !== "away");
-        if (event.kind === "read") this.#countLost(event.lost.length);
+        if (event.kind === "read") this.#lost.inc(event.lost.length);
         if (event.kind !== "batch") continue;
         for (const [collection, bytes] of sumWrittenBytes(this.#context.keys, event.batch.events))
-          this.#countWritten(collection, bytes);
+          this.#written.inc({ collection }, bytes);
       }
     } finally {
       this.#updateIsUp(false);
@@ -97,7 +81,7 @@ class ClusterMetrics {
     const now = this.#context.clock.now();
     const known = this.#served;
     if (known !== undefined && known.isUp === this.#isUp && now - known.at < FRESH) return known.text;
-    const text = formatExposition(this.#buildFamilies(now)) + (await this.#own());
+    const text = formatExposition(this.#buildFamilies(now)) + (await this.#own.metrics());
     this.#served = { at: now, isUp: this.#isUp, text };
     return text;
   }
@@ -161,7 +145,7 @@ export const execute = createStoreCommand<ExporterFlags>(
   async (context) => {
     const { listen = EXPORTER_LISTEN } = context.flags;
     const address = parseListenAddress(listen);
-    const metrics = await ClusterMetrics.create(context);
+    const metrics = new ClusterMetrics(context, await import("prom-client"));
     const server = await serveMetrics(address, metrics, context.log);
     const notifier = createNotifier(context.io.env, { log: context.log, isAlive: () => true });
     context.printMessage(`serving metrics on ${formatListenAddress(server.address)}`);

@@ -1,4 +1,5 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { pickDefined } from "../../base/pick-defined.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { readWithRetries } from "../../observe/ports.ts";
@@ -20,12 +21,12 @@ import type { LogsFlags } from "./logs.ts";
 
 /** Prints records: as they are, or one line after the other, without what a terminal would interpret. */
 class OutputPrinter {
-  readonly #context: Pick<CommandContext, "io" | "printMessage">;
+  readonly #context: CommandContext;
   readonly #isRaw: boolean;
   readonly #decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
   readonly #rest = { 1: "", 2: "" };
 
-  constructor(context: Pick<CommandContext, "io" | "printMessage">, isRaw: boolean) {
+  constructor(context: CommandContext, isRaw: boolean) {
     this.#context = context;
     this.#isRaw = isRaw;
   }
@@ -74,8 +75,12 @@ interface WantedOutput {
 
 export const execute = createStoreCommand<LogsFlags>(async (context) => {
   const [word = ""] = context.args;
-  const { raw, ...given } = context.flags;
-  const wanted = readWanted(given, context.clock.getWallTime());
+  const { raw, follow, tail, since } = context.flags;
+  const from = since?.("UTC", context.clock.getWallTime());
+  const wanted = {
+    follow: follow !== undefined,
+    ...pickDefined({ tail, since: from && Math.max(0, Math.floor(from)) }),
+  };
   const found = await findOutputRun(context, word);
   const printer = new OutputPrinter(context, raw || !context.io.terminal.isOutput());
   const isShown =
@@ -85,14 +90,6 @@ export const execute = createStoreCommand<LogsFlags>(async (context) => {
   if (!isShown) printTail(context, found, wanted);
   return undefined;
 });
-
-function readWanted({ tail, since, follow }: LogsFlags, now: number): WantedOutput {
-  return {
-    follow: follow !== undefined,
-    ...(tail !== undefined && { tail }),
-    ...(since !== undefined && { since: Math.max(0, Math.floor(since("UTC", now))) }),
-  };
-}
 
 /** Prints the output of an ended run of this host and user. @returns false if this host does not have it */
 async function printLocal(

@@ -2,9 +2,9 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import type { EtcdHealth } from "../../observe/etcd-health.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
-import { ASCII_DRAWING, UNICODE_DRAWING } from "../../views/drawing.ts";
+import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
 import { buildOverview, OVERVIEW_COLLECTIONS, OVERVIEW_JSON } from "../../views/overview.ts";
-import { countOverviewBuckets, drawOverview, type OverviewLook } from "../../views/overview-drawing.ts";
+import { drawOverview, type OverviewLook } from "../../views/overview-drawing.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
@@ -56,7 +56,7 @@ function renderOverview(
   look: OverviewLook,
   { style, rows }: { style: OutputStyle; rows?: number },
 ): string[] {
-  const buckets = countOverviewBuckets(look.width, look.signs);
+  const buckets = countGraphValues(look.width, look.signs);
   const overview = buildOverview(snapshot, look.wall, { buckets, etcd });
   const lines = drawOverview(overview, look, rows).map((spans) => paintSpans(trimSpans(spans, style), style));
   return look.signs === ASCII_DRAWING ? lines.map((line) => line.replaceAll("…", "~")) : lines;

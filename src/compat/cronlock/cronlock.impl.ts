@@ -128,7 +128,7 @@ function buildRunRequest(
   return {
     call: createCall({ lock: [parsed.lock] }, parsed.command),
     options: createValueLayer({ ...requested, timeout: requested.timeout ?? never }),
-    openLog: (settings, wall) => openToolLog(settings, wall),
+    openLog: openToolLog,
     overrides: {
       // Both tools count whole seconds, and one more: a job that runs every minute with a grace of 59 s must find its
       // next minute free.

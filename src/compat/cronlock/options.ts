@@ -71,7 +71,11 @@ export function parseCronlockOptions(
     database: variables.getCount("CRONLOCK_DB", 0),
     isReset: variables.isExplicitYes("CRONLOCK_RESET"), // a user who writes `true` does not want the command to run
     showsKey: tool === "golock" && variables.getBoolean("CRONLOCK_SHOW_KEY"),
-    notes: buildNotes(variables),
+    notes: variables.isYes("CRONLOCK_NTPDATE")
+      ? [
+          "CRONLOCK_NTPDATE is ignored: the lock does not depend on this host's clock; set the clock with chrony or ntpd",
+        ]
+      : [],
     getSource: (name) => variables.get(name)?.source ?? `default of ${name}`,
   };
 }
@@ -113,14 +117,6 @@ function refuseUnsupported(variables: ToolVariables): void {
       `${address.source}: signalbox does not bind jobs to an address; put the hosts that may run them into a group ` +
         "(signalbox group set), and set SIGNALBOX_GROUP to it",
     );
-}
-
-function buildNotes(variables: ToolVariables): string[] {
-  return variables.isYes("CRONLOCK_NTPDATE")
-    ? [
-        "CRONLOCK_NTPDATE is ignored: the lock does not depend on this host's clock; set the clock with chrony or ntpd",
-      ]
-    : [];
 }
 
 /** The login for etcd. Without a user, the one of the signalbox configuration is used. */
@@ -218,10 +214,12 @@ export function buildCronlockSettings(
   const { connectTimeout, database, usesTls, timeout, getSource } = parsed;
   const createSetting = (value: string, name: string) => ({ value, source: getSource(name) });
   const createSeconds = (count: number, name: string) => createSetting(formatDuration(count * 1000), name);
+  const listSecureEndpoints = () =>
+    readConfig().endpoints.map((one) => `https://${one.replace(/^https?:\/\//, "")}`);
   return {
     endpoints:
       parsed.endpoints ??
-      (usesTls ? createSetting(readConfig().endpoints.map(toHttps).join(","), "CRONLOCK_TLS") : undefined),
+      (usesTls ? createSetting(listSecureEndpoints().join(","), "CRONLOCK_TLS") : undefined),
     insecureSkipTlsVerify:
       usesTls && parsed.skipsVerification ? createSetting("true", "CRONLOCK_TLS_SKIP_VERIFY") : undefined,
     prefix: database > 0 ? createSetting(`${readConfig().prefix}db${database}/`, "CRONLOCK_DB") : undefined,
@@ -244,11 +242,6 @@ export function buildLoginSettings({ login }: CronlockOptions): RequestedSetting
     user: user === undefined ? undefined : { value: user, source },
     password: { value: password, source },
   };
-}
-
-/** Replaces the scheme with https. */
-function toHttps(endpoint: string): string {
-  return `https://${endpoint.replace(/^https?:\/\//, "")}`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, collectTexts, quoteText } from "../../base/text.ts";
 import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
-import type { LineTranslator, ToolContext, ToolFiles, TranslatedRun } from "../translated-run.ts";
+import type { LineTranslator, ToolFiles } from "../translated-run.ts";
 import {
   buildCronlockSettings,
   type CronlockOptions,
@@ -21,31 +21,25 @@ export const translateCronlock = createTranslator("cronlock");
 export const translateGolock = createTranslator("golock");
 
 function createTranslator(tool: CronlockTool): LineTranslator {
-  return (words, context) => translateLine(tool, words, context);
-}
-
-function translateLine(
-  tool: CronlockTool,
-  words: readonly string[],
-  { variables, files }: ToolContext,
-): TranslatedRun {
-  const file = findConfigFile(tool, variables, files);
-  const parsed = parseCronlockOptions(
-    tool,
-    words,
-    new ToolVariables(variables, file?.assignments, file?.path),
-  );
-  if (parsed.isReset)
-    throw new UsageError(
-      `CRONLOCK_RESET=yes runs nothing; the same is done by: signalbox reset lock ${quoteShellWord(parsed.lock)} --yes`,
+  return (words, { variables, files }) => {
+    const file = findConfigFile(tool, variables, files);
+    const parsed = parseCronlockOptions(
+      tool,
+      words,
+      new ToolVariables(variables, file?.assignments, file?.path),
     );
-  if (words.length === 0) throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]`);
-  const { options, env } = buildSettingFlags(parsed, createVariablesReader(variables));
-  return {
-    options: ["--lock", parsed.lock, ...options],
-    ...(Object.keys(env).length > 0 && { env }),
-    command: parsed.command,
-    notes: [...buildNotes(parsed), ...buildExportNotes(file, variables)],
+    if (parsed.isReset)
+      throw new UsageError(
+        `CRONLOCK_RESET=yes runs nothing; the same is done by: signalbox reset lock ${quoteShellWord(parsed.lock)} --yes`,
+      );
+    if (words.length === 0) throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]`);
+    const { options, env } = buildSettingFlags(parsed, createVariablesReader(variables));
+    return {
+      options: ["--lock", parsed.lock, ...options],
+      ...(Object.keys(env).length > 0 && { env }),
+      command: parsed.command,
+      notes: [...buildNotes(parsed), ...buildExportNotes(file, variables)],
+    };
   };
 }
 

@@ -2,7 +2,7 @@ import { readlinkSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import type { Env } from "../../config/files.ts";
+import { type Env, readOrThrow } from "../../config/files.ts";
 import { readPlainFile } from "../front-end.ts";
 
 /** The supported tools. They differ in details. */
@@ -100,9 +100,9 @@ export function readCronlockConfig(tool: CronlockTool, env: Env, program: string
   const path =
     named !== "" ? named : tool === "cronlock" ? listDefaultPaths(program).find(isFile) : undefined;
   if (path === undefined) return undefined;
-  const text = readConfigText(path);
-  if (text === undefined) throw new ConfigError(`${clean(path)} does not exist; CRONLOCK_CONFIG names it`);
-  return { path, assignments: parseShellFile(path, text, env) };
+  const file = readOrThrow(path, readPlainFile);
+  if (file === undefined) throw new ConfigError(`${clean(path)} does not exist; CRONLOCK_CONFIG names it`);
+  return { path, assignments: parseShellFile(path, file.text, env) };
 }
 
 /**
@@ -126,15 +126,6 @@ function isFile(path: string): boolean {
     return statSync(path).isFile();
   } catch {
     return false;
-  }
-}
-
-function readConfigText(path: string): string | undefined {
-  try {
-    return readPlainFile(path)?.text;
-  } catch (cause) {
-    const { code = "unknown error" } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`${clean(path)} cannot be read (${code})`, { cause });
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { clean, pluralize, quoteText } from "../../base/text.ts";
+import { clean, formatShortList, pluralize, quoteText } from "../../base/text.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { replaceFileText } from "../../commands/documents.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
@@ -43,9 +43,9 @@ function checkFlags({ flags }: Call<MigrateCrontabFlags>, path: string): void {
  * plain lines. @throws UsageError
  */
 function determineFormat(call: Call<MigrateCrontabFlags>, path: string, text: string): CrontabFormat {
-  const given = call.flags.format as CrontabFormat | undefined;
+  const { format: given, plain } = call.flags;
   const { format, doubt } = guessCrontabFormat(path, text);
-  if (given !== undefined || call.flags.plain !== true || doubt === undefined) return given ?? format;
+  if (given !== undefined || !plain || doubt === undefined) return given ?? format;
   throw new UsageError(
     `${path === "-" ? "standard input" : clean(path)}: ${doubt}; give --format system or --format user`,
   );
@@ -59,17 +59,11 @@ function getProgramFlag(call: Call<MigrateCrontabFlags>): string {
   );
 }
 
-interface MigrationInput {
-  name: string;
-  format: CrontabFormat;
-  files: HostFiles;
-}
-
 function printMigration(
   call: Call<MigrateCrontabFlags>,
   io: CommandIo,
   migration: Migration,
-  { name, format, files }: MigrationInput,
+  { name, format, files }: { name: string; format: CrontabFormat; files: HostFiles },
 ): number {
   const { flags } = call;
   if (flags.json) {
@@ -110,9 +104,8 @@ function listLineRemarks({ notes, reason }: LineReport): string[] {
 /** Lists the other lines with a note: ` (and in lines 4, 7)`. */
 function formatOtherLines(others: readonly { line: number }[]): string {
   if (others.length === 0) return "";
-  const shown = others.slice(0, 10).map(({ line }) => line);
-  const more = others.length > shown.length ? ` and ${others.length - shown.length} more` : "";
-  return ` (and in line${others.length === 1 ? "" : "s"} ${shown.join(", ")}${more})`;
+  const lines = others.map(({ line }) => String(line));
+  return ` (and in line${others.length === 1 ? "" : "s"} ${formatShortList(lines, 10)})`;
 }
 
 /** Formats what would change in a crontab. */

@@ -33,13 +33,6 @@ export function migrateCrontab(text: string, options: MigrationOptions): Migrati
   return { text: lines.map((before, index) => after.get(index + 1) ?? before).join("\n"), lines: reports };
 }
 
-/** A line of the crontab, and what cron would not accept in it. */
-interface FaultyLine {
-  line: number;
-  before: string;
-  faults: readonly CrontabFault[];
-}
-
 /** What becomes of a job. */
 interface JobReading extends Pick<LineReport, "after" | "tools" | "notes" | "reason"> {
   job: CronJob;
@@ -59,9 +52,12 @@ function readJob(job: CronJob, before: string, options: MigrationOptions): JobRe
   }
 }
 
-/** Reports a line that changes, cannot be translated, or has notes. */
+/**
+ * Reports a line that changes, cannot be translated, or has notes.
+ * @param faults  what cron would not accept in the line
+ */
 function reportLine(
-  { line, before, faults }: FaultyLine,
+  { line, before, faults }: { line: number; before: string; faults: readonly CrontabFault[] },
   reading: JobReading | undefined,
   options: MigrationOptions,
   names: ReadonlyMap<string, string>,
@@ -147,7 +143,7 @@ function buildPlainEdit(
   { text, commands }: PlainLine,
   lock: string,
   program: string,
-  { variables }: Pick<CronJob, "variables">,
+  { variables }: CronJob,
 ): TextEdit {
   const run = `${program} run --lock ${quotePosixWord(lock)} --`;
   const at = findOnlyCommand(text, commands);

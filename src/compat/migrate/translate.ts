@@ -18,16 +18,14 @@ export const OWN_VARIABLES: Readonly<Record<string, RegExp>> = {
   golock: /^CRONLOCK_/,
 };
 
-interface Translation {
-  edits: readonly TextEdit[];
-  notes: readonly string[];
-}
-
 /**
  * Builds the edits that translate a tool's words to `signalbox run`. The text of the command itself stays. @throws
  * UntranslatableError
  */
-export function translateCommand(located: LocatedCommand, context: TranslationContext): Translation {
+export function translateCommand(
+  located: LocatedCommand,
+  context: TranslationContext,
+): { edits: readonly TextEdit[]; notes: readonly string[] } {
   const { command, start, markers } = located;
   const words = command.words.slice(start.at + start.length);
   const known = { ...removeServerSettings(context), program: command.words[start.at] ?? "" };

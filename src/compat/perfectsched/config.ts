@@ -67,13 +67,11 @@ export function readPerfectschedConfig(file: string, environment: string, env: E
   };
 }
 
-type ConfigFields = Readonly<Record<string, unknown>>;
-
 /** The part of a file for one environment. */
 interface ConfigSection {
   sheet: SourceDocument;
   environment: string;
-  fields: ConfigFields;
+  fields: Readonly<Record<string, unknown>>;
 }
 
 function createKeyError({ sheet, environment }: ConfigSection, key: string, fault: string): ConfigError {

@@ -48,19 +48,27 @@ interface PerfectschedRun {
   io: CommandIo;
 }
 
-function runPerfectsched(job: PerfectschedRun): Promise<number> {
-  const { command: order } = job.line;
-  switch (order.name) {
-    case "list":
-      return listSchedules(job);
+async function runPerfectsched(job: PerfectschedRun): Promise<number> {
+  const { line, setup, io } = job;
+  const { command } = line;
+  switch (command.name) {
+    case "list": {
+      const { listSchedules } = await import("../../commands/schedule/perfectsched-list.ts");
+      return await listSchedules(buildCall(setup, [], {}), io);
+    }
     case "add":
-      return addSchedule(order, job);
-    case "delete":
-      return removeSchedule(order.key, job);
-    case "init":
-      return checkCluster(job);
+      return await addSchedule(command, job);
+    case "delete": {
+      const { deleteSchedules } = await import("../../commands/schedule/change.impl.ts");
+      const call = buildCall(setup, [command.key], { yes: true } as const);
+      return await deleteSchedules.execute(call, silenceOutput(io));
+    }
+    case "init": {
+      const { initHost } = await import("../../commands/check/doctor.impl.ts");
+      return await initHost(buildCall(setup, [], {}), io);
+    }
     case "run":
-      return runWorker(order.class, job);
+      return await runWorker(command.class, job);
   }
 }
 
@@ -71,11 +79,6 @@ function buildCall<F extends object>(
   flags: F,
 ): Call<F> {
   return { flags, settings, args, command: [], verbosity: 0 };
-}
-
-async function listSchedules({ setup, io }: PerfectschedRun): Promise<number> {
-  const list = await import("../../commands/schedule/perfectsched-list.ts");
-  return await list.listSchedules(buildCall(setup, [], {}), io);
 }
 
 /** Adds a schedule. Prints nothing on success. */
@@ -105,16 +108,6 @@ function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): st
   return [
     `the time zone is ${setup.timezone}, from the configuration; PerfectSched's own command line uses UTC unless -t is given`,
   ];
-}
-
-async function removeSchedule(key: string, { setup, io }: PerfectschedRun): Promise<number> {
-  const { deleteSchedules } = await import("../../commands/schedule/change.impl.ts");
-  return await deleteSchedules.execute(buildCall(setup, [key], { yes: true }), silenceOutput(io));
-}
-
-async function checkCluster({ setup, io }: PerfectschedRun): Promise<number> {
-  const { initHost } = await import("../../commands/check/doctor.impl.ts");
-  return await initHost(buildCall(setup, [], {}), io);
 }
 
 async function runWorker(name: string, { line, setup, io }: PerfectschedRun): Promise<number> {

@@ -61,11 +61,8 @@ async function runSwitchman(call: SwitchmanCall, io: CommandIo): Promise<number>
   const log = new SwitchmanLog({ file, level, isDebugging, writeStderr: io.writeError });
   const stop = io.onSignal((name) => log.reportSignal(name));
   try {
-    return reportSwitchmanResult(
-      await executeRun(buildSwitchmanRequest(call, config, log, io.env), io),
-      call,
-      log,
-    );
+    const request = buildSwitchmanRequest(call, config, log, io.env);
+    return reportSwitchmanResult(await executeRun(request, io), call, log);
   } catch (error) {
     return reportSwitchmanFailure(error, call, log);
   } finally {
@@ -97,9 +94,8 @@ function readConfigText(path: string, read: FileReader): string | undefined {
   }
 }
 
-/** Linux error numbers, the exit codes for a command that cannot be started. */
-const ENOENT = 2;
-const EACCES = 13;
+/** The exit codes for a command that cannot be started: the error numbers ENOENT and EACCES of Linux. */
+const FAILED_START: Readonly<Record<number, number>> = { [EXIT.notFound]: 2, [EXIT.notExecutable]: 13 };
 
 /** Reports the result of a run in switchman's words. @returns its exit code */
 export function reportSwitchmanResult(result: RunResult, call: SwitchmanCall, log: SwitchmanLog): number {
@@ -152,14 +148,9 @@ export function reportSwitchmanFailure(
   log: SwitchmanLog,
 ): number {
   const { exitCode, message } = explainError(error);
-  const starts: number[] = [EXIT.notFound, EXIT.notExecutable];
-  if (!(error instanceof SignalboxError) || !starts.includes(exitCode)) {
-    log.write("critical", message);
-    return DIED;
-  }
-  const code = exitCode === EXIT.notFound ? ENOENT : EACCES;
-  log.write("critical", `Failed to exec <${command.join(" ")}>: ${message}`);
-  return code;
+  const code = error instanceof SignalboxError ? FAILED_START[exitCode] : undefined;
+  log.write("critical", code === undefined ? message : `Failed to exec <${command.join(" ")}>: ${message}`);
+  return code ?? DIED;
 }
 
 /** Builds the run of a switchman line. @throws ConfigError if no endpoints are configured */
@@ -171,7 +162,11 @@ function buildSwitchmanRequest(
 ): RunInvocation {
   const call = removeZeroLeases(line, env);
   const parsed = buildSwitchmanOptions(call, config);
-  if (parsed.needsEndpoints && !hasEndpoints(env)) throw createEndpointsError(config);
+  if (parsed.needsEndpoints && !hasEndpoints(env))
+    throw new ConfigError(
+      `${clean(config.path)} has only zkhosts, the addresses of ZooKeeper; add "etcdhosts": "etcd1:2379,etcd2:2379" to it, give` +
+        " --endpoints, or set SIGNALBOX_ENDPOINTS",
+    );
   const isLeasing = call.leases.length > 0;
   return {
     call: createCall(parsed.flags, parsed.command),
@@ -181,13 +176,6 @@ function buildSwitchmanRequest(
     overrides: { isKnownOnly: isLeasing },
     ...(isLeasing && call.lock === undefined && { checkFirst: findQueuedRun }),
   };
-}
-
-function createEndpointsError({ path }: SwitchmanConfig): ConfigError {
-  return new ConfigError(
-    `${clean(path)} has only zkhosts, the addresses of ZooKeeper; add "etcdhosts": "etcd1:2379,etcd2:2379" to it, give` +
-      " --endpoints, or set SIGNALBOX_ENDPOINTS",
-  );
 }
 
 /** Removes the ttl if the configured one is long enough. */

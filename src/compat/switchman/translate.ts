@@ -32,7 +32,7 @@ const UNKNOWN_CONFIG: SwitchmanConfig = {
 
 /** Translates a line of switchman to `signalbox run`. @throws UsageError, ConfigError if switchman would refuse it */
 export const translateSwitchman: LineTranslator = (words, { files }) => {
-  const call = removePlainZeroLeases(parseSwitchman(words));
+  const call = removeZeros(parseSwitchman(words), () => undefined); // those that are 0 on every host
   if (call.asks !== undefined) throw new UsageError(`switchman: the line only prints the ${call.asks}`);
   const path = call.config ?? DEFAULT_CONFIG;
   const text = files.get(path);
@@ -108,11 +108,6 @@ export function removeZeroLeases(call: SwitchmanCall, env: Env): SwitchmanCall {
   const { host, macros } = resolveConfig({ env }).values;
   const { lookup } = createMacros(readHostFacts(thisMachine, { host, macros }));
   return removeZeros(call, lookup);
-}
-
-/** Removes leases that are 0 on every host. */
-function removePlainZeroLeases(call: SwitchmanCall): SwitchmanCall {
-  return removeZeros(call, () => undefined);
 }
 
 function removeZeros(call: SwitchmanCall, lookup: MacroLookup): SwitchmanCall {

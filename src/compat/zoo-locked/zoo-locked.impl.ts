@@ -30,10 +30,13 @@ export const execute: CommandExecutor = async ({ args }, io) => {
   try {
     const parsed = parseZooLockedOptions(args);
     hosts = parsed.endpoints;
-    if (parsed.endpoints === undefined && !hasEndpoints(io.env))
-      throw createZooKeeperHostsError(args[0] ?? "");
+    if (hosts === undefined && !hasEndpoints(io.env)) throw createZooKeeperHostsError(args[0] ?? "");
     for (const warning of buildWarnings(parsed)) writeMessage(warning);
-    return reportResult(await executeRun(buildRunRequest(parsed), io), wasTold, io);
+    const request = {
+      call: createCall({ lock: [parsed.lock] }, parsed.command),
+      options: createValueLayer(hosts === undefined ? {} : { endpoints: { value: hosts, source: "HOSTS" } }),
+    };
+    return reportResult(await executeRun(request, io), wasTold, io);
   } catch (error) {
     const { exitCode, message } = explainError(error);
     writeMessage(message);
@@ -53,15 +56,6 @@ function buildWarnings(parsed: ZooLockedOptions): string[] {
     left?.inheritsFiles &&
       `${left.what} continues in the background; unlike with zoo-locked, the lock is free before it ends`,
   ]);
-}
-
-function buildRunRequest({ endpoints, lock, command }: ZooLockedOptions) {
-  return {
-    call: createCall({ lock: [lock] }, command),
-    options: createValueLayer(
-      endpoints === undefined ? {} : { endpoints: { value: endpoints, source: "HOSTS" } },
-    ),
-  };
 }
 
 /** @param wasTold  whether this process received a signal */

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
-import { ASCII_DRAWING, UNICODE_DRAWING } from "../../views/drawing.ts";
+import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
 import { buildOverview } from "../../views/overview.ts";
-import { countOverviewBuckets, drawOverview } from "../../views/overview-drawing.ts";
+import { drawOverview } from "../../views/overview-drawing.ts";
 import { useConsole } from "../context.tsx";
 import type { Size } from "../state/layout.ts";
 import { Rows } from "../theme/Row.tsx";
@@ -17,7 +17,7 @@ export function OverviewPicture({ width, height }: Size) {
   const wall = app.getShownTime();
   const signs = app.theme.signs.isAscii ? ASCII_DRAWING : UNICODE_DRAWING;
   const look = { width: width - 2, signs, wall };
-  const buckets = countOverviewBuckets(look.width, signs);
+  const buckets = countGraphValues(look.width, signs);
   // biome-ignore lint/correctness/useExhaustiveDependencies: time alone changes the picture in steps
   const overview = useMemo(
     () =>

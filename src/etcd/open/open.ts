@@ -54,7 +54,7 @@ async function assembleStore<B>(
 ): Promise<Store> {
   const pin = new ClusterPin(options.clusterId, options.clusterMemory);
   const members = (await transport.openMembers(options)).map((member) => pinMember(member, pin));
-  const first = Math.floor((ports.unit?.() ?? 0) * members.length);
+  const first = Math.floor((ports.random?.generateFraction() ?? 0) * members.length);
   const failover = new Failover(members, ports.clock, { ...DEFAULT_TIMEOUTS, ...options.timeouts }, first);
   const wire = new WireCodec(transport.bytes);
   if (options.password === undefined && options.sharesWatches && options.transport === "http") {
@@ -64,6 +64,6 @@ async function assembleStore<B>(
   }
   if (options.password === undefined) return createClusterStore(failover, wire);
   const { shareLogin } = await import("../login/login.ts");
-  const share = shareLogin(options, ports.unit ?? (() => 0.5));
+  const share = shareLogin(options, ports.random?.generateFraction ?? (() => 0.5));
   return createClusterStore(failover, wire, share);
 }

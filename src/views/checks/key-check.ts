@@ -203,7 +203,7 @@ const EXCLUDED_KINDS: ReadonlySet<Problem["kind"]> = new Set(["long-hold", "long
  * Maximum time between a stated time and the write of its key, ms: a claim is retried while etcd is unavailable, a
  * history until the horizon.
  */
-const LATE = { claim: 15_000, audit: 15_000, grant: 15_000 };
+const LATE = 15_000;
 
 /**
  * Checks every key under the prefix. Add the keys in key order: the check keeps at most the keys of one queue.
@@ -260,7 +260,7 @@ export class KeyCheck {
     const { host, enqueuedAt, grantedAt } = ticket;
     // Tickets in resource queues may follow the lock ticket after any time.
     if (at.kind === "lock")
-      this.#clocks.addStamp({ host, at: enqueuedAt, revision: kv.createRevision, late: LATE.claim }, wall);
+      this.#clocks.addStamp({ host, at: enqueuedAt, revision: kv.createRevision, late: LATE }, wall);
     if (grantedAt !== undefined) this.#clocks.addTime(host, grantedAt, wall);
   }
 
@@ -312,7 +312,7 @@ export class KeyCheck {
   #checkAudit(id: string, kv: KeyValue, wall: number): void {
     const record = parseAuditRecord(id, kv.value);
     if (record === undefined) this.#reportUnreadable(kv, "an audit record", "signalbox prune");
-    else this.#clocks.addStamp({ ...record, revision: kv.createRevision, late: LATE.audit }, wall);
+    else this.#clocks.addStamp({ ...record, revision: kv.createRevision, late: LATE }, wall);
   }
 
   /** Checks a history. The runs of a lock are sequential: a run writes its end before the next run is granted. */
@@ -327,7 +327,7 @@ export class KeyCheck {
         this.#clocks.addSequence(
           { host: earlier.host, at: earlier.endedAt },
           { host: later.host, at: later.grantedAt },
-          LATE.grant,
+          LATE,
           wall,
         );
     }
@@ -352,9 +352,6 @@ const AGAIN = "the next run on the host writes it again";
 
 /** Whether two entries are in the order of grants: tokens increase from run to run. */
 function isInTurn(earlier: PastRun, later: PastRun): boolean {
-  return isNumber(earlier) && isNumber(later) && BigInt(earlier.token) < BigInt(later.token);
-}
-
-function isNumber({ token }: PastRun): boolean {
-  return /^\d{1,19}$/.test(token);
+  const areNumbers = [earlier, later].every(({ token }) => /^\d{1,19}$/.test(token));
+  return areNumbers && BigInt(earlier.token) < BigInt(later.token);
 }

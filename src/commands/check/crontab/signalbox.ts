@@ -123,16 +123,17 @@ function readConfigFile(
   line: CheckedLine,
   notes: Finding[],
 ): ReturnType<typeof readFileWithMode> {
+  const access = { mode: 0o600, uid: process.getuid?.() ?? 0 };
   try {
     const file = readFileWithMode(path);
-    return file === undefined ? undefined : { ...file, mode: 0o600, uid: process.getuid?.() ?? file.uid };
+    return file && { ...file, ...access };
   } catch {
     notes.push(
       createFindingBuilder("config", line.where).hint(
         `this user cannot read ${path}; its settings were ignored`,
       ),
     );
-    return { text: "{}", mode: 0o600, uid: process.getuid?.() ?? 0 };
+    return { text: "{}", ...access };
   }
 }
 

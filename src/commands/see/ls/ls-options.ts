@@ -81,11 +81,8 @@ export function getShownColumns<R>(
   view: AnyView<R>,
   { columns, isWide }: ListOptions,
 ): readonly string[] | undefined {
-  return columns ?? (isWide ? listPlainColumns(view) : undefined);
-}
-
-function listPlainColumns<R>({ columns }: AnyView<R>): string[] {
-  return columns.flatMap(({ id, formatAsciiCell }) => (formatAsciiCell === undefined ? [id] : []));
+  if (columns !== undefined || !isWide) return columns;
+  return view.columns.flatMap(({ id, formatAsciiCell }) => (formatAsciiCell === undefined ? [id] : []));
 }
 
 /** Renders the columns of a view, and when they are shown. */

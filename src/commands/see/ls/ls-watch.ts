@@ -14,13 +14,6 @@ import type { LsFlags } from "./ls.ts";
 import { getShownColumns, hasDrawnColumn, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";
 
-/** Shows rows until the output is closed. */
-interface LiveOutput<R> {
-  /** @returns false once the output is closed */
-  update(liveRows: LiveRows<R>): boolean;
-  end(): void;
-}
-
 /**
  * Time between two updates, in ms: four repaints a second are enough for people, and do not overload a slow connection.
  */
@@ -42,9 +35,7 @@ export async function watchView<R extends object>(
   await follower.begin();
   const health = view.id === "problems" ? new HealthFollower(context) : undefined;
   const cache = new RowCache(view, options);
-  const show: LiveOutput<R> = isLive
-    ? new LiveTable(context, view, options)
-    : new JsonLineOutput(context, view);
+  const show = isLive ? new LiveTable(context, view, options) : new JsonLineOutput(context, view);
   try {
     for (;;) {
       const { awaySince, ...read } = follower.getLiveSnapshot();

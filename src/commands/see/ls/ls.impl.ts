@@ -24,7 +24,7 @@ import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../
 import { type CommandContext, createMessagePrinter } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { addEtcdFaults, readEtcdHealth } from "../health.ts";
-import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
+import { detectOutputStyle, paintText } from "../paint.ts";
 import type { LsFlags } from "./ls.ts";
 import {
   getShownColumns,
@@ -50,7 +50,11 @@ export const execute: CommandExecutor<LsFlags> = async (call, io) => {
 function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
   return createReadCommand<LsFlags>(async (context) => {
     const { flags } = context;
-    const view = flags.macros ? await readMacroView(context) : plain;
+    const view = flags.macros
+      ? (createHostMacroView(
+          await readSnapshotRanges(context, ["resourceConfigs", "hosts"]),
+        ) as AnyView<object>)
+      : plain;
     const options = parseListOptions(context, view, context.clock.getWallTime());
     checkOutputFlags(flags);
     if (flags.watch) return await (await import("./ls-watch.ts")).watchView(context, view, options);
@@ -107,13 +111,6 @@ async function printRows<R>(
   else await printTable(output, view, reading, options);
 }
 
-/** Reads which resources have host macros in their names, and creates the view of hosts with a column for each. */
-async function readMacroView(context: CommandContext): Promise<AnyView<object>> {
-  return createHostMacroView(
-    await readSnapshotRanges(context, ["resourceConfigs", "hosts"]),
-  ) as AnyView<object>;
-}
-
 /** @throws UsageError for formats that exclude each other */
 function checkOutputFlags({ output, json, watch }: LsFlags): void {
   if (output === undefined) return;
@@ -156,8 +153,14 @@ async function printTable<R>(
     if (!io.writeOutput(`${lines.join("\n")}\n`)) return;
   }
   if (verbosity < 0) return;
-  if (rows.length === 0) io.writeError(`${others.size > 0 ? explainNoMatch(others) : view.empty}\n`);
-  if (style.marks !== undefined) io.writeError(renderRemarks(view, viewContext, style));
+  if (rows.length === 0 && others.size === 0) io.writeError(`${view.empty}\n`);
+  else if (rows.length === 0) {
+    const states = [...others].join(", "); // an alternative: a filter accepts them
+    io.writeError(`No row matches the filter. The states of the other rows: ${states}.\n`);
+  }
+  if (style.marks !== undefined)
+    for (const line of view.listRemarks?.(viewContext) ?? [])
+      io.writeError(`${paintText(`${style.marks.problem}${clean(line)}`, "problem", style)}\n`);
 }
 
 /** Reads all rows, and returns those to show in order. @param onOther  gets the rows that do not match */
@@ -172,19 +175,6 @@ async function collectRows<R>(
     if (isFilterMatch(view, options.filter, row, viewContext)) found.push(row);
     else onOther(row);
   return sortAndLimitRows(view, found, options);
-}
-
-/** Suggests an alternative: lists the states of the existing rows, which a filter accepts. */
-function explainNoMatch(states: ReadonlySet<string>): string {
-  return `No row matches the filter. The states of the other rows: ${[...states].join(", ")}.`;
-}
-
-/** Renders the remarks of the view, for a terminal. */
-function renderRemarks<R>(view: AnyView<R>, viewContext: ViewContext, style: OutputStyle): string {
-  const lines = view.listRemarks?.(viewContext) ?? [];
-  return lines
-    .map((line) => `${paintText(`${style.marks?.problem ?? ""}${clean(line)}`, "problem", style)}\n`)
-    .join("");
 }
 
 /** Characters per write. */
