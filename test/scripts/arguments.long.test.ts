@@ -35,7 +35,7 @@ describe.each([
     expect({ status, stdout, stderr }).toEqual({
       status: 64,
       stdout: "",
-      stderr: expect.stringMatching(/^Unknown option '--nonsense'[^]*\n\n(npm run|node scripts\/)/),
+      stderr: expect.stringMatching(/^Unknown option '--nonsense'[\s\S]*\n\n(npm run|node scripts\/)/),
     });
   });
 });
