@@ -103,7 +103,7 @@ test("a run that falls back says why with -v", async () => {
   const { stderr, code } = await namespace.execute("run -v --lock x -- true", { env });
   expect([code, stderr]).toEqual([
     0,
-    expect.stringMatching(/no agent serves this run .*its prefix is not that/),
+    expect.stringMatching(/no agent serves this run .*its prefix differs from that/),
   ]);
 });
 
