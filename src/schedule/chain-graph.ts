@@ -22,7 +22,12 @@ export function findChainCycle(graph: ChainGraph, start: string): string[] | und
 export function invertGraph(graph: ChainGraph): Map<string, string[]> {
   const followers = new Map<string, string[]>();
   for (const [id, before] of graph)
-    for (const one of before) followers.set(one, [...(followers.get(one) ?? []), id].sort());
+    for (const one of before) {
+      const list = followers.get(one);
+      if (list === undefined) followers.set(one, [id]);
+      else list.push(id);
+    }
+  for (const list of followers.values()) list.sort();
   return followers;
 }
 

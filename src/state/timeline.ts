@@ -101,9 +101,10 @@ function isWithin({ from, until = Infinity }: TimelineInterval, span: TimeSpan):
 function buildIntervals(
   { enqueuedAt, grantedAt }: { enqueuedAt: number; grantedAt: number },
   own: Pick<TimelineInterval, "owner" | "host" | "pid" | "command" | "units">,
-  end: Pick<TimelineInterval, "until" | "result"> = {},
+  { until, ...end }: Pick<TimelineInterval, "until" | "result"> = {},
 ): TimelineInterval[] {
-  const hold: TimelineInterval = { kind: "hold", from: grantedAt, ...own, ...end };
+  const from = { from: grantedAt, ...(until !== undefined && { until }) };
+  const hold: TimelineInterval = { kind: "hold", ...from, ...own, ...end };
   return grantedAt > enqueuedAt
     ? [{ kind: "wait", from: enqueuedAt, until: grantedAt, ...own }, hold]
     : [hold];

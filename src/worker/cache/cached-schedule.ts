@@ -24,6 +24,8 @@ export interface CachedSchedule {
   calendarFault: string | undefined;
   due: DueState | undefined;
   dueMod: bigint;
+  /** The last `dueMod` with which a claim came too late. */
+  missedMod: bigint;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
   running: ReadonlyMap<string, RunningKey>;
   /**
@@ -66,6 +68,7 @@ export function createCachedSchedule(
     calendarFault: undefined,
     due: undefined,
     dueMod: 0n,
+    missedMod: 0n,
     running: NONE,
     freeSince,
     timing: undefined,

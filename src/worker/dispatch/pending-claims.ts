@@ -143,10 +143,13 @@ export class PendingClaims {
       const isWritten = await writeInitialState(this.#context, entry);
       return isWritten ? undefined : this.#addToNow(AFTER_MISS);
     }
+    const { dueMod } = entry;
     const result = await claimOccurrence(this.#context, entry, candidate);
     if (result.kind === "missed") {
       const again = this.#addToNow(AFTER_MISS);
-      if (result.until === undefined) this.#missed.set(entry.name, again);
+      // If a claim with the same state misses again, no other worker is the reason, and its queue goes on.
+      if (result.until === undefined && entry.missedMod !== dueMod) this.#missed.set(entry.name, again);
+      entry.missedMod = dueMod;
       return result.until ?? again;
     }
     this.#reportOutcomes(entry, result);

@@ -149,6 +149,16 @@ test("one whose claims come too late does not stop its queue when it is removed"
   expect(started).toEqual(["q2"]);
 });
 
+test("one whose claims always come too late does not stop its queue", async () => {
+  const worker = startWorker(2);
+  await worker.waitUntilJoined();
+  await fixture.put(`${fixture.keys.running("q1")}/strange`, "no worker reads it, each claim compares it");
+  for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);
+  fixture.clock.set(START + 10_000);
+  await waitUntil("the next one", () => started.length > 0);
+  expect(started).toEqual(["q2"]);
+});
+
 test("a worker that is not the first one begins with what was due first", async () => {
   const first = await startWorker(1).waitUntilJoined();
   const second = await startWorker(1).waitUntilJoined();
