@@ -20,6 +20,7 @@ const { values, positionals } = readArguments(HELP, {
   cpus: { type: "string", default: "0.5" },
 });
 const times = readNumber(HELP, "times", values.times);
+if (times === 0) refuseArguments(HELP, "--times must be above 0");
 const cpus = Number(values.cpus);
 if (!(cpus > 0)) refuseArguments(HELP, `--cpus must be a number above 0; got ${JSON.stringify(values.cpus)}`);
 

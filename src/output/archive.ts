@@ -195,7 +195,8 @@ async function takeLock(lock: string): Promise<boolean> {
 }
 
 function explainLink(error: NodeJS.ErrnoException): never {
-  throw error.code === "ELOOP" ? new Error("it is a symbolic link, which is not followed") : error;
+  if (error.code !== "ELOOP") throw error;
+  throw new Error("it is a symbolic link, which is not followed", { cause: error });
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

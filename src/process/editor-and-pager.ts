@@ -85,15 +85,21 @@ export function runCaptured(
       child.stderr.destroy();
     }
   };
-  signal.addEventListener("abort", stop, { once: true });
+  let repeated: NodeJS.Timeout | undefined;
+  const stopUntilClosed = () => {
+    stop();
+    const stopRest = () => (child.exitCode ?? child.signalCode) !== null && stop();
+    repeated = setInterval(stopRest, LAST_OUTPUT).unref();
+  };
+  signal.addEventListener("abort", stopUntilClosed, { once: true });
   return new Promise((ended) => {
     child.once("error", ({ message }) => {
       writeLine(message, "err");
       ended(EXIT.notFound);
     });
-    child.once("exit", () => signal.aborted && setTimeout(stop, LAST_OUTPUT).unref());
     child.once("close", (code, name) => {
-      signal.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", stopUntilClosed);
+      clearInterval(repeated);
       ended(code ?? 128 + (constants.signals[name ?? "SIGTERM"] ?? 0));
     });
   });

@@ -6,14 +6,18 @@ import { runCaptured } from "../../src/process/editor-and-pager.ts";
 async function startWithEscapee(command: string) {
   const lines: string[] = [];
   const stop = new AbortController();
-  const argv = ["/bin/sh", "-c", `setsid sleep 600 & echo $!; echo $$; ${command}`] as const;
+  const leave = "setsid sh -c 'echo escapee $$; exec sleep 600' &";
+  const argv = ["/bin/sh", "-c", `${leave} echo program $$; ${command}`] as const;
   const ended = runCaptured(
     { argv, env: {} },
     { writeLine: (text) => lines.push(text), signal: stop.signal },
   );
-  const [escapee, pid] = await waitUntil("both run", () => lines.length > 1 && lines.map(Number));
-  onTestFinished(() => void process.kill(escapee ?? 0, "SIGKILL"));
-  return { lines, stop, ended, isRunning: () => isAlive(pid ?? 0) };
+  const waitForPid = (name: string) =>
+    waitUntil(name, () => Number(lines.find((line) => line.startsWith(name))?.split(" ")[1]) || undefined);
+  const escapee = await waitForPid("escapee");
+  onTestFinished(() => void process.kill(escapee, "SIGKILL"));
+  const program = await waitForPid("program");
+  return { lines, stop, ended, isRunning: () => isAlive(program) };
 }
 
 function isAlive(pid: number): boolean {
@@ -38,4 +42,11 @@ test("a program that is stopped ends, although a process outside of its group ke
   stop.abort();
   expect(await ended).toBe(4);
   expect(lines).toContain("stopping");
+});
+
+test("what a program has left in its group is stopped too, and then the output of a process outside of it is not awaited", async () => {
+  const { stop, ended, isRunning } = await startWithEscapee("sleep 600 & exit 5");
+  await waitUntil("the program has ended", () => !isRunning());
+  stop.abort();
+  expect(await ended).toBe(5);
 });

@@ -52,8 +52,10 @@ export function listStates(
   return due.hosts === undefined ? [[undefined, due]] : [...due.hosts];
 }
 
-/** Merges the outcomes of hosts, newest first. */
+/** Merges the outcomes of hosts, newest first. A single history keeps its order, that of the commits. */
 export function mergeOutcomes(parts: readonly OutcomeHistory[]): OutcomeHistory {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
   const merge = (field: keyof OutcomeHistory) =>
     parts.flatMap((part) => part[field]).sort((a, b) => b.endedAt - a.endedAt);
   return { runs: merge("runs"), dead: merge("dead") };
