@@ -4,6 +4,7 @@ import { quoteShellWord } from "../base/shell.ts";
 import { canonicalizeHost, formatShortList, pluralize } from "../base/text.ts";
 import { listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
 import { HOST_RECORD_INTERVAL } from "../fleet/host-record.ts";
+import { isHolding } from "../protocol/admission.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
 import { formatConditions, getScheduleType } from "../schedule/definition.ts";
@@ -252,9 +253,7 @@ function findWaitProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
   const usual =
     queue.kind === "lock" ? computeTypicalWaited(snapshot.histories.get(queue.name) ?? []) : undefined;
   const limit = Math.max(THRESHOLDS.wait, THRESHOLDS.unusual * (usual?.p95 ?? 0));
-  const waiting = queue.entries.filter(
-    ({ ticket }) => ticket?.state === "waiting" || ticket?.state === "admitted",
-  );
+  const waiting = queue.entries.filter((entry) => entry.ticket !== undefined && !isHolding(entry));
   const found = findEntriesBefore(waiting, ({ enqueuedAt }) => enqueuedAt, wall - limit);
   const [first] = found;
   if (first === undefined) return [];

@@ -12,7 +12,7 @@ export function findForeignPath(call: Call<object>, env: Env, isOwnUser: boolean
     const setting = key === "config" ? undefined : getSetting(key);
     if ((setting !== undefined && !setting.kind.isPath) || key === "agentSocket") continue;
     const variable = key === "config" ? "SIGNALBOX_CONFIG" : getEnvVariableName(key);
-    for (const path of [call.settings[key], env[variable], env[setting?.etcdctl ?? ""]]) {
+    for (const path of [call.settings[key], env[variable], setting?.etcdctl && env[setting.etcdctl]]) {
       if (typeof path !== "string" || path === "") continue;
       if (!isOwnUser || !isAbsolute(path)) return path;
     }

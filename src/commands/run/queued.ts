@@ -1,4 +1,5 @@
 import { retryUnavailable } from "../../etcd/retry.ts";
+import { isHolding } from "../../protocol/admission.ts";
 import { toQueue } from "../../protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../run/request.ts";
 import type { RunResult } from "../../run/run.ts";
@@ -20,12 +21,9 @@ export async function findQueuedRun(ports: RunPorts, request: RunRequest): Promi
       const range = ports.keys.getQueueRange("resource", resource);
       const read = (signal: AbortSignal) => ports.store.readRange(range, signal);
       const { kvs } = await retryUnavailable(ports, until, read, context.signal);
-      // `admitted`: it is admitted here and waits for another resource.
+      // It may be admitted here, and wait for another resource.
       const holder = toQueue(kvs).find(
-        ({ ticket }) =>
-          ticket !== undefined &&
-          ticket.label === identity.label &&
-          (ticket.state === "waiting" || ticket.state === "admitted"),
+        (entry) => entry.ticket !== undefined && entry.ticket.label === identity.label && !isHolding(entry),
       );
       if (holder !== undefined)
         return { kind: "refused", code: busyExitCode, refusal: { kind: "busy", holder } };

@@ -64,6 +64,6 @@ async function assembleStore<B>(
   }
   if (options.password === undefined) return createClusterStore(failover, wire);
   const { shareLogin } = await import("../login/login.ts");
-  const share = shareLogin(options, ports.random?.generateFraction ?? (() => 0.5));
+  const share = shareLogin(options, () => ports.random?.generateFraction() ?? 0.5);
   return createClusterStore(failover, wire, share);
 }
