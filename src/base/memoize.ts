@@ -1,6 +1,6 @@
 /**
  * Returns a function that computes the value of each argument once.
- * @param most  so many values are kept at most: then all are forgotten
+ * @param most  maximum number of kept values; when it is reached, all are forgotten
  */
 export function memoize<K, T>(compute: (argument: K) => T, most = Infinity): (argument: K) => T {
   const known = new Map<K, T>();

@@ -32,7 +32,7 @@ const UNKNOWN_CONFIG: SwitchmanConfig = {
 
 /** Translates a line of switchman to `signalbox run`. @throws UsageError, ConfigError if switchman would refuse it */
 export const translateSwitchman: LineTranslator = (words, { files }) => {
-  const call = removeZeros(parseSwitchman(words), () => undefined); // those that are 0 on every host
+  const call = removeZeros(parseSwitchman(words), () => undefined); // without the options whose value is 0 on every host
   if (call.asks !== undefined) throw new UsageError(`switchman: the line only prints the ${call.asks}`);
   const path = call.config ?? DEFAULT_CONFIG;
   const text = files.get(path);

@@ -237,7 +237,7 @@ export class ConsoleTable implements RowList {
     return findPlacedColumn(this.#placed, at);
   }
 
-  /** Lists the ids of all columns: first those that are shown by default. */
+  /** Lists the ids of all columns, those shown by default first. */
   listDefaultColumns(): string[] {
     return listColumnIds(this.columns, undefined);
   }
@@ -418,7 +418,7 @@ export function listTableNotes(
   ];
 }
 
-/** Formats the number of marked rows. Actions apply only to those that are in the table. */
+/** Formats the number of marked rows. Actions apply only to marked rows that are in the table. */
 function formatMarked(table: ConsoleTable, marks: ReadonlySet<string>): string {
   const inTable = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
   const elsewhere = marks.size - inTable;
