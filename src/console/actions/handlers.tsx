@@ -5,9 +5,9 @@ import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
 import { toActionable } from "../../state/subject.ts";
 import { buildRerunSection } from "../../views/queues.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { openCollisions } from "../overlays/Collisions.tsx";
 import { openDeadLetters } from "../overlays/DeadLetters.tsx";
 import { openDialog, openRowAction } from "../overlays/Dialog.tsx";
+import { openCollisions } from "../overlays/Doctor.tsx";
 import { listContextWords } from "../overlays/dialog-form.ts";
 import { ExportPrompt } from "../overlays/Export.tsx";
 import { isEditKey } from "../overlays/field.ts";
@@ -21,7 +21,6 @@ import { openRaw } from "../overlays/RawKeys.tsx";
 import { Columns, Filter, SavedViews } from "../overlays/TableChoices.tsx";
 import { openTimeline } from "../overlays/Timeline.tsx";
 import { openWhatIf } from "../overlays/WhatIf.tsx";
-import { openWhyNowOrThen, openWhyThen } from "../overlays/WhyThen.tsx";
 import { dragBorder, releaseBorder, resetSizes, resizePane } from "../parts/borders.ts";
 import type { KeyActionId } from "../parts/keymap.ts";
 import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../parts/marks.ts";
@@ -50,6 +49,7 @@ import { openDefinition, openInEditor, openPager } from "./external-programs.ts"
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sort.ts";
 import { runUserCommand } from "./user-command.tsx";
+import { openWhy, openWhyThen } from "./why.ts";
 
 type ActionHandler = (app: ConsoleApp) => unknown;
 
@@ -127,7 +127,7 @@ export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   copyJson: wrapRowAction(copyJson),
   copyCommand: wrapRowAction(copyCommand),
   copyRun: wrapRowAction(copyRun),
-  why: wrapRowAction(openWhyNowOrThen),
+  why: wrapRowAction(openWhy),
   whyDidItNotRun: wrapRowAction(openWhyThen),
   timeline: wrapRowAction(openTimeline),
   whatIf: wrapRowAction(openWhatIf),

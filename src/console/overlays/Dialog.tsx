@@ -18,6 +18,7 @@ import {
   findConfirmationWord,
   getCommandById,
   hasFlag,
+  hasPreview,
   isRefusedInPast,
   type RowAction,
   type RowActionResult,
@@ -73,10 +74,10 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
     made.base = base;
     return made;
   });
-  /** Whether the command only reads: it has no preview, and its result is a text. */
+  /** Whether the command only reads: Enter shows its output. */
   const isReading = !hasFlag(spec, "dry-run");
   const requestPreviews = (of: readonly Form[], pause?: number) => {
-    if (!isReading && findFault(of) === undefined)
+    if (hasPreview(spec) && findFault(of) === undefined)
       preview.request({ command: spec, items: of.map(toCommandWords) }, pause);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the first request; the others follow the keys
@@ -170,7 +171,7 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
       fields,
       fault: state.notice ?? describeRefusal(state.refusal, status.obstacle),
       ...status,
-      base: preview.base,
+      base: isReading ? undefined : preview.base,
       lines: forms.map((form) => formatFormCommand(form, listContextWords(app.context))),
     },
     width,
@@ -224,10 +225,12 @@ function createDialogState(forms: readonly Form[]): DialogState {
   );
   // Without fixed fields, the dialog creates something: a prefilled name is only a beginning.
   const isNew = forms.every((form) => form.fields.every(({ isFixed }) => !isFixed));
+  const isReading = forms.every(({ spec }) => !hasFlag(spec, "dry-run"));
+  const first = fields.find(({ isRequired, value }) => isReading || (isRequired && (isNew || value === "")));
   return {
     forms,
     typed: new Map([...texts, [CONFIRM, createField()]]),
-    active: fields.find(({ isRequired, value }) => isRequired && (isNew || value === ""))?.id ?? CONFIRM,
+    active: first?.id ?? CONFIRM,
     top: 0,
     notice: undefined,
     refusal: undefined,
@@ -301,14 +304,15 @@ export function openRowAction(app: ConsoleApp, id: RowCommandId): void {
   openDialog(app, all);
 }
 
-/** Opens a form for everything that a command needs. */
-export function openCommand(app: ConsoleApp, id: string): void {
+/** Opens a form for everything that a command needs. @param given  known values of a command that only reads */
+export function openCommand(app: ConsoleApp, id: string, given: Partial<RowAction> = {}): void {
   const command = getCommandById(id);
   if (isRefusedInPast(app)) return;
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
-  const form = createForm(command);
+  const form = createForm(command, given);
   const needs = form.fields.some(({ isRequired }) => isRequired);
-  if (needs) app.overlays.open(<Dialog title={id} forms={[form]} targets={[""]} />);
+  const title = [id, ...(given.args ?? [])].join(" ");
+  if (needs) app.overlays.open(<Dialog title={title} forms={[form]} targets={[""]} />);
   else openOutput(app, command, [], id);
 }
 
@@ -351,9 +355,12 @@ export function openDialog(
   );
 }
 
-/** Opens the dialog of a remedy's command, with its values filled in. */
-export function openRemedy(app: ConsoleApp, remedy: Remedy): void {
-  openDialog(app, [buildRemedyAction(app, remedy)]);
+/**
+ * Opens the dialog of a remedy's command, with its values filled in.
+ * @param onDone  called when the confirmed command has ended
+ */
+export function openRemedy(app: ConsoleApp, remedy: Remedy, onDone?: () => void): void {
+  openDialog(app, [buildRemedyAction(app, remedy)], onDone);
 }
 
 /** Opens the target of a detail row: the dialog of its remedy if it has one, otherwise its details. */
@@ -377,10 +384,18 @@ function TargetDetails({ target: { title, lines, subject } }: { target: DetailTa
   );
 }
 
+const EDITED: Readonly<Record<string, "resource" | "schedule">> = {
+  "resource set": "resource",
+  "schedule edit": "schedule",
+};
+
 function buildRemedyAction(app: ConsoleApp, { command, args, flags }: Remedy): RowActionResult {
-  const [name = ""] = args;
-  if (command === "resource set") return buildEditAction({ kind: "resource", name }, app.liveView.snapshot);
-  return { command: getCommandById(command), args, flags, target: args.join(" ") };
+  const [name = "", ...values] = args;
+  const kind = EDITED[command];
+  if (kind === undefined) return { command: getCommandById(command), args, flags, target: args.join(" ") };
+  const edit = buildEditAction({ kind, name }, app.liveView.snapshot);
+  if ("reason" in edit) return edit;
+  return { ...edit, ...(values.length > 0 && { args }), flags: { ...edit.flags, ...flags } };
 }
 
 /** Builds the current details of a subject. Called for every frame, because its state can change. */

@@ -8,14 +8,31 @@ import { COMMANDS } from "../../commands/registry/registry.ts";
 import { wrapText } from "../../commands/see/grid.ts";
 import { findPage } from "../../views/problems.ts";
 import type { ConsoleApp } from "../console-app.ts";
+import { getChosenSubjects } from "../parts/marks.ts";
 import { goTo } from "../parts/navigation.ts";
 import { getCommandById, hasFlag } from "../parts/row-actions.ts";
 import { TABS } from "../state/console-state.ts";
 import { BLANK_ROW, createRow, joinCellTexts, padText, type RowModel } from "../theme/Row.tsx";
-import { openDialog } from "./Dialog.tsx";
+import { openRemedy } from "./Dialog.tsx";
 import { parseWordList } from "./dialog-form.ts";
 import { useListCursor, useOverlay } from "./OverlayFrame.tsx";
 import { openOutput, TextView } from "./output.tsx";
+
+/** Maximum number of schedules that are compared. With more, no key would be handled for too long. */
+const MOST_SCHEDULES = 2_000;
+
+/** Shows which schedules compete with the chosen ones, or with each other. Enter opens the form of a suggestion. */
+export function openCollisions(app: ConsoleApp): void {
+  if (app.liveView.snapshot.schedules.size > MOST_SCHEDULES)
+    return app.showToast(`with over ${MOST_SCHEDULES} schedules: signalbox schedule lint --collisions`);
+  const chosen = getChosenSubjects(app).flatMap(({ kind, name }) => (kind === "schedule" ? [name] : []));
+  const findChoice = (text: string) => {
+    const line = text.replace(/^ +(or: )?/, "");
+    return parseRemedyLine(line) && (() => applyRemedy(app, line));
+  };
+  const words = ["--collisions", ...chosen];
+  openOutput(app, getCommandById("schedule lint"), words, "collisions in the next 24 hours", findChoice);
+}
 
 /** The findings of doctor, as in its JSON. Without findings it has failed, and the lines say why. */
 interface DoctorReport {
@@ -27,7 +44,7 @@ interface DoctorReport {
 
 /** Checks etcd and this host, and shows the findings. Enter applies the remedy of the selected finding. */
 export function Doctor() {
-  const { app, close } = useOverlay();
+  const { app } = useOverlay();
   const [turn, setTurn] = useState(0);
   const [report, setReport] = useState<DoctorReport>();
   const { findings = [] } = report ?? {};
@@ -56,7 +73,7 @@ export function Doctor() {
     const finding = findings[at];
     if (finding?.remedy === undefined || !hasRemedy(finding))
       return app.showToast("there is no remedy to choose");
-    applyRemedy(app, finding.remedy, { close, onDone: repeat });
+    applyRemedy(app, finding.remedy, repeat);
   };
   const copyAll = () => {
     const texts = buildReportRows(app, report, -1, COPIED).map(({ cells }) => joinCellTexts(cells).trimEnd());
@@ -97,21 +114,19 @@ function hasRemedy({ level, remedy }: Finding): boolean {
   return remedy !== undefined && level !== "ok";
 }
 
-/** Opens the dialog of the command that a remedy names, runs one that only reads, or copies the text. */
-function applyRemedy(
-  app: ConsoleApp,
-  remedy: string,
-  { close, onDone }: { close(): void; onDone(): void },
-): void {
+/**
+ * Opens the dialog of the command that a remedy names, runs one that only reads, or copies the text.
+ * @param onDone  called when a confirmed command has ended
+ */
+function applyRemedy(app: ConsoleApp, remedy: string, onDone?: () => void): void {
   const line = parseRemedyLine(remedy);
   if (line === undefined) return app.copy(remedy, "the remedy");
   const { command, args, flags, words } = line;
   const tab = TABS.find((id) => command.id === "ls" && id === args[0]);
   if (tab !== undefined) {
-    close();
+    app.overlays.closeAll();
     goTo(app, tab, undefined);
-  } else if (hasFlag(command, "dry-run"))
-    openDialog(app, [{ command, args, flags, target: args.join(" ") }], onDone);
+  } else if (hasFlag(command, "dry-run")) openRemedy(app, { command: command.id, args, flags }, onDone);
   else openOutput(app, command, words, [command.id, ...words].join(" "));
 }
 

@@ -280,36 +280,6 @@ export function useScroll(
   return [top, scroll, setWanted];
 }
 
-interface AnswerFrameProps extends FrameProps {
-  /** Fixed rows: those of the question, and of a note below. */
-  head: readonly RowModel[];
-  foot?: readonly RowModel[];
-  /** Identifies the question. The answer to another one is shown from its top. */
-  question: string;
-  keys: Readonly<Record<string, () => void>>;
-  /** Receives typed input. */
-  onType(event: InputEvent): void;
-}
-
-/** A question that the user types or chooses, and below it the answer, which scrolls. */
-export function AnswerFrame({ head, rows, foot = [], question, keys, onType, ...frame }: AnswerFrameProps) {
-  const { room } = useOverlay();
-  const height = clamp(rows.length, 1, room.height - head.length - foot.length);
-  const [top, scroll, setTop] = useScroll(rows.length, height);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another question
-  useLayoutEffect(() => setTop(0), [question]);
-  const chords = ["up", "down", "pageup", "pagedown", "wheel-up", "wheel-down"];
-  const scrolls = chords.map((chord) => [chord, () => scroll(chord)] as const);
-  useKeys({ ...Object.fromEntries(scrolls), ...keys }, onType);
-  return (
-    <OverlayFrame
-      {...frame}
-      rows={[...head, ...rows.slice(top, top + height), ...foot]}
-      hints={[rows.length > height && ["↑↓", "scroll"], ...frame.hints]}
-    />
-  );
-}
-
 /**
  * Reads the outcomes of schedules while the overlay is open, again whenever a run has ended.
  * @param ranges  undefined: none are needed

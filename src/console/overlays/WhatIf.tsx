@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useLayoutEffect, useMemo, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
 import { formatOperator } from "../../operate/ports.ts";
@@ -20,13 +20,14 @@ import {
   findChangeObstacle,
   type RowActionResult,
 } from "../parts/row-actions.ts";
+import { clamp } from "../state/cursor.ts";
 import { BLANK_ROW, createRow, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
 import { openDialog } from "./Dialog.tsx";
-import { AnswerFrame, useField, useOverlay } from "./OverlayFrame.tsx";
+import { getChord, OverlayFrame, useField, useKeys, useOverlay, useScroll } from "./OverlayFrame.tsx";
 
 /** Shows what a drain, a reset or a new total would do now, without doing it. */
 function WhatIf({ subject }: { subject: WhatIfSubject }) {
-  const { app, width, close } = useOverlay(110);
+  const { app, width, room, close } = useOverlay(110);
   const { snapshot } = app.liveView;
   const { kind, name } = subject;
   const changes = listWhatIfChanges(subject);
@@ -53,16 +54,30 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
     if (findChangeObstacle(app) === undefined && "command" in action) close();
     openDialog(app, [action]);
   };
+  const rows = wrapRows(app.theme, lines, width);
+  const height = clamp(rows.length, 1, room.height - 4);
+  const [top, scroll, setTop] = useScroll(rows.length, height);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question
+  useLayoutEffect(() => setTop(0), [change, total.text]);
+  useKeys(
+    { enter: openChange, tab: () => selectChange(1), "shift+tab": () => selectChange(-1) },
+    (event) => (change === "total" && total.edit(event)) || scroll(getChord(event)),
+  );
   return (
-    <AnswerFrame
+    <OverlayFrame
       title={`what if: ${change} ${kind} ${name}`}
-      head={[buildChoiceRow(changes, change, total.buildCells(16)), BLANK_ROW]}
-      rows={wrapRows(app.theme, lines, width)}
-      foot={[BLANK_ROW, createRow(cleanToWidth(NOTE, width), "quiet")]}
-      question={`${change} ${total.text}`}
-      keys={{ enter: openChange, tab: () => selectChange(1), "shift+tab": () => selectChange(-1) }}
-      onType={(event) => change === "total" && total.edit(event)}
-      hints={[changes.length > 1 && ["Tab", "other change"], isKnown && ["Enter", "open its dialog"]]}
+      rows={[
+        buildChoiceRow(changes, change, total.buildCells(16)),
+        BLANK_ROW,
+        ...rows.slice(top, top + height),
+        BLANK_ROW,
+        createRow(cleanToWidth(NOTE, width), "quiet"),
+      ]}
+      hints={[
+        rows.length > height && ["↑↓", "scroll"],
+        changes.length > 1 && ["Tab", "other change"],
+        isKnown && ["Enter", "open its dialog"],
+      ]}
       width={width}
     />
   );

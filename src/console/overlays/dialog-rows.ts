@@ -4,7 +4,13 @@ import { wrapProseLines } from "../../commands/see/detail.ts";
 import { wrapText } from "../../commands/see/grid.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { JobRequest } from "../data/jobs.ts";
-import { type CommandPreview, findChangeObstacle, findPastObstacle, hasFlag } from "../parts/row-actions.ts";
+import {
+  type CommandPreview,
+  findChangeObstacle,
+  findPastObstacle,
+  hasFlag,
+  hasPreview,
+} from "../parts/row-actions.ts";
 import { clamp, computeWindowTop } from "../state/cursor.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { BLANK_ROW, createRow, padText, type RowCell, type RowModel } from "../theme/Row.tsx";
@@ -102,9 +108,10 @@ function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], height: 
 
 /** Builds the rows of the preview, in the command's own messages. */
 function buildPreviewRows(dialog: DialogView, width: number): RowModel[] {
-  const { app, previews, targets, forms, incomplete, isReading } = dialog;
+  const { app, previews, targets, forms, incomplete } = dialog;
   if (incomplete !== undefined) return [createRow(cleanToWidth(incomplete, width), "quiet")];
-  if (isReading) return [createRow("this command changes nothing", "quiet")];
+  if (!forms.every(({ spec }) => hasPreview(spec)))
+    return [createRow("this command changes nothing", "quiet")];
   if (previews === undefined) return [createRow(`reading the preview${app.theme.signs.ellipsis}`, "quiet")];
   return previews.flatMap((preview, at): RowModel[] => {
     const rows = buildChangedRows(preview, dialog.base?.[at], app.theme, width);

@@ -17,31 +17,34 @@ import {
   wrapRows,
 } from "../theme/Row.tsx";
 import { ExportPrompt } from "./Export.tsx";
-import { getChord, OverlayFrame, useKeys, useOverlay, useScroll } from "./OverlayFrame.tsx";
+import { getChord, OverlayFrame, useKeys, useListCursor, useOverlay, useScroll } from "./OverlayFrame.tsx";
 
-/** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
-export function openWhy(app: ConsoleApp): void {
+/**
+ * Runs a read-only command and shows its output.
+ * @param choose  returns what Enter does on a line, if the line can be chosen
+ */
+export function openOutput(
+  app: ConsoleApp,
+  command: Command,
+  words: readonly string[],
+  title: string,
+  choose?: CommandOutputProps["choose"],
+): void {
   if (isRefusedInPast(app)) return;
-  const kinds = ["run", "lock", "resource"] as const;
-  const subject = chooseSubject(app, kinds, "why: select a lock, a resource or a waiting run");
-  if (subject !== undefined) openOutput(app, getCommandById("why"), [subject.name], `why ${subject.name}`);
-}
-
-/** Runs a read-only command and shows its output. */
-export function openOutput(app: ConsoleApp, command: Command, words: readonly string[], title: string): void {
-  app.overlays.open(<CommandOutput command={command} words={words} title={title} />);
+  app.overlays.open(<CommandOutput command={command} words={words} title={title} choose={choose} />);
 }
 
 interface CommandOutputProps {
   command: Command;
   words: readonly string[];
   title: string;
+  choose?: ((line: string) => (() => void) | undefined) | undefined;
   /** Set for a command that runs on: the end of the output is shown. Describes the end of the command. */
   describeEnd?(code: number, isEmpty: boolean): string;
 }
 
 /** Runs a command while the overlay is open, and shows its output. */
-function CommandOutput({ command, words, title, describeEnd }: CommandOutputProps) {
+function CommandOutput({ command, words, title, choose, describeEnd }: CommandOutputProps) {
   const { app } = useOverlay();
   const [output] = useState(() => new KeptOutput());
   useEffect(() => {
@@ -56,7 +59,11 @@ function CommandOutput({ command, words, title, describeEnd }: CommandOutputProp
     });
     return () => stop.abort();
   }, [app, command, words, output]);
-  const { code, isEmpty } = output;
+  const { code, isEmpty, lines } = output;
+  const choices = choose === undefined ? [] : lines.filter((line) => choose(line) !== undefined);
+  const [at, move] = useListCursor(choices.length);
+  const chosen = choices[at];
+  const wrap = (texts: readonly string[], width: number) => wrapRows(app.theme, texts, width);
   const end =
     code === undefined
       ? app.theme.signs.ellipsis
@@ -66,15 +73,25 @@ function CommandOutput({ command, words, title, describeEnd }: CommandOutputProp
       title={title}
       followsEnd={describeEnd !== undefined}
       buildRows={(width) => [
-        ...output.buildRows((texts) => wrapRows(app.theme, texts, width), width),
+        ...(chosen === undefined
+          ? output.buildRows((texts) => wrap(texts, width), width)
+          : lines.flatMap((line) =>
+              wrap([line], width).map((row) => ({ ...row, ...(line === chosen && SELECTED) })),
+            )),
         ...(end === undefined ? [] : [createRow(end, "quiet")]),
       ]}
-      keys={{ y: () => app.copy(output.join(), "the output") }}
-      hints={[["y", "copy"]]}
+      keys={{
+        y: () => app.copy(lines.join("\n"), "the output"),
+        ...(chosen !== undefined && { enter: () => choose?.(chosen)?.() }),
+      }}
+      onMove={chosen === undefined ? undefined : move}
+      hints={[chosen !== undefined && ["Enter", "choose"], ["y", "copy"]]}
       canExport
     />
   );
 }
+
+const SELECTED = { selection: "focused" } as const;
 
 /** Whether a job was refused because its target had changed. Nothing was done. */
 function isRefused(job: ConsoleJob | undefined): boolean {
@@ -171,8 +188,8 @@ class KeptOutput {
     this.#wrapped = 0;
   }
 
-  join(): string {
-    return this.#lines.join("\n");
+  get lines(): readonly string[] {
+    return this.#lines;
   }
 
   buildRows(wrap: (lines: readonly string[]) => readonly RowModel[], width: number): readonly RowModel[] {
@@ -193,7 +210,7 @@ interface TextViewProps {
   keys?: Readonly<Record<string, () => void>>;
   hints?: Hints;
   /** Moves the selected row, which stays in view, by a key. */
-  onMove?(chord: string): void;
+  onMove?: ((chord: string) => void) | undefined;
   /** Shows the end of a text that grows, until the user scrolls up. */
   followsEnd?: boolean;
   /** Whether `O` exports all lines of the text, under its title. */

@@ -178,19 +178,31 @@ interface PreviewPorts {
   describeNext?: ((result: OperationResult) => string | undefined) | undefined;
 }
 
-/** Runs a command with `--dry-run`. Changes nothing and never fails. @param words  the words after its name */
+/**
+ * Runs a command with `--dry-run`, or one that only reads. Changes nothing and never fails.
+ * @param words  the words after its name
+ */
 export async function runPreview(
   jobs: Pick<Jobs, "perform">,
   command: Command,
   words: readonly string[],
   { signal, describeNext }: PreviewPorts,
 ): Promise<CommandPreview> {
-  if (!hasFlag(command, "dry-run"))
-    return { ...createFailedPreview(["this command has no preview"]), outcome: "dry-run" };
   const messages: string[] = [];
   const writeLine = (text: string) => void messages.push(text);
-  const { outcome } = await jobs.perform(command, ["--dry-run", ...words], { writeLine, signal });
-  return outcome === undefined ? createFailedPreview(messages) : createPreview(outcome, describeNext);
+  const flags = hasFlag(command, "dry-run") ? ["--dry-run"] : [];
+  const { exitCode, outcome } = await jobs.perform(command, [...flags, ...words], { writeLine, signal });
+  if (outcome !== undefined) return createPreview(outcome, describeNext);
+  const text = createFailedPreview(messages);
+  return exitCode === EXIT.ok ? { ...text, outcome: "dry-run" } : text;
+}
+
+/**
+ * Whether a dialog shows what a command would do, or what it prints. A command without a dry run in another topic may do
+ * something: `schedule hook test`.
+ */
+export function hasPreview(command: Command): boolean {
+  return hasFlag(command, "dry-run") || command.topic === "See";
 }
 
 export function hasFlag({ flags = [] }: Command, name: string): boolean {

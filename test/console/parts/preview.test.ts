@@ -2,7 +2,12 @@
 import { describe, expect, it } from "vitest";
 import type { EvictionResult, RunnerRecord } from "../../../src/commands/outcome.ts";
 import { createFaultyOutcome, createOutcome } from "../../../src/commands/outcome.ts";
-import { createPreview, getCommandById, runPreview } from "../../../src/console/parts/row-actions.ts";
+import {
+  createPreview,
+  getCommandById,
+  hasPreview,
+  runPreview,
+} from "../../../src/console/parts/row-actions.ts";
 import { previewEviction } from "../../../src/state/eviction-preview.ts";
 import { NOW, pictureOf, runOf, stand } from "../../state/pictures.ts";
 
@@ -106,8 +111,13 @@ describe("a dry run", () => {
     expect(preview.messages.join("")).not.toContain("\x1b");
   });
 
-  it("is not tried for a command without one", async () => {
-    const preview = await runPreview({ perform }, getCommandById("doctor"), [], new AbortController());
-    expect(preview.messages).toEqual(["this command has no preview"]);
+  it("is not asked of a command that only reads: its text is the preview", async () => {
+    const preview = await runPreview({ perform }, getCommandById("why"), ["x"], new AbortController());
+    expect(preview.messages.join("")).toMatch(/^got x/);
+  });
+
+  it("is all that a dialog may run: commands of other topics may send something", () => {
+    const ids = ["why", "drain", "hook test", "doctor"];
+    expect(ids.filter((id) => hasPreview(getCommandById(id)))).toEqual(["why", "drain"]);
   });
 });
