@@ -52,13 +52,13 @@ const PUBLISHED = [
   /^examples\/[\w.-]+\.(?:mjs|yaml)$/,
   /^dist\/man\/signalbox(-[a-z-]+)?\.1$/,
   /^dist\/signalbox(\.cjs)?$|^dist\/licences\.txt$/,
-  /^dist\/(agent|complete|console|front|full|run)\.cjs$|^dist\/(library|task-host)\.mjs$/,
+  /^dist\/(agent|agent-socket|complete|console|front|full|run)\.cjs$|^dist\/(library|task-host)\.mjs$/,
   /^dist\/(front|run)-[0-9a-f]{16}-v[\d.]+-(x64|arm64)\.code$/,
   /^dist\/completions\/(bash\/signalbox|fish\/signalbox\.fish|zsh\/_signalbox)$/,
   /^dist\/maintenance\/(evacuate|freeze|rolling|thaw)\.mjs$/,
   /^dist\/modules\/(cron-parser|ical\.js|jsonc-parser|opentelemetry|prom-client|yaml)\.cjs$/,
   /^dist\/native\/(x64|arm64)\/(guardian|launcher|notify|peer\.node)$/,
-  /^dist\/types\/[\w/-]+\.d\.ts$/,
+  /^dist\/types\/[\w/-]+\.d\.ts$|^dist\/types\/commonjs\/package\.json$/,
 ];
 
 test("only what a user needs is published", async () => {
