@@ -1,6 +1,6 @@
 /** The units of the Debian package under systemd, as the first process of a Debian in namespaces. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import { BareRoot, OWN_ARCHITECTURE } from "./bare-root.ts";
@@ -92,6 +92,30 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
     root.require(`until systemctl show -p StatusText ${AGENT} | grep -q '=1 calls'; do sleep 0.1; done`);
     root.require("echo finished >/run/go");
     expect(await job).toMatchObject({ code: 0, stdout: "finished\n", stderr: "" });
+  });
+
+  test("a service as docs/systemd.md has it is active on one host, and on the next one when it is killed or restarted", () => {
+    const docs = readFileSync(resolve(import.meta.dirname, "../../docs/systemd.md"), "utf8");
+    const [, unit = ""] = /```ini\n(.*?)```/s.exec(docs) ?? [];
+    root.require(
+      "printf '#!/bin/sh\\nsystemd-notify --ready; exec sleep 1000\\n' >/usr/bin/mydaemon; chmod +x /usr/bin/mydaemon",
+    );
+    for (const host of ["one", "two"])
+      root.require(`cat >/etc/systemd/system/${host}.service <<'END'\n${unit}END`);
+    const waitUntilActive = (active: string, waiting: string) =>
+      root.require(
+        `until [ "$(systemctl is-active ${active} ${waiting} | xargs)" = "active activating" ]; do sleep 0.1; done`,
+      );
+    root.require("systemctl daemon-reload; systemctl start --no-block one");
+    root.require("until [ $(systemctl is-active one) = active ]; do sleep 0.1; done");
+    root.require("systemctl start --no-block two");
+    waitUntilActive("one", "two");
+    root.require("systemctl kill --signal=KILL one");
+    waitUntilActive("two", "one");
+    root.require("until signalbox show lock mydaemon | grep -q waiting; do sleep 0.1; done");
+    root.require("systemctl restart --no-block two");
+    waitUntilActive("one", "two");
+    root.require("systemctl stop one two");
   });
 
   test("an agent that cannot start is started once for a call, and the call falls back", () => {
