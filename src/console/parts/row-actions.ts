@@ -171,6 +171,10 @@ export interface CommandPreview {
   affectedRuns: string;
 }
 
+/** What a preview has of the text of a command: it is wrapped for each frame. */
+const MOST_LINES = 200;
+const LONGEST_LINE = 2_000;
+
 /** The inputs of `runPreview` besides the command. */
 interface PreviewPorts {
   signal: AbortSignal;
@@ -193,7 +197,7 @@ export async function runPreview(
   const flags = hasFlag(command, "dry-run") ? ["--dry-run"] : [];
   const { exitCode, outcome } = await jobs.perform(command, [...flags, ...words], { writeLine, signal });
   if (outcome !== undefined) return createPreview(outcome, describeNext);
-  const text = createFailedPreview(messages);
+  const text = createFailedPreview(messages.slice(0, MOST_LINES).map((line) => line.slice(0, LONGEST_LINE)));
   return exitCode === EXIT.ok ? { ...text, outcome: "dry-run" } : text;
 }
 

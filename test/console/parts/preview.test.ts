@@ -116,6 +116,20 @@ describe("a dry run", () => {
     expect(preview.messages.join("")).toMatch(/^got x/);
   });
 
+  it("has the beginning of a long text", async () => {
+    const write: typeof perform = async (_, __, { writeLine }) => {
+      for (let line = 0; line < 5_000; line += 1) writeLine("x".repeat(9_000), "out");
+      return { exitCode: 0 };
+    };
+    const command = getCommandById("etcd keys");
+    const { messages, outcome } = await runPreview({ perform: write }, command, [], new AbortController());
+    expect({ outcome, lines: messages.length, first: messages[0]?.length }).toEqual({
+      outcome: "dry-run",
+      lines: 200,
+      first: 2_000,
+    });
+  });
+
   it("is all that a dialog may run: commands of other topics may send something", () => {
     const ids = ["why", "drain", "hook test", "doctor"];
     expect(ids.filter((id) => hasPreview(getCommandById(id)))).toEqual(["why", "drain"]);
