@@ -11,11 +11,12 @@ import {
 } from "../protocol/ticket.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import {
-  buildClaims,
+  buildRuns,
   type Claim,
   type ClaimEntry,
   findClaimTicket,
   formatClaimOwner,
+  formatExecutionOwner,
   formatTicketOwner,
   getEntryState,
   getHeldSince,
@@ -64,7 +65,6 @@ import {
   describeText,
   describeTexts,
 } from "./json.ts";
-import { formatExecutionOwner } from "./schedules.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
@@ -232,22 +232,18 @@ export const runsView: SnapshotView<RunRow> = {
 };
 
 function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
-  const tasks = new Map(
-    [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
-  );
-  const rows = [...buildClaims(snapshot).values()].map((claim) => {
-    const task = tasks.get(claim.run);
-    tasks.delete(claim.run);
-    return buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext), task);
+  return [...buildRuns(snapshot).values()].map((claim) => {
+    const { run, entries, task } = claim;
+    return entries.length === 0 && task !== undefined
+      ? buildTaskRow(snapshot, run, task)
+      : buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext));
   });
-  const taskRows = [...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task));
-  return rows.concat(taskRows);
 }
 
 /** Builds the row of a claim. @param drains  drains that stop it while it waits */
-export function buildClaimRow(claim: Claim, drains: readonly Drain[], task?: Execution): RunRow {
+export function buildClaimRow(claim: Claim, drains: readonly Drain[]): RunRow {
   const command = formatTicketCommand(findClaimTicket(claim));
-  return { run: claim.run, claim, task, command, state: computeClaimState(claim), drains };
+  return { run: claim.run, claim, task: claim.task, command, state: computeClaimState(claim), drains };
 }
 
 /** Lists the drains that stop a claim while it waits. */

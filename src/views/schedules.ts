@@ -31,6 +31,7 @@ import { isFailure, NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/ou
 import type { RunningRecord } from "../schedule/state/running-record.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 import { computeLag } from "../schedule/timing.ts";
+import { formatExecutionOwner } from "../state/claims.ts";
 import { formatReason } from "../state/eviction-preview.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../state/explain.ts";
 import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../state/snapshot.ts";
@@ -323,11 +324,6 @@ export function formatTimeUntilNext(next: number | undefined, wall: number): str
   return next > wall
     ? `in ${formatBriefDuration(next - wall + 999)}`
     : `${formatBriefDuration(wall - next)} over`;
-}
-
-/** Returns `HOST:PID` of the worker that runs an occurrence. */
-export function formatExecutionOwner({ value, key }: Execution): string {
-  return value === undefined ? `malformed ${key}` : `${value.host}:${value.pid}`;
 }
 
 function listHosts({ executions }: ScheduleRow): string[] {
