@@ -192,7 +192,8 @@ export function listOutcomeLines(outcome: ActionOutcome): string[] {
 
 /** Formats the line that repeats a dry run. @returns no line if the outcome has none */
 function formatRepeatLine({ repeat }: Pick<ActionOutcome, "repeat">): string[] {
-  return repeat === undefined ? [] : [`do it with: ${repeat}`];
+  if (repeat === undefined) return [];
+  return [repeat.startsWith("-") ? `do it with ${repeat} instead of --dry-run` : `do it with: ${repeat}`];
 }
 
 /** Formats the line above the changes that prevented an action. */

@@ -1,4 +1,5 @@
 import { formatInstant } from "../base/duration.ts";
+import { collectTexts } from "../base/text.ts";
 import { listHostGroups } from "../fleet/groups.ts";
 import { type DrainTarget, formatAuditTarget, isSameTarget } from "../protocol/drain.ts";
 import { HISTORY_LENGTH } from "../protocol/history.ts";
@@ -104,7 +105,7 @@ function explainPlan(
 }
 
 function explainOutcome({ result, startedAt, endedAt, reason, code, host }: OccurrenceOutcome): PastReason {
-  const why = [code === undefined ? "" : `code ${code}`, reason, host && `on ${host}`]
+  const why = [reason ?? (code === undefined ? "" : `code ${code}`), host && `on ${host}`]
     .filter(Boolean)
     .join(", ");
   const when = startedAt === undefined ? "it was not started" : `it started ${formatInstant(startedAt)}`;
@@ -171,7 +172,14 @@ export function explainLockAt(
     return [{ kind: "run", at: enqueuedAt, text: `lock ${lock}: ${text}` }];
   });
   const start = runs[HISTORY_LENGTH - 1]?.endedAt;
-  const none: PastReason = { kind: "unknown", at, text: `lock ${lock}: no run of this time is stored` };
+  const before = runs.find(({ endedAt }) => endedAt <= at);
+  const after = runs.findLast(({ enqueuedAt }) => enqueuedAt > at);
+  const near = collectTexts([
+    before && `the run before ended ${formatInstant(before.endedAt)}, exit code ${before.exit}`,
+    after && `the next one began ${formatInstant(after.enqueuedAt)}, exit code ${after.exit}`,
+  ]);
+  const text = [`lock ${lock}: no run of this time is stored`, ...near].join("; ");
+  const none: PastReason = { kind: "unknown", at, text };
   const isLost = start !== undefined && start > at;
   const gap: PastReason = { kind: "unknown", at, text: `its history begins ${formatInstant(start ?? at)}` };
   return [
@@ -255,7 +263,8 @@ function listActions(
     .filter((one) => isOwn(one.target) && one.at >= at - ACTIONS_BEFORE)
     .sort((a, b) => a.at - b.at)
     .map(({ at: then, action, target, user, host, outcome }) => {
-      const text = `${formatInstant(then)}: ${action} of ${target} by ${user}@${host}: ${outcome}`;
+      const what = target.startsWith(action) ? target : `${action} of ${target}`;
+      const text = `${formatInstant(then)}: ${what} by ${user}@${host}: ${outcome}`;
       return { kind: "action", at: then, text };
     });
 }

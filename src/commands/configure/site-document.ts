@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { inspect, isDeepStrictEqual } from "node:util";
 import { isScalar, visit, Document as YamlDocument } from "yaml";
 import { formatDuration, parseDuration } from "../../base/duration.ts";
 import type { JsonFault } from "../../base/json-fault.ts";
@@ -205,7 +205,10 @@ class SiteReader {
   #readResources(value: unknown): Map<string, DocumentedResource> {
     const resources = new Map<string, DocumentedResource>();
     if (!Array.isArray(value))
-      this.#add(["resources"], '"resources" must be a list of names, or of objects with a name');
+      this.#add(
+        ["resources"],
+        '"resources" must be a list of names, or of objects such as { name: db, total: 10 }',
+      );
     for (const [index, item] of (Array.isArray(value) ? value : []).entries()) {
       const path = ["resources", index];
       const named = this.#readResource(item, path, index);
@@ -357,10 +360,19 @@ function findAddressFault(hooks: unknown): { what: string; path: DocumentPath } 
   };
 }
 
-/** Finds data that YAML can have and JSON cannot, such as `.nan` or binary. */
-function findDataFault(data: unknown): { what: string; path: DocumentPath } | undefined {
-  const isJson = data === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(data)), data);
-  return isJson ? undefined : { what: "data can have only what JSON can have", path: ["data"] };
+/** Finds the first value in data that YAML can have and JSON cannot, such as `.nan`, `-0.0` or binary. */
+function findDataFault(
+  data: unknown,
+  path: DocumentPath = ["data"],
+): { what: string; path: DocumentPath } | undefined {
+  if (data === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(data)), data)) return undefined;
+  const parts = Array.isArray(data) ? [...data.entries()] : Object.entries(isJsonObject(data) ? data : {});
+  for (const [key, part] of parts) {
+    const fault = findDataFault(part, [...path, key]);
+    if (fault !== undefined) return fault;
+  }
+  const shown = inspect(data, { breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 3 });
+  return { what: `data can have only what JSON can have; got ${shown}: write it as a text, in quotes`, path };
 }
 
 /**

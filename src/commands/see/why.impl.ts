@@ -140,7 +140,7 @@ async function printWhyAt(context: CommandContext<WhyFlags>, time: WrittenPastTi
   const definition = snapshot.schedules.get(name)?.value;
   const hasLock = snapshot.histories.has(name);
   if (definition === undefined && !hasLock)
-    throwUnknownName("schedule", name, [], ", and no lock has runs with this name");
+    throwUnknownName("schedule", name, [], ", and no lock of this name has recorded runs");
   const { runs } = snapshot.outcomes.get(name) ?? NO_OUTCOMES;
   const due = snapshot.dues.get(name)?.value;
   const reasons: PastReason[] = [

@@ -243,6 +243,14 @@ describe.concurrent("a drain that waits", () => {
     expect(await namespace.execute([...host, "--dry-run"])).toExit(0, {
       stdout: /holds schedule report on web7.example.com:\d+; goes on/,
     });
+    const shown = await namespace.execute("show host web7.example.com");
+    expect(shown).toExit(0, {
+      stdout: /^host web7.example.com: busy$.*alive: it has a worker$.*^ +tasks +report$/ms,
+    });
+    const misspelt = await namespace.execute("drain host web7 --yes --dry-run");
+    expect(misspelt).toExit(0, {
+      stderr: 'no host "web7" is known so far; did you mean "web7.example.com"?',
+    });
     const late = await namespace.execute([...host, "--wait", "--timeout", "100ms", "--json"]);
     expect(late).toExit(124, { stderr: "waiting for schedule report on web7.example.com" });
     expect(JSON.parse(late.stdout)).toMatchObject({

@@ -164,7 +164,7 @@ describe("an import", () => {
     expect((await take(namespace, document)).code).toBe(64);
     const dry = await take(namespace, document, "--dry-run");
     expect(dry.stdout).toMatch(
-      /^~ group web: \+ web2.example.com\n1 group set\ndo it with: --expect-revision \d+ --yes\n$/,
+      /^~ group web: \+ web2.example.com\n1 group set\ndo it with --expect-revision \d+ --yes instead of --dry-run\n$/,
     );
     expect((await take(namespace, document, "--prune", "--yes")).stdout).toContain("ends 1 running command");
     expect(await run.ended).toExit(125);
