@@ -54,7 +54,7 @@ export function explainScheduleAt(
   return [
     explainPlan(schedule, planned, at),
     ...outcomes.toReversed().map(explainOutcome),
-    ...(isKnown ? [] : explainMissing(schedule, planned)),
+    ...(isKnown ? [] : explainMissing(schedule, planned, at)),
     ...listRunning(runs, at),
     ...explainPause(getPause(definition, schedule.due), at),
     ...listDrainsAt(records, at, listScheduleTargets(schedule, records)),
@@ -117,6 +117,7 @@ function explainOutcome({ result, startedAt, endedAt, reason, code, host }: Occu
 function explainMissing(
   { definition, due, runs }: RecordedSchedule,
   planned: number | undefined,
+  at: number,
 ): PastReason[] {
   if (planned === undefined) return [];
   if (due?.open.some(({ scheduled }) => scheduled === planned))
@@ -129,7 +130,8 @@ function explainMissing(
     ];
   if (due?.next !== undefined && due.next <= planned) {
     const needs = formatConditions(definition);
-    const text = "this occurrence was not started yet: no worker has claimed it";
+    const why = due.runAt > at ? `it may start from ${formatInstant(due.runAt)}` : "no worker has claimed it";
+    const text = `this occurrence was not started yet: ${why}`;
     return [{ kind: "outcome", at: planned, text: needs === undefined ? text : `${text}; ${needs}` }];
   }
   const oldest = runs.at(-1);

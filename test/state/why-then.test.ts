@@ -105,6 +105,14 @@ describe("a schedule, every hour", () => {
   });
 });
 
+it("says when an occurrence may start that waits for its delay", () => {
+  const due = dueOf({ next: AT, runAt: AT + MINUTE });
+  const explain = (at: number) =>
+    explainScheduleAt({ id: "a", definition: definitionOf(), due, runs: [] }, at, pictureOf([]))[1]?.text;
+  expect(explain(AT)).toMatch(/not started yet: it may start from \S+ 03:01:00Z$/);
+  expect(explain(AT + 2 * MINUTE)).toMatch(/not started yet: no worker has claimed it$/);
+});
+
 it("says once how a run failed", () => {
   const failed = ok(AT, { result: "failed", code: 3, reason: "exit code 3", host: "web1" });
   const explain = (run: OccurrenceOutcome) =>
