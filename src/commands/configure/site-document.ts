@@ -1,4 +1,4 @@
-import { inspect, isDeepStrictEqual } from "node:util";
+import { isDeepStrictEqual } from "node:util";
 import { isScalar, visit, Document as YamlDocument } from "yaml";
 import { formatDuration, parseDuration } from "../../base/duration.ts";
 import type { JsonFault } from "../../base/json-fault.ts";
@@ -24,6 +24,7 @@ import {
   locateDefinitionFault,
 } from "../../schedule/definition.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress } from "../../schedule/hook-address.ts";
+import { toJsonData } from "../../schedule/json-data.ts";
 import { toFlags } from "../command.ts";
 import { parseInstant } from "../command-line/instant.ts";
 import { escapeInvisible } from "../json-output.ts";
@@ -360,19 +361,14 @@ function findAddressFault(hooks: unknown): { what: string; path: DocumentPath } 
   };
 }
 
-/** Finds the first value in data that YAML can have and JSON cannot, such as `.nan`, `-0.0` or binary. */
-function findDataFault(
-  data: unknown,
-  path: DocumentPath = ["data"],
-): { what: string; path: DocumentPath } | undefined {
-  if (data === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(data)), data)) return undefined;
-  const parts = Array.isArray(data) ? [...data.entries()] : Object.entries(isJsonObject(data) ? data : {});
-  for (const [key, part] of parts) {
-    const fault = findDataFault(part, [...path, key]);
-    if (fault !== undefined) return fault;
+/** Finds data that YAML can have and JSON cannot, such as `.nan`, `-0.0` or binary. */
+function findDataFault(data: unknown): { what: string; path: DocumentPath } | undefined {
+  try {
+    if (data !== undefined) toJsonData("data", data);
+    return undefined;
+  } catch (error) {
+    return { what: `${(error as Error).message}; write it as a text, in quotes`, path: ["data"] };
   }
-  const shown = inspect(data, { breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 3 });
-  return { what: `data can have only what JSON can have; got ${shown}: write it as a text, in quotes`, path };
 }
 
 /**

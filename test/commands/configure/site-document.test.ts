@@ -253,8 +253,8 @@ schedules:
       expect.stringMatching(/^10:53 schedule "two": unknown field "x"; the fields are cron, timezone, /),
       expect.stringMatching(/^14:22 schedule "three": hook failure must be a list of words, or https:/),
       '15:9 schedule "four" must be an object; got "1"',
-      '16:48 schedule "five": data can have only what JSON can have; got NaN: write it as a text, in quotes',
-      '17:54 schedule "six": data can have only what JSON can have; got -0: write it as a text, in quotes',
+      '16:47 schedule "five": data[0]: JSON cannot represent NaN; write it as a text, in quotes',
+      '17:46 schedule "six": data.a[1]: JSON cannot represent -0; write it as a text, in quotes',
     ]);
   });
 
