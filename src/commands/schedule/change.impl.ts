@@ -242,8 +242,10 @@ interface AddArguments {
 function parseAddArguments(context: CommandContext<ScheduleAddFlags>): AddArguments {
   const [id = "", first, second, data] = context.args;
   if (second === undefined) return parseShortArguments(context, id, first);
-  if (first !== undefined && /^\S+$/.test(second) && /\s/.test(first))
-    throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
+  if (first !== undefined && /^[^@\s]\S*$/.test(second) && /^@|\s/.test(first))
+    throw new UsageError(
+      `write KEY TYPE CRON, or KEY CRON -- COMMAND; got ${quoteText(first)} as TYPE, and ${quoteText(second)} as CRON`,
+    );
   return { id, cron: second, ...buildHandler(first, data) };
 }
 
