@@ -9,7 +9,6 @@ import {
   type ResetRequest,
   type Ticket,
 } from "../protocol/ticket.ts";
-import { getScheduleType } from "../schedule/definition.ts";
 import {
   buildRuns,
   type Claim,
@@ -65,6 +64,7 @@ import {
   describeText,
   describeTexts,
 } from "./json.ts";
+import { formatScheduleTask } from "./schedules.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
@@ -254,7 +254,7 @@ export function listDrainsOnWaiter(claim: Claim, viewContext: ViewContext): read
 
 function buildTaskRow({ schedules }: Snapshot, claim: Claim, task: Execution): RunRow {
   const definition = schedules.get(task.id)?.value;
-  const words = definition?.command?.join(" ") ?? getScheduleType(task.id, definition ?? {});
+  const words = formatScheduleTask({ id: task.id, definition });
   const state = task.fault === undefined ? "held" : "malformed";
   return { claim, command: words, state, drains: [] };
 }

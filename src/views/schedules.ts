@@ -1,5 +1,5 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../base/duration.ts";
-import { quoteShellWord } from "../base/shell.ts";
+import { quoteShellWord, quoteShellWords } from "../base/shell.ts";
 import { findMembership } from "../fleet/groups.ts";
 import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
@@ -330,10 +330,11 @@ function listHosts({ executions }: ScheduleRow): string[] {
   return executions.flatMap(({ value }) => value?.host ?? []);
 }
 
-/** Formats the task of a schedule: the words of its command, or its handler type. */
-function formatScheduleTask({ id, definition }: ScheduleRow): string {
+/** Formats the task of a schedule: its command, quoted for a shell, or its handler type. */
+export function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | "definition">): string {
   if (definition === undefined) return "";
-  return definition.command?.join(" ") ?? getScheduleType(id, definition);
+  const { command } = definition;
+  return command === undefined ? getScheduleType(id, definition) : quoteShellWords(command);
 }
 
 /** Formats why no worker runs a schedule, as the rest of a sentence after "no worker" or "none". */
@@ -705,7 +706,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
       "problem",
     ],
     ["type", definition.command === undefined ? getScheduleType(id, definition) : definition.type],
-    ["command", definition.command?.join(" ")],
+    ["command", definition.command && quoteShellWords(definition.command)],
     ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),
