@@ -78,7 +78,12 @@ async function matchWord(context: CommandContext, snapshot: Snapshot, word: stri
   const free = await explainFree(context, snapshot, word);
   if (free !== undefined) return { claims: [], notes: [free] };
   const names = [...snapshot.queues.values()].map(({ name }) => name);
-  return throwUnknownName("run", word, names, ", and no lock or resource has this name");
+  return throwUnknownName(
+    "run",
+    word,
+    names,
+    ", and no lock or resource has this name (for a schedule, add --at TIME)",
+  );
 }
 
 /** Finds the runs that wait for a lock or resource; undefined if its queue is empty. */
