@@ -94,12 +94,16 @@ export function escapeCodeUnits(char: string): string {
 
 /**
  * Finds the known word that was probably meant.
- * @returns the nearest word, if its edit distance is within a third of its length; otherwise undefined
+ * @returns the only word that continues it after a dot, as the full name of a host; else the nearest word, if its edit
+ * distance is within a third of its length; otherwise undefined
  */
 export function findNearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
+  const candidates = [...known];
+  const longer = candidates.filter((candidate) => candidate.startsWith(`${word}.`));
+  if (longer.length === 1) return longer[0];
   let best: { word: string; edits: number } | undefined;
-  for (const candidate of known) {
+  for (const candidate of candidates) {
     const edits = countEdits(word.toLowerCase(), candidate.toLowerCase());
     if (
       edits <= Math.max(1, Math.floor(candidate.length / 3)) &&

@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { EXIT, SignalboxError } from "../base/errors.ts";
+import { describeFileError, EXIT, SignalboxError } from "../base/errors.ts";
 import type { JsonFault } from "../base/json-fault.ts";
 import type { CommandIo } from "./command.ts";
 
@@ -52,7 +52,7 @@ function readTextFile(file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readWhole(file));
   } catch (cause) {
-    const why = cause instanceof TypeError ? "it is not UTF-8" : (cause as Error).message;
+    const why = cause instanceof TypeError ? "it is not UTF-8" : describeFileError(cause);
     throw new SignalboxError(EXIT.io, `cannot read ${file}: ${why}`, { cause });
   }
 }
@@ -83,13 +83,19 @@ export function formatFaultLines(file: string, faults: readonly JsonFault[]): st
 
 /** Replaces the text of a file. Pipes and devices are written to directly. @throws SignalboxError 74 */
 export function replaceFileText(file: string, text: string): void {
-  const stat = statSync(file, { throwIfNoEntry: false });
   try {
+    const stat = statSync(file, { throwIfNoEntry: false });
     if (stat === undefined) replaceFile(file, text);
     else if (stat.isFile()) replaceFile(realpathSync(file), text, stat);
     else writeFileSync(file, text);
   } catch (cause) {
-    throw new SignalboxError(EXIT.io, `nothing was written: ${(cause as Error).message}`, { cause });
+    throw new SignalboxError(
+      EXIT.io,
+      `cannot write ${file}: ${describeFileError(cause)}; nothing was written`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import type { DrainTarget } from "../protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";
 import { buildGroupMembers, findNamedQueue, type Snapshot } from "../state/snapshot.ts";
+import { computeHostActivity } from "../views/hosts.ts";
 import { readRecordedLocks } from "./read-snapshot.ts";
 import type { CommandContext } from "./store-command.ts";
 
@@ -65,7 +66,6 @@ function listQueueNames(snapshot: Snapshot, kind: QueueKind): string[] {
 function listHostNames(snapshot: Snapshot): Set<string> {
   const groups = buildGroupMembers(snapshot);
   const members = [...groups.values()].flat().filter((member) => !groups.has(member));
-  const entries = [...snapshot.queues.values()].flatMap((queue) => queue.entries);
-  const running = entries.flatMap(({ ticket }) => (ticket === undefined ? [] : [ticket.host]));
-  return new Set([...snapshot.hosts.keys(), ...members, ...running].map(canonicalizeHost));
+  const active = computeHostActivity(snapshot).keys();
+  return new Set([...snapshot.hosts.keys(), ...members.map(canonicalizeHost), ...active]);
 }

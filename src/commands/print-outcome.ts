@@ -2,7 +2,7 @@ import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import type { CalendarChange } from "../operate/calendar-changes.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
-import type { Claim } from "../state/claims.ts";
+import { type Claim, findClaimTicket } from "../state/claims.ts";
 import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
 import type { ActionImplementation } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
@@ -156,9 +156,11 @@ export function toScheduleChangeJson({ id, kind, fields, definition, due }: Sche
 }
 
 /** Converts a run and its tickets to JSON. */
-function toClaimJson({ run, entries }: Claim): object {
-  const ticket = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
-  const { host, pid, user, command, label } = ticket ?? {};
+function toClaimJson(claim: Claim): object {
+  const { run, entries, task } = claim;
+  const ticket = findClaimTicket(claim);
+  const { host, pid } = ticket ?? task?.value ?? {};
+  const { user, command, label } = ticket ?? {};
   return {
     run,
     host,
@@ -166,6 +168,7 @@ function toClaimJson({ run, entries }: Claim): object {
     user,
     command,
     label,
+    schedule: task?.id,
     tickets: entries.map(({ queue, entry }) => ({
       kind: queue.kind,
       name: queue.name,
@@ -189,7 +192,8 @@ export function listOutcomeLines(outcome: ActionOutcome): string[] {
 
 /** Formats the line that repeats a dry run. @returns no line if the outcome has none */
 function formatRepeatLine({ repeat }: Pick<ActionOutcome, "repeat">): string[] {
-  return repeat === undefined ? [] : [`do it with: ${repeat}`];
+  if (repeat === undefined) return [];
+  return [repeat.startsWith("-") ? `do it with ${repeat} instead of --dry-run` : `do it with: ${repeat}`];
 }
 
 /** Formats the line above the changes that prevented an action. */

@@ -75,7 +75,13 @@ export function checkPastRevision(flag: string, revision: bigint, now: bigint): 
 }
 
 /** The collections that decide what is held in the scope of a drain. */
-export const SCOPE_COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
+export const SCOPE_COLLECTIONS: readonly Collection[] = [
+  "locks",
+  "resources",
+  "runnings",
+  "groups",
+  "drains",
+];
 
 /** The collections that decide who holds, who waits and who is next. */
 export const QUEUE_COLLECTIONS: readonly Collection[] = [

@@ -111,15 +111,17 @@ export function createSocketError(endpoint: string, error: unknown): MemberError
 }
 
 /**
- * Explains a gRPC error whose connection ended in the TLS handshake. The text of gRPC contains the message of Node. A
- * reset without an established connection means that TCP was connected, so the handshake was cut.
+ * Explains a gRPC error of a connection that was not established. The text of gRPC contains the message of Node. A
+ * reset means that TCP was connected, so the TLS handshake was cut.
  * @returns undefined for other errors
  */
-export function explainTlsCut(endpoint: string, text: string): string | undefined {
+export function explainGrpcFault(endpoint: string, text: string): string | undefined {
   const isCut =
     /disconnected before secure TLS connection/.test(text) ||
     /No connection established.*ECONNRESET/.test(text);
-  return isCut && endpoint.startsWith("https:") ? HANDSHAKE_CUT_TEXT : undefined;
+  if (isCut && endpoint.startsWith("https:")) return HANDSHAKE_CUT_TEXT;
+  const [, code = ""] = /No connection established.*?\b(E[A-Z]{4,})\b/.exec(text) ?? [];
+  return SOCKET_TEXT[text.startsWith("Name resolution failed") ? "ENOTFOUND" : code]?.[0];
 }
 
 /**

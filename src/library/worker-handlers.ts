@@ -7,6 +7,7 @@ import { clean, cleanLines, quoteText } from "../base/text.ts";
 import { listenForAbort, OVER, waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
+import { toJsonData } from "../schedule/json-data.ts";
 import { LARGEST_RESULT } from "../schedule/state/outcome.ts";
 import { findPatternFault } from "../worker/file/schema-parts.ts";
 import {
@@ -28,7 +29,6 @@ import {
   UsageError,
 } from "./errors.ts";
 import { DURATION, parseArgument, quoteOption, type SessionTimes, TEXT } from "./options-schema.ts";
-import { toJsonData } from "./schedule-definition.ts";
 import { findJobTrace } from "./tracing.ts";
 import type { TaskHandler, TaskMiddleware, WorkerTask } from "./types.ts";
 

@@ -39,6 +39,12 @@ const SUCCESSES = 5;
 const FACTOR = 2;
 const SHORTEST_BOUND = 10_000;
 
+/** Finds what prevents an expectation from having an effect. @param keep  number of outcomes that are kept */
+export function findExpectationNote(expect: string | undefined, keep = OUTCOMES): string | undefined {
+  if (expect !== AUTO || keep >= SUCCESSES) return undefined;
+  return `"expect" ${AUTO} needs ${SUCCESSES} successes, but only ${keep} outcomes are kept: it has no effect; set "keep" to ${SUCCESSES} or more`;
+}
+
 /** Parses `5s..20m`, `5s..`, `..20m`, or `auto`, which has no bounds of its own. */
 function parseExpectation(text: string): ParseResult<Expectation> {
   if (text === AUTO) return { value: {} };

@@ -2,7 +2,7 @@ import { canonicalizeHost } from "../base/text.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import type { Queue, QueueEntry, Ticket } from "../protocol/ticket.ts";
-import { findNamedQueue, type NamedQueue, type Snapshot } from "./snapshot.ts";
+import { type Execution, findNamedQueue, type NamedQueue, type Snapshot } from "./snapshot.ts";
 
 /** A queue entry with its queue. */
 export interface ClaimEntry {
@@ -13,7 +13,20 @@ export interface ClaimEntry {
 /** All queue entries of one run. */
 export interface Claim {
   run: string;
+  /** Empty for a task without leases. */
   entries: readonly ClaimEntry[];
+  /** The occurrence that a worker runs. Only `buildRuns` finds it. */
+  task?: Execution;
+}
+
+/** Returns the claims of a snapshot, and the tasks of workers, by run id. Claims come first. */
+export function buildRuns(snapshot: Pick<Snapshot, "queues" | "executions">): Map<string, Claim> {
+  const runs = buildClaims(snapshot);
+  for (const task of [...snapshot.executions.values()].flat()) {
+    const run = task.value?.run ?? task.key;
+    runs.set(run, { run, entries: runs.get(run)?.entries ?? [], task });
+  }
+  return runs;
 }
 
 /** Returns the claims of a snapshot by run id. A key put by hand without a run id is a claim under its last segment. */
@@ -106,9 +119,15 @@ export function formatTicketOwner({ run, ticket }: QueueEntry): string {
   return ticket === undefined ? `malformed ticket ${run}` : `${ticket.host}:${ticket.pid}`;
 }
 
-/** Returns the owner of a claim as `HOST:PID`. */
-export function formatClaimOwner({ run, entries: [first] }: Claim): string {
-  return first === undefined ? run : formatTicketOwner(first.entry);
+/** Returns the owner of a claim as `HOST:PID`; for a task without leases, after its schedule. */
+export function formatClaimOwner({ run, entries: [first], task }: Claim): string {
+  if (first !== undefined) return formatTicketOwner(first.entry);
+  return task === undefined ? run : `schedule ${task.id} on ${formatExecutionOwner(task)}`;
+}
+
+/** Returns the worker of a running occurrence as `HOST:PID`. */
+export function formatExecutionOwner({ value, key }: Execution): string {
+  return value === undefined ? `malformed ${key}` : `${value.host}:${value.pid}`;
 }
 
 /** Returns when a run was granted, or else enqueued, ms since the epoch. */

@@ -12,7 +12,7 @@ import {
 } from "../protocol/drain.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import {
-  buildClaims,
+  buildRuns,
   type Claim,
   compareClaims,
   findClaimTicket,
@@ -39,7 +39,7 @@ export interface DrainExtent {
   readonly hosts: readonly string[];
 }
 
-type ExtentSnapshot = Pick<Snapshot, "queues" | "groups" | "drains">;
+type ExtentSnapshot = Pick<Snapshot, "queues" | "executions" | "groups" | "drains">;
 
 /**
  * Computes which runs and hosts a drain affects. Runs are in the order of claims.
@@ -101,7 +101,7 @@ function listClaimsInScope(
   target: DrainTarget,
 ): { claim: Claim; reach: RunTargets }[] {
   const groupsOfHost = createGroupLookup(snapshot);
-  return [...buildClaims(snapshot).values()]
+  return [...buildRuns(snapshot).values()]
     .map((claim) => ({ claim, reach: buildReach(claim, groupsOfHost) }))
     .filter(({ claim, reach }) => isDrainApplicable(target, reach) || isQueuedIn(claim, target))
     .sort((a, b) => compareClaims(a.claim, b.claim));
@@ -114,10 +114,10 @@ function isQueuedIn({ entries }: Claim, { scope, name }: DrainTarget): boolean {
 
 /** Collects the drainable targets that the tickets of a claim show. The run may still add tickets. */
 function buildReach(claim: Claim, groupsOfHost: (host: string) => readonly string[]): RunTargets {
-  const { entries } = claim;
+  const { entries, task } = claim;
   const locks = entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : []));
   const resources = entries.flatMap(({ queue }) => (queue.kind === "resource" ? [queue.name] : []));
-  const host = findClaimTicket(claim)?.host ?? "";
+  const { host = "" } = findClaimTicket(claim) ?? task?.value ?? {};
   return { locks, resources, host, groups: groupsOfHost(host) };
 }
 
@@ -129,7 +129,7 @@ function createGroupLookup(snapshot: ExtentSnapshot): (host: string) => readonly
 
 /** Whether the command of a run may be running: a ticket is held or cannot be read. In grace, the command has ended. */
 function canBeRunning(claim: Claim): boolean {
-  return listHeldEntries(claim).length > 0;
+  return listHeldKeys(claim).length > 0;
 }
 
 function judgeFate(reach: RunTargets, { entries }: Claim, drains: readonly DrainTarget[]): WaiterFate {
@@ -142,6 +142,14 @@ export function listHeldEntries({ entries }: Claim): QueueEntry[] {
   return entries
     .map(({ entry }) => entry)
     .filter(({ ticket }) => ticket === undefined || ticket.state === "held");
+}
+
+/** Lists the keys that make a run a holder: of its held entries, or of a task without any. A task that waits for leases has not started. */
+export function listHeldKeys(claim: Claim): string[] {
+  const { entries, task } = claim;
+  return entries.length === 0 && task !== undefined
+    ? [task.key]
+    : listHeldEntries(claim).map(({ key }) => key);
 }
 
 /** Number of names in a short list. */

@@ -152,7 +152,7 @@ export function formatLimitedList<T>(
 /** Formats one run: its owner, its command, its queue entries and their age, without the age if `wall` is undefined. */
 export function formatClaimLine(claim: Claim, wall: number | undefined): string {
   const [first] = claim.entries;
-  if (first === undefined) return claim.run;
+  if (first === undefined) return formatClaimOwner(claim);
   const { ticket } = first.entry;
   const doing = ticket && ` (${[ticket.command, ticket.label].filter(Boolean).join(", ")})`;
   const verb = isHolder(claim) ? "holds" : "waits for";

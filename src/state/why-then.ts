@@ -1,4 +1,5 @@
 import { formatInstant } from "../base/duration.ts";
+import { collectTexts } from "../base/text.ts";
 import { listHostGroups } from "../fleet/groups.ts";
 import { type DrainTarget, formatAuditTarget, isSameTarget } from "../protocol/drain.ts";
 import { HISTORY_LENGTH } from "../protocol/history.ts";
@@ -53,7 +54,7 @@ export function explainScheduleAt(
   return [
     explainPlan(schedule, planned, at),
     ...outcomes.toReversed().map(explainOutcome),
-    ...(isKnown ? [] : explainMissing(schedule, planned)),
+    ...(isKnown ? [] : explainMissing(schedule, planned, at)),
     ...listRunning(runs, at),
     ...explainPause(getPause(definition, schedule.due), at),
     ...listDrainsAt(records, at, listScheduleTargets(schedule, records)),
@@ -104,7 +105,7 @@ function explainPlan(
 }
 
 function explainOutcome({ result, startedAt, endedAt, reason, code, host }: OccurrenceOutcome): PastReason {
-  const why = [code === undefined ? "" : `code ${code}`, reason, host && `on ${host}`]
+  const why = [reason ?? (code === undefined ? "" : `code ${code}`), host && `on ${host}`]
     .filter(Boolean)
     .join(", ");
   const when = startedAt === undefined ? "it was not started" : `it started ${formatInstant(startedAt)}`;
@@ -116,6 +117,7 @@ function explainOutcome({ result, startedAt, endedAt, reason, code, host }: Occu
 function explainMissing(
   { definition, due, runs }: RecordedSchedule,
   planned: number | undefined,
+  at: number,
 ): PastReason[] {
   if (planned === undefined) return [];
   if (due?.open.some(({ scheduled }) => scheduled === planned))
@@ -128,7 +130,8 @@ function explainMissing(
     ];
   if (due?.next !== undefined && due.next <= planned) {
     const needs = formatConditions(definition);
-    const text = "this occurrence was not started yet: no worker has claimed it";
+    const why = due.runAt > at ? `it may start from ${formatInstant(due.runAt)}` : "no worker has claimed it";
+    const text = `this occurrence was not started yet: ${why}`;
     return [{ kind: "outcome", at: planned, text: needs === undefined ? text : `${text}; ${needs}` }];
   }
   const oldest = runs.at(-1);
@@ -171,7 +174,14 @@ export function explainLockAt(
     return [{ kind: "run", at: enqueuedAt, text: `lock ${lock}: ${text}` }];
   });
   const start = runs[HISTORY_LENGTH - 1]?.endedAt;
-  const none: PastReason = { kind: "unknown", at, text: `lock ${lock}: no run of this time is stored` };
+  const before = runs.find(({ endedAt }) => endedAt <= at);
+  const after = runs.findLast(({ enqueuedAt }) => enqueuedAt > at);
+  const near = collectTexts([
+    before && `the run before ended ${formatInstant(before.endedAt)}, exit code ${before.exit}`,
+    after && `the next one began ${formatInstant(after.enqueuedAt)}, exit code ${after.exit}`,
+  ]);
+  const text = [`lock ${lock}: no run of this time is stored`, ...near].join("; ");
+  const none: PastReason = { kind: "unknown", at, text };
   const isLost = start !== undefined && start > at;
   const gap: PastReason = { kind: "unknown", at, text: `its history begins ${formatInstant(start ?? at)}` };
   return [
@@ -255,7 +265,8 @@ function listActions(
     .filter((one) => isOwn(one.target) && one.at >= at - ACTIONS_BEFORE)
     .sort((a, b) => a.at - b.at)
     .map(({ at: then, action, target, user, host, outcome }) => {
-      const text = `${formatInstant(then)}: ${action} of ${target} by ${user}@${host}: ${outcome}`;
+      const what = target.startsWith(action) ? target : `${action} of ${target}`;
+      const text = `${formatInstant(then)}: ${what} by ${user}@${host}: ${outcome}`;
       return { kind: "action", at: then, text };
     });
 }

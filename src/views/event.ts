@@ -9,13 +9,12 @@ import { type Definition, isPaused, type Pause } from "../schedule/definition.ts
 import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import { listStates } from "../schedule/state/host-states.ts";
-import { formatTicketOwner, getEntryState } from "../state/claims.ts";
+import { formatExecutionOwner, formatTicketOwner, getEntryState } from "../state/claims.ts";
 import { formatReason } from "../state/eviction-preview.ts";
 import type { Execution, NamedQueue, Snapshot, StoredValue } from "../state/snapshot.ts";
 import type { Subject, Tone } from "../state/subject.ts";
 import { parseSubject } from "../state/subject.ts";
 import { formatLateness, getResultTone, shortenOwner, shortenResourceName } from "./columns.ts";
-import { formatExecutionOwner } from "./schedules.ts";
 
 /** The kinds of events, with their order at the same instant: causes before effects. `more`: events above the limit. */
 export const EVENT_RANKS = {

@@ -1,7 +1,7 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import { memoize } from "../base/memoize.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { canonicalizeHost } from "../base/text.ts";
+import { canonicalizeHost, formatShortList } from "../base/text.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { AgentReport } from "../protocol/agent-record.ts";
@@ -104,7 +104,7 @@ export const hostsView: SnapshotView<HostRow> = {
   of: "snapshot",
   id: "hosts",
   brief: "hosts: what they have, when they were seen, what runs there",
-  collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
+  collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "runnings", "workers"],
   columns: [
     createOwnerColumn("host", 1, ({ fqdn }) => fqdn),
     createTextColumn(
@@ -158,7 +158,7 @@ export const hostsView: SnapshotView<HostRow> = {
     holders: [],
   }),
   getSubject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
-  json: describeObject("host", "A host with a record, with a claim, or in a group.", {
+  json: describeObject("host", "A host with a record, a claim or a worker, or in a group.", {
     host: describeText("full name, in lower case", "fqdn"),
     ...describeFieldsOf(({ record }: HostRow) => record, {
       "seenAt?": describeInstant(
@@ -177,7 +177,10 @@ export const hostsView: SnapshotView<HostRow> = {
       ),
       "version?": describeText("version of signalbox on the host", "version"),
     }),
-    holds: describeCount("number of runs on the host that hold everything they claim", "held"),
+    holds: describeCount(
+      "number of runs on the host that hold everything they claim, and of tasks of workers",
+      "held",
+    ),
     waits: describeCount("number of runs on the host that wait", "waiting"),
     shares: describeParts(
       SHARE_JSON,
@@ -250,13 +253,15 @@ function createAgentColumn(id: string, title: string, getNumber: (agent: HostAge
   );
 }
 
-/** Builds the rows of all hosts that have a record, a claim, an agent, or a group. */
+/** Builds the rows of all hosts that have a record, a claim, a worker, an agent, or a group. */
 export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
   const activities = computeHostActivity(snapshot);
   const agents = computeHostAgents(snapshot);
   const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
   const shares = new Map(computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts]));
-  const claimants = [...activities].filter(([, { held, waiting }]) => held + waiting > 0);
+  const claimants = [...activities].filter(
+    ([, { held, waiting, isPresent }]) => isPresent || held + waiting > 0,
+  );
   const names = new Set([
     ...snapshot.hosts.keys(),
     ...claimants.map(([host]) => host),
@@ -309,10 +314,10 @@ export function getHostTone(state: HostState): Tone {
 
 /** What the runs of a host show about it. */
 interface HostActivity {
-  /** Runs that hold all that they claim. */
+  /** Runs that hold all that they claim, and tasks of workers. */
   held: number;
   waiting: number;
-  /** A run there has a session. etcd keeps it only as long as it is renewed, so the host was alive a moment ago. */
+  /** A run or a worker there has a session. etcd keeps it only as long as it is renewed, so the host was alive a moment ago. */
   isPresent: boolean;
   /** The latest instant in anything that the host has written, ms since the epoch; undefined if it wrote nothing. */
   writtenAt: number | undefined;
@@ -326,11 +331,11 @@ export const NO_ACTIVITY: Readonly<HostActivity> = {
 };
 
 /**
- * Computes the activity of each host that has a record, a ticket or a past run, by its canonical name. The record alone is
+ * Computes the activity of each host that has a record, a ticket, a worker or a past run, by its canonical name. The record alone is
  * written at long intervals, and only when the host claims something.
  */
 export function computeHostActivity(
-  snapshot: Pick<Snapshot, "hosts" | "histories" | "queues">,
+  snapshot: Pick<Snapshot, "hosts" | "histories" | "queues" | "executions" | "workers">,
 ): ReadonlyMap<string, HostActivity> {
   const activities = new Map<string, HostActivity>();
   // Hosts write their names always in the same way.
@@ -347,15 +352,22 @@ export function computeHostActivity(
   };
   for (const [host, { seenAt }] of snapshot.hosts) addInstant(host, seenAt);
   for (const [run] of snapshot.histories.values()) if (run !== undefined) addInstant(run.host, run.endedAt);
+  for (const { value } of snapshot.workers.values())
+    if (value !== undefined) getActivity(value.host).isPresent = true;
+  const tasks = new Map(
+    [...snapshot.executions.values()].flat().map(({ value }) => [value?.run, value?.host]),
+  );
   for (const entries of listEntriesByRun(snapshot)) {
     const own = "key" in entries ? [entries] : entries;
     for (const { ticket } of own) if (ticket !== undefined) addInstant(ticket.host, getHeldSince(ticket));
+    tasks.delete(own[0]?.run);
     const host = own.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
     if (host === undefined) continue;
     const activity = getActivity(host);
     activity[own.every(isHolding) ? "held" : "waiting"] += 1;
     activity.isPresent ||= own.some(({ session }) => session !== 0n);
   }
+  for (const host of tasks.values()) if (host !== undefined) getActivity(host).held += 1;
   return activities;
 }
 
@@ -429,6 +441,9 @@ interface HostDetail {
   name: string;
   record: HostRecord | undefined;
   claims: readonly Claim[];
+  /** The schedules whose tasks run there. */
+  tasks: readonly string[];
+  isPresent: boolean;
   groups: readonly string[];
   drains: readonly Drain[];
   agents: readonly HostAgent[];
@@ -440,13 +455,22 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   const viewContext = buildViewContext(snapshot, wall);
   const record = snapshot.hosts.get(name);
   const claims = listClaimsOnHosts(snapshot, new Set([name]));
+  const tasks = [...snapshot.executions.values()]
+    .flat()
+    .flatMap(({ id, value }) => (canonicalizeHost(value?.host ?? "") === name ? [id] : []));
   const reach = buildHostReach(viewContext.groups, name);
   const { groups } = reach;
   const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
+  const activity = computeHostActivity(snapshot).get(name);
+  const { isPresent } = activity ?? NO_ACTIVITY;
   const isKnown =
-    claims.length + groups.length + agents.length > 0 || drains.some(({ scope }) => scope === "host");
-  return record !== undefined || isKnown ? { name, record, claims, groups, drains, agents } : undefined;
+    activity !== undefined ||
+    groups.length + agents.length > 0 ||
+    drains.some(({ scope }) => scope === "host");
+  return record !== undefined || isKnown
+    ? { name, record, claims, tasks, isPresent, groups, drains, agents }
+    : undefined;
 }
 
 /** Lists the claims on some hosts. @param hosts  canonical names */
@@ -456,9 +480,9 @@ export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>
   return [...claims.values()].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
 }
 
-/** Determines the liveness of a host from its record and its runners. */
+/** Determines the liveness of a host from its record and its runners, or, without any, from its worker. */
 export function judgeHostByClaims(
-  { record, claims }: Pick<HostDetail, "record" | "claims">,
+  { record, claims, isPresent }: Pick<HostDetail, "record" | "claims"> & Partial<HostDetail>,
   { wall, sessions }: DetailContext,
 ) {
   const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
@@ -466,15 +490,17 @@ export function judgeHostByClaims(
       first?.entry.ticket?.state === "grace" ? undefined : first && findRunnerLiveness(first.entry, sessions);
     return alive === undefined ? [] : [alive];
   });
-  return judgeHostLiveness(record, runners, wall);
+  return isPresent && runners.length === 0
+    ? { verdict: "alive" as const, text: "it has a worker" }
+    : judgeHostLiveness(record, runners, wall);
 }
 
 /** Builds the detail of a host: facts, liveness, runs and drains. */
 export function buildHostDetail(snapshot: Snapshot, host: HostDetail, context: DetailContext): Detail {
-  const { name, record, claims, groups, drains, agents } = host;
+  const { name, record, claims, tasks, groups, drains, agents } = host;
   const alive = judgeHostByClaims(host, context);
   const held = claims.filter(isHolder).length;
-  const state = held > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
+  const state = held + tasks.length > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
   return {
     heading: `host ${name}: ${drains.length > 0 ? `${state}, drained` : state}`,
     tone: drains.length > 0 ? "problem" : held > 0 ? "held" : "free",
@@ -482,6 +508,7 @@ export function buildHostDetail(snapshot: Snapshot, host: HostDetail, context: D
       ["liveness", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
       ["seen", formatSeenFact(record, context.wall)],
       ["runs", `${held} hold, ${claims.length - held} wait`],
+      ["tasks", formatShortList(tasks, 5)],
       ["cpu", formatIfKnown(record?.cpu, String)],
       ["memory", formatIfKnown(record?.memMb, (size) => `${size} MiB`)],
       ["macros", formatPairs(record?.macros)],

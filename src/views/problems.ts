@@ -9,7 +9,7 @@ import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
 import { formatConditions, getScheduleType } from "../schedule/definition.ts";
 import { listStates } from "../schedule/state/host-states.ts";
-import { formatTicketOwner } from "../state/claims.ts";
+import { formatExecutionOwner, formatTicketOwner } from "../state/claims.ts";
 import { listMalformedConfig } from "../state/configuration.ts";
 import { describeDrainTarget, findPlainTotal } from "../state/eviction-preview.ts";
 import { isSeenWithin } from "../state/liveness.ts";
@@ -30,7 +30,7 @@ import { parseSubject } from "../state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../state/view-context.ts";
 import { createTextColumn } from "./columns.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
-import { buildScheduleRows, findOverruns, formatExecutionOwner, type ScheduleRow } from "./schedules.ts";
+import { buildScheduleRows, findOverruns, type ScheduleRow } from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const problemsView: SnapshotView<Problem> = {

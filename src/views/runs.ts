@@ -9,13 +9,13 @@ import {
   type ResetRequest,
   type Ticket,
 } from "../protocol/ticket.ts";
-import { getScheduleType } from "../schedule/definition.ts";
 import {
-  buildClaims,
+  buildRuns,
   type Claim,
   type ClaimEntry,
   findClaimTicket,
   formatClaimOwner,
+  formatExecutionOwner,
   formatTicketOwner,
   getEntryState,
   getHeldSince,
@@ -64,14 +64,12 @@ import {
   describeText,
   describeTexts,
 } from "./json.ts";
-import { formatExecutionOwner } from "./schedules.ts";
+import { formatScheduleTask } from "./schedules.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
 interface RunRow {
-  run: string;
-  claim: Claim | undefined;
-  task: Execution | undefined;
+  claim: Claim;
   /** State of the ticket that is furthest from being held; `held` for a task without tickets. */
   state: string;
   command: string;
@@ -166,29 +164,28 @@ export function describeQueueKind<T>(getKind: (source: T) => QueueKind) {
 }
 
 /** Returns what is known of a run from its tickets, or else from the worker that runs it. */
-function findRunFacts({ claim, task }: RunRow): Partial<Ticket> | undefined {
-  const { value } = task ?? {};
-  if (claim !== undefined) return findClaimTicket(claim);
-  return value && { host: value.host, pid: value.pid, grantedAt: value.since };
+function findRunFacts({ claim }: RunRow): Partial<Ticket> | undefined {
+  const { value } = claim.task ?? {};
+  return findClaimTicket(claim) ?? (value && { host: value.host, pid: value.pid, grantedAt: value.since });
 }
 
 export const RUN_JSON = describeObject<RunRow>("run", "A run and all its tickets.", {
-  run: describeText("id of the run", "run"),
+  run: describeText("id of the run", ({ claim }) => claim.run),
   state: describeChoice(ENTRY_STATES, "state of the ticket that is furthest from being held", "state"),
   ...describeFieldsOf(findRunFacts, { ...OWNER_FIELDS, ...TIME_FIELDS, ...RESET_FIELD }),
   token: describeRevision(
     "fencing token: `create_revision` of the lock ticket, or without a lock of the first lease ticket; for a task without leases, of its running key",
-    getFencingToken,
+    ({ claim }) => getClaimToken(claim),
   ),
   tickets: describeParts(
     CLAIM_ENTRY_JSON,
     "tickets of the run; empty for a task of a worker that holds no leases",
-    ({ claim }) => claim?.entries ?? [],
+    ({ claim }) => claim.entries,
   ),
-  "schedule?": describeText("id of the schedule, if a worker runs it", ({ task }) => task?.id),
+  "schedule?": describeText("id of the schedule, if a worker runs it", ({ claim }) => claim.task?.id),
   "scheduled?": describeInstant(
     "nominal time of the occurrence, if a worker runs it",
-    ({ task }) => task?.value?.scheduled,
+    ({ claim }) => claim.task?.value?.scheduled,
   ),
   drains: describeParts(DRAIN_JSON, "drains that block the run, if it waits", ({ drains }) => drains),
 });
@@ -200,30 +197,34 @@ export const runsView: SnapshotView<RunRow> = {
   brief: "runs: everything that each of them holds or waits for",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "schedules", "runnings"],
   columns: [
-    createTextColumn("run", 3, ({ run }) => run, { isRandom: true }),
+    createTextColumn("run", 3, ({ claim }) => claim.run, { isRandom: true }),
     createOwnerColumn("who", 1, formatRunOwner),
     createStateColumn(1, getStateTone, ({ state }) => state),
     createTextColumn("lock", 2, ({ claim }) =>
-      claim?.entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : [])).join(" "),
+      claim.entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : [])).join(" "),
     ),
-    createTextColumn("schedule", 2, ({ task }) => task?.id),
-    createTextColumn("leases", 2, ({ claim }) => (claim ? formatLeases(claim) : "")),
-    createAgeColumn("since", 2, (row) => getHeldSince(findTicket(row)) ?? row.task?.value?.since),
+    createTextColumn("schedule", 2, ({ claim }) => claim.task?.id),
+    createTextColumn("leases", 2, ({ claim }) => formatLeases(claim)),
+    createAgeColumn(
+      "since",
+      2,
+      ({ claim }) => getHeldSince(findClaimTicket(claim)) ?? claim.task?.value?.since,
+    ),
     createNoteColumn(4, ({ drains }) => drains.map(formatDrainLine).join("; ")),
     createTextColumn("command", 4, (row) => row.command),
-    createTextColumn("label", 5, (row) => findTicket(row)?.label),
-    createTextColumn("user", 6, (row) => findTicket(row)?.user),
-    createNumberColumn("token", 7, getFencingToken),
+    createTextColumn("label", 5, (row) => findRunFacts(row)?.label),
+    createTextColumn("user", 6, (row) => findRunFacts(row)?.user),
+    createNumberColumn("token", 7, ({ claim }) => getClaimToken(claim)),
   ],
   sort: "token",
-  getKey: ({ run }) => run,
+  getKey: ({ claim }) => claim.run,
   getFacets: (row) => ({
     states: [row.state, ...(row.drains.length > 0 ? ["drained"] : [])],
-    hosts: [findTicket(row)?.host ?? row.task?.value?.host ?? ""],
-    holders: row.claim === undefined || isHolder(row.claim) ? [formatRunOwner(row)] : [],
+    hosts: [findRunFacts(row)?.host ?? ""],
+    holders: isHolder(row.claim) ? [formatRunOwner(row)] : [],
   }),
-  getSubject: ({ run, claim, task }) =>
-    claim === undefined && task !== undefined
+  getSubject: ({ claim: { run, entries, task } }) =>
+    entries.length === 0 && task !== undefined
       ? { kind: "schedule", name: task.id }
       : { kind: "run", name: run },
   json: RUN_JSON,
@@ -232,22 +233,18 @@ export const runsView: SnapshotView<RunRow> = {
 };
 
 function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
-  const tasks = new Map(
-    [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
-  );
-  const rows = [...buildClaims(snapshot).values()].map((claim) => {
-    const task = tasks.get(claim.run);
-    tasks.delete(claim.run);
-    return buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext), task);
+  return [...buildRuns(snapshot).values()].map((claim) => {
+    const { entries, task } = claim;
+    return entries.length === 0 && task !== undefined
+      ? buildTaskRow(snapshot, claim, task)
+      : buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext));
   });
-  const taskRows = [...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task));
-  return rows.concat(taskRows);
 }
 
 /** Builds the row of a claim. @param drains  drains that stop it while it waits */
-export function buildClaimRow(claim: Claim, drains: readonly Drain[], task?: Execution): RunRow {
+export function buildClaimRow(claim: Claim, drains: readonly Drain[]): RunRow {
   const command = formatTicketCommand(findClaimTicket(claim));
-  return { run: claim.run, claim, task, command, state: computeClaimState(claim), drains };
+  return { claim, command, state: computeClaimState(claim), drains };
 }
 
 /** Lists the drains that stop a claim while it waits. */
@@ -255,11 +252,11 @@ export function listDrainsOnWaiter(claim: Claim, viewContext: ViewContext): read
   return isHolder(claim) ? [] : listDrainsOnClaim(claim, viewContext);
 }
 
-function buildTaskRow({ schedules }: Snapshot, run: string, task: Execution): RunRow {
+function buildTaskRow({ schedules }: Snapshot, claim: Claim, task: Execution): RunRow {
   const definition = schedules.get(task.id)?.value;
-  const words = definition?.command?.join(" ") ?? getScheduleType(task.id, definition ?? {});
+  const words = formatScheduleTask({ id: task.id, definition });
   const state = task.fault === undefined ? "held" : "malformed";
-  return { run, claim: undefined, task, command: words, state, drains: [] };
+  return { claim, command: words, state, drains: [] };
 }
 
 /** Returns the state of a claim: the state of the ticket that is furthest from being held. */
@@ -268,10 +265,10 @@ function computeClaimState(claim: Claim): string {
   return ["malformed", "waiting", "admitted", "held", "grace"].find((state) => states.has(state)) ?? "held";
 }
 
-/** Returns the fencing token: of the lock ticket, or else of the first resource ticket. */
-function getClaimToken({ entries }: Claim): bigint {
+/** Returns the fencing token: of the lock ticket, or else of the first resource ticket, or of the task. */
+function getClaimToken({ entries, task }: Claim): bigint {
   const claimEntry = entries.find(({ queue }) => queue.kind === "lock") ?? entries[0];
-  return claimEntry?.entry.createRevision ?? 0n;
+  return claimEntry?.entry.createRevision ?? task?.token ?? 0n;
 }
 
 function formatLeases({ entries }: Claim): string {
@@ -279,16 +276,9 @@ function formatLeases({ entries }: Claim): string {
   return leases.map(({ queue, entry }) => `${queue.name}=${entry.ticket?.count ?? "?"}`).join(" ");
 }
 
-function getFencingToken({ claim, task }: RunRow): bigint {
-  return claim === undefined ? (task?.token ?? 0n) : getClaimToken(claim);
-}
-
-function findTicket({ claim }: RunRow) {
-  return claim && findClaimTicket(claim);
-}
-
-function formatRunOwner({ claim, task }: RunRow): string {
-  return claim ? formatClaimOwner(claim) : task ? formatExecutionOwner(task) : "";
+function formatRunOwner({ claim }: RunRow): string {
+  const { entries, task } = claim;
+  return entries.length === 0 && task ? formatExecutionOwner(task) : formatClaimOwner(claim);
 }
 
 /** Builds the detail of a run: what it holds or waits for, and why it waits. */

@@ -1,5 +1,5 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../base/duration.ts";
-import { quoteShellWord } from "../base/shell.ts";
+import { quoteShellWord, quoteShellWords } from "../base/shell.ts";
 import { findMembership } from "../fleet/groups.ts";
 import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
@@ -31,6 +31,7 @@ import { isFailure, NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/ou
 import type { RunningRecord } from "../schedule/state/running-record.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 import { computeLag } from "../schedule/timing.ts";
+import { formatExecutionOwner } from "../state/claims.ts";
 import { formatReason } from "../state/eviction-preview.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../state/explain.ts";
 import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../state/snapshot.ts";
@@ -325,19 +326,15 @@ export function formatTimeUntilNext(next: number | undefined, wall: number): str
     : `${formatBriefDuration(wall - next)} over`;
 }
 
-/** Returns `HOST:PID` of the worker that runs an occurrence. */
-export function formatExecutionOwner({ value, key }: Execution): string {
-  return value === undefined ? `malformed ${key}` : `${value.host}:${value.pid}`;
-}
-
 function listHosts({ executions }: ScheduleRow): string[] {
   return executions.flatMap(({ value }) => value?.host ?? []);
 }
 
-/** Formats the task of a schedule: the words of its command, or its handler type. */
-function formatScheduleTask({ id, definition }: ScheduleRow): string {
+/** Formats the task of a schedule: its command, quoted for a shell, or its handler type. */
+export function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | "definition">): string {
   if (definition === undefined) return "";
-  return definition.command?.join(" ") ?? getScheduleType(id, definition);
+  const { command } = definition;
+  return command === undefined ? getScheduleType(id, definition) : quoteShellWords(command);
 }
 
 /** Formats why no worker runs a schedule, as the rest of a sentence after "no worker" or "none". */
@@ -709,7 +706,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
       "problem",
     ],
     ["type", definition.command === undefined ? getScheduleType(id, definition) : definition.type],
-    ["command", definition.command?.join(" ")],
+    ["command", definition.command && quoteShellWords(definition.command)],
     ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),

@@ -134,6 +134,13 @@ describe("nearest", () => {
   test("does not compare what is much too long", () => {
     expect(findNearest("x".repeat(10_000), known)).toBeUndefined();
   });
+
+  test("is the full name of a host whose first label is given, unless there are several", () => {
+    const hosts = new Set(["web1.example.com", "web2.example.com", "web2.other.com"]);
+    expect(findNearest("web1", hosts.keys())).toBe("web1.example.com");
+    expect(findNearest("web2", hosts.keys())).toBeUndefined();
+    expect(findNearest("web1.example.con", hosts.keys())).toBe("web1.example.com");
+  });
 });
 
 describe("names", () => {

@@ -105,13 +105,43 @@ describe("a schedule, every hour", () => {
   });
 });
 
+it("says when an occurrence may start that waits for its delay", () => {
+  const due = dueOf({ next: AT, runAt: AT + MINUTE });
+  const explain = (at: number) =>
+    explainScheduleAt({ id: "a", definition: definitionOf(), due, runs: [] }, at, pictureOf([]))[1]?.text;
+  expect(explain(AT)).toMatch(/not started yet: it may start from \S+ 03:01:00Z$/);
+  expect(explain(AT + 2 * MINUTE)).toMatch(/not started yet: no worker has claimed it$/);
+});
+
+it("says once how a run failed", () => {
+  const failed = ok(AT, { result: "failed", code: 3, reason: "exit code 3", host: "web1" });
+  const explain = (run: OccurrenceOutcome) =>
+    explainScheduleAt(
+      { id: "a", definition: definitionOf(), due: undefined, runs: [run] },
+      AT,
+      pictureOf([]),
+    )[1];
+  expect(explain(failed)?.text).toMatch("; failed (exit code 3, on web1) at ");
+  const { reason: _, ...bare } = failed;
+  expect(explain(bare)?.text).toMatch("; failed (code 3, on web1) at ");
+});
+
 describe("a lock", () => {
   const run = (enqueued: number, granted: number, ended: number) =>
     historyOf("x", { enqueuedAt: AT + enqueued, grantedAt: AT + granted, endedAt: AT + ended });
   it.each([
     { what: "held", kvs: [run(-2, -1, 1)], texts: [/held it from/] },
     { what: "waited for", kvs: [run(-2, 1, 2)], texts: [/waited; it got it/] },
-    { what: "free again", kvs: [run(-3, -2, -1)], texts: [/no run of this time/] },
+    {
+      what: "free again",
+      kvs: [run(-3, -2, -1)],
+      texts: [/no run of this time is stored; the run before ended \S+ \S+Z, exit code 0$/],
+    },
+    {
+      what: "held later",
+      kvs: [run(1, 2, 3)],
+      texts: [/is stored; the next one began \S+ \S+Z, exit code 0$/],
+    },
     {
       what: "drained",
       kvs: [stored("lock", "x", AT - 1)],

@@ -4,7 +4,8 @@ import type { QueueEntry, TicketState } from "../../src/protocol/ticket.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/state/claims.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { computeHostActivity, NO_ACTIVITY } from "../../src/views/hosts.ts";
-import { NOW, pictureOf, stand } from "../state/pictures.ts";
+import { held, NOW, pictureOf, runOf, stand } from "../state/pictures.ts";
+import { running, worker } from "./schedules.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];
 
@@ -53,6 +54,16 @@ it("the runs of a host are the claims whose first readable ticket names it", () 
       }
     }),
   );
+});
+
+it("a worker shows that its host is alive, and its tasks are runs; one with leases counts once", () => {
+  const snapshot = pictureOf([
+    worker("w1", { host: "Web1.example.com" }),
+    running("plain", { host: "web1.example.com", run: runOf("p") }),
+    running("leased", { host: "web1.example.com", run: runOf("l") }),
+    stand("resource db", "l", 1, { ...held, host: "web1.example.com" }),
+  ]);
+  expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ held: 2, isPresent: true });
 });
 
 it("the claims with some entry are whole, and in the order of all claims", () => {

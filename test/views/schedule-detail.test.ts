@@ -110,6 +110,13 @@ describe("what is shown of a schedule", () => {
     expect(section(detail, "to be started")).toEqual([["2023-11-14 22:14:59Z", "due", "in 30s", "2", "1"]]);
   });
 
+  it("has the command as a shell reads it", () => {
+    const command = ["sh", "-c", "echo hi; exit 3"];
+    expect(facts(detailOf("s", ...schedule("s", { command })))).toMatchObject({
+      command: "sh -c 'echo hi; exit 3'",
+    });
+  });
+
   it("is how the last runs came out, which were given up, and what the last one wrote", () => {
     const tail = `${Array.from({ length: 40 }, (_, line) => `line ${line}`).join("\n")}\nno \x1b[31mspace\n`;
     const bad = outcome({ result: "failed", code: 7, reason: "exit 7", tail, scheduled: NOW - 120_000 });

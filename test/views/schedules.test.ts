@@ -301,7 +301,7 @@ describe("the view of runs", () => {
     const run = "a".repeat(16);
     const { rows, column, passing } = shown(runsView, [
       stand("lock x", "b", 1, { state: "held" }),
-      ...schedule("backup", { command: ["db-dump"] }),
+      ...schedule("backup", { command: ["sh", "-c", "exit 3"] }),
       running("backup"),
       ...schedule("mail"),
       running("mail", { run, host: "web2.example.com" }),
@@ -311,7 +311,7 @@ describe("the view of runs", () => {
     expect(column("state")).toEqual(["held", "held", "held"]);
     expect(column("leases")).toEqual(["", "", "db=2"]);
     expect(column("who")[1]).toBe("web1.example.com:42");
-    expect(column("command")[1]).toBe("db-dump");
+    expect(column("command")[1], "it can be copied").toBe("sh -c 'exit 3'");
     expect(column("token")).toEqual(["1", "12", "13"]);
     expect(passing("holder:web1.example.com:42")).toEqual(["r".repeat(16)]);
     expect(rows.map((row) => runsView.getSubject(row).kind)).toEqual(["run", "schedule", "run"]);

@@ -15,6 +15,7 @@ import {
   findDrainsOfTarget,
   formatClaimOwners,
   listHeldEntries,
+  listHeldKeys,
 } from "../../state/drain-extent.ts";
 import { describeDrainTarget } from "../../state/eviction-preview.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
@@ -62,7 +63,7 @@ class DrainWatcher {
   #timer = new AbortController();
   #holders: readonly Claim[];
   #hasLooked = false;
-  /** Keys of the held tickets. While these disappear one by one, nothing else needs to be read. */
+  /** Keys of the held tickets, and of tasks. While these disappear one by one, nothing else needs to be read. */
   #held = new Set<string>();
   /** The number of holders in the last report, and its time. */
   #told = -1;
@@ -150,7 +151,7 @@ class DrainWatcher {
     const isNew = !this.#hasLooked || holders.length !== this.#told;
     this.#hasLooked = true;
     this.#holders = holders;
-    this.#held = new Set(awaited.flatMap(listHeldEntries).map(({ key }) => key));
+    this.#held = new Set(awaited.flatMap(listHeldKeys));
     if (isNew) this.#reportHolders(holders);
     const ends = drains.map(({ until = Number.POSITIVE_INFINITY }) => until - clock.getWallTime() + 1);
     this.#setAlarm(Math.min(this.#computeTimeLeft(), Math.max(...ends), ...times.filter((ms) => ms > 0)));
@@ -169,13 +170,13 @@ class DrainWatcher {
       this.#vanishedSince.set(key, since);
       return since + vanished.ttl * 1000 - now;
     });
-    return Math.max(...times);
+    return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times);
   }
 
   /** Lists the known holders that still hold a ticket. */
   #listRemaining(): readonly Claim[] {
     if (!this.#hasLooked) return this.#holders;
-    return this.#holders.filter((claim) => listHeldEntries(claim).some(({ key }) => this.#held.has(key)));
+    return this.#holders.filter((claim) => listHeldKeys(claim).some((key) => this.#held.has(key)));
   }
 
   /** Reports the remaining holders, but not each of thousands. */

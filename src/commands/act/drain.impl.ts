@@ -36,7 +36,7 @@ import { waitForDrain } from "./drain-wait.ts";
 export const drainTarget = createActionCommand<DrainFlags>(async (context) => {
   const target = parseDrainTarget(context.args);
   checkFlags(context.flags);
-  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts"]);
+  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "runnings", "hosts", "workers"]);
   checkGroup(snapshot, target);
   const note = await findUnknownNameNote(context, snapshot, target);
   if (note !== undefined) context.printMessage(note);

@@ -12,7 +12,7 @@ const DRAIN_FLAGS = declareFlags({
   "--timeout DURATION":
     "wait no longer than this (exit 124), then list the remaining holders; the drain stays",
   "--reset":
-    "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended",
+    "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended; tasks of workers end by themselves",
   ...ACTION_FLAGS,
 });
 
@@ -31,7 +31,7 @@ export const drain = declareRowCommand({
   brief: "stop new grants for a lock, resource, host, group or everything",
   about: [
     "From the revision of the drain on, nothing is granted in its scope. Running commands continue, and a run that was granted just" +
-      " before still starts its command. The output lists the holders, and --wait waits for them: after exit code 0, no" +
+      " before still starts its command. The output lists the holders and the tasks of workers, and --wait waits for them: after exit code 0, no" +
       " command runs or starts in the scope as long as the drain exists.",
     "A run in a drained scope gives" +
       " up (75). With `run --wait` it waits until the drain ends, and keeps its position if the drain stops every queue it is in.",

@@ -24,6 +24,7 @@ import {
   locateDefinitionFault,
 } from "../../schedule/definition.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress } from "../../schedule/hook-address.ts";
+import { toJsonData } from "../../schedule/json-data.ts";
 import { toFlags } from "../command.ts";
 import { parseInstant } from "../command-line/instant.ts";
 import { escapeInvisible } from "../json-output.ts";
@@ -205,7 +206,10 @@ class SiteReader {
   #readResources(value: unknown): Map<string, DocumentedResource> {
     const resources = new Map<string, DocumentedResource>();
     if (!Array.isArray(value))
-      this.#add(["resources"], '"resources" must be a list of names, or of objects with a name');
+      this.#add(
+        ["resources"],
+        '"resources" must be a list of names, or of objects such as { name: db, total: 10 }',
+      );
     for (const [index, item] of (Array.isArray(value) ? value : []).entries()) {
       const path = ["resources", index];
       const named = this.#readResource(item, path, index);
@@ -357,10 +361,14 @@ function findAddressFault(hooks: unknown): { what: string; path: DocumentPath } 
   };
 }
 
-/** Finds data that YAML can have and JSON cannot, such as `.nan` or binary. */
+/** Finds data that YAML can have and JSON cannot, such as `.nan`, `-0.0` or binary. */
 function findDataFault(data: unknown): { what: string; path: DocumentPath } | undefined {
-  const isJson = data === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(data)), data);
-  return isJson ? undefined : { what: "data can have only what JSON can have", path: ["data"] };
+  try {
+    if (data !== undefined) toJsonData("data", data);
+    return undefined;
+  } catch (error) {
+    return { what: `${(error as Error).message}; write it as a text, in quotes`, path: ["data"] };
+  }
 }
 
 /**

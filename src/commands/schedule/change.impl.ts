@@ -48,7 +48,7 @@ import {
   applyGivenFields,
   checkConfiguredTotals,
   checkNoneEmpty,
-  listProgramNotes,
+  listDefinitionNotes,
   readGivenFields,
 } from "./definition-input.ts";
 import { formatUpcomingRuns } from "./describe-schedule.ts";
@@ -83,7 +83,7 @@ async function editByFlags(
   const { times, first } = readPlannedTimes(flags, undefined, zone, now);
   const applyChange = (before: Definition | undefined) =>
     applyGivenFields(applyTimes(before ?? definition, flags, times), given, flags);
-  const notes = listProgramNotes(given.command ?? []);
+  const notes = listDefinitionNotes(applyChange(definition));
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
@@ -191,7 +191,7 @@ async function addSchedule(
   return await amendSchedules(context, {
     amendment: buildAddMutation(id, definition, first),
     nothing: `schedule ${quoteText(id)} is up to date`,
-    notes: listProgramNotes(definition.command),
+    notes: listDefinitionNotes(definition),
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: (changes) => {
       const due = changes.find(({ before }) => before.id === id)?.due;
@@ -242,8 +242,10 @@ interface AddArguments {
 function parseAddArguments(context: CommandContext<ScheduleAddFlags>): AddArguments {
   const [id = "", first, second, data] = context.args;
   if (second === undefined) return parseShortArguments(context, id, first);
-  if (first !== undefined && /^\S+$/.test(second) && /\s/.test(first))
-    throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
+  if (first !== undefined && /^[^@\s]\S*$/.test(second) && /^@|\s/.test(first))
+    throw new UsageError(
+      `write KEY TYPE CRON, or KEY CRON -- COMMAND; got ${quoteText(first)} as TYPE, and ${quoteText(second)} as CRON`,
+    );
   return { id, cron: second, ...buildHandler(first, data) };
 }
 

@@ -55,11 +55,11 @@ export const scheduleAdd = declareCommand({
       "run a command every night",
     'signalbox schedule add report.weekly report @weekly \'{"to": "ops"}\' --retries 3': "run a handler",
     "signalbox schedule add load --after extract -- load-tables": "run it whenever extract has succeeded",
-    "signalbox schedule add warm-cache '@hourly' --on every-host --group web -- ./warm-cache.sh":
+    "signalbox schedule add warm-cache '@hourly' --on every-host --group web -- /opt/warm-cache.sh":
       "run it on each host of a group",
-    "signalbox schedule add pay --rrule 'FREQ=WEEKLY;INTERVAL=2' --start 2026-11-30T09:00 -- ./pay.sh":
+    "signalbox schedule add pay --rrule 'FREQ=WEEKLY;INTERVAL=2' --start 2026-11-30T09:00 -- /opt/pay.sh":
       "run it at 09:00 every second Monday",
-    "signalbox schedule add sync --after-end 5m -- ./sync.sh": "run it five minutes after its last end",
+    "signalbox schedule add sync --after-end 5m -- /opt/sync.sh": "run it five minutes after its last end",
     "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
   },

@@ -1,11 +1,12 @@
 import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { collectTexts, quoteText } from "../../base/text.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
 import { parseResourceConfig } from "../../fleet/resources.ts";
 import { readKeysIfAllowed } from "../../observe/ports.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
 import { EVERY_HOST, HOOK_NAMES, type Hook } from "../../schedule/definition-values.ts";
+import { findExpectationNote } from "../../schedule/expectation.ts";
 import type { Call } from "../command.ts";
 import type { CommandContext } from "../store-command.ts";
 import { type DefinitionFlags, listFieldFlags } from "./definition-flags.ts";
@@ -101,14 +102,15 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
   });
 }
 
-/** Lists a note about a command whose program is named by a relative path. */
-export function listProgramNotes(command: readonly string[] | undefined): string[] {
-  const [file = ""] = command ?? [];
-  return file.includes("/") && !file.startsWith("/")
-    ? [
-        `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
-      ]
-    : [];
+/** Lists notes about a program that is named by a relative path, and about an expectation without effect. */
+export function listDefinitionNotes({ command = [], expect, keep }: Definition): string[] {
+  const [file = ""] = command;
+  return collectTexts([
+    file.includes("/") &&
+      !file.startsWith("/") &&
+      `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
+    findExpectationNote(expect, keep),
+  ]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWords } from "../../base/shell.ts";
-import { quoteText } from "../../base/text.ts";
+import { formatShortList, quoteText } from "../../base/text.ts";
 import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
@@ -37,7 +37,7 @@ function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): S
   if (before.definitionMod === 0n) return "added";
   if (definition === undefined) {
     if (before.due?.pause !== undefined && due?.pause === undefined) return "resumed";
-    return findTriggeredTime(before.due, due) === undefined ? "changed" : "triggered";
+    return listTriggeredTimes(before.due, due).length === 0 ? "changed" : "triggered";
   }
   const fields = computeFieldChanges(before.definition, definition);
   if (fields.length !== 1 || fields[0]?.field !== "pause") return "changed";
@@ -64,8 +64,9 @@ export function formatScheduleChange(change: PlannedChange): string {
     case "resumed":
       return `${what} resumed${next}`;
     case "triggered": {
-      const open = findTriggeredTime(before.due, due);
-      return `${what} triggered${open === undefined ? "" : `: one run of ${formatInstantUtc(open)}`}`;
+      const times = listTriggeredTimes(before.due, due).map(formatInstantUtc);
+      const count = times.length === 1 ? "one run" : `${times.length} runs`;
+      return `${what} triggered: ${count} of ${formatShortList(times, 5)}`;
     }
     case "changed": {
       if (definition === undefined && !isDeepStrictEqual(before.due?.successors, due?.successors))
@@ -143,10 +144,11 @@ function formatNextDue(due: DueState | undefined, definition: Definition | undef
   return `; next ${formatInstantUtc(due.next)}${later}`;
 }
 
-/** Returns the scheduled time of a run that a trigger added. */
-function findTriggeredTime(before: DueState | undefined, after: DueState | undefined): number | undefined {
+/** Lists the scheduled times of the runs that a trigger added. */
+function listTriggeredTimes(before: DueState | undefined, after: DueState | undefined): number[] {
   const old = new Set(before?.open.map(({ scheduled }) => scheduled));
-  return after?.open.find(({ kind, scheduled }) => kind === "trigger" && !old.has(scheduled))?.scheduled;
+  const added = after?.open.filter(({ kind, scheduled }) => kind === "trigger" && !old.has(scheduled));
+  return (added ?? []).map(({ scheduled }) => scheduled);
 }
 
 const OVERLAP = {

@@ -78,7 +78,7 @@ function readDetail(context: CommandContext, kind: string, name: string): Promis
   return showRun(context, name);
 }
 
-const COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, "hosts"];
+const COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, "runnings", "hosts", "workers"];
 
 /**
  * Shows a host. Reads all queues, because its runs may be in any of them.

@@ -78,7 +78,12 @@ async function matchWord(context: CommandContext, snapshot: Snapshot, word: stri
   const free = await explainFree(context, snapshot, word);
   if (free !== undefined) return { claims: [], notes: [free] };
   const names = [...snapshot.queues.values()].map(({ name }) => name);
-  return throwUnknownName("run", word, names, ", and no lock or resource has this name");
+  return throwUnknownName(
+    "run",
+    word,
+    names,
+    ", and no lock or resource has this name (for a schedule, add --at TIME)",
+  );
 }
 
 /** Finds the runs that wait for a lock or resource; undefined if its queue is empty. */
@@ -140,7 +145,7 @@ async function printWhyAt(context: CommandContext<WhyFlags>, time: WrittenPastTi
   const definition = snapshot.schedules.get(name)?.value;
   const hasLock = snapshot.histories.has(name);
   if (definition === undefined && !hasLock)
-    throwUnknownName("schedule", name, [], ", and no lock has runs with this name");
+    throwUnknownName("schedule", name, [], ", and no lock of this name has recorded runs");
   const { runs } = snapshot.outcomes.get(name) ?? NO_OUTCOMES;
   const due = snapshot.dues.get(name)?.value;
   const reasons: PastReason[] = [

@@ -120,6 +120,8 @@ function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
   const { table, state, tabState, liveView } = app;
   if (!liveView.hasRead && !isEtcdTab(state.tab)) return buildUnknownPage(app, width);
   const { filter } = tabState;
+  if (filter === "" && liveView.past !== undefined)
+    return [createPageRow("Nothing was here at this time.", "quiet")];
   if (table.filterFault !== undefined)
     return [createPageRow("The filter is wrong. / changes it, Esc clears it.", "quiet")];
   const text =

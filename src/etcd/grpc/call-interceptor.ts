@@ -1,7 +1,7 @@
 import type { CallOptions, InterceptingCall, Interceptor, StatusObject } from "@grpc/grpc-js";
 import { getErrorMessage } from "../../base/errors.ts";
 import { MemberError } from "../member.ts";
-import { createStatusError, explainTlsCut, explainTlsFault } from "../member-errors.ts";
+import { createStatusError, explainGrpcFault, explainTlsFault } from "../member-errors.ts";
 
 /** Codes that gRPC sets locally, without a response from the server: cancelled, deadline exceeded, unavailable. */
 const LOCAL = new Set([1, 4, 14]);
@@ -48,16 +48,16 @@ export class CallInterceptor {
   toMemberError(thrown: unknown): MemberError {
     if (this.#status && this.#status.code !== 0) {
       const { code, details } = this.#status;
+      const answer = explainGrpcFault(this.#endpoint, details) ?? details;
       // A retry does not help with certificates and unknown names.
       const tlsFault = code === 14 ? explainTlsFault(details) : undefined;
       if (
         tlsFault !== undefined ||
         (code === 14 && /certificate|ENOTFOUND|Name resolution failed/i.test(details))
       )
-        return new MemberError("unavailable", "elsewhere", `${this.#endpoint}: ${tlsFault ?? details}`, {
+        return new MemberError("unavailable", "elsewhere", `${this.#endpoint}: ${tlsFault ?? answer}`, {
           cause: thrown,
         });
-      const answer = explainTlsCut(this.#endpoint, details) ?? details;
       return createStatusError(this.#endpoint, code, answer, thrown);
     }
     return new MemberError("unavailable", "retry", `${this.#endpoint}: ${getErrorMessage(thrown)}`, {

@@ -242,6 +242,7 @@ schedules:
     hooks: {failure: page, late: mailto:a@example.com}
   four: 1
   five: {cron: "@daily", timezone: UTC, data: [.nan]}
+  six: {cron: "@daily", timezone: UTC, data: {a: [1, -0.0]}}
 `;
     expect(await listFaults(text)).toEqual([
       expect.stringMatching(/^3:28 calendar "holidays": "noday" is not a day/),
@@ -252,7 +253,8 @@ schedules:
       expect.stringMatching(/^10:53 schedule "two": unknown field "x"; the fields are cron, timezone, /),
       expect.stringMatching(/^14:22 schedule "three": hook failure must be a list of words, or https:/),
       '15:9 schedule "four" must be an object; got "1"',
-      '16:47 schedule "five": data can have only what JSON can have',
+      '16:47 schedule "five": data[0]: JSON cannot represent NaN; write it as a text, in quotes',
+      '17:46 schedule "six": data.a[1]: JSON cannot represent -0; write it as a text, in quotes',
     ]);
   });
 

@@ -85,6 +85,8 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await console.waitFor("there is no revision 99999 yet");
     await travel(console, "rev 16");
     await console.waitFor("PAST rev 16");
+    await console.waitFor("Nothing was here at this time.");
+    expect(console.getText()).not.toContain("Nothing has ever run");
     console.press("{");
     await console.waitFor("state at revision 15");
     console.press("{");

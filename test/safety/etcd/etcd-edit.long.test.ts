@@ -59,7 +59,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const preview = await namespace.execute(["etcd", "put", key, '{"a":2}', "--dry-run"]);
     const { modRevision = 0n } = (await read(key)) ?? {};
     expect(preview).toExit(0, {
-      stdout: `"${key}" would be changed\nnow: changed at revision ${modRevision}, version 1\n    {\n  -   "a": 1\n  +   "a": 2\n    }\ndo it with: --expect-revision ${modRevision} --yes\n`,
+      stdout: `"${key}" would be changed\nnow: changed at revision ${modRevision}, version 1\n    {\n  -   "a": 1\n  +   "a": 2\n    }\ndo it with --expect-revision ${modRevision} --yes instead of --dry-run\n`,
     });
     expect((await read(key))?.value, "a preview changes nothing").toBe('{"a":1}');
     expect(

@@ -18,6 +18,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/run/request.ts";
 import { run } from "../../../src/run/run.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -231,6 +232,38 @@ describe.concurrent("a drain that waits", () => {
       expect.stringMatching(/^drain lock x: empty after .*, 1 ended by a reset$/),
       "drain lock x: asked to end",
     ]);
+  });
+
+  test("waits for the task of a worker on the host, and names it", async ({ namespace }) => {
+    const [there, gate] = [cluster.createPath(), cluster.createPath()];
+    namespace.start(["worker", "--host", "web7.example.com"]);
+    await putDueSchedule(namespace, "report", { command: runShell(buildWaitingScript(there, gate)) });
+    await waitForFile(there);
+    const host = ["drain", "host", "web7.example.com", "--yes"];
+    expect(await namespace.execute([...host, "--dry-run"])).toExit(0, {
+      stdout: /holds schedule report on web7.example.com:\d+; goes on/,
+    });
+    const shown = await namespace.execute("show host web7.example.com");
+    expect(shown).toExit(0, {
+      stdout: /^host web7.example.com: busy$.*alive: it has a worker$.*^ +tasks +report$/ms,
+    });
+    const misspelt = await namespace.execute("drain host web7 --yes --dry-run");
+    expect(misspelt).toExit(0, {
+      stderr: 'no host "web7" is known so far; did you mean "web7.example.com"?',
+    });
+    const late = await namespace.execute([...host, "--wait", "--timeout", "100ms", "--json"]);
+    expect(late).toExit(124, { stderr: "waiting for schedule report on web7.example.com" });
+    expect(JSON.parse(late.stdout)).toMatchObject({
+      outcome: "timeout",
+      holders: [{ host: "web7.example.com", schedule: "report", tickets: [] }],
+    });
+    expect(await namespace.execute("drain host other.example.com --yes --wait")).toExit(0);
+    const drain = namespace.start([...host, "--wait"]);
+    await drain.waitForOutput("waiting for schedule report");
+    writeFileSync(gate, "");
+    expect(await drain.ended).toExit(0);
+    const { kvs } = await namespace.store.readRange(namespace.keys.runnings());
+    expect(kvs, "the drain is over before the task").toEqual([]);
   });
 
   test("does not count a place in grace, nor one that becomes so", async ({ namespace }) => {

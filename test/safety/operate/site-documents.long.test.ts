@@ -91,7 +91,9 @@ describe("an export", () => {
   test("that cannot be written leaves nothing behind", async ({ namespace }) => {
     const path = createTestFolder();
     const missing = await namespace.execute(["export", join(path, "none", "x.json")]);
-    expect(missing).toExit(74, { stderr: "nothing was written" });
+    expect(missing).toExit(74, {
+      stderr: /cannot write \S+none\/x\.json: no such file or directory \(ENOENT\); nothing was written\n$/,
+    });
     const silent = { endpoints: ["http://127.0.0.1:1"], env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
     const away = await namespace.execute(["export", join(path, "x.json")], silent);
     expect(away.code).toBe(69);
@@ -164,7 +166,7 @@ describe("an import", () => {
     expect((await take(namespace, document)).code).toBe(64);
     const dry = await take(namespace, document, "--dry-run");
     expect(dry.stdout).toMatch(
-      /^~ group web: \+ web2.example.com\n1 group set\ndo it with: --expect-revision \d+ --yes\n$/,
+      /^~ group web: \+ web2.example.com\n1 group set\ndo it with --expect-revision \d+ --yes instead of --dry-run\n$/,
     );
     expect((await take(namespace, document, "--prune", "--yes")).stdout).toContain("ends 1 running command");
     expect(await run.ended).toExit(125);

@@ -75,7 +75,7 @@ describe("a site", () => {
     expect(await first.execute(["diff", file])).toExit(1, { stdout: "2 schedules added" });
     const dry = await first.execute(["apply", file, "--dry-run"]);
     expect(dry).toExit(0, {
-      stdout: /\+ group web: web1[\s\S]*schedule backup added: [\s\S]*do it with: --expect-revision/,
+      stdout: /\+ group web: web1[\s\S]*schedule backup added: [\s\S]*do it with --expect-revision/,
     });
     expect(await first.listKeys()).toEqual([]);
     expect(await first.execute(["apply", file])).toExit(64, { stderr: "add --yes" });

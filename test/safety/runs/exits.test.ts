@@ -242,7 +242,12 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
       const patient = runWithoutEtcd("10m");
       // On a slow machine a second may pass before the first refusal is there to be named.
       expect(await runWithoutEtcd("1s").ended).toFail(69, "127.0.0.1:9: ");
-      expect(await runWithoutEtcd("8s").ended).toFail(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/);
+      expect(await runWithoutEtcd("8s").ended).toFail(
+        69,
+        /127\.0\.0\.1:9: connection refused: nothing listens there\n$/,
+      );
+      const unknown = ["--endpoints", "http://etcd.invalid:2379", "--connect-timeout", "8s"];
+      expect(await namespace.startRun(unknown, ["true"]).ended).toFail(69, /etcd\.invalid:2379: .*name/);
       expect(patient.child.exitCode, "one that may take longer still tries").toBeNull();
     },
   );

@@ -191,7 +191,13 @@ describe("a mistake", () => {
     const cases: [string[], number, RegExp][] = [
       [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
       [["add", "b", "@daily"], 64, /CRON or COMMAND is missing/],
-      [["add", "b", "@daily", "x", "--", "true"], 64, /looks like|no macro|field/],
+      [["add", "b", "@daily", "x", "--", "true"], 64, /got "@daily" as TYPE, and "x" as CRON/],
+      [
+        ["add", "b", "@daily", "echo", "hi"],
+        64,
+        /KEY CRON -- COMMAND; got "@daily" as TYPE, and "echo" as CRON/,
+      ],
+      [["add", "b", "@team/mail", "60 * * * *"], 64, /minute/],
       [["add", "b", "x", "61 * * * *"], 64, /minute/],
       [["add", "b", "x", "* * * * * *"], 64, /six|6 field/],
       [["add", "b", "x", "@daily", "{"], 64, /not JSON/],

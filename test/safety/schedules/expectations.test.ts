@@ -29,6 +29,18 @@ function createHookLog(...names: string[]) {
   return { hooks: Object.fromEntries(names.map((name) => [name, hook])), read };
 }
 
+test.concurrent("auto is no use if fewer outcomes are kept than it needs, and add and edit say so", async ({
+  namespace,
+}) => {
+  const add = "schedule add a @daily --expect auto";
+  expect(await namespace.execute(`${add} --keep 4 -- true`)).toExit(0, {
+    stderr: /note: "expect" auto needs 5 successes, but only 4 outcomes are kept/,
+  });
+  const edit = async (keep: number) => await namespace.execute(`schedule edit a --keep ${keep}`);
+  expect((await edit(5)).stderr).toBe("");
+  expect((await edit(3)).stderr).toContain("only 3 outcomes are kept");
+});
+
 test.concurrent("an overrun is told once for each start while it runs, also if the worker is killed then", async () => {
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "10s" } });
   const [there, gate] = [cluster.createPath(), cluster.createPath()];

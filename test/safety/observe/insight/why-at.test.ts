@@ -12,7 +12,7 @@ test("the plan, the holder and the actions of a past time are listed", async () 
   expect(stdout).toMatch(
     /^schedule backup: its plan 0 3 \* \* \* has its last occurrence until then at .* 03:00:00Z\nno outcome/,
   );
-  expect(stdout).toMatch("schedule of schedule backup by ");
+  expect(stdout).toMatch(": schedule backup by ");
   await start("run", "--lock", "x", "--", "sleep", "1");
   const { rows: runs } = JSON.parse((await start("ls", "history", "x", "--json")).stdout);
   const report = JSON.parse((await start("why", "x", "--at", String(runs[0].grantedAt), "--json")).stdout);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toJsonData } from "../../src/library/schedule-definition.ts";
 import { NotSupportedError } from "../../src/schedule/errors.ts";
+import { toJsonData } from "../../src/schedule/json-data.ts";
 
 const self: Record<string, unknown> = {};
 self.inner = [self];
