@@ -157,7 +157,7 @@ export function toScheduleChangeJson({ id, kind, fields, definition, due }: Sche
 
 /** Converts a run and its tickets to JSON. */
 function toClaimJson(claim: Claim): object {
-  const { run, entries, task } = claim;
+  const { run, entries, task, lost } = claim;
   const ticket = findClaimTicket(claim);
   const { host, pid } = ticket ?? task?.value ?? {};
   const { user, command, label } = ticket ?? {};
@@ -168,7 +168,7 @@ function toClaimJson(claim: Claim): object {
     user,
     command,
     label,
-    schedule: task?.id,
+    schedule: (task ?? lost)?.id,
     tickets: entries.map(({ queue, entry }) => ({
       kind: queue.kind,
       name: queue.name,

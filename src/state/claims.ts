@@ -17,6 +17,16 @@ export interface Claim {
   entries: readonly ClaimEntry[];
   /** The occurrence that a worker runs. Only `buildRuns` finds it. */
   task?: Execution;
+  /** Set instead of `task` if the running key is missing. */
+  lost?: LostTask;
+}
+
+/** A start of a schedule whose running key is missing: etcd has ended its worker's session, possibly before its time. */
+interface LostTask {
+  /** The schedule's id. */
+  id: string;
+  /** Time to live of the session, s. */
+  ttl: number;
 }
 
 /** Returns the claims of a snapshot, and the tasks of workers, by run id. Claims come first. */
@@ -120,8 +130,9 @@ export function formatTicketOwner({ run, ticket }: QueueEntry): string {
 }
 
 /** Returns the owner of a claim as `HOST:PID`; for a task without leases, after its schedule. */
-export function formatClaimOwner({ run, entries: [first], task }: Claim): string {
+export function formatClaimOwner({ run, entries: [first], task, lost }: Claim): string {
   if (first !== undefined) return formatTicketOwner(first.entry);
+  if (lost !== undefined) return `schedule ${lost.id}, whose worker's session has ended`;
   return task === undefined ? run : `schedule ${task.id} on ${formatExecutionOwner(task)}`;
 }
 

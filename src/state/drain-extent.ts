@@ -1,5 +1,5 @@
 import { memoize } from "../base/memoize.ts";
-import { formatShortList } from "../base/text.ts";
+import { canonicalizeHost, formatShortList } from "../base/text.ts";
 import { listGroupHosts, listHostGroups } from "../fleet/groups.ts";
 import {
   type Drain,
@@ -11,6 +11,7 @@ import {
   type RunTargets,
 } from "../protocol/drain.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
+import { listStates } from "../schedule/state/host-states.ts";
 import {
   buildRuns,
   type Claim,
@@ -107,6 +108,27 @@ function listClaimsInScope(
     .sort((a, b) => compareClaims(a.claim, b.claim));
 }
 
+/**
+ * Lists the tasks in the scope of a drain that may still run although their running keys are missing. A task does not state its
+ * host, unless its schedule runs on every host.
+ */
+export function listLostTasks(snapshot: Snapshot, target: DrainTarget): Claim[] {
+  const { scope } = target;
+  if (scope === "lock" || scope === "resource") return []; // tickets leave marks
+  const known = buildRuns(snapshot);
+  const hosts = new Set(listHostsInScope(snapshot, target).map(canonicalizeHost));
+  const isInScope = (host: string | undefined) =>
+    scope === "all" || host === undefined || hosts.has(canonicalizeHost(host));
+  return [...snapshot.dues].flatMap(([id, { value }]) =>
+    listStates(value)
+      .flatMap(([host, { open }]) => (isInScope(host) ? open : []))
+      .flatMap(({ session }): Claim[] => {
+        if (session === undefined || known.has(session.run)) return [];
+        return [{ run: session.run, entries: [], lost: { id, ttl: session.ttl } }];
+      }),
+  );
+}
+
 /** Checks all entries: a run id put by hand may be in the queues of several locks. */
 function isQueuedIn({ entries }: Claim, { scope, name }: DrainTarget): boolean {
   return entries.some(({ queue }) => queue.kind === scope && queue.name === name);
@@ -144,9 +166,13 @@ export function listHeldEntries({ entries }: Claim): QueueEntry[] {
     .filter(({ ticket }) => ticket === undefined || ticket.state === "held");
 }
 
-/** Lists the keys that make a run a holder: of its held entries, or of a task without any. A task that waits for leases has not started. */
+/**
+ * Lists the keys that make a run a holder: of its held entries, or of a task without any, which is its run if the key is missing.
+ * A task that waits for leases has not started.
+ */
 export function listHeldKeys(claim: Claim): string[] {
-  const { entries, task } = claim;
+  const { run, entries, task, lost } = claim;
+  if (lost !== undefined) return [run];
   return entries.length === 0 && task !== undefined
     ? [task.key]
     : listHeldEntries(claim).map(({ key }) => key);

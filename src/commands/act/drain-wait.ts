@@ -16,6 +16,7 @@ import {
   formatClaimOwners,
   listHeldEntries,
   listHeldKeys,
+  listLostTasks,
 } from "../../state/drain-extent.ts";
 import { describeDrainTarget } from "../../state/eviction-preview.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
@@ -69,14 +70,14 @@ class DrainWatcher {
   #told = -1;
   #toldAt = Number.NEGATIVE_INFINITY;
   #isAway = false;
-  /** When a vanished ticket was first seen, by the key of its mark: reading of the clock, ms. */
+  /** When a vanished ticket or task was first seen, by the key of its mark or its run: reading of the clock, ms. */
   readonly #vanishedSince = new Map<string, number>();
 
   constructor(context: CommandContext, waiting: DrainWaitRequest) {
     this.#context = context;
     this.#waiting = waiting;
     this.#holders = waiting.holders;
-    this.#builder = new SnapshotBuilder(context.keys, SCOPE_COLLECTIONS);
+    this.#builder = new SnapshotBuilder(context.keys, [...SCOPE_COLLECTIONS, "dues"]);
   }
 
   /** @throws the signal's reason; StoreError if etcd refuses the reads */
@@ -139,8 +140,9 @@ class DrainWatcher {
     const { target } = this.#waiting;
     const snapshot = this.#builder.getSnapshot();
     const extent = computeDrainExtent(snapshot, target, clock.getWallTime());
-    const times = extent.holders.map((claim) => this.#measureTimeToEnd(claim));
-    const holders = extent.holders.filter((_, at) => (times[at] ?? 0) > 0);
+    const all = [...extent.holders, ...listLostTasks(snapshot, target)];
+    const times = all.map((claim) => this.#measureTimeToEnd(claim));
+    const holders = all.filter((_, at) => (times[at] ?? 0) > 0);
     const drains = findDrainsOfTarget(snapshot, target).filter(
       (drain) => !hasEnded(drain, clock.getWallTime()),
     );
@@ -159,12 +161,14 @@ class DrainWatcher {
   }
 
   /**
-   * Measures until when the command of a holder may be running, in ms from now: if all its tickets have vanished, for their
-   * time to live from when that was seen.
+   * Measures until when the command of a holder may be running, in ms from now: if all its tickets have vanished, or the
+   * running key of its task, for their time to live from when that was seen.
    */
   #measureTimeToEnd(claim: Claim): number {
     const now = this.#context.clock.now();
-    const times = listHeldEntries(claim).map(({ key, vanished }) => {
+    const { run, lost } = claim;
+    const held = lost === undefined ? listHeldEntries(claim) : [{ key: run, vanished: lost }];
+    const times = held.map(({ key, vanished }) => {
       if (vanished === undefined) return Number.POSITIVE_INFINITY;
       const since = this.#vanishedSince.get(key) ?? now;
       this.#vanishedSince.set(key, since);

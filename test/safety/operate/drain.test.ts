@@ -17,6 +17,7 @@ import { type Drain, parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/run/request.ts";
 import { run } from "../../../src/run/run.ts";
+import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
 
@@ -264,6 +265,34 @@ describe.concurrent("a drain that waits", () => {
     expect(await drain.ended).toExit(0);
     const { kvs } = await namespace.store.readRange(namespace.keys.runnings());
     expect(kvs, "the drain is over before the task").toEqual([]);
+  });
+
+  test("waits for the time to live of a task whose session etcd has ended, unless it was on another host", async ({
+    namespace,
+  }) => {
+    const open = {
+      scheduled: 1,
+      runAt: 1,
+      attempt: 1,
+      failures: 0,
+      kind: "due",
+      session: { run: "r", ttl: 1 },
+    };
+    const due = JSON.stringify({ v: 1, next: 9e12, runAt: 9e12, open: [open] });
+    const definition: Definition = { cron: "@yearly", timezone: "UTC" };
+    const everywhere = formatDefinition({ ...definition, on: "every-host" });
+    await namespace.put(namespace.keys.schedule("mounts"), everywhere);
+    await namespace.put(namespace.keys.due("mounts", "other.example.com"), due);
+    const drain = ["drain", "host", "web7.example.com", "--yes", "--wait"];
+    expect((await namespace.execute(drain)).stderr).not.toContain("waiting for");
+    await namespace.put(namespace.keys.schedule("report"), formatDefinition(definition));
+    await namespace.put(namespace.keys.due("report"), due);
+    expect(await namespace.execute(drain)).toExit(0, {
+      stderr: "waiting for schedule report, whose worker's session has ended",
+    });
+    const early = await namespace.execute([...drain, "--timeout", "1ms", "--json"]);
+    expect(early).toExit(124);
+    expect(JSON.parse(early.stdout)).toMatchObject({ holders: [{ run: "r", schedule: "report" }] });
   });
 
   test("does not count a place in grace, nor one that becomes so", async ({ namespace }) => {
