@@ -4,32 +4,13 @@ import { buildViewContext } from "../../src/state/view-context.ts";
 import { shortenOwner } from "../../src/views/columns.ts";
 import { VIEWS, type ViewId } from "../../src/views/index.ts";
 import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
-import { keys } from "../protocol/samples.ts";
-import {
-  drainOf,
-  groupOf,
-  held,
-  hostOf,
-  NOW,
-  pictureOf,
-  plain,
-  resourceOf,
-  stand,
-} from "../state/pictures.ts";
+import { drainOf, groupOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { LOCKS } from "./locks.ts";
 
-const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 const units = (count: number, state: "held" | "waiting") => ({ count, total: 10, state });
 
 const KVS = [
-  stand("lock held", "a", 1, { ...held, label: "nightly" }),
-  stand("lock held", "b", 2, waiting),
-  stand("lock asked", "c", 3, { ...held, reset: { by: "ann@ops", at: NOW, why: "stuck" } }),
-  stand("lock kept", "d", 4, { state: "grace", until: NOW + 9 }),
-  stand("lock turn", "e", 5, { state: "admitted" }),
-  stand("lock next", "f", 6, waiting),
-  stand("lock stopped", "g", 7, waiting),
-  plain(keys.lock("bad", "h".repeat(16)), "{", 8),
-  drainOf("lock", "stopped", { by: "bob", why: "upgrade" }),
+  ...LOCKS,
   drainOf("lock", "quiet", { by: "bob" }),
   drainOf("host", "a.example.com", { by: "bob", until: NOW - 1 }),
   stand("resource db", "a", 9, units(2, "held")),
@@ -127,7 +108,7 @@ describe("the other views", () => {
       ...KVS,
       drainOf("host", "B.example.com", { why: "kernel" }),
       drainOf("group", "web"),
-      stand("lock next", "w", 20, { ...waiting, host: "gone.example.com" }),
+      stand("lock next", "w", 20, { state: "waiting", host: "gone.example.com" }),
     ];
     const waiters = Object.fromEntries(rowsOf("queues", drained).map(({ cells }) => [cells.who, cells.note]));
     expect(waiters["b.example.com:4711"]).toBe("host B.example.com is drained by ann: kernel");
