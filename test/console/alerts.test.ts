@@ -21,9 +21,9 @@ function watch(row: WatchedRow) {
 }
 
 const LOCK: WatchedRow = { kind: "lock", name: "x" };
-const held = stand("lock x", "a", 1, { state: "held" });
-const waiting = stand("lock x", "b", 2, { state: "waiting" });
-const other = stand("lock x", "b", 2, { state: "held" });
+const held = stand("lock x held", "a", 1);
+const waiting = stand("lock x", "b", 2);
+const other = stand("lock x held", "b", 2);
 
 describe("a watched lock", () => {
   it("is told of when it is granted, released, and granted to another", () => {

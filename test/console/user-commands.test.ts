@@ -27,10 +27,10 @@ function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
 }
 
 const snapshot = pictureOf([
-  stand("lock backup", "a", 10, { state: "held" }),
-  stand("lock backup", "b", 11, {}),
-  stand("resource db", "c", 12, { state: "held" }),
-  stand("resource db", "d", 13, { state: "held" }),
+  stand("lock backup held", "a", 10),
+  stand("lock backup", "b", 11),
+  stand("resource db held", "c", 12),
+  stand("resource db held", "d", 13),
   running("nightly", { run: runOf("s"), host: "h.example.com", pid: 1 }),
 ]);
 const context = { snapshot, settings: { prefix: "/signalbox/", context: "prod", readOnly: false } };

@@ -32,7 +32,7 @@ const held = (letter: string, more = {}) =>
     ...more,
   });
 const waits = (letter: string, more = {}) =>
-  stand("lock x", letter, letter.charCodeAt(0), { state: "waiting", enqueuedAt: NOW - 3 * MINUTE, ...more });
+  stand("lock x", letter, letter.charCodeAt(0), { enqueuedAt: NOW - 3 * MINUTE, ...more });
 const leased = (letter: string, state: "held" | "waiting" | "admitted", count = 2) =>
   stand("resource db", letter, letter.charCodeAt(0), { state, count, total: 10 });
 const history = (...runs: Partial<PastRun>[]) => historyOf("x", ...runs);

@@ -69,8 +69,8 @@ it("the claims with some entry are whole, and in the order of all claims", () =>
 
 it("takes the latest of all that a host has written as its last sign of life", () => {
   const snapshot = pictureOf([
-    stand("lock a", "r", 1, { state: "held", grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
-    stand("lock b", "s", 2, { state: "waiting", enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
+    stand("lock a held", "r", 1, { grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
+    stand("lock b", "s", 2, { enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
   ]);
   expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ writtenAt: NOW - 5_000 });
 });

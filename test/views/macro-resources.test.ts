@@ -22,7 +22,7 @@ const MEM = resourceOf("FQDN_mem", { total: "int(MEMMB/1024)", note: "GiB" });
 const SITE: KeyValue[] = [
   ...HOSTS,
   MEM,
-  stand(`resource ${WEB}_mem`, "a", 1, { host: WEB, state: "held", count: 4, total: 23 }),
+  stand(`resource ${WEB}_mem held`, "a", 1, { host: WEB, count: 4, total: 23 }),
   stand(`resource ${WEB}_mem`, "b", 2, { host: WEB, count: 20, total: 23, enqueuedAt: NOW - 90_000 }),
 ];
 

@@ -15,12 +15,12 @@ const expectLines = (lines: string[], ...expected: string[]) =>
 
 test("holders, waiters and how long they have, of locks and of resources", () => {
   const lines = linesOf([
-    stand("lock x", "a", 1, { state: "held", grantedAt: NOW - 90_000 }),
-    stand("lock x", "b", 2, { state: "waiting", enqueuedAt: NOW - 60_000 }),
-    stand("lock x", "c", 3, { state: "waiting", enqueuedAt: NOW - 5_000 }),
-    stand("lock y", "d", 4, { state: "held", grantedAt: NOW + 9_000 }),
-    stand("resource db", "e", 5, { state: "held", count: 2, total: 3, grantedAt: NOW - 1_500 }),
-    stand("resource db", "f", 6, { state: "waiting", count: 2, total: 3, enqueuedAt: NOW - 1_000 }),
+    stand("lock x held", "a", 1, { grantedAt: NOW - 90_000 }),
+    stand("lock x", "b", 2, { enqueuedAt: NOW - 60_000 }),
+    stand("lock x", "c", 3, { enqueuedAt: NOW - 5_000 }),
+    stand("lock y held", "d", 4, { grantedAt: NOW + 9_000 }),
+    stand("resource db held", "e", 5, { count: 2, total: 3, grantedAt: NOW - 1_500 }),
+    stand("resource db", "f", 6, { count: 2, total: 3, enqueuedAt: NOW - 1_000 }),
     drainOf("lock", "x"),
     drainOf("host", "old", { until: NOW - 1 }),
     plain(keys.lock("x", "bad"), "no ticket", 9),
@@ -110,7 +110,7 @@ test("when schedules last succeeded and ended, of those that ended last", () => 
 
 test("of many locks with waiters those have series that are waited for longest, and the rest is counted", () => {
   const kvs = Array.from({ length: 130 }, (_, at) =>
-    stand(`lock ${at}`, "a", at + 1, { state: "waiting", enqueuedAt: NOW - at * 1_000 }),
+    stand(`lock ${at}`, "a", at + 1, { enqueuedAt: NOW - at * 1_000 }),
   );
   const lines = linesOf(kvs);
   expect(lines).toContain("locks_left_out 30");

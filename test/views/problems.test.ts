@@ -40,11 +40,7 @@ describe("problems", () => {
       ["reset-unanswered"],
     ],
     ["a clock ahead of ours", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW + 60_000 })], ["clock"]],
-    [
-      "a long wait",
-      [stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - 7_200_000 })],
-      ["long-wait"],
-    ],
+    ["a long wait", [stand("lock x", "a", 1, { enqueuedAt: NOW - 7_200_000 })], ["long-wait"]],
     ["a hold of days", [stand("lock x", "a", 1, { ...held, grantedAt: NOW - 2e8 })], ["long-hold"]],
     [
       "totals that disagree",
@@ -95,8 +91,8 @@ describe("problems", () => {
       "many that wait long in one queue: once",
       [
         stand("lock x", "a", 1, { ...held, enqueuedAt: NOW }),
-        stand("lock x", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
-        stand("lock x", "c", 3, { state: "waiting", enqueuedAt: NOW - 7_100_000 }),
+        stand("lock x", "b", 2, { enqueuedAt: NOW - 7_200_000 }),
+        stand("lock x", "c", 3, { enqueuedAt: NOW - 7_100_000 }),
       ],
       ["long-wait"],
     ],
@@ -118,7 +114,7 @@ describe("problems", () => {
   it("stay the same problem while they last", () => {
     const kvs = [
       stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - 2e8 }),
-      stand("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
+      stand("lock y", "b", 2, { enqueuedAt: NOW - 7_200_000 }),
       drainOf("all", "all", { until: 2 }),
     ];
     const at = (wall: number) => findProblems(pictureOf(kvs), wall);
@@ -146,7 +142,7 @@ describe("problems", () => {
 
   it("judge a wait by what is usual for the lock", () => {
     const history = historyOf("x", { waited: 3_000_000, held: 1e9 });
-    const waiter = (since: number) => stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - since });
+    const waiter = (since: number) => stand("lock x", "a", 1, { enqueuedAt: NOW - since });
     expect(kinds(history, waiter(8_900_000))).toEqual([]);
     expect(kinds(history, waiter(9_100_000))).toEqual(["long-wait"]);
     expect(kinds(waiter(8_900_000))).toEqual(["long-wait"]);

@@ -13,9 +13,9 @@ import {
 import { drainOf, historyOf, NOW, pastRun, pictureOf, resourceOf, stand } from "../state/pictures.ts";
 
 const tickets = [
-  stand("lock x", "a", 1, { state: "held", grantedAt: NOW - 1_000 }),
-  stand("lock x", "b", 2, { state: "waiting" }),
-  stand("resource db", "a", 3, { state: "held", grantedAt: NOW - 1_000, count: 2, total: 10 }),
+  stand("lock x held", "a", 1, { grantedAt: NOW - 1_000 }),
+  stand("lock x", "b", 2),
+  stand("resource db held", "a", 3, { grantedAt: NOW - 1_000, count: 2, total: 10 }),
 ];
 const snapshot = pictureOf(tickets);
 const findQueue = (kind: "lock" | "resource", name: string) =>

@@ -278,12 +278,12 @@ describe("the view of runs", () => {
   it("has what workers run of schedules among those who hold, with the leases of the same run", () => {
     const run = "a".repeat(16);
     const { rows, cells, json, passing } = showView(runsView, [
-      stand("lock x", "b", 1, { state: "held" }),
+      stand("lock x held", "b", 1),
       ...schedule("backup", { command: ["db-dump"] }),
       running("backup"),
       ...schedule("mail"),
       running("mail", { run, host: "web2.example.com" }),
-      stand("resource db", "a", 13, { state: "held", count: 2, host: "web2.example.com" }),
+      stand("resource db held", "a", 13, { count: 2, host: "web2.example.com" }),
     ]);
     expect(cells).toMatchObject([
       { schedule: "", state: "held", leases: "", token: "1" },

@@ -68,7 +68,7 @@ describe("the other views", () => {
       ...KVS,
       drainOf("host", "B.example.com", { why: "kernel" }),
       drainOf("group", "web"),
-      stand("lock next", "w", 20, { state: "waiting", host: "gone.example.com" }),
+      stand("lock next", "w", 20, { host: "gone.example.com" }),
     ];
     const byHost = "host B.example.com is drained by ann: kernel";
     expect(cellsBy("who", "queues", drained)).toMatchObject({

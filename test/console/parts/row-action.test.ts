@@ -12,10 +12,10 @@ import { pictureOf, runOf, stand } from "../../state/pictures.ts";
 import { subjectOf } from "../../state/subjects.ts";
 
 const SNAPSHOT = pictureOf([
-  stand("lock x", "a", 1, { state: "held" }),
-  stand("lock x", "b", 2, { state: "waiting" }),
-  stand("lock free", "c", 3, { state: "waiting" }),
-  stand("lock free", "d", 4, { state: "waiting" }),
+  stand("lock x held", "a", 1),
+  stand("lock x", "b", 2),
+  stand("lock free", "c", 3),
+  stand("lock free", "d", 4),
 ]);
 
 /** Builds an action. @returns its arguments and flags, or the reason why it is not possible */

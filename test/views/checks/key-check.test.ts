@@ -23,11 +23,7 @@ const worth = (kvs: readonly KeyValue[]) => told(kvs).filter((line) => !line.sta
 
 describe("every key under the prefix", () => {
   test("all is well: how many there are", () => {
-    const kvs = [
-      stand("lock x", "a", 5, { state: "held", enqueuedAt: NOW }),
-      stand("resource db", "a", 6, {}),
-      history(),
-    ];
+    const kvs = [stand("lock x held", "a", 5, { enqueuedAt: NOW }), stand("resource db", "a", 6), history()];
     expect(told(kvs)).toEqual([
       "ok keys keys: 3 under /signalbox/, 2 of them tickets",
       expect.stringMatching(/^ok clock clocks of hosts: 1 host wrote/),
@@ -100,7 +96,7 @@ describe("every key under the prefix", () => {
   test("a lock that is held long and waited for long is no fault of etcd", () => {
     expect(
       worth([
-        stand("lock x", "a", 5, { state: "held", enqueuedAt: 1, grantedAt: 1 }),
+        stand("lock x held", "a", 5, { enqueuedAt: 1, grantedAt: 1 }),
         stand("lock x", "b", 6, { enqueuedAt: 1 }),
       ]),
     ).toEqual([expect.stringMatching(/^ok keys/)]);
@@ -108,7 +104,7 @@ describe("every key under the prefix", () => {
 
   test("of many of a kind, the first few and their number", () => {
     const many = Array.from({ length: 1_000 }, (_, index) => plain(`/signalbox/else${index}`, ""));
-    const found = worth([...many, { ...stand("lock x", "a", 5, {}), session: 0n }]);
+    const found = worth([...many, { ...stand("lock x", "a", 5), session: 0n }]);
     expect(found).toHaveLength(7);
     expect(found).toContainEqual("warning malformed and: 995 more of this kind");
   });

@@ -29,7 +29,7 @@ function keepRows(id: ViewId, kvs: readonly KeyValue[], filter = "") {
   return { follower, compute, listStates };
 }
 
-const held = stand("lock x", "a", 1, { state: "held" });
+const held = stand("lock x held", "a", 1);
 const past = (lock: string, run: string) => historyOf(lock, { run, endedAt: NOW });
 
 describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) => {
@@ -38,14 +38,14 @@ describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) =>
     const first = compute();
     follower.put(plain(`${keys.prefix}other`, "x"));
     expect(compute(NOW + 1)).toBe(first);
-    follower.put(stand("lock y", "b", 2, { state: "held", enqueuedAt: NOW + 60_000 }));
+    follower.put(stand("lock y held", "b", 2, { enqueuedAt: NOW + 60_000 }));
     expect(compute(NOW + 2)).not.toBe(first);
   });
 });
 
 describe("rows of a filter that compares times", () => {
   it("come as time passes, and are the same array in between", () => {
-    const started = stand("lock x", "a", 1, { state: "held", grantedAt: NOW });
+    const started = stand("lock x held", "a", 1, { grantedAt: NOW });
     const { compute } = keepRows("locks", [started], "since:>2s");
     expect(compute()).toEqual([]);
     const first = compute(NOW + 3_000);
@@ -58,7 +58,7 @@ describe("kept rows of history", () => {
   it("are the same whatever queues do, and those of every other lock when one run has ended", () => {
     const { follower, compute } = keepRows("history", [past("x", "a"), past("y", "b")]);
     const first = compute();
-    follower.put(stand("lock x", "c", 3, { state: "held" }));
+    follower.put(stand("lock x held", "c", 3));
     expect(compute()).toBe(first);
     follower.put(past("y", "d"));
     const now = compute();
@@ -72,7 +72,7 @@ describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
     if (view.of === "queue") return;
     const kvs = [
       held,
-      stand("resource db", "b", 2, {}),
+      stand("resource db", "b", 2),
       plain(keys.drain("group", "web"), "{}"),
       plain(keys.group("web"), '["a.example.com"]'),
       past("x", "a"),
@@ -104,9 +104,9 @@ describe("kept rows", () => {
 
 describe("kept rows of queues", () => {
   it("keep those of every other queue when one changes", () => {
-    const { follower, compute } = keepRows("locks", [held, stand("lock y", "b", 2, { state: "held" })]);
+    const { follower, compute } = keepRows("locks", [held, stand("lock y held", "b", 2)]);
     const [x, y] = compute();
-    follower.put(stand("lock y", "c", 3, { state: "waiting" }));
+    follower.put(stand("lock y", "c", 3));
     const now = compute();
     expect([now[0] === x, now[1] === y]).toEqual([true, false]);
   });
