@@ -1,5 +1,12 @@
 /** Sample facts of a campaign, with simple times in ms. */
-import type { CampaignJob, Claim, Facts, KeyChange, ProcessRecord } from "../../fixtures/campaign/facts.ts";
+import type {
+  CampaignJob,
+  Claim,
+  Ending,
+  Facts,
+  KeyChange,
+  ProcessRecord,
+} from "../../fixtures/campaign/facts.ts";
 
 export function makeOrder(name: string, more: Partial<CampaignJob> = {}): CampaignJob {
   return { name, host: "h1", tool: "run", units: {}, ttl: 3_000, code: 0, ...more };
@@ -9,23 +16,18 @@ export function makeLife(birth: number, last: number, more: Partial<ProcessRecor
   return { role: "main", pid: 1, birth, last, hasEnded: true, ...more };
 }
 
-/** Creates a job with the lock `a` and one process that ran from `birth` to `last`. */
-export function makeClaim(
-  name: string,
-  birth: number,
-  last: number,
-  token: number,
-  more: Partial<Claim> = {},
-): Claim {
-  return {
-    order: makeOrder(name, { locks: ["a"] }),
-    run: `run${name}`,
-    token: BigInt(token),
-    key: keyOf(name),
-    lives: [makeLife(birth, last)],
-    ...more,
-  };
-}
+/** Parses jobs with the lock `a`, such as `x from 0 to 10 token 1, y from 5 to 20 token 2 shared`: each with one process. */
+export const parseClaims = (text: string, more: Partial<CampaignJob> = {}): Claim[] =>
+  text.split(", ").map((part) => {
+    const [name = "", , birth, , last, , token = "1", isShared] = part.split(" ");
+    return {
+      order: makeOrder(name, { locks: ["a"], ...(isShared && { isShared: true }), ...more }),
+      run: `run${name}`,
+      token: BigInt(token),
+      key: keyOf(name),
+      lives: [makeLife(Number(birth), Number(last))],
+    };
+  });
 
 /** The key of its ticket. */
 export function keyOf(name: string, queue = "locks/a"): string {
@@ -52,6 +54,25 @@ export function makeChange(
     ...rest,
   };
 }
+
+/** Parses changes of tickets, such as `x waiting 1, x held 3 since 1`: the revision, and that of the ticket's creation. */
+export const parseChanges = (text: string, more: Parameters<typeof makeChange>[3] = {}): KeyChange[] =>
+  text.split(", ").map((part) => {
+    const [name = "", state = "", at = "", , created = at] = part.split(" ");
+    return makeChange(name, Number(at), state, { createRevision: BigInt(created), ...more });
+  });
+
+/** The end of a run, after a second. */
+export const makeEnding = (code: number, more: Partial<Ending> = {}): Ending => ({
+  order: makeOrder("x"),
+  pid: 5,
+  started: 0,
+  ended: 1_000,
+  code,
+  signals: [],
+  stderr: "",
+  ...more,
+});
 
 export function makeFacts(more: Partial<Facts>): Facts {
   return {

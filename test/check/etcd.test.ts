@@ -40,11 +40,20 @@ const buildSilentMember = (id: number, kind: StoreErrorKind = "unavailable"): Me
   const endpoint = `http://m${id}:2379`;
   return { endpoint, ok: false, error: new StoreError(kind, `${endpoint}: no answer`) };
 };
-const buildRefusingMember = (id: number) => buildSilentMember(id, "permission");
-const buildMemberList = (...ids: number[]): ClusterMember[] =>
-  ids.map((id) => ({ id: BigInt(id), name: `m${id}`, clientUrls: [`http://m${id}:2379`], isLearner: false }));
-const buildLearner = (id: number): ClusterMember =>
-  ({ ...buildMemberList(id)[0], isLearner: true }) as ClusterMember;
+const buildMemberList = (count: number, learner?: number): ClusterMember[] =>
+  Array.from({ length: count }, (_, at) => ({
+    id: BigInt(at + 1),
+    name: `m${at + 1}`,
+    clientUrls: [`http://m${at + 1}:2379`],
+    isLearner: at + 1 === learner,
+  }));
+/** Members by their number: `1 2 -3 ?4` are two that answer, one that does not, and one that does so only to root. */
+const buildMembers = (text: string, changes: Record<number, Partial<AnsweringStatus>> = {}): MemberStatus[] =>
+  text.split(" ").map((word) => {
+    const id = Number(word.replace(/\D/, ""));
+    if (word.startsWith("-")) return buildSilentMember(id);
+    return word.startsWith("?") ? buildSilentMember(id, "permission") : buildMember(id, changes[id]);
+  });
 
 describe("members", () => {
   test.each<[version: string, level: string]>([
@@ -68,18 +77,12 @@ describe("members", () => {
     ]);
   });
 
-  test("the floor is named", () => {
-    expect(judgeMembers([buildMember(1, { version: "3.4.23" })])).toMatchObject([
-      { detail: "etcd 3.4.23, which is older than 3.4.42, 1 ms", remedy: expect.stringContaining("3.4.42") },
-    ]);
-  });
-
-  test("members that can come to hold different data are named as such", () => {
-    expect(judgeMembers([buildMember(1, { version: "3.5.2" })])).toMatchObject([
-      {
-        detail: "etcd 3.5.2, which is older than 3.5.28, 1 ms",
-        remedy: expect.stringMatching(/different data.*held twice/),
-      },
+  test.each([
+    ["3.4.23", "etcd 3.4.23, which is older than 3.4.42, 1 ms", /3\.4\.42/],
+    ["3.5.2", "etcd 3.5.2, which is older than 3.5.28, 1 ms", /different data.*held twice/],
+  ])("of %s the floor is named, and what to do", (version, detail, remedy) => {
+    expect(judgeMembers([buildMember(1, { version })])).toMatchObject([
+      { detail, remedy: expect.stringMatching(remedy) },
     ]);
   });
 
@@ -88,11 +91,7 @@ describe("members", () => {
       ["http://m1:2379", { version: "3.5.30", quota: undefined, compacted: undefined, clock: undefined }],
       ["http://m2:2379", { version: "3.5.27", quota: undefined, compacted: undefined, clock: undefined }],
     ]);
-    expect(
-      formatFindings(
-        judgeMembers([buildRefusingMember(1), buildRefusingMember(2), buildRefusingMember(3)], gauges),
-      ),
-    ).toEqual([
+    expect(formatFindings(judgeMembers(buildMembers("?1 ?2 ?3"), gauges))).toEqual([
       "ok member: etcd 3.5.30, only the user root can read its status",
       "hint member: etcd 3.5.27, which is older than 3.5.28, only the user root can read its status",
       "ok member: it answers; only the user root can read its status",
@@ -101,11 +100,7 @@ describe("members", () => {
   });
 
   test("mixed versions, and one that is away", () => {
-    expect(
-      formatFindings(
-        judgeMembers([buildMember(1), buildMember(2, { version: "3.6.9" }), buildSilentMember(3)]),
-      ),
-    ).toEqual([
+    expect(formatFindings(judgeMembers(buildMembers("1 2 -3", { 2: { version: "3.6.9" } })))).toEqual([
       "ok member: etcd 3.5.28, 1 ms",
       "ok member: etcd 3.6.9, 1 ms",
       "warning member: no answer",
@@ -116,123 +111,58 @@ describe("members", () => {
 
 describe("the cluster", () => {
   const listLevels = (members: MemberStatus[], roster?: ClusterMember[]) =>
-    Object.fromEntries(
-      [...judgeIdentity(getAnsweringMembers(members), "7"), ...judgeCluster(members, roster)].flatMap(
-        ({ kind, level }) => (kind === "identity" ? [] : [[kind, level]]),
-      ),
-    );
+    [...judgeIdentity(getAnsweringMembers(members), "7"), ...judgeCluster(members, roster)]
+      .filter(({ kind }) => kind !== "identity")
+      .map(({ kind, level }) => `${kind} ${level}`)
+      .join(", ");
 
-  test.each<[what: string, members: MemberStatus[], roster: ClusterMember[] | undefined, found: object]>([
+  test.each<
     [
-      "all of three",
-      [buildMember(1), buildMember(2), buildMember(3)],
-      buildMemberList(1, 2, 3),
-      { quorum: "ok", leader: "ok" },
-    ],
-    [
-      "two of three",
-      [buildMember(1), buildMember(2), buildSilentMember(3)],
-      buildMemberList(1, 2, 3),
-      { quorum: "warning", leader: "ok" },
-    ],
-    [
-      "one of three",
-      [buildMember(2, { leaderId: 0n }), buildSilentMember(1), buildSilentMember(3)],
-      buildMemberList(1, 2, 3),
-      { quorum: "failure", leader: "failure" },
-    ],
-    [
-      "four of five",
-      [1, 2, 3, 4].map((id) => buildMember(id)).concat(buildSilentMember(5) as never),
-      buildMemberList(1, 2, 3, 4, 5),
-      { quorum: "warning", leader: "ok" },
-    ],
-    [
-      "without a roster",
-      [buildMember(1), buildSilentMember(2), buildSilentMember(3)],
-      undefined,
-      { quorum: "failure", leader: "ok" },
-    ],
-    ["a single one", [buildMember(1)], buildMemberList(1), { quorum: "hint", leader: "ok" }],
-    [
-      "one address for three",
-      [buildMember(1)],
-      buildMemberList(1, 2, 3),
-      { quorum: "ok", endpoints: "hint", leader: "ok" },
-    ],
-    [
-      "learners do not count",
-      [buildMember(1), buildMember(2), buildMember(3)],
-      [...buildMemberList(1, 2, 3), buildLearner(4)],
-      { quorum: "ok", leader: "ok" },
-    ],
-    [
-      "different leaders",
-      [buildMember(1), buildMember(2, { leaderId: 2n })],
-      buildMemberList(1, 2),
-      { quorum: "ok", leader: "warning" },
-    ],
-    [
-      "different clusters",
-      [buildMember(1), buildMember(2, { clusterId: 8n })],
-      buildMemberList(1, 2),
-      { unity: "failure", quorum: "ok", leader: "ok" },
-    ],
-    [
-      "one that is behind",
-      [buildMember(1, { raftIndex: 5_000n }), buildMember(2)],
-      buildMemberList(1, 2),
-      { quorum: "ok", leader: "ok", lag: "warning" },
-    ],
-    [
-      "one that is a little behind",
-      [buildMember(1, { raftIndex: 500n }), buildMember(2)],
-      buildMemberList(1, 2),
-      { quorum: "ok", leader: "ok" },
-    ],
-    ["nobody", [buildSilentMember(1)], undefined, {}],
-    [
-      "all keep their status to themselves",
-      [buildRefusingMember(1), buildRefusingMember(2), buildRefusingMember(3)],
-      buildMemberList(1, 2, 3),
-      { quorum: "ok", leader: "hint" },
-    ],
-    [
-      "two do, one is away",
-      [buildRefusingMember(1), buildSilentMember(2), buildRefusingMember(3)],
-      buildMemberList(1, 2, 3),
-      { quorum: "warning", leader: "hint" },
-    ],
+      what: string,
+      members: string,
+      count: number,
+      found: string,
+      changes?: Record<number, Partial<AnsweringStatus>>,
+    ]
+  >([
+    ["all of three", "1 2 3", 3, "quorum ok, leader ok"],
+    ["two of three", "1 2 -3", 3, "quorum warning, leader ok"],
+    ["one of three", "2 -1 -3", 3, "quorum failure, leader failure", { 2: { leaderId: 0n } }],
+    ["four of five", "1 2 3 4 -5", 5, "quorum warning, leader ok"],
+    ["without a roster", "1 -2 -3", 0, "quorum failure, leader ok"],
+    ["a single one", "1", 1, "quorum hint, leader ok"],
+    ["one address for three", "1", 3, "quorum ok, endpoints hint, leader ok"],
+    ["different leaders", "1 2", 2, "quorum ok, leader warning", { 2: { leaderId: 2n } }],
+    ["different clusters", "1 2", 2, "unity failure, quorum ok, leader ok", { 2: { clusterId: 8n } }],
+    ["one that is behind", "1 2", 2, "quorum ok, leader ok, lag warning", { 1: { raftIndex: 5_000n } }],
+    ["one that is a little behind", "1 2", 2, "quorum ok, leader ok", { 1: { raftIndex: 500n } }],
+    ["nobody", "-1", 0, ""],
+    ["all keep their status to themselves", "?1 ?2 ?3", 3, "quorum ok, leader hint"],
+    ["two do, one is away", "?1 -2 ?3", 3, "quorum warning, leader hint"],
     [
       "one address for three, which keeps its status to itself",
-      [buildRefusingMember(1)],
-      buildMemberList(1, 2, 3),
-      { quorum: "ok", endpoints: "hint", leader: "hint" },
+      "?1",
+      3,
+      "quorum ok, endpoints hint, leader hint",
     ],
-    [
-      "the only one keeps its status to itself",
-      [buildRefusingMember(1)],
-      buildMemberList(1),
-      { quorum: "hint", leader: "hint" },
-    ],
-  ])("%s", (_, members, roster, found) => {
-    expect(listLevels(members, roster)).toEqual(found);
+    ["the only one keeps its status to itself", "?1", 1, "quorum hint, leader hint"],
+  ])("%s", (_, members, count, found, changes) => {
+    expect(listLevels(buildMembers(members, changes), count === 0 ? undefined : buildMemberList(count))).toBe(
+      found,
+    );
   });
 
-  test("says how many may be lost", () => {
-    const told3 = formatFindings(
-      judgeCluster([buildMember(1), buildMember(2), buildSilentMember(3)], buildMemberList(1, 2, 3)),
+  test("learners do not count", () => {
+    expect(listLevels(buildMembers("1 2 3"), buildMemberList(4, 4))).toBe("quorum ok, leader ok");
+  });
+
+  test.each([
+    ["1 2 -3", 3, "2 of 3 members answered, 2 are a majority: no further member may fail"],
+    ["1 2 3 4 -5", 5, "4 of 5 members answered, 3 are a majority: 1 more may fail"],
+  ])("says how many of %s may be lost", (members, count, text) => {
+    expect(formatFindings(judgeCluster(buildMembers(members), buildMemberList(count)))).toContainEqual(
+      expect.stringContaining(text),
     );
-    expect(told3).toContainEqual(
-      expect.stringContaining("2 of 3 members answered, 2 are a majority: no further member may fail"),
-    );
-    const told5 = formatFindings(
-      judgeCluster(
-        [buildMember(1), buildMember(2), buildMember(3), buildMember(4), buildSilentMember(5)],
-        buildMemberList(1, 2, 3, 4, 5),
-      ),
-    );
-    expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may fail/));
   });
 });
 
@@ -270,7 +200,7 @@ describe("the cluster's id", () => {
 describe("alarms", () => {
   test("each once, though every member tells all", () => {
     const errors = ["memberID:1 alarm:NOSPACE ", "etcdserver: no leader"];
-    expect(formatFindings(judgeAlarms([buildMember(1, { errors }), buildMember(2, { errors })]))).toEqual([
+    expect(formatFindings(judgeAlarms([1, 2].map((id) => buildMember(id, { errors }))))).toEqual([
       "failure alarm: memberID:1 alarm:NOSPACE: the database is full, nothing new can start",
     ]);
     expect(judgeAlarms([buildMember(1, { errors: ["memberID:1 alarm:CORRUPT"] })])[0]?.remedy).toMatch(
@@ -340,22 +270,13 @@ describe("this host's settings", () => {
 });
 
 describe("transports", () => {
-  const works: TransportTrial = [buildMember(1), buildMember(2)];
+  const works: TransportTrial = buildMembers("1 2");
   const off: TransportTrial = [buildSilentMember(1, "invalid"), buildSilentMember(2, "invalid")];
   const half: TransportTrial = [buildMember(1), buildSilentMember(2, "invalid")];
-  test.each<
-    [
-      what: string,
-      setting: string,
-      http: TransportTrial,
-      grpc: TransportTrial,
-      found: RegExp | undefined,
-      use: string,
-    ]
-  >([
-    ["both work", "auto", works, works, /^ok transport: http \(auto\) works; grpc works too$/, "http"],
-    ["grpc does not", "http", works, off, /^ok transport: http works; grpc does not: /, "http"],
-    ["grpc cannot be tried", "auto", works, new Error("no"), /^ok transport: .*grpc does not: no/, "http"],
+  test.each<[string, string, TransportTrial, TransportTrial, RegExp | undefined, string?]>([
+    ["both work", "auto", works, works, /^ok transport: http \(auto\) works; grpc works too$/],
+    ["grpc does not", "http", works, off, /^ok transport: http works; grpc does not: /],
+    ["grpc cannot be tried", "auto", works, new Error("no"), /^ok transport: .*grpc does not: no/],
     [
       "the gateway is off",
       "auto",
@@ -364,16 +285,9 @@ describe("transports", () => {
       /^failure transport: http \(auto\) does not work, grpc does/,
       "grpc",
     ],
-    [
-      "it is off on one",
-      "auto",
-      half,
-      works,
-      /^warning transport: http \(auto\) reaches 1 members, grpc 2/,
-      "http",
-    ],
-    ["etcd is away", "auto", [buildSilentMember(1)], [buildSilentMember(1)], undefined, "http"],
-  ])("%s", (_, setting, http, grpc, found, use) => {
+    ["it is off on one", "auto", half, works, /^warning transport: http \(auto\) reaches 1 members, grpc 2/],
+    ["etcd is away", "auto", buildMembers("-1"), buildMembers("-1"), undefined],
+  ])("%s", (_, setting, http, grpc, found, use = "http") => {
     const verdict = judgeTransport(setting, "http", { http, grpc });
     expect(verdict.use).toBe(use);
     const text = verdict.finding && formatFindings([verdict.finding])[0];
@@ -413,25 +327,21 @@ describe("this host's clock", () => {
 });
 
 describe("what is wrong with etcd itself", () => {
-  const read = (
-    statuses: MemberStatus[],
-    quota?: number,
-    roster: ClusterMember[] = buildMemberList(1, 2, 3),
-  ) =>
+  const read = (statuses: MemberStatus[], quota?: number, roster: ClusterMember[] = buildMemberList(3)) =>
     formatFindings(
       findEtcdFaults({ roster, statuses, metrics: new Map([["http://m1:2379", { version: "", quota }]]) }),
     );
-  const all = [buildMember(1), buildMember(2), buildMember(3)];
+  const all = buildMembers("1 2 3");
 
   test("is nothing where all is well, or only root may read it", () => {
     expect(read(all, 1_000)).toEqual([]);
-    expect(read([1, 2, 3].map(buildRefusingMember))).toEqual([]);
+    expect(read(buildMembers("?1 ?2 ?3"))).toEqual([]);
   });
 
   test("is each fault that doctor warns of", () => {
     const errors = ["memberID:1 alarm:NOSPACE", "memberID:2 alarm:CORRUPT"];
-    const far = buildMember(1, { raftIndex: 2_000n, errors });
-    expect(read([far, buildMember(2, { version: "3.6.9" }), buildSilentMember(3)])).toEqual([
+    const changes = { 1: { raftIndex: 2_000n, errors }, 2: { version: "3.6.9" } };
+    expect(read(buildMembers("1 2 -3", changes))).toEqual([
       "failure alarm: memberID:1 alarm:NOSPACE: the database is full, nothing new can start",
       "failure alarm: memberID:2 alarm:CORRUPT: the members' data differ",
       "warning member: no answer",
@@ -442,31 +352,29 @@ describe("what is wrong with etcd itself", () => {
   });
 
   test("a former leader that is cut off does not make the others lag", () => {
-    const former = buildMember(3, { leaderId: 3n, raftTerm: 1n, raftIndex: 9_000n });
-    expect(read([buildMember(1), buildMember(2), former])).toEqual([
+    const former = { leaderId: 3n, raftTerm: 1n, raftIndex: 9_000n };
+    expect(read(buildMembers("1 2 3", { 3: former }))).toEqual([
       "warning leader: the members do not agree on the leader",
     ]);
   });
 
   test("one that is cut off, names no leader and raises its term, lags", () => {
-    const cut = buildMember(3, { leaderId: 0n, raftTerm: 9n });
-    const others = [1, 2].map((id) => buildMember(id, { raftIndex: 3_000n }));
-    expect(read([...others, cut])).toEqual([
+    const [leader, cut] = [{ raftIndex: 3_000n }, { leaderId: 0n, raftTerm: 9n }];
+    expect(read(buildMembers("1 2 3", { 1: leader, 2: leader, 3: cut }))).toEqual([
       "warning leader: the members do not agree on the leader",
       "warning lag: 2950 log entries behind",
     ]);
   });
 
   test("a database is judged by a known quota only", () => {
-    const full = [buildMember(1, { dbSize: 1_900 * 1024 ** 2 }), buildMember(2), buildMember(3)];
+    const full = buildMembers("1 2 3", { 1: { dbSize: 1_900 * 1024 ** 2 } });
     expect(read(full)).toEqual([]);
     expect(read(full, 2 * GIB)).toEqual(["failure space: 1.9 GiB of 2.0 GiB"]);
     expect(read(full, 8 * GIB)).toEqual([]);
   });
 
   test("members that are not asked count for the majority", () => {
-    const five = buildMemberList(1, 2, 3, 4, 5);
-    expect(read([buildMember(1), buildMember(2), buildSilentMember(3)], undefined, five)).toEqual([
+    expect(read(buildMembers("1 2 -3"), undefined, buildMemberList(5))).toEqual([
       "warning member: no answer",
     ]);
   });

@@ -1,4 +1,26 @@
-import type { Command } from "../../src/commands/command.ts";
+import type { Command, CommandIo } from "../../src/commands/command.ts";
+
+/** The surroundings of a command without a terminal, and what the command writes there. */
+export function createIo(env: Record<string, string> = {}, input = "") {
+  const written = { out: "", err: "" };
+  const io: CommandIo = {
+    env,
+    writeOutput: (text) => {
+      written.out += text;
+      return true;
+    },
+    writeError: (text) => {
+      written.err += text;
+    },
+    writeMessage: (line) => {
+      written.err += `signalbox: ${line}\n`;
+    },
+    onSignal: () => () => {},
+    readInput: async () => input,
+    terminal: { isOutput: () => false } as CommandIo["terminal"],
+  };
+  return { io, written };
+}
 
 /** A command with a flag of every kind. */
 export const everyKind: Command = {

@@ -1,29 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError, SignalboxError, UsageError } from "../../src/base/errors.ts";
-import {
-  type ConfigInput,
-  describeConfig,
-  describeSettings,
-  resolveConfig,
-} from "../../src/config/config.ts";
+import { ConfigError, UsageError } from "../../src/base/errors.ts";
+import { type ConfigInput, describeConfig, describeSettings } from "../../src/config/config.ts";
 import { SETTING_KEYS } from "../../src/config/settings.ts";
-import { fakeFiles, SYSTEM, USER } from "./fake-files.ts";
-
-const HOME = { HOME: "/home/op" };
-
-function resolved(input: ConfigInput, files: Record<string, unknown> = {}) {
-  return resolveConfig({ ...input, env: { ...HOME, ...input.env }, readFile: fakeFiles(files) });
-}
-
-function failure(input: ConfigInput, files: Record<string, unknown> = {}): SignalboxError {
-  try {
-    resolved(input, files);
-  } catch (error) {
-    if (error instanceof SignalboxError) return error;
-    throw error;
-  }
-  throw new Error("nothing was wrong");
-}
+import { failure, resolved, SYSTEM, USER } from "./fake-files.ts";
 
 describe("defaults", () => {
   test("hold where nothing is said", () => {

@@ -1,53 +1,37 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError, SignalboxError, UsageError } from "../../src/base/errors.ts";
-import { type ConfigInput, describeConfig, resolveConfig } from "../../src/config/config.ts";
-import { fakeFiles, SYSTEM, USER } from "./fake-files.ts";
+import { ConfigError, type SignalboxError, UsageError } from "../../src/base/errors.ts";
+import { type ConfigInput, describeConfig } from "../../src/config/config.ts";
+import { failure, resolved, SYSTEM, USER } from "./fake-files.ts";
 
 const CONTEXTS = {
   prod: { endpoints: ["https://etcd.prod:2379"], prefix: "/prod/", readOnly: true, ttl: "60s" },
   staging: { endpoints: "http://etcd.staging:2379" },
 };
 
-function resolve(input: ConfigInput, files: Record<string, unknown>, mode = 0o600) {
-  return resolveConfig({
-    ...input,
-    env: { HOME: "/home/op", ...input.env },
-    readFile: fakeFiles(files, mode),
-  });
-}
-
-function fail(input: ConfigInput, files: Record<string, unknown>, mode?: number): SignalboxError {
-  try {
-    resolve(input, files, mode);
-  } catch (error) {
-    if (error instanceof SignalboxError) return error;
-    throw error;
-  }
-  throw new Error("nothing was wrong");
-}
+const PROD = { contexts: CONTEXTS, context: "prod" };
 
 describe("which context is active", () => {
   test.each<[string, ConfigInput, Record<string, unknown>, string | undefined, string]>([
     ["none is", {}, { [USER]: { contexts: CONTEXTS } }, undefined, "default"],
-    ["a file names it", {}, { [USER]: { contexts: CONTEXTS, context: "prod" } }, "prod", `${USER}: context`],
+    ["a file names it", {}, { [USER]: PROD }, "prod", `${USER}: context`],
     [
       "the user's file is stronger than the system's",
       {},
-      { [USER]: { context: "staging" }, [SYSTEM]: { contexts: CONTEXTS, context: "prod" } },
+      { [USER]: { context: "staging" }, [SYSTEM]: PROD },
       "staging",
       `${USER}: context`,
     ],
     [
       "a variable is stronger than files",
       { env: { SIGNALBOX_CONTEXT: "staging" } },
-      { [USER]: { contexts: CONTEXTS, context: "prod" } },
+      { [USER]: PROD },
       "staging",
       "environment SIGNALBOX_CONTEXT",
     ],
     [
       "an empty variable counts as unset",
       { env: { SIGNALBOX_CONTEXT: "" } },
-      { [USER]: { contexts: CONTEXTS, context: "prod" } },
+      { [USER]: PROD },
       "prod",
       `${USER}: context`,
     ],
@@ -59,16 +43,16 @@ describe("which context is active", () => {
       "flag --context",
     ],
   ])("%s", (_, input, files, name, source) => {
-    const { values, sources } = resolve(input, files);
+    const { values, sources } = resolved(input, files);
     expect([values.context, sources.context]).toEqual([name, source]);
   });
 });
 
 describe("the settings of the active context", () => {
-  const file = { contexts: CONTEXTS, context: "prod", prefix: "/top/", label: "kept", ttl: "50s" };
+  const file = { ...PROD, prefix: "/top/", label: "kept", ttl: "50s" };
 
   test("override the rest of the file, which fills what they leave open", () => {
-    const { values, sources, contexts } = resolve({}, { [USER]: file });
+    const { values, sources, contexts } = resolved({}, { [USER]: file });
     expect(values).toMatchObject({ prefix: "/prod/", readOnly: true, label: "kept", ttl: 60_000 });
     expect(sources).toMatchObject({
       prefix: `context prod of ${USER}: prefix`,
@@ -86,7 +70,7 @@ describe("the settings of the active context", () => {
     ["ETCDCTL_*", { env: { ETCDCTL_ENDPOINTS: "http://x:1" } }, "environment ETCDCTL_ENDPOINTS"],
     ["flags", { flags: { endpoints: "http://x:1" } }, "flag --endpoints"],
   ])("are overridden by %s", (_, input, source) => {
-    const { values, sources, overridden } = resolve(input, { [USER]: file });
+    const { values, sources, overridden } = resolved(input, { [USER]: file });
     expect(values.endpoints).toEqual(["http://x:1"]);
     expect(sources.endpoints).toBe(source);
     expect(overridden).toEqual(["endpoints"]);
@@ -94,7 +78,7 @@ describe("the settings of the active context", () => {
 
   test("override also the user's file if the context is in the system's", () => {
     const files = { [USER]: { ttl: "50s", context: "prod" }, [SYSTEM]: { contexts: CONTEXTS } };
-    expect(resolve({}, files).sources.ttl).toBe(`context prod of ${SYSTEM}: ttl`);
+    expect(resolved({}, files).sources.ttl).toBe(`context prod of ${SYSTEM}: ttl`);
   });
 
   test("of one name in both files are both used, the user's first", () => {
@@ -102,7 +86,7 @@ describe("the settings of the active context", () => {
       [USER]: { contexts: { prod: { prefix: "/mine/" } } },
       [SYSTEM]: { contexts: CONTEXTS },
     };
-    const { values, contexts } = resolve({ flags: { context: "prod" } }, files);
+    const { values, contexts } = resolved({ flags: { context: "prod" } }, files);
     expect(values).toMatchObject({ prefix: "/mine/", readOnly: true });
     expect(contexts[0]).toEqual({ name: "prod", files: [USER, SYSTEM] });
   });
@@ -110,7 +94,7 @@ describe("the settings of the active context", () => {
   test("have paths beside their file, and may take the password from one", () => {
     const own = { endpoints: "https://a:1", user: "op", passwordFile: "secret", cacert: "ca.pem" };
     const files = { [SYSTEM]: { contexts: { a: own } }, "/etc/signalbox/secret": "hush\n" };
-    const config = resolve({ flags: { context: "a" } }, files);
+    const config = resolved({ flags: { context: "a" } }, files);
     expect(config.values).toMatchObject({ password: "hush", cacert: "/etc/signalbox/ca.pem" });
     expect(JSON.stringify(describeConfig(config))).not.toContain("hush");
   });
@@ -129,7 +113,7 @@ describe("what is wrong is named with its place", () => {
     [JSON.parse('{"__proto__": {}}'), 'contexts: "__proto__" cannot be used'],
   ])("%j, though another context is active", (contexts, message) => {
     const files = { [SYSTEM]: { contexts }, [USER]: { contexts: CONTEXTS, context: "staging" } };
-    const error = fail({}, files);
+    const error = failure({}, files);
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toContain(`${SYSTEM}: ${message}`);
     expect(error.message).not.toContain("\x1b");
@@ -143,22 +127,22 @@ describe("what is wrong is named with its place", () => {
       'SIGNALBOX_CONTEXT: there is no context "zzz"; known',
     ],
   ])("an unknown context: %j", (input, kind, message) => {
-    const error = fail(input, { [USER]: { contexts: CONTEXTS } });
+    const error = failure(input, { [USER]: { contexts: CONTEXTS } });
     expect(error).toBeInstanceOf(kind);
     expect(error.message).toContain(message);
     expect(error.message).toContain("known contexts: prod, staging");
   });
 
   test("an unknown context without any says what to add", () => {
-    expect(fail({}, { [USER]: { context: "prod" } }).message).toContain(
+    expect(failure({}, { [USER]: { context: "prod" } }).message).toContain(
       `${USER}: context: there is no context "prod": the configuration has no contexts; add "contexts": {`,
     );
   });
 
   test("a password in a context needs a private file, and is never shown", () => {
     const files = { [USER]: { contexts: { prod: { user: "op", password: "hush" } } } };
-    expect(fail({}, files, 0o644).message).toContain("contains a password, but other users have access");
+    expect(failure({}, files, 0o644).message).toContain("contains a password, but other users have access");
     const bad = { [USER]: { contexts: { prod: { pasword: "hush" } } } };
-    expect(fail({}, bad).message).not.toContain("hush");
+    expect(failure({}, bad).message).not.toContain("hush");
   });
 });

@@ -3,99 +3,67 @@ import { describe, expect, it } from "vitest";
 import { AlertNotifier, Alerts, chooseChannels } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
 import { formatDesktopNotification, formatWindowTitle } from "../../src/console/terminal/output-sequences.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import { serializeTicket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
-import { ticketWith } from "../protocol/samples.ts";
-import { plain } from "../state/pictures.ts";
+import { drainOf, NOW, stand } from "../state/pictures.ts";
+import { SnapshotFollower } from "../state/snapshot-follower.ts";
 
-const keys = createKeys("/test/");
-
-/** A site whose snapshots follow each other. */
-class Site {
-  readonly #builder = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
-  readonly #values = new Map<string, KeyValue>();
-  #revision = 0;
-  readonly #alerts = new Alerts();
-  readonly #watched: readonly WatchedRow[];
-  now = 0;
-
-  constructor(...watched: readonly WatchedRow[]) {
-    this.#watched = watched;
-    this.check();
-  }
-
-  put(key: string, value: string): this {
-    this.#revision += 1;
-    this.#values.set(key, plain(key, value, this.#revision));
-    return this;
-  }
-
-  delete(key: string): this {
-    this.#values.delete(key);
-    return this;
-  }
-
-  /** @returns what is told after so many ms */
-  check(after = 10_000): string | undefined {
-    this.now += after;
-    this.#builder.begin();
-    for (const kv of this.#values.values()) this.#builder.add(kv);
-    this.#builder.finish(BigInt(this.now));
-    return this.#alerts.check(this.#watched, this.#builder.getSnapshot(), 1_700_000_000_000, this.now)?.text;
-  }
+/** Reads locks and drains one after the other. @returns what is told of the watched row after so many ms */
+function watch(row: WatchedRow) {
+  const follower = new SnapshotFollower();
+  const alerts = new Alerts();
+  let now = 0;
+  const check = (after: number, ...kvs: KeyValue[]) => {
+    now += after;
+    return alerts.check([row], follower.read(...kvs), NOW, now)?.text;
+  };
+  check(0);
+  return check;
 }
 
-const LOCK: WatchedRow = { kind: "lock", name: "orders" };
-const hold = (run: string, state: "held" | "waiting" = "held") =>
-  [
-    keys.lock("orders", run),
-    serializeTicket(ticketWith({ run, state, host: `${run}.example.com` })),
-  ] as const;
-const [FIRST, SECOND] = ["a".repeat(16), "b".repeat(16)];
+const LOCK: WatchedRow = { kind: "lock", name: "x" };
+const held = stand("lock x held", "a", 1);
+const waiting = stand("lock x", "b", 2);
+const other = stand("lock x held", "b", 2);
 
 describe("a watched lock", () => {
   it("is told of when it is granted, released, and granted to another", () => {
-    const site = new Site(LOCK);
-    expect(site.put(...hold(FIRST)).check()).toBe(`lock orders: held by ${FIRST}.example.com, nobody waits`);
-    expect(site.put(...hold(SECOND, "waiting")).check()).toMatch(/held by a.*, 1 wait$/);
-    expect(
-      site
-        .delete(keys.lock("orders", FIRST))
-        .put(...hold(SECOND))
-        .check(),
-    ).toMatch(/held by b.*, nobody waits/);
-    expect(site.delete(keys.lock("orders", SECOND)).check()).toBe("lock orders: free, nobody waits");
-    expect(site.check()).toBeUndefined();
+    const check = watch(LOCK);
+    expect([
+      check(10_000, held),
+      check(10_000, held, waiting),
+      check(10_000, other),
+      check(10_000),
+      check(10_000),
+    ]).toEqual([
+      "lock x: held by a.example.com, nobody waits",
+      "lock x: held by a.example.com, 1 wait",
+      "lock x: held by b.example.com, nobody waits",
+      "lock x: free, nobody waits",
+      undefined,
+    ]);
   });
 
   it("is told of at most once in two seconds; what happened meanwhile is counted", () => {
-    const site = new Site(LOCK);
-    expect(site.put(...hold(FIRST)).check(10)).toBeDefined();
-    expect(site.delete(keys.lock("orders", FIRST)).check(500)).toBeUndefined();
-    expect(site.put(...hold(SECOND)).check(500)).toBeUndefined();
-    expect(site.check(999)).toBeUndefined();
-    expect(site.check(1)).toMatch(/^2 changes, last: lock orders: held by b/);
-    expect(site.check()).toBeUndefined();
+    const check = watch(LOCK);
+    expect([check(10, held), check(500), check(500, other), check(999, other)]).toEqual([
+      expect.any(String),
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(check(1, other)).toMatch(/^2 changes, last: lock x: held by b/);
+    expect(check(10_000, other)).toBeUndefined();
   });
 
-  it("is not told of for what happened before, nor for other rows", () => {
-    const site = new Site({ kind: "lock", name: "other" });
-    expect(site.put(...hold(FIRST)).check()).toBeUndefined();
+  it("is not told of for what happens to other rows", () => {
+    expect(watch({ kind: "lock", name: "other" })(10_000, held)).toBeUndefined();
   });
 });
 
-describe("a watched drain", () => {
-  it("is told of when it begins and when it is lifted", () => {
-    const site = new Site({ kind: "drain", scope: "host", name: "web1" });
-    const key = keys.drain("host", "web1");
-    const drain = { scope: "host", name: "web1", by: "op@web1", at: 1_700_000_000_000 } as const;
-    expect(site.put(key, serializeDrain(drain)).check()).toMatch("web1: drained");
-    expect(site.delete(key).check()).toBe("drain host web1: lifted");
-  });
+it("a watched drain is told of when it begins and when it is lifted", () => {
+  const check = watch({ kind: "drain", scope: "host", name: "web1" });
+  expect(check(10_000, drainOf("host", "web1"))).toMatch("web1: drained");
+  expect(check(10_000)).toBe("drain host web1: lifted");
 });
 
 describe("notifications outside the screen", () => {
@@ -118,19 +86,19 @@ describe("notifications outside the screen", () => {
     expect(chooseChannels(["all"], "xterm-256color", false)).toEqual(all);
     expect(chooseChannels(["off"], "xterm-256color", false)).toEqual(none);
     expect(chooseChannels(["title"], "xterm", false)).toEqual({ ...none, title: true });
+    expect(chooseChannels(["bell", "title"], "xterm", false)).toEqual({ ...all, desktop: false });
     expect(chooseChannels(["all"], "linux", false)).toEqual({ ...none, bell: true });
     expect(chooseChannels(["all"], "xterm", true)).toEqual({ ...none, bell: true });
   });
 
-  it("count the news in the title, and restore it once", () => {
+  function createNotifier(channels: ReturnType<typeof chooseChannels>) {
     const written: string[] = [];
-    const channels = { bell: true, desktop: false, title: true };
-    const notifier = new AlertNotifier({
-      write: (text) => written.push(text),
-      channels,
-      name: "/prod/",
-      sign: "● ",
-    });
+    const write = (text: string) => written.push(text);
+    return { written, notifier: new AlertNotifier({ write, channels, name: "/prod/", sign: "● " }) };
+  }
+
+  it("count the news in the title, and restore it once", () => {
+    const { written, notifier } = createNotifier({ bell: true, desktop: false, title: true });
     notifier.restoreTitle();
     notifier.notify({ text: "x", changes: ["x"] });
     notifier.notify({ text: "2 changes, last: y", changes: ["x", "y"] });
@@ -144,14 +112,7 @@ describe("notifications outside the screen", () => {
   });
 
   it("are silent if all ways are off", () => {
-    const written: string[] = [];
-    const channels = chooseChannels(["off"], "xterm", false);
-    const notifier = new AlertNotifier({
-      write: (text) => written.push(text),
-      channels,
-      name: "",
-      sign: "",
-    });
+    const { written, notifier } = createNotifier(chooseChannels(["off"], "xterm", false));
     notifier.notify({ text: "x", changes: ["x"] });
     notifier.restoreTitle();
     expect(written).toEqual([]);

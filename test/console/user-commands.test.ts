@@ -14,8 +14,8 @@ import {
   listUserKeyActions,
   type UserCommand,
 } from "../../src/console/user-commands.ts";
-import type { Subject } from "../../src/state/subject.ts";
 import { pictureOf, runOf, stand } from "../state/pictures.ts";
+import { subjectOf } from "../state/subjects.ts";
 import { running } from "../views/schedules.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
@@ -27,59 +27,59 @@ function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
 }
 
 const snapshot = pictureOf([
-  stand("lock backup", "a", 10, { state: "held" }),
-  stand("lock backup", "b", 11, {}),
-  stand("resource db", "c", 12, { state: "held" }),
-  stand("resource db", "d", 13, { state: "held" }),
+  stand("lock backup held", "a", 10),
+  stand("lock backup", "b", 11),
+  stand("resource db held", "c", 12),
+  stand("resource db held", "d", 13),
   running("nightly", { run: runOf("s"), host: "h.example.com", pid: 1 }),
 ]);
 const context = { snapshot, settings: { prefix: "/signalbox/", context: "prod", readOnly: false } };
 
 /** Builds a command that uses all variables, each with a default. */
 function build(
-  subject: Subject | undefined,
+  subject: string | undefined,
   command = ":",
   given: Parameters<typeof buildUserCommand>[2] = context,
 ) {
   const [one] = parse({ command });
   if (one === undefined) throw new Error("no command");
-  return buildUserCommand(one, subject, given);
+  return buildUserCommand(one, subjectOf(subject), given);
 }
 
 describe("the commands of a row", () => {
   const settings = { userCommands: parse({ rows: ["lock", "run"] }, { rows: ["host"] }, { rows: "any" }) };
-  it.each<[subject: Subject | undefined, titles: string[]]>([
-    [{ kind: "lock", name: "x" }, ["c0", "c2"]],
-    [{ kind: "host", name: "x" }, ["c1", "c2"]],
-    [{ kind: "drain", scope: "host", name: "x" }, ["c2"]],
-    [{ kind: "record", name: "x", about: { kind: "host", name: "y" } }, ["c1", "c2"]],
-    [{ kind: "record", name: "x" }, ["c2"]],
+  it.each<[subject: string | undefined, titles: string[]]>([
+    ["lock x", ["c0", "c2"]],
+    ["host x", ["c1", "c2"]],
+    ["drain host x", ["c2"]],
+    ["record x of host y", ["c1", "c2"]],
+    ["record x", ["c2"]],
     [undefined, ["c2"]],
   ])("%j", (subject, titles) => {
-    expect(listUserCommands(settings, subject).map(({ title }) => title)).toEqual(titles);
+    expect(listUserCommands(settings, subjectOf(subject)).map(({ title }) => title)).toEqual(titles);
   });
 });
 
 describe("what a command gets", () => {
-  const backup = { kind: "lock", name: "backup" } as const;
-  it.each<[subject: Subject, host: string, run: string, kind?: string, name?: string]>([
-    [backup, "a.example.com", runOf("a")],
-    [{ kind: "lock", name: "free" }, "", ""],
-    [{ kind: "resource", name: "db" }, "", ""], // two holders
-    [{ kind: "host", name: "web1" }, "web1", ""],
-    [{ kind: "group", name: "web" }, "", ""],
-    [{ kind: "schedule", name: "nightly" }, "h.example.com", runOf("s")],
-    [{ kind: "run", name: runOf("b") }, "b.example.com", runOf("b")],
-    [{ kind: "run", name: runOf("s") }, "h.example.com", runOf("s")],
-    [{ kind: "run", name: "gone" }, "", "gone"],
-    [{ kind: "drain", scope: "host", name: "web1" }, "web1", "", "host"],
-    [{ kind: "drain", scope: "all", name: "" }, "", "", "all"],
-    [{ kind: "record", name: "p", about: backup }, "a.example.com", runOf("a"), "lock", "backup"],
+  it.each<[subject: string, host: string, run: string, kind?: string, name?: string]>([
+    ["lock backup", "a.example.com", runOf("a")],
+    ["lock free", "", ""],
+    ["resource db", "", ""], // two holders
+    ["host web1", "web1", ""],
+    ["group web", "", ""],
+    ["schedule nightly", "h.example.com", runOf("s")],
+    ["run b", "b.example.com", runOf("b")],
+    ["run s", "h.example.com", runOf("s")],
+    ["run gone", "", "gone"],
+    ["drain host web1", "web1", "", "host"],
+    ["drain all", "", "", "all"],
+    ["record p of lock backup", "a.example.com", runOf("a"), "lock", "backup"],
     // Another run holds the lock by now.
-    [{ kind: "record", name: "p", about: backup, isEndedRun: true }, "", "", "lock", "backup"],
-  ])("%j", (subject, host, run, kind = subject.kind, name = subject.name) => {
+    ["ended p of lock backup", "", "", "lock", "backup"],
+  ])("%j", (subject, host, run, kind, name) => {
+    const own = subjectOf(subject);
     const context = { PREFIX: "/signalbox/", CONTEXT: "prod", SIGNALBOX_CONTEXT: "prod" };
-    const env = { NAME: name, KIND: kind, HOST: host, RUN: run, ...context };
+    const env = { NAME: name ?? own.name, KIND: kind ?? own.kind, HOST: host, RUN: run, ...context };
     expect(build(subject)).toMatchObject({ argv: ["/bin/sh", "-c", ":"], env });
   });
 
@@ -101,7 +101,7 @@ describe("what a command gets", () => {
   });
 
   it("is shown as a line with what it uses, that a shell can run", () => {
-    const built = build({ kind: "lock", name: "it's" }, 'echo "$NAME"');
+    const built = build("lock it's", 'echo "$NAME"');
     expect(built).toMatchObject({ line: `NAME='it'\\''s' sh -c 'echo "$NAME"'` });
     expect(
       spawnSync("/bin/sh", ["-c", "line" in built ? built.line : "exit 9"], { encoding: "utf8" }).stdout,
@@ -110,17 +110,17 @@ describe("what a command gets", () => {
 });
 
 describe("a command does not run", () => {
-  it.each<[subject: Subject | undefined, command: string, reason: string]>([
-    [{ kind: "lock", name: "free" }, 'ssh "$HOST"', "c0: this row has no HOST"],
+  it.each<[subject: string | undefined, command: string, reason: string]>([
+    ["lock free", 'ssh "$HOST"', "c0: this row has no HOST"],
     [undefined, 'echo "$NAME"', "c0: this row has no NAME"],
     [
-      { kind: "host", name: "-oProxyCommand=touch x" },
+      "host -oProxyCommand=touch x",
       'ssh "$HOST"',
       'c0: NAME "-oProxyCommand=touch x" begins with "-": programs would take it for an option',
     ],
-    [{ kind: "lock", name: "a\0b" }, 'echo "$NAME"', "c0: NAME contains a NUL character"],
+    ["lock a\0b", 'echo "$NAME"', "c0: NAME contains a NUL character"],
     [
-      { kind: "lock", name: "-x" },
+      "lock -x",
       'echo "${NAME:-none}"',
       'c0: NAME "-x" begins with "-": programs would take it for an option',
     ],
@@ -129,10 +129,10 @@ describe("a command does not run", () => {
   });
 
   it("for a value that it does not use, or has a default for, it does", () => {
-    expect(build({ kind: "lock", name: "free" }, "date")).toHaveProperty("argv");
-    expect(build({ kind: "lock", name: "free" }, 'echo "${HOST:-nobody}"')).toHaveProperty("argv");
+    expect(build("lock free", "date")).toHaveProperty("argv");
+    expect(build("lock free", 'echo "${HOST:-nobody}"')).toHaveProperty("argv");
     expect(
-      build({ kind: "lock", name: "x" }, 'echo "$CONTEXT"', {
+      build("lock x", 'echo "$CONTEXT"', {
         snapshot,
         settings: { prefix: "/", context: undefined, readOnly: false },
       }),
@@ -162,14 +162,14 @@ describe("a hostile name", () => {
     "!! * ? [a-z] ~ {a,b}",
     "\u202etouch x\u202c",
   ])("%j runs nothing, and reaches the command as it is", (name) => {
-    const built = build({ kind: "lock", name }, 'printf %s "$NAME"');
+    const built = build(`lock ${name}`, 'printf %s "$NAME"');
     if ("reason" in built) throw new Error(built.reason);
     const [program, ...args] = built.argv;
     const env = { ...process.env, NAME: "another", ...built.env };
     const { stdout, stderr } = spawnSync(program, args, { cwd: folder, env, encoding: "utf8" });
     expect({ stdout, stderr }).toEqual({ stdout: name, stderr: "" });
     // In a substitution without quotes it is split into words, but still not run.
-    const loose = build({ kind: "lock", name }, "printf %s `printf %s $NAME`");
+    const loose = build(`lock ${name}`, "printf %s `printf %s $NAME`");
     if ("reason" in loose) throw new Error(loose.reason);
     spawnSync("/bin/sh", loose.argv.slice(1), { cwd: folder, env: { ...process.env, ...loose.env } });
     // The line to copy, in an interactive shell.

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
+import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import { type Drain, parseDrain } from "../../src/protocol/drain.ts";
 import { Account } from "./script.ts";
 
@@ -39,6 +40,17 @@ const listRememberedFiles = ({ folder }: Account) => {
   return existsSync(path) ? readdirSync(path) : [];
 };
 
+/** Expects how a process ends: with a code, and with this in its standard error. */
+async function expectEnd(
+  ended: Promise<ProcessResult>,
+  code: number,
+  says: string | RegExp = "",
+): Promise<void> {
+  const { code: found, stderr } = await ended;
+  expect(found, stderr).toBe(code);
+  expect(stderr).toMatch(says);
+}
+
 describe("rolling.mjs", () => {
   const TELL = 'echo "$HOST" >>"$OUT"';
 
@@ -47,12 +59,11 @@ describe("rolling.mjs", () => {
     const over = `${namespace.jobs.journal.folder}/over`;
     const on = (host: string) => ["--lock", host, "--host", host];
     await namespace.jobs.startAndWait({ name: "busy", options: on(HOSTS[1] ?? ""), hold: ["until", over] });
-    const script = account.start("rolling.mjs", "web", "--", TELL);
+    const script = account.start("rolling.mjs web --", TELL);
     await script.printed(/waiting for web2/);
     expect(readOutputLines(account)).toEqual([HOSTS[0]]);
     expect(await listNames(namespace)).toEqual([HOSTS[1]]);
-    const refused = await namespace.jobs.start({ name: "late", options: on(HOSTS[1] ?? "") }).ended;
-    expect(refused.code).toBe(75);
+    await expectEnd(namespace.jobs.start({ name: "late", options: on(HOSTS[1] ?? "") }).ended, 75);
     writeFileSync(over, "");
     const { code, stderr } = await script.ended;
     expect({ code, told: readOutputLines(account) }, stderr).toEqual({ code: 0, told: HOSTS });
@@ -65,20 +76,18 @@ describe("rolling.mjs", () => {
     const { namespace, account } = await createAccount();
     const repaired = join(account.folder, "repaired");
     const words = ["sh", "-c", `${TELL}; case $HOST in web2*) test -e "$0" || exit 7 ;; esac`, repaired];
-    const failed = await account.run("rolling.mjs", "web", "--reason", "kernel", "--", ...words);
-    expect(failed).toMatchObject({
-      code: 7,
-      stderr: expect.stringContaining("failed on web2.example.com (exit 7)"),
-    });
+    await expectEnd(
+      account.run("rolling.mjs web --reason kernel --", ...words),
+      7,
+      "failed on web2.example.com (exit 7)",
+    );
     expect(readOutputLines(account)).toEqual(HOSTS.slice(0, 2));
     expect(await listDrains(namespace)).toMatchObject([
       { name: HOSTS[1], why: expect.stringMatching(/^kernel \(since /) },
     ]);
-    const other = await account.run("rolling.mjs", "web", "--", "true");
-    expect(other).toMatchObject({ code: 64, stderr: expect.stringContaining("--restart") });
+    await expectEnd(account.run("rolling.mjs web -- true"), 64, "--restart");
     writeFileSync(repaired, "");
-    const again = await account.run("rolling.mjs", "web", "--", ...words);
-    expect(again, again.stderr).toMatchObject({ code: 0 });
+    await expectEnd(account.run("rolling.mjs web --", ...words), 0);
     expect(readOutputLines(account)).toEqual([...HOSTS.slice(0, 2), ...HOSTS.slice(1)]);
     expect(await listDrains(namespace)).toEqual([]);
   });
@@ -86,12 +95,12 @@ describe("rolling.mjs", () => {
   it("killed at any point goes on where it was, and leaves no drain behind", async () => {
     const { namespace, account } = await createAccount();
     for (let round = 0; round < 6; round += 1) {
-      const script = account.start("rolling.mjs", "web", "--", `${TELL}; sleep 0.05`);
+      const script = account.start("rolling.mjs web --", `${TELL}; sleep 0.05`);
       await new Promise((resolve) => setTimeout(resolve, 150 + 170 * round)); // wherever that is
       script.child.kill("SIGKILL");
       await script.ended;
     }
-    const runAgain = () => account.run("rolling.mjs", "web", "--", `${TELL}; sleep 0.05`);
+    const runAgain = () => account.run("rolling.mjs web --", `${TELL}; sleep 0.05`);
     let last = await runAgain();
     // What the killed ones had started may still be at it.
     for (let tries = 1; last.code === 75 && tries < 20; tries += 1) last = await runAgain();
@@ -104,67 +113,52 @@ describe("rolling.mjs", () => {
     const { namespace, account } = await createAccount();
     const foreign = namespace.keys.drain("host", HOSTS[0] ?? "");
     await put(namespace, foreign, '{"by":"ann","at":1,"why":"broken disk"}');
-    const first = await account.run("rolling.mjs", "web", "--", TELL);
-    expect(first).toMatchObject({ code: 75, stderr: expect.stringContaining("drained by ann: broken disk") });
+    await expectEnd(account.run("rolling.mjs web --", TELL), 75, "drained by ann: broken disk");
     expect(readOutputLines(account)).toEqual(HOSTS.slice(1));
     expect(await listDrains(namespace)).toMatchObject([{ by: "ann" }]);
     await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key: foreign }], failure: [] });
-    expect((await account.run("rolling.mjs", "web", "--", TELL)).code).toBe(0);
+    await expectEnd(account.run("rolling.mjs web --", TELL), 0);
     expect(readOutputLines(account)).toEqual([...HOSTS.slice(1), HOSTS[0]]);
   });
 
   it("stops when a host does not become empty in time, or with --reset ends what runs there", async () => {
     const { namespace, account } = await createAccount();
-    const options = [
-      "--lock",
-      "x",
-      "--host",
-      HOSTS[0] ?? "",
-      "--ttl",
-      "9s",
-      "--termination-timeout",
-      "400ms",
-    ];
+    const options = `--lock x --host ${HOSTS[0]} --ttl 9s --termination-timeout 400ms`.split(" ");
     const run = await namespace.jobs.startAndWait({ name: "busy", options, hold: ["stubborn"] });
-    const late = await account.run("rolling.mjs", "web", "--timeout", "200ms", "--", TELL);
-    expect(late).toMatchObject({
-      code: 124,
-      stderr: expect.stringContaining("web1.example.com stays drained"),
-    });
+    await expectEnd(
+      account.run("rolling.mjs web --timeout 200ms --", TELL),
+      124,
+      "web1.example.com stays drained",
+    );
     expect(readOutputLines(account)).toEqual([]);
-    const hard = await account.run("rolling.mjs", "web", "--timeout", "200ms", "--reset", "--", TELL);
-    expect(hard, hard.stderr).toMatchObject({ code: 0 });
-    expect((await run.ended).code).toBe(125);
+    await expectEnd(account.run("rolling.mjs web --timeout 200ms --reset --", TELL), 0);
+    await expectEnd(run.ended, 125);
     expect(readOutputLines(account)).toEqual(HOSTS);
   });
 
   it("is one at a time, can be interrupted, and goes on", async () => {
     const { namespace, account } = await createAccount();
     const over = `${namespace.jobs.journal.folder}/over`;
-    const options = ["--lock", "x", "--host", HOSTS[0] ?? ""];
+    const options = `--lock x --host ${HOSTS[0]}`.split(" ");
     await namespace.jobs.startAndWait({ name: "busy", options, hold: ["until", over] });
-    const script = account.start("rolling.mjs", "web", "--", TELL);
+    const script = account.start("rolling.mjs web --", TELL);
     await script.printed(/waiting for web1/);
-    expect(await account.run("rolling.mjs", "web", "--", TELL)).toMatchObject({ code: 75 });
+    await expectEnd(account.run("rolling.mjs web --", TELL), 75);
     script.child.kill("SIGTERM");
-    const { code, stderr } = await script.ended;
-    expect({ code, stderr }).toEqual({ code: 143, stderr: expect.stringContaining("stays drained") });
+    await expectEnd(script.ended, 143, "stays drained");
     writeFileSync(over, "");
-    expect((await account.run("rolling.mjs", "web", "--", TELL)).code).toBe(0);
+    await expectEnd(account.run("rolling.mjs web --", TELL), 0);
     expect(await listDrains(namespace)).toEqual([]);
   });
 
   it.each([
-    { args: ["web"], code: 64, says: "no command" },
-    { args: ["--", "true"], code: 64, says: "rolling.mjs GROUP" },
-    { args: ["web", "--frobnicate", "--", "true"], code: 64, says: "--frobnicate" },
-    { args: ["wep", "--", "true"], code: 78, says: 'did you mean "web"?' },
-  ])("$args: $says", async ({ args, code, says }) => {
+    ["web", 64, "no command"],
+    ["-- true", 64, "rolling.mjs GROUP"],
+    ["web --frobnicate -- true", 64, "--frobnicate"],
+    ["wep -- true", 78, 'did you mean "web"?'],
+  ])("%s ends with %i: %s", async (line, code, says) => {
     const { account } = await createAccount();
-    expect(await account.run("rolling.mjs", ...args)).toMatchObject({
-      code,
-      stderr: expect.stringContaining(says),
-    });
+    await expectEnd(account.run(`rolling.mjs ${line}`), code, says);
   });
 });
 
@@ -173,46 +167,35 @@ describe("freeze.mjs and thaw.mjs", () => {
     const { namespace, account } = await createAccount();
     const over = `${namespace.jobs.journal.folder}/over`;
     await namespace.jobs.startAndWait({ name: "busy", options: ["--lock", "x"], hold: ["until", over] });
-    const freeze = account.start("freeze.mjs", "--reason", "etcd upgrade");
+    const freeze = account.start("freeze.mjs --reason", "etcd upgrade");
     await freeze.printed(/waiting for /);
-    const refused = await namespace.jobs.start({ name: "late", options: ["--lock", "y"] }).ended;
-    expect(refused).toMatchObject({ code: 75 });
+    await expectEnd(namespace.jobs.start({ name: "late", options: ["--lock", "y"] }).ended, 75);
     writeFileSync(over, "");
-    expect(await freeze.ended).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("frozen: nothing runs"),
-    });
+    await expectEnd(freeze.ended, 0, "frozen: nothing runs");
     await put(namespace, namespace.keys.drain("lock", "y"), '{"by":"ann","at":1}');
-    expect(await account.run("freeze.mjs")).toMatchObject({ code: 0 }); // it is frozen still
+    await expectEnd(account.run("freeze.mjs"), 0); // it is frozen still
     expect(await listDrains(namespace)).toHaveLength(2);
-    expect(await account.run("thaw.mjs")).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("thawed"),
-    });
+    await expectEnd(account.run("thaw.mjs"), 0, "thawed");
     expect(await listNames(namespace)).toEqual(["y"]);
-    expect((await account.run("thaw.mjs")).code).toBe(1);
+    await expectEnd(account.run("thaw.mjs"), 1);
     expect(listRememberedFiles(account)).toEqual([]);
   });
 
   it("leave alone what somebody else has stopped, also where that took the freeze's place", async () => {
     const { namespace, account } = await createAccount();
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"fire"}');
-    const freeze = await account.run("freeze.mjs");
-    expect(freeze).toMatchObject({ code: 75, stderr: expect.stringContaining("by ann: fire") });
-    expect((await account.run("thaw.mjs")).code).toBe(1);
-    expect((await namespace.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
-    expect((await account.run("freeze.mjs")).code).toBe(0);
+    await expectEnd(account.run("freeze.mjs"), 75, "by ann: fire");
+    await expectEnd(account.run("thaw.mjs"), 1);
+    await expectEnd(namespace.start(["undrain", "all", "--yes"]).ended, 0);
+    await expectEnd(account.run("freeze.mjs"), 0);
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
-    expect(await account.run("thaw.mjs")).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/was already lifted\n.*still drained by ann: smoke/),
-    });
+    await expectEnd(account.run("thaw.mjs"), 0, /was already lifted\n.*still drained by ann: smoke/);
     expect(await listDrains(namespace)).toMatchObject([{ why: "smoke" }]);
   });
 });
 
 describe("evacuate.mjs", () => {
-  const LEASE = ["--no-lock", "--lease", "db=1:3", "--ttl", "30s", "--termination-timeout", "400ms"];
+  const LEASE = "--no-lock --lease db=1:3 --ttl 30s --termination-timeout 400ms".split(" ");
 
   it("ends the stubborn after a time, works on the empty resource, and opens it again", async () => {
     const { namespace, account } = await createAccount();
@@ -222,43 +205,34 @@ describe("evacuate.mjs", () => {
       options: ["--lock", "x"],
       hold: ["until", "/never"],
     });
-    const evacuated = await account.run(
-      "evacuate.mjs",
-      "db",
-      "--after",
-      "300ms",
-      "--",
-      'echo "$RESOURCE" >>"$OUT"',
-    );
-    expect(evacuated, evacuated.stderr).toMatchObject({ code: 0 });
-    expect((await busy.ended).code).toBe(125);
+    await expectEnd(account.run("evacuate.mjs db --after 300ms --", 'echo "$RESOURCE" >>"$OUT"'), 0);
+    await expectEnd(busy.ended, 125);
     expect(beside.child.exitCode).toBeNull();
     expect({ told: readOutputLines(account), drains: await listDrains(namespace) }).toEqual({
       told: ["db"],
       drains: [],
     });
-    expect((await namespace.jobs.start({ name: "next", options: LEASE, hold: [1] }).ended).code).toBe(0);
+    await expectEnd(namespace.jobs.start({ name: "next", options: LEASE, hold: [1] }).ended, 0);
   });
 
   it("leaves it drained where the command fails, or --stay says so, or nobody may be ended", async () => {
     const { namespace, account } = await createAccount();
-    expect(await account.run("evacuate.mjs", "db", "--", "exit 9")).toMatchObject({ code: 9 });
+    await expectEnd(account.run("evacuate.mjs db --", "exit 9"), 9);
     expect(await listNames(namespace)).toEqual(["db"]);
-    expect((await account.run("evacuate.mjs", "db", "--", "true")).code).toBe(0);
+    await expectEnd(account.run("evacuate.mjs db -- true"), 0);
     expect(await listNames(namespace)).toEqual([]);
-    expect((await account.run("evacuate.mjs", "db", "--stay")).code).toBe(0);
+    await expectEnd(account.run("evacuate.mjs db --stay"), 0);
     expect(await listNames(namespace)).toEqual(["db"]);
-    expect((await namespace.start(["undrain", "resource", "db", "--yes"]).ended).code).toBe(0);
+    await expectEnd(namespace.start(["undrain", "resource", "db", "--yes"]).ended, 0);
     await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
-    const kind = await account.run("evacuate.mjs", "db", "--after", "200ms", "--never-reset", "--", "true");
-    expect(kind).toMatchObject({ code: 124, stderr: expect.stringContaining("stays drained") });
+    await expectEnd(account.run("evacuate.mjs db --after 200ms --never-reset -- true"), 124, "stays drained");
     expect(await listNames(namespace)).toEqual(["db"]);
   });
 });
 
 it.each(["rolling.mjs", "freeze.mjs", "thaw.mjs", "evacuate.mjs"])("%s --help says how", async (name) => {
   const { account } = await createAccount();
-  expect(await account.run(name, "--help")).toMatchObject({
+  expect(await account.run(`${name} --help`)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`  ${name}`),
   });

@@ -29,8 +29,9 @@ export class Account {
     onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
-  /** Starts `dist/maintenance/NAME ARGS`; it ends with the test. */
-  start(name: string, ...args: readonly string[]): RunningScript {
+  /** Starts `dist/maintenance/LINE WORDS`; it ends with the test. */
+  start(line: string, ...words: readonly string[]): RunningScript {
+    const [name = "", ...args] = line.split(" ");
     const env = {
       ...process.env,
       PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
@@ -41,7 +42,7 @@ export class Account {
       XDG_STATE_HOME: this.folder,
       OUT: join(this.folder, "out"),
     };
-    const child = spawn(join(FOLDER, name), args, {
+    const child = spawn(join(FOLDER, name), [...args, ...words], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -65,7 +66,7 @@ export class Account {
     return { child, ended, printed: waitForOutput };
   }
 
-  run(name: string, ...args: readonly string[]): Promise<ProcessResult> {
-    return this.start(name, ...args).ended;
+  run(line: string, ...words: readonly string[]): Promise<ProcessResult> {
+    return this.start(line, ...words).ended;
   }
 }

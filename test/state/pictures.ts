@@ -19,12 +19,20 @@ export const waiting = { state: "waiting" } as const;
 /** Returns the run for a letter. */
 export const runOf = (letter: string): string => letter.repeat(16);
 
-/** The ticket of a run named by a letter, on a host named by it, in `lock x` or `resource db`, claimed at a revision. */
-export function stand(what: string, letter: string, at: number, ticket: Partial<Ticket>): KeyValue {
-  const [kind, name = ""] = what.split(" ");
+/**
+ * The ticket of a run named by a letter, on a host named by it, in `lock x` or `resource db`, claimed at a revision.
+ * It waits, unless it says `lock x held`.
+ */
+export function stand(what: string, letter: string, at: number, ticket: Partial<Ticket> = {}): KeyValue {
+  const [kind, name = "", state] = what.split(" ");
   const run = runOf(letter);
+  const host = `${letter}.example.com`;
   const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
-  return plain(key, serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...ticket })), at);
+  return plain(
+    key,
+    serializeTicket(ticketWith({ run, host, ...(state === "held" && { state }), ...ticket })),
+    at,
+  );
 }
 
 export function plain(key: string, value = "{}", at = 1): KeyValue {

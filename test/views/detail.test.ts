@@ -1,14 +1,15 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import type { SessionLivenessMap } from "../../src/state/explain.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
-import type { Detail } from "../../src/views/detail.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../src/views/groups.ts";
 import { buildHostDetail, findHostState } from "../../src/views/hosts.ts";
 import { buildQueueDetail } from "../../src/views/queues.ts";
 import { buildRunDetail } from "../../src/views/runs.ts";
+import { buildScheduleDetail } from "../../src/views/schedules.ts";
 import { keys } from "../protocol/samples.ts";
 import {
   auditOf,
@@ -20,10 +21,13 @@ import {
   NOW,
   pictureOf,
   plain,
+  resourceOf,
   runOf,
   stand,
   waiting,
 } from "../state/pictures.ts";
+import { listFacts, readSection } from "./rows.ts";
+import { memory, running, schedule, worker } from "./schedules.ts";
 
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 29, ttl: 30 }]]);
 const QUIET: SessionLivenessMap = new Map([[7n, { left: 9, ttl: 30 }]]);
@@ -35,12 +39,6 @@ const drain = (scope: "lock" | "host" | "group" | "all", name: string, until?: n
 const deed = (id: string, target: string) =>
   auditOf(id, { user: "root", sudoUser: "ann", host: "ops1", target, outcome: `drained ${id}` });
 
-const facts = (detail: Detail) => Object.fromEntries(detail.facts.map(({ label, value }) => [label, value]));
-/** A table as texts; the title leaves out how many are not shown. */
-function rows({ sections }: Detail, title: string): string[][] | undefined {
-  const found = sections.find((section) => section.title.replace(/ \(.*/, "") === title);
-  return found?.kind === "table" ? found.rows.map((row) => row.map(({ text }) => text)) : undefined;
-}
 const around = { wall: NOW, sessions: ALIVE };
 const shown = (kind: "lock" | "resource", name: string, ...kvs: KeyValue[]) =>
   buildQueueDetail(pictureOf(kvs), kind, name, around);
@@ -72,7 +70,7 @@ describe("what is shown of a lock", () => {
       stand("lock x", "b", 2, waiting),
     );
     expect(detail).toMatchObject({ heading: "lock x: held", tone: "held" });
-    expect(facts(detail)).toEqual({
+    expect(listFacts(detail)).toEqual({
       holder: "a.example.com:4711 (invoices.sh), user op",
       label: "nightly",
       run: runOf("a"),
@@ -81,17 +79,17 @@ describe("what is shown of a lock", () => {
       waited: "40s",
       runner: "alive: its session was renewed 1s ago, 29s left",
     });
-    expect(rows(detail, "queue")).toEqual([
+    expect(readSection(detail, "queue")).toEqual([
       ["2", "b.example.com:4711", "", "waiting", "1m40s", "alive", "invoices.sh", runOf("b"), ""],
     ]);
-    expect(rows(detail, "holders")).toBeUndefined();
+    expect(readSection(detail, "holders")).toBeUndefined();
   });
 
   it("is that a runner is late, and what its host seems to be", () => {
     const snapshot = pictureOf([stand("lock x", "a", 1, held)]);
     const quiet = { verdict: "quiet", text: "0 of 2 other runners there are alive; seen never" } as const;
     const detail = buildQueueDetail(snapshot, "lock", "x", { wall: NOW, sessions: QUIET, host: quiet });
-    expect(facts(detail)).toMatchObject({
+    expect(listFacts(detail)).toMatchObject({
       runner: "quiet: its session was not renewed for 21s, and ends in 9s",
       host: "a.example.com seems to be down: 0 of 2 other runners there are alive; seen never",
     });
@@ -121,7 +119,7 @@ describe("what is shown of a lock", () => {
   ])("$what: says so", ({ ticket, fact, heading }) => {
     const detail = shown("lock", "x", ...(ticket === undefined ? [] : [stand("lock x", "a", 1, ticket)]));
     expect(detail.heading).toBe(heading);
-    expect(facts(detail)).toMatchObject(fact);
+    expect(listFacts(detail)).toMatchObject(fact);
   });
 
   it("notes of waiters what is odd about them, and not what stops the whole queue", () => {
@@ -137,8 +135,8 @@ describe("what is shown of a lock", () => {
       drain("host", "c.example.com", NOW),
     );
     expect(detail.heading).toBe("lock x: drained");
-    expect(facts(detail)).toEqual({ drain: "lock x is drained by ann" });
-    expect(rows(detail, "queue")?.map((row) => row.at(-1))).toEqual([
+    expect(listFacts(detail)).toEqual({ drain: "lock x is drained by ann" });
+    expect(readSection(detail, "queue")?.map((row) => row.at(-1))).toEqual([
       "asked to end by ann",
       "host b.example.com is drained by ann",
       "nightly",
@@ -148,7 +146,7 @@ describe("what is shown of a lock", () => {
 
   it("is what was done to it, newest first, and not to others", () => {
     const detail = shown("lock", "x", deed("a1", "lock x"), deed("a2", "lock xy"), deed("a3", "lock x"));
-    expect(rows(detail, "operators")?.map(([, who, , outcome]) => [who, outcome])).toEqual([
+    expect(readSection(detail, "operators")?.map(([, who, , outcome]) => [who, outcome])).toEqual([
       ["ann as root@ops1", "drained a3"],
       ["ann as root@ops1", "drained a1"],
     ]);
@@ -172,38 +170,33 @@ describe("what is shown of a resource", () => {
   it("is how much is held of how much, by whom, and who counts differently", () => {
     const detail = shown("resource", "db", ...queue);
     expect(detail.heading).toBe("resource db: held, 7 of 10 units held");
-    expect(facts(detail)).toEqual({
+    expect(listFacts(detail)).toEqual({
       total: "10, as stated by its runs",
       "totals differ": "8 by b.example.com:4711; 10 by a.example.com:4711, c.example.com:4711",
     });
-    expect(rows(detail, "holders")?.map(([who, units]) => [who, units])).toEqual([
+    expect(readSection(detail, "holders")?.map(([who, units]) => [who, units])).toEqual([
       ["a.example.com:4711", "4"],
       ["b.example.com:4711", "3"],
     ]);
   });
 
   it("is no word of totals where all count alike", () => {
-    expect(facts(shown("resource", "db", ...queue.slice(0, 1)))).toEqual({
+    expect(listFacts(shown("resource", "db", ...queue.slice(0, 1)))).toEqual({
       total: "10, as stated by its runs",
     });
   });
 
   it("is what operators configured, and who counts with another total than that", () => {
-    const config = plain(
-      keys.resourceConfig("db"),
-      JSON.stringify({ v: 1, total: "10", order: 2, note: "disks" }),
-    );
-    expect(facts(shown("resource", "db", ...queue, config))).toEqual({
+    const config = resourceOf("db", { total: "10", order: 2, note: "disks" });
+    expect(listFacts(shown("resource", "db", ...queue, config))).toEqual({
       total: "10, configured",
       order: "2",
       note: "disks",
       "totals differ": "8 by b.example.com:4711",
     });
-    expect(
-      facts(shown("resource", "db", plain(keys.resourceConfig("db"), '{"v":1,"total":[]}'))),
-    ).toMatchObject({
-      total: expect.stringMatching(/^configured, but /),
-    });
+    expect(listFacts(shown("resource", "db", resourceOf("db", { total: [] }))).total).toMatch(
+      /^configured, but /,
+    );
   });
 });
 
@@ -222,16 +215,9 @@ describe("what is shown of a run", () => {
   it("is all its tickets, and why it waits", () => {
     const detail = of("b", pictureOf(kvs));
     expect(detail.heading).toBe(`run ${runOf("b")}: waiting`);
-    expect(facts(detail)).toMatchObject({ waiter: expect.stringContaining("b.example.com"), token: "2" });
-    const why = detail.sections.find(({ title }) => title === "why");
-    expect(why?.kind === "lines" && why.lines[0]).toContain("it asks for 2, 0 of 5 are free: 2 missing");
-    const tickets = rows(detail, "tickets")?.map(([kind, name, units, state, place]) => [
-      kind,
-      name,
-      units,
-      state,
-      place,
-    ]);
+    expect(listFacts(detail)).toMatchObject({ waiter: expect.stringContaining("b.example.com"), token: "2" });
+    expect(readSection(detail, "why")?.[0]).toContain("it asks for 2, 0 of 5 are free: 2 missing");
+    const tickets = readSection(detail, "tickets")?.map((row) => row.slice(0, 5));
     expect(tickets?.sort()).toEqual([
       ["lock", "x", "", "admitted", "1 of 1"],
       ["resource", "db", "2", "waiting", "2 of 2"],
@@ -264,7 +250,7 @@ describe("what is shown of a host", () => {
       deed("a1", "host A.example.com"),
     );
     expect(detail?.heading).toBe("host a.example.com: waiting, drained");
-    expect(detail && facts(detail)).toEqual({
+    expect(listFacts(detail)).toEqual({
       liveness: "alive: 1 of 1 runners there are alive",
       runs: "0 hold, 1 wait",
       cpu: "4",
@@ -274,8 +260,8 @@ describe("what is shown of a host", () => {
       groups: "web",
       drain: "group web is drained by ann",
     });
-    expect(detail && rows(detail, "runs")).toEqual([[runOf("a"), "4711", "waiting", "alive", "x db=2"]]);
-    expect(detail && rows(detail, "operators")).toHaveLength(1);
+    expect(readSection(detail, "runs")).toEqual([[runOf("a"), "4711", "waiting", "alive", "x db=2"]]);
+    expect(readSection(detail, "operators")).toHaveLength(1);
   });
 
   it.each([
@@ -306,16 +292,16 @@ describe("what is shown of a group", () => {
   it("is its hosts and those of the groups in it, whether they are there, what runs on them", () => {
     const detail = of("all");
     expect(detail?.heading).toBe("group all: 2 hosts, drained");
-    expect(detail && rows(detail, "hosts")).toEqual([
+    expect(readSection(detail, "hosts")).toEqual([
       ["a.example.com", "in the last 5m", "alive", "1", "0"],
       ["b.example.com", "never", "unknown", "0", "0"],
     ]);
-    expect(detail && rows(detail, "runs")?.map(([, on]) => on)).toEqual(["a.example.com"]);
+    expect(readSection(detail, "runs")?.map(([, on]) => on)).toEqual(["a.example.com"]);
   });
 
   it("is what it is part of, however deep, and what stops it from there", () => {
     const detail = of("web");
-    expect(detail && facts(detail)).toEqual({
+    expect(listFacts(detail)).toEqual({
       members: "a.example.com b.example.com",
       "part of": "all world",
       drain: "group all is drained by ann",
@@ -336,5 +322,163 @@ describe("what is shown of a group", () => {
       ["a", expect.stringMatching(/[cd]/)],
       ["b", expect.stringMatching(/[cd]/)],
     ]);
+  });
+});
+
+const outcome = (more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
+  scheduled: NOW - 60_000,
+  result: "ok",
+  endedAt: NOW - 50_000,
+  startedAt: NOW - 59_750,
+  late: 250,
+  run: "r1",
+  host: "web1.example.com",
+  attempt: 1,
+  code: 0,
+  ...more,
+});
+
+const showSchedule = (id: string, ...kvs: KeyValue[]) => buildScheduleDetail(pictureOf(kvs), id, around);
+
+describe("what is shown of a schedule", () => {
+  it("is what it does and when, in words, and by which rules", () => {
+    const more = {
+      timezone: "Europe/Berlin",
+      jitter: 90_000,
+      note: "to all",
+      env: { SECRET: "x" },
+      deadline: 3_600_000,
+      retries: 2,
+      backoff: 60_000,
+      keep: 50,
+      keepFor: 604_800_000,
+      leases: ["db=2:10"],
+      data: { to: "ops" },
+    };
+    const detail = showSchedule("mail", worker("w"), ...schedule("mail", more));
+    expect(detail).toMatchObject({ heading: "schedule mail: waiting", tone: "free" });
+    expect(listFacts(detail)).toMatchObject({
+      when: expect.stringMatching(/hour.*\(Europe\/Berlin\)/),
+      cron: "0 * * * *",
+      type: "mail",
+      next: "in 1h, 2023-11-14 23:15:00Z",
+      data: '{"to":"ops"}',
+      environment: "SECRET",
+      note: "to all",
+      "catch-up": "all, none later than 1h",
+      overlap: "forbid",
+      retries: "2, the first after 1m",
+      jitter: "up to 1m30s",
+      leases: "db=2:10",
+      history: "50 outcomes of 7d",
+    });
+  });
+
+  it("is what runs next, with what a change of the clock does to it", () => {
+    const at = Date.UTC(2026, 2, 28, 1, 30);
+    const detail = showSchedule(
+      "night",
+      ...schedule("night", { cron: "30 2 * * *", timezone: "Europe/Berlin" }, { next: at, runAt: at }),
+    );
+    expect(readSection(detail, "next runs")).toMatchObject([
+      [expect.stringMatching(/^2026-03-28 02:30/), "2026-03-28 01:30:00Z", expect.any(String), ""],
+      [
+        expect.stringMatching(/^2026-03-29 03:/),
+        expect.any(String),
+        expect.any(String),
+        expect.stringMatching(/./),
+      ],
+      expect.anything(),
+      expect.anything(),
+      expect.anything(),
+    ]);
+  });
+
+  it("is who runs it, whether that one is alive, and what else stands open", () => {
+    const openOne = {
+      scheduled: NOW - 5,
+      runAt: NOW + 30_000,
+      attempt: 2,
+      failures: 1,
+      kind: "due",
+    } as const;
+    const detail = showSchedule("s", worker("w"), ...schedule("s", {}, { open: [openOne] }), running("s"));
+    expect(readSection(detail, "runs now")).toEqual([
+      ["web1.example.com:42", "alive", "2023-11-14 22:14:00Z", "1", "59s", "1s", "12"],
+    ]);
+    expect(readSection(detail, "to be started")).toEqual([
+      ["2023-11-14 22:14:59Z", "due", "in 30s", "2", "1"],
+    ]);
+  });
+
+  it("has the command as a shell reads it", () => {
+    const command = ["sh", "-c", "echo hi; exit 3"];
+    expect(listFacts(showSchedule("s", ...schedule("s", { command })))).toMatchObject({
+      command: "sh -c 'echo hi; exit 3'",
+    });
+  });
+
+  it("is how the last runs came out, which were given up, and what the last one wrote", () => {
+    const tail = `${Array.from({ length: 40 }, (_, line) => `line ${line}`).join("\n")}\nno \x1b[31mspace\n`;
+    const bad = outcome({ result: "failed", code: 7, reason: "exit 7", tail, scheduled: NOW - 120_000 });
+    const skipped: OccurrenceOutcome = {
+      scheduled: 0,
+      result: "skipped",
+      endedAt: NOW,
+      count: 3,
+      until: 7_200_000,
+    };
+    const detail = showSchedule(
+      "s",
+      ...schedule("s"),
+      memory("s", { runs: [skipped, bad, outcome()], dead: [bad] }),
+    );
+    expect(readSection(detail, "history")).toEqual([
+      [
+        "2023-11-14 22:15:00Z",
+        "skipped",
+        "1970-01-01 00:00:00Z … 1970-01-01 02:00:00Z (3)",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+      ],
+      [
+        "2023-11-14 22:14:10Z",
+        "failed",
+        "2023-11-14 22:13:00Z",
+        "web1.example.com",
+        "9s",
+        "0.3s",
+        "1",
+        "7",
+        "exit 7",
+      ],
+      expect.arrayContaining(["ok"]),
+    ]);
+    expect(detail?.sections.map(({ title }) => title)).toContain(
+      `dead letters; to run it again: signalbox schedule trigger s --dead ${NOW - 120_000}`,
+    );
+    const lines = readSection(detail, "output of the run that ended 2023-11-14 22:14:10Z");
+    expect([lines?.length, lines?.[0], lines?.at(-1)]).toEqual([30, "line 11", "no \x1b[31mspace"]);
+  });
+
+  it("is what is wrong with it, and what operators did", () => {
+    const detail = showSchedule(
+      "s",
+      plain(keys.schedule("s"), "{"),
+      auditOf("a", { action: "schedule", target: "schedule s", outcome: "added" }),
+      auditOf("b", { action: "schedule", target: "schedules r, s and 3 more", outcome: "paused" }),
+      auditOf("c", { action: "schedule", target: "schedules r, t", outcome: "resumed" }),
+    );
+    expect(detail).toMatchObject({ heading: "schedule s: malformed", tone: "problem" });
+    expect(listFacts(detail).malformed).toMatch("its definition cannot be read");
+    expect(readSection(detail, "operators")).toEqual([
+      expect.arrayContaining(["schedule", "paused"]),
+      expect.arrayContaining(["schedule", "added"]),
+    ]);
+    expect(showSchedule("s")).toBeUndefined();
   });
 });

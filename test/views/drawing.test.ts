@@ -1,5 +1,6 @@
 /** Areas, graphs, bars and levels of drawings. */
 import { describe, expect, it } from "vitest";
+import type { Tone } from "../../src/state/subject.ts";
 import {
   ASCII_DRAWING,
   clipSpans,
@@ -11,6 +12,7 @@ import {
   joinDrawings,
   UNICODE_DRAWING,
 } from "../../src/views/drawing.ts";
+import { spansOf } from "./spans.ts";
 
 describe("an area", () => {
   const values = [0, 0.01, 1, 2, 4, 8];
@@ -68,10 +70,7 @@ it("the top of a column in which something failed has the colour of problems", (
 });
 
 it("a bar has a dim track", () => {
-  expect(drawBar({ used: 1, total: 4 }, 4, "held", ASCII_DRAWING)).toEqual([
-    { text: "#", role: "held" },
-    { text: "...", role: "quiet" },
-  ]);
+  expect(drawBar({ used: 1, total: 4 }, 4, "held", ASCII_DRAWING)).toEqual(spansOf("{held}#{quiet}..."));
 });
 
 it.each([
@@ -85,13 +84,10 @@ it.each([
 });
 
 it("lines are cut, and drawings stand side by side", () => {
-  expect(clipSpans([{ text: "abc" }, { text: "def", role: "held" }, { text: "g" }], 5)).toEqual([
-    { text: "abc" },
-    { text: "d…", role: "held" },
-  ]);
+  expect(clipSpans(spansOf<Tone>("abc{held}def{}g"), 5)).toEqual(spansOf("abc{held}d…"));
   const lines = joinDrawings([
-    { lines: [[{ text: "a" }], [{ text: "b" }]], width: 3 },
-    { lines: [[{ text: "c" }]], width: 3 },
+    { lines: ["a", "b"].map(spansOf<Tone>), width: 3 },
+    { lines: [spansOf<Tone>("c")], width: 3 },
   ]);
   expect(lines.map((line) => line.map(({ text }) => text).join(""))).toEqual(["a    c", "b    "]);
 });

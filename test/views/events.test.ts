@@ -4,10 +4,10 @@ import { measureProcessorMs } from "../../fixtures/steady.ts";
 import type { AuditAction } from "../../src/protocol/audit.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import { formatEventText } from "../../src/views/event.ts";
-import { EventLog, listEventsBetween } from "../../src/views/event-log.ts";
+import { EventLog, listEarlierEvents, listEventsBetween } from "../../src/views/event-log.ts";
 import { keys } from "../protocol/samples.ts";
 import {
   auditOf,
@@ -20,6 +20,8 @@ import {
   runOf,
   stand,
 } from "../state/pictures.ts";
+import { SnapshotFollower } from "../state/snapshot-follower.ts";
+import { lastOf, running, schedule } from "./schedules.ts";
 
 const MINUTE = 60_000;
 const held = (letter: string, more = {}) =>
@@ -30,7 +32,7 @@ const held = (letter: string, more = {}) =>
     ...more,
   });
 const waits = (letter: string, more = {}) =>
-  stand("lock x", letter, letter.charCodeAt(0), { state: "waiting", enqueuedAt: NOW - 3 * MINUTE, ...more });
+  stand("lock x", letter, letter.charCodeAt(0), { enqueuedAt: NOW - 3 * MINUTE, ...more });
 const leased = (letter: string, state: "held" | "waiting" | "admitted", count = 2) =>
   stand("resource db", letter, letter.charCodeAt(0), { state, count, total: 10 });
 const history = (...runs: Partial<PastRun>[]) => historyOf("x", ...runs);
@@ -40,33 +42,9 @@ const group = (...members: string[]) => groupOf("web", ...members);
 const total = (value: object) => resourceOf("db", value);
 const drain = (more = {}) => drainOf("host", "a.b", more);
 
-/** Pictures one after the other, as a follower sees them: each a whole read. */
-class Follower {
-  readonly #fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
-  #revision = 1n;
-
-  read(...kvs: KeyValue[]): Snapshot {
-    this.#revision += 1n;
-    this.#fold.begin();
-    // What has another text is another revision of its key.
-    for (const kv of kvs) this.#fold.add({ ...kv, modRevision: this.#modOf(kv) });
-    this.#fold.finish(this.#revision);
-    return this.#fold.getSnapshot();
-  }
-
-  readonly #seen = new Map<string, { value: string; at: bigint }>();
-  #modOf({ key, value }: KeyValue): bigint {
-    const known = this.#seen.get(key);
-    if (known?.value === value) return known.at;
-    this.#seen.set(key, { value, at: this.#revision });
-    return this.#revision;
-  }
-}
-
 function between(before: KeyValue[], after: KeyValue[], from = NOW - 10 * MINUTE) {
-  const follower = new Follower();
-  const first = follower.read(...before);
-  return listEventsBetween(first, follower.read(...after), { from, to: NOW + 1 });
+  const follower = new SnapshotFollower(...before);
+  return listEventsBetween(follower.snapshot, follower.read(...after), { from, to: NOW + 1 });
 }
 const texts = (before: KeyValue[], after: KeyValue[]) => between(before, after).map(formatEventText);
 
@@ -231,9 +209,9 @@ describe("many changes", () => {
     );
 
   it("come to the last ones, and how many there were before", () => {
-    const follower = new Follower();
-    const first = follower.read(...crowd(10_000, "waiting"));
-    const events = listEventsBetween(first, follower.read(...crowd(10_000, "held")), { from: 0, to: NOW });
+    const follower = new SnapshotFollower(...crowd(10_000, "waiting"));
+    const { snapshot } = follower;
+    const events = listEventsBetween(snapshot, follower.read(...crowd(10_000, "held")), { from: 0, to: NOW });
     expect(events).toHaveLength(201);
     expect(events[0]).toMatchObject({
       kind: "more",
@@ -244,15 +222,14 @@ describe("many changes", () => {
   });
 
   it("cost next to nothing where there are none, and little where there is one", () => {
-    const follower = new Follower();
-    const kvs = crowd(10_000, "held");
-    const first = follower.read(...kvs);
-    const second = follower.read(...kvs, waits("z"));
-    const times = Array.from({ length: 21 }, () => {
-      return measureProcessorMs(() =>
+    const follower = new SnapshotFollower(...crowd(10_000, "held"));
+    const first = follower.snapshot;
+    const second = follower.put(waits("z"));
+    const times = Array.from({ length: 21 }, () =>
+      measureProcessorMs(() =>
         expect(listEventsBetween(first, second, { from: 0, to: NOW })).toHaveLength(1),
-      );
-    });
+      ),
+    );
     // 0.5 ms on a fast machine; the events of all 10,000 take a hundred times as long.
     expect(Math.min(...times)).toBeLessThan(10);
   });
@@ -260,36 +237,99 @@ describe("many changes", () => {
 
 describe("the log of events", () => {
   it("remembers what happened since it looks, the newest first", () => {
-    const follower = new Follower();
+    const follower = new SnapshotFollower(held("a"));
     const log = new EventLog();
     log.addSnapshot(new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS).getSnapshot(), NOW); // nothing was read yet
-    log.addSnapshot(follower.read(held("a")), NOW);
+    log.addSnapshot(follower.snapshot, NOW);
     expect(log.list).toEqual([]);
-    const next = follower.read(held("a"), waits("b"));
-    log.addSnapshot(next, NOW + 10);
+    log.addSnapshot(follower.put(waits("b")), NOW + 10);
     const { list } = log;
-    log.addSnapshot({ ...next }, NOW + 20);
+    log.addSnapshot({ ...follower.snapshot }, NOW + 20);
     expect(log.list).toBe(list);
     log.addSnapshot(follower.read(waits("b")), NOW + 30);
     expect(log.list.map(({ kind }) => kind)).toEqual(["ended", "waiting"]);
   });
 
   it("tells what happened while etcd was away when it did, not when that was heard", () => {
-    const follower = new Follower();
+    const follower = new SnapshotFollower(waits("a"));
     const log = new EventLog();
-    const last = follower.read(waits("a"));
-    for (const wall of [NOW, NOW + MINUTE]) log.addSnapshot({ ...last }, wall);
+    for (const wall of [NOW, NOW + MINUTE]) log.addSnapshot({ ...follower.snapshot }, wall);
     log.addSnapshot(follower.read(held("a", { grantedAt: NOW + 30_000 })), NOW + 2 * MINUTE);
     expect(log.list).toMatchObject([{ kind: "granted", at: NOW + 30_000 }]);
   });
 
   it("forgets what came before the last thousand", () => {
-    const follower = new Follower();
+    const follower = new SnapshotFollower();
     const log = new EventLog();
-    log.addSnapshot(follower.read(), NOW);
+    log.addSnapshot(follower.snapshot, NOW);
     for (let run = 1; run <= 1_005; run += 1)
       log.addSnapshot(follower.read(history({ run: `r${run}` })), NOW + run);
     expect(log.list).toHaveLength(1_000);
     expect(log.list.at(-1)?.at).toBe(NOW + 5);
+  });
+
+  const ended = (lock: string, ...ago: number[]) =>
+    historyOf(lock, ...ago.map((seconds) => ({ run: `${lock}${seconds}`, endedAt: NOW - seconds * 1_000 })));
+
+  it("begins with what has ended before, newest first, the last three of each lock", () => {
+    const follower = new SnapshotFollower(ended("a", 2, 3, 4, 5), historyOf("b", { run: "b", exit: 3 }));
+    const log = new EventLog();
+    log.addSnapshot(follower.snapshot, NOW);
+    expect([log.list.length, log.length]).toEqual([0, 4]);
+    expect(log.earlier).toEqual(listEarlierEvents(follower.snapshot, NOW));
+    expect(log.earlier.map(({ at }) => (NOW - at) / 1_000)).toEqual([0, 2, 3, 4]);
+    expect(log.earlier).toMatchObject([
+      { words: ["lock b", "web1:4711", "exit 3 after 3s"], tone: "problem" },
+      { words: ["lock a", "web1:4711", "exit 0 after 3s"], tone: "quiet" },
+      {},
+      {},
+    ]);
+    log.addSnapshot(follower.put(ended("c", -1)), NOW + 1_000);
+    expect([log.list.length, log.length]).toEqual([1, 5]);
+    expect(log.slice(0, 2).map(({ words }) => words[0])).toEqual(["lock c", "lock b"]);
+    expect([log.slice(1, 5), log.slice(2, 4)]).toEqual([log.earlier, log.earlier.slice(1, 3)]);
+  });
+});
+
+describe("what happens to schedules", () => {
+  const idle = schedule("s");
+  const [definition] = idle;
+  const busy = [...idle, running("s", { run: "r1", attempt: 2 })];
+  const failed = schedule("s", {}, { last: lastOf() });
+  const pause = { by: "signalbox", at: NOW, why: "after 3 failures" };
+  const pausedItself = schedule("s", {}, { failed: 3, pause });
+  const [byAnn] = schedule("s", { pause: { by: "ann", at: 1 } });
+  const record = auditOf("a", { action: "schedule", target: "schedule s", outcome: "paused" });
+  const beside = { ...running("s", { run: "r2", pid: 43 }, 120_000), createRevision: 13n };
+
+  it.each<[string, KeyValue[], KeyValue[], string[]]>([
+    ["a start", idle, busy, ["started  schedule s  web1:42  attempt 2, 1.0s late"]],
+    ["a start beside another run", busy, [...busy, beside], ["started  schedule s  web1:43  1.0s late"]],
+    ["an end", busy, failed, ["ended  schedule s  web1:42  failed after 9s"]],
+    ["nothing new", busy, busy, []],
+    ["a new one", [], [definition], ["configured  schedule s  added: 0 * * * *"]],
+    [
+      "one that pauses itself",
+      idle,
+      pausedItself,
+      ["configured  schedule s  paused by signalbox: after 3 failures"],
+    ],
+    ["one that continues", pausedItself, idle, ["configured  schedule s  resumed"]],
+    [
+      "one that has paused itself, and that ann pauses",
+      pausedItself,
+      [byAnn, ...idle.slice(1)],
+      ["configured  schedule s  paused by ann"],
+    ],
+    [
+      "a pause, but not the record of it too",
+      [definition],
+      [byAnn, record],
+      ["configured  schedule s  paused by ann"],
+    ],
+    ["the end of a pause", [byAnn], [definition], ["configured  schedule s  resumed"]],
+    ["one that is deleted", [definition], [], ["configured  schedule s  deleted"]],
+  ])("%s", (_, before, after, expected) => {
+    expect(texts(before, after)).toEqual(expected);
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { QueueEntry, TicketState } from "../../src/protocol/ticket.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/state/claims.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
-import { computeHostActivity, NO_ACTIVITY } from "../../src/views/hosts.ts";
+import { computeHostActivity, type HostSigns, judgeHostState, NO_ACTIVITY } from "../../src/views/hosts.ts";
 import { held, NOW, pictureOf, runOf, stand } from "../state/pictures.ts";
 import { running, worker } from "./schedules.ts";
 
@@ -80,8 +80,23 @@ it("the claims with some entry are whole, and in the order of all claims", () =>
 
 it("takes the latest of all that a host has written as its last sign of life", () => {
   const snapshot = pictureOf([
-    stand("lock a", "r", 1, { state: "held", grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
-    stand("lock b", "s", 2, { state: "waiting", enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
+    stand("lock a held", "r", 1, { grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
+    stand("lock b", "s", 2, { enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
   ]);
   expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ writtenAt: NOW - 5_000 });
+});
+
+const DAY = 86_400_000;
+const signs: HostSigns = { record: undefined, held: 0, waiting: 0, isPresent: false, writtenAt: NOW - 1 };
+
+it.each<[state: string, change: Partial<HostSigns>]>([
+  ["busy", { held: 1, waiting: 3 }],
+  ["waiting", { waiting: 1 }],
+  ["idle", {}],
+  ["idle", { writtenAt: NOW - DAY }],
+  ["silent", { writtenAt: NOW - DAY - 1 }],
+  ["unknown", { writtenAt: undefined }],
+  ["busy", { writtenAt: undefined, held: 1 }],
+])("the state of a host is %s: %j", (state, change) => {
+  expect(judgeHostState({ ...signs, ...change }, NOW)).toBe(state);
 });

@@ -1,7 +1,6 @@
 /** Agents in listings, details and metrics, from their keys. */
 import { describe, expect, it } from "vitest";
 import { formatAgentReport, formatAgentSession } from "../../src/protocol/agent-record.ts";
-import { buildViewContext } from "../../src/state/view-context.ts";
 import {
   buildHostDetail,
   computeHostAgents,
@@ -10,10 +9,11 @@ import {
   hostsView,
   sumDeclined,
 } from "../../src/views/hosts.ts";
-import { measureAgents } from "../../src/views/metrics.ts";
+import { formatExposition, measureAgents } from "../../src/views/metrics.ts";
 import { findProblems } from "../../src/views/problems.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { listFacts, showView } from "./rows.ts";
 
 const HOST = "web1.example.com";
 const [ONE, TWO] = ["1".repeat(16), "2".repeat(16)];
@@ -33,7 +33,7 @@ const run = (lock: string, letter: string, state: "held" | "waiting", session: b
   session,
 });
 
-const snapshot = pictureOf([
+const KVS = [
   ownSession(7n, ONE),
   ownSession(8n, ONE),
   report(ONE, { settings: 3, files: 1 }),
@@ -42,7 +42,8 @@ const snapshot = pictureOf([
   run("y", "c", "held", 8n),
   run("z", "d", "held", 9n), // a run without the agent
   report(TWO, { settings: 100 }), // of an agent whose session another has taken over
-]);
+];
+const snapshot = pictureOf(KVS);
 
 describe("agents of a host", () => {
   it("have the runs on all their sessions, and their own report", () => {
@@ -54,19 +55,18 @@ describe("agents of a host", () => {
   });
 
   it("are in the listing, beside the runs without them", () => {
-    const [row] = hostsView.buildRows(snapshot, buildViewContext(snapshot, NOW));
-    expect(row && hostsView.json.toJson(row)).toMatchObject({
-      host: HOST,
-      holds: 3,
-      waits: 1,
-      agents: [
-        { agent: ONE, user: "root", holds: 2, waits: 1, served: 5, declined: { settings: 3, files: 1 } },
-      ],
-    });
-    const cells = Object.fromEntries(
-      hostsView.columns.map(({ id, formatCell }) => [id, row && formatCell(row, NOW)]),
-    );
-    expect(cells).toMatchObject({ agent: "1.2.3", agentHeld: "2", agentWaiting: "1", declined: "4" });
+    const { json, cells } = showView(hostsView, KVS);
+    expect(json).toMatchObject([
+      {
+        host: HOST,
+        holds: 3,
+        waits: 1,
+        agents: [
+          { agent: ONE, user: "root", holds: 2, waits: 1, served: 5, declined: { settings: 3, files: 1 } },
+        ],
+      },
+    ]);
+    expect(cells).toMatchObject([{ agent: "1.2.3", agentHeld: "2", agentWaiting: "1", declined: "4" }]);
   });
 
   it("are in the details of the host, also if only they name it", () => {
@@ -76,19 +76,19 @@ describe("agents of a host", () => {
       [idle, "1.2.3, process 17: 0 hold, 0 wait"],
     ] as const) {
       const host = findHostState(one, HOST, NOW);
-      const facts = host && buildHostDetail(one, host, { wall: NOW, sessions: new Map() }).facts;
-      expect(facts?.find(({ label }) => label === "agent")?.value).toBe(text);
+      const detail = host && buildHostDetail(one, host, { wall: NOW, sessions: new Map() });
+      expect(listFacts(detail).agent).toBe(text);
     }
   });
 
   it("are measured", () => {
-    const metrics = new Map(measureAgents(snapshot).map(({ name, samples }) => [name, samples]));
-    expect(metrics.get("agents")).toEqual([[{ version: "1.2.3" }, 1]]);
-    expect(metrics.get("agent_holders")).toEqual([[{}, 2]]);
-    expect(metrics.get("agent_waiters")).toEqual([[{}, 1]]);
-    expect(metrics.get("agent_declined")).toEqual([
-      [{ reason: "files" }, 1],
-      [{ reason: "settings" }, 3],
+    const lines = formatExposition(measureAgents(snapshot)).split("\n");
+    expect(lines.filter((line) => line.startsWith("signalbox_agent"))).toEqual([
+      'signalbox_agents{version="1.2.3"} 1',
+      "signalbox_agent_holders 2",
+      "signalbox_agent_waiters 1",
+      'signalbox_agent_declined{reason="files"} 1',
+      'signalbox_agent_declined{reason="settings"} 3',
     ]);
   });
 

@@ -5,7 +5,6 @@ import { substituteMacros } from "../../src/fleet/arithmetic.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { findHostResource } from "../../src/state/shares.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
-import type { Section } from "../../src/views/detail.ts";
 import { createHostMacroView } from "../../src/views/hosts.ts";
 import {
   buildEmptyQueueRow,
@@ -13,19 +12,17 @@ import {
   createTallyFinder,
   resourcesView,
 } from "../../src/views/queues.ts";
-import { keys } from "../protocol/samples.ts";
-import { hostOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { listFacts, readSection } from "./rows.ts";
 
 const [WEB, DB] = ["web1.example.com", "db1.example.com"];
 const host = (fqdn: string, more: object) => hostOf(fqdn, { cpu: 2, macros: {}, seenAt: NOW, ...more });
-const resource = (name: string, config: object) =>
-  plain(keys.resourceConfig(name), JSON.stringify({ v: 1, ...config }));
 const HOSTS = [host(WEB, { memMb: 24_105, macros: { DISKS: 3 } }), host(DB, { memMb: 4_096 })];
-const MEM = resource("FQDN_mem", { total: "int(MEMMB/1024)", note: "GiB" });
+const MEM = resourceOf("FQDN_mem", { total: "int(MEMMB/1024)", note: "GiB" });
 const SITE: KeyValue[] = [
   ...HOSTS,
   MEM,
-  stand(`resource ${WEB}_mem`, "a", 1, { host: WEB, state: "held", count: 4, total: 23 }),
+  stand(`resource ${WEB}_mem held`, "a", 1, { host: WEB, count: 4, total: 23 }),
   stand(`resource ${WEB}_mem`, "b", 2, { host: WEB, count: 20, total: 23, enqueuedAt: NOW - 90_000 }),
 ];
 
@@ -42,17 +39,11 @@ describe("the row of a name with host macros", () => {
       total: 27,
       sum: { hosts: 2, waiting: 1, since: NOW - 90_000 },
     });
-    const cells = resourcesView.columns.map(({ id, formatCell }) => [
-      id,
-      formatCell(buildRow("FQDN_mem"), NOW),
-    ]);
-    expect(Object.fromEntries(cells)).toMatchObject({
-      units: "4/27",
-      holder: "2 hosts",
-      waiting: "1",
-      longest: "1m30s",
-    });
-    expect(resourcesView.json.toJson(buildRow("FQDN_mem"))).toMatchObject({
+    const row = buildRow("FQDN_mem");
+    expect(
+      Object.fromEntries(resourcesView.columns.map(({ id, formatCell }) => [id, formatCell(row, NOW)])),
+    ).toMatchObject({ units: "4/27", holder: "2 hosts", waiting: "1", longest: "1m30s" });
+    expect(resourcesView.json.toJson(row)).toMatchObject({
       used: 4,
       total: 27,
       sum: { hosts: 2, waiting: 1 },
@@ -80,25 +71,28 @@ const buildDetail = (name: string, kvs: readonly KeyValue[] = SITE) =>
 
 describe("the detail of a name with host macros", () => {
   it("has a table of its hosts, with the formula as it is computed there", () => {
-    const { heading, sections } = buildDetail("FQDN_mem");
-    expect(heading).toBe("resource FQDN_mem: held, 4 of 27 units held");
-    const table = sections.find(({ title }) => title === "hosts") as Section & { kind: "table" };
-    expect(table.rows.map((row) => row.map(({ text }) => text))).toEqual([
+    const detail = buildDetail("FQDN_mem");
+    expect(detail.heading).toBe("resource FQDN_mem: held, 4 of 27 units held");
+    expect(readSection(detail, "hosts")).toEqual([
       [DB, "2", "4096", "", "4 = int(4096/1024)", "0/4", "░░░░░░░░", "0", `${DB}_mem`],
       [WEB, "2", "24105", "DISKS=3", "23 = int(24105/1024)", "4/23", "█░░░░░░░", "1", `${WEB}_mem`],
     ]);
-    expect(table.targets?.[1]?.subject).toEqual({ kind: "resource", name: `${WEB}_mem` });
+    expect(detail.sections).toContainEqual(
+      expect.objectContaining({
+        title: "hosts",
+        targets: [
+          expect.anything(),
+          expect.objectContaining({ subject: { kind: "resource", name: `${WEB}_mem` } }),
+        ],
+      }),
+    );
   });
 
   it("says which total is a host's own, and why one cannot be computed", () => {
-    const own = resource(`${WEB}_mem`, { total: "30" });
-    const disks = resource("FQDN_mem", { total: "DISKS*2" });
+    const own = resourceOf(`${WEB}_mem`, { total: "30" });
+    const disks = resourceOf("FQDN_mem", { total: "DISKS*2" });
     const list = (kvs: readonly KeyValue[]) =>
-      buildDetail("FQDN_mem", kvs)
-        .sections.flatMap((section) =>
-          section.kind === "table" && section.title === "hosts" ? section.rows : [],
-        )
-        .map((row) => row[4]?.text);
+      readSection(buildDetail("FQDN_mem", kvs), "hosts")?.map((row) => row[4]);
     expect(list([...SITE, own])).toEqual(["4 = int(4096/1024)", "30, of its own"]);
     expect(list([...HOSTS, disks])).toEqual([
       expect.stringContaining('there is no macro "DISKS"'),
@@ -108,33 +102,34 @@ describe("the detail of a name with host macros", () => {
 });
 
 describe("the total of a resource of a host", () => {
-  const getTotal = (...kvs: KeyValue[]) =>
-    buildDetail(`${WEB}_mem`, kvs).facts.find(({ label }) => label === "total")?.value;
+  const getTotal = (...kvs: KeyValue[]) => listFacts(buildDetail(`${WEB}_mem`, kvs)).total;
 
   it("comes from the name with macros", () => {
     expect(getTotal(...SITE)).toBe("23 = int(24105/1024), from FQDN_mem");
-    expect(getTotal(...HOSTS, resource("FQDN_mem", { total: "MEMMB" }))).toBe("24105 = MEMMB, from FQDN_mem");
-    expect(getTotal(...HOSTS, resource("FQDN_mem", { total: "7" }))).toBe("7, from FQDN_mem");
+    expect(getTotal(...HOSTS, resourceOf("FQDN_mem", { total: "MEMMB" }))).toBe(
+      "24105 = MEMMB, from FQDN_mem",
+    );
+    expect(getTotal(...HOSTS, resourceOf("FQDN_mem", { total: "7" }))).toBe("7, from FQDN_mem");
     expect(buildDetail(`${DB}_mem`).heading).toBe(`resource ${DB}_mem: free, 0 of 4 units held`);
   });
 
   it("is its own where it has one", () => {
-    expect(getTotal(...SITE, resource(`${WEB}_mem`, { total: "30" }))).toBe("30, configured");
+    expect(getTotal(...SITE, resourceOf(`${WEB}_mem`, { total: "30" }))).toBe("30, configured");
   });
 
   it("is offered when it is edited", () => {
     const edit = (...kvs: KeyValue[]) =>
       buildEditAction({ kind: "resource", name: `${WEB}_mem` }, pictureOf(kvs));
     expect(edit(...SITE)).toMatchObject({ args: [`${WEB}_mem`, "int(MEMMB/1024)"], flags: {}, fixed: 1 });
-    expect(edit(...SITE, resource(`${WEB}_mem`, { total: "30" }))).toMatchObject({
+    expect(edit(...SITE, resourceOf(`${WEB}_mem`, { total: "30" }))).toMatchObject({
       args: [`${WEB}_mem`, "30"],
     });
   });
 });
 
 it("hosts have a column for each name with host macros, in the configured order", () => {
-  const cpu = resource("FQDN_cpu", { total: "CPU", order: 1 });
-  const snapshot = pictureOf([...SITE, cpu, resource("db", { total: "3" })]);
+  const cpu = resourceOf("FQDN_cpu", { total: "CPU", order: 1 });
+  const snapshot = pictureOf([...SITE, cpu, resourceOf("db", { total: "3" })]);
   const view = createHostMacroView(snapshot);
   const macros = view.columns.filter(({ id }) => id.startsWith("FQDN"));
   expect(macros.map(({ id }) => id)).toEqual(["FQDN_cpu", "FQDN_mem"]);

@@ -1,6 +1,7 @@
 /** Problems: what is reported to operators, and what is not. */
 
 import { describe, expect, it } from "vitest";
+import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildProblemId } from "../../src/state/problem.ts";
 import { ETCD_REMEDY, findProblems, problemsView } from "../../src/views/problems.ts";
 import { keys } from "../protocol/samples.ts";
@@ -15,35 +16,23 @@ import {
   plain,
   stand,
 } from "../state/pictures.ts";
-import { worker } from "./schedules.ts";
+import { lastOf, running, schedule, worker } from "./schedules.ts";
 
-/** A mark of a grant, of a session of 30 s. */
-function createMark(run: string): string {
-  const ticket = { run, host: "h", pid: 1, user: "u", command: "c", count: 1, total: 1, enqueuedAt: NOW };
-  return JSON.stringify({ v: 1, ...ticket, ...held, ttl: 30, term: "2" });
-}
-
-function markOf({ key }: ReturnType<typeof stand>): ReturnType<typeof plain>[] {
-  return [plain(keys.mark(key), createMark(key.slice(key.lastIndexOf("/") + 1)))];
-}
+const ticket = stand("lock x", "a", 1, held);
+/** The mark of its grant, of a session of 30 s. */
+const mark = plain(
+  keys.mark(ticket.key),
+  JSON.stringify({ ...JSON.parse(ticket.value), enqueuedAt: NOW, ttl: 30, term: "2" }),
+);
 
 describe("problems", () => {
-  const kinds = (...kvs: Parameters<typeof pictureOf>[0]) =>
-    findProblems(pictureOf(kvs), NOW).map(({ kind }) => kind);
+  const kinds = (...kvs: KeyValue[]) => findProblems(pictureOf(kvs), NOW).map(({ kind }) => kind);
   it.each([
     ["a ticket that cannot be read", [plain(keys.lock("x", "h".repeat(16)), "{")], ["malformed"]],
     ["a key that is none of ours", [plain(`${keys.prefix}drains/nothing/x`, "")], ["malformed"]],
-    ["a ticket on no session", [{ ...stand("lock x", "a", 1, held), session: 0n }], ["orphan"]],
-    [
-      "a mark whose ticket has vanished",
-      [plain(keys.mark(keys.lock("x", "a".repeat(16))), createMark("a".repeat(16)))],
-      ["vanished"],
-    ],
-    [
-      "a mark beside its ticket",
-      [stand("lock x", "a", 1, held), ...markOf(stand("lock x", "a", 1, held))],
-      [],
-    ],
+    ["a ticket on no session", [{ ...ticket, session: 0n }], ["orphan"]],
+    ["a mark whose ticket has vanished", [mark], ["vanished"]],
+    ["a mark beside its ticket", [ticket, mark], []],
     ["grace past its time", [stand("lock x", "a", 1, { state: "grace", until: NOW - 1 })], ["overdue"]],
     [
       "a reset that nobody answers",
@@ -51,11 +40,7 @@ describe("problems", () => {
       ["reset-unanswered"],
     ],
     ["a clock ahead of ours", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW + 60_000 })], ["clock"]],
-    [
-      "a long wait",
-      [stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - 7_200_000 })],
-      ["long-wait"],
-    ],
+    ["a long wait", [stand("lock x", "a", 1, { enqueuedAt: NOW - 7_200_000 })], ["long-wait"]],
     ["a hold of days", [stand("lock x", "a", 1, { ...held, grantedAt: NOW - 2e8 })], ["long-hold"]],
     [
       "totals that disagree",
@@ -106,8 +91,8 @@ describe("problems", () => {
       "many that wait long in one queue: once",
       [
         stand("lock x", "a", 1, { ...held, enqueuedAt: NOW }),
-        stand("lock x", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
-        stand("lock x", "c", 3, { state: "waiting", enqueuedAt: NOW - 7_100_000 }),
+        stand("lock x", "b", 2, { enqueuedAt: NOW - 7_200_000 }),
+        stand("lock x", "c", 3, { enqueuedAt: NOW - 7_100_000 }),
       ],
       ["long-wait"],
     ],
@@ -129,7 +114,7 @@ describe("problems", () => {
   it("stay the same problem while they last", () => {
     const kvs = [
       stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - 2e8 }),
-      stand("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
+      stand("lock y", "b", 2, { enqueuedAt: NOW - 7_200_000 }),
       drainOf("all", "all", { until: 2 }),
     ];
     const at = (wall: number) => findProblems(pictureOf(kvs), wall);
@@ -157,7 +142,7 @@ describe("problems", () => {
 
   it("judge a wait by what is usual for the lock", () => {
     const history = historyOf("x", { waited: 3_000_000, held: 1e9 });
-    const waiter = (since: number) => stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - since });
+    const waiter = (since: number) => stand("lock x", "a", 1, { enqueuedAt: NOW - since });
     expect(kinds(history, waiter(8_900_000))).toEqual([]);
     expect(kinds(history, waiter(9_100_000))).toEqual(["long-wait"]);
     expect(kinds(waiter(8_900_000))).toEqual(["long-wait"]);
@@ -199,5 +184,76 @@ describe("problems of etcd itself", () => {
       buildProblemId({ kind: "lag", level: "warning", subject: "member m2", detail: count, remedy: "" }),
     );
     expect(lags[0]).toBe(lags[1]);
+  });
+});
+
+describe("problems with schedules", () => {
+  const found = (...kvs: KeyValue[]) =>
+    findProblems(pictureOf(kvs), NOW).map(({ kind, level, subject }) => `${level} ${kind} ${subject}`);
+  const LONG = { runAt: NOW - 301_000 };
+  const AGAIN = { attempt: 0, failures: 0, kind: "due" } as const;
+  it.each([
+    ["nothing", [worker("w"), ...schedule("s", {}, { last: lastOf({ result: "ok" }) })], []],
+    ["a definition that cannot be read", [plain(keys.schedule("s"), "{")], ["failure malformed schedule s"]],
+    ["one that should have run", [worker("w"), ...schedule("s", {}, LONG)], ["failure late schedule s"]],
+    ["one that is late by a little", [worker("w"), ...schedule("s", {}, { runAt: NOW - 299_000 })], []],
+    [
+      "one that a drain of everything stops",
+      [worker("w"), ...schedule("s", {}, LONG), drainOf("all", "all")],
+      [],
+    ],
+    [
+      "one that is due, and waits for a run that is tried again soon",
+      [
+        worker("w"),
+        ...schedule("s", {}, { ...LONG, open: [{ ...AGAIN, scheduled: NOW - 400_000, runAt: NOW + 5_000 }] }),
+      ],
+      [],
+    ],
+    [
+      "a run that is put off again and again",
+      [
+        worker("w"),
+        ...schedule("s", {}, { open: [{ ...AGAIN, scheduled: NOW, runAt: NOW + 5_000, postponed: 10 }] }),
+        ...schedule("t", {}, { open: [{ ...AGAIN, scheduled: NOW, runAt: NOW + 5_000, postponed: 9 }] }),
+      ],
+      ["warning postponed schedule s"],
+    ],
+    ["one that runs, and long", [worker("w"), ...schedule("s", {}, LONG), running("s")], []],
+    ["one that was paused", [worker("w"), ...schedule("s", { pause: { by: "a", at: 1 } }, LONG)], []],
+    [
+      "a dead letter",
+      [worker("w"), ...schedule("s", {}, { last: lastOf({ result: "ok" }), dead: 2 })],
+      ["warning dead-letter schedule s"],
+    ],
+    [
+      "types without a worker, a line each",
+      [...schedule("s"), ...schedule("t"), ...schedule("u", { type: "b" })],
+      ["warning no-worker schedule s", "warning no-worker schedule u"],
+    ],
+    [
+      "a running key that cannot be read",
+      [worker("w"), ...schedule("s"), plain(keys.running("s"), "{")],
+      ["failure malformed schedule s"],
+    ],
+    [
+      "a running key on no session",
+      [worker("w"), ...schedule("s"), { ...running("s"), session: 0n }],
+      ["failure orphan schedule s"],
+    ],
+    [
+      "a clock that is off",
+      [worker("w", { clock: "refuses" }), worker("v", { clock: "warns", pid: 1 })],
+      ["failure clock worker web1.example.com:42", "warning clock worker web1.example.com:1"],
+    ],
+    ["a worker's word that cannot be read", [plain(keys.worker("w"), "{")], ["warning malformed worker w"]],
+  ] as const)("%s", (_, kvs, expected) => {
+    expect(found(...kvs)).toEqual(expected);
+  });
+
+  it("many that are late have one line, of the one that is the latest", () => {
+    const late = Array.from({ length: 50 }, (_, at) => schedule(`s${at}`, {}, { runAt: NOW - 400_000 - at }));
+    const all = findProblems(pictureOf([worker("w"), ...late.flat()]), NOW);
+    expect(all).toMatchObject([{ subject: "schedule s49", detail: expect.stringContaining("49 more") }]);
   });
 });

@@ -1,15 +1,21 @@
-/** Rows of locks and resources, which several tables share. */
+/** Rows of locks and resources, which several tables share, and durations drawn as bars. */
 import { expect, test } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { findNamedQueue, type NamedQueue } from "../../src/state/snapshot.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
-import { buildEmptyQueueRow, buildQueueRow } from "../../src/views/queues.ts";
-import { drainOf, historyOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import {
+  buildEmptyQueueRow,
+  buildQueueRow,
+  describeTrend,
+  renderSparkline,
+  renderTrendCell,
+} from "../../src/views/queues.ts";
+import { drainOf, historyOf, NOW, pastRun, pictureOf, resourceOf, stand } from "../state/pictures.ts";
 
 const tickets = [
-  stand("lock x", "a", 1, { state: "held", grantedAt: NOW - 1_000 }),
-  stand("lock x", "b", 2, { state: "waiting" }),
-  stand("resource db", "a", 3, { state: "held", grantedAt: NOW - 1_000, count: 2, total: 10 }),
+  stand("lock x held", "a", 1, { grantedAt: NOW - 1_000 }),
+  stand("lock x", "b", 2),
+  stand("resource db held", "a", 3, { grantedAt: NOW - 1_000, count: 2, total: 10 }),
 ];
 const snapshot = pictureOf(tickets);
 const findQueue = (kind: "lock" | "resource", name: string) =>
@@ -45,4 +51,29 @@ test("the row of an empty queue has the last run of its history", () => {
   const context = buildViewContext(pictureOf([historyOf("y", {})]), NOW);
   expect(buildEmptyQueueRow("lock", "y", context)).toMatchObject({ state: "free", last: { exit: 0 } });
   expect(buildEmptyQueueRow("lock", "z", context)).toMatchObject({ state: "free", holders: [] });
+});
+
+const runs = (...held: number[]) => held.map((ms) => pastRun({ held: ms, waited: 0 }));
+
+test.each([
+  [[], "", ""],
+  [[0, 0], "▁▁", "__"],
+  [[5], "▇", "#"],
+  [[0, 25, 50, 75, 100], "▁▂▃▅▇", "_.-=#"],
+  [[-5, 10], "▁▇", "_#"],
+])("%j is %s or %s", (durations, text, ascii) => {
+  expect(renderSparkline(durations)).toBe(text);
+  expect(renderSparkline(durations, true)).toBe(ascii);
+});
+
+test("a cell has the last twelve runs, the newest at the right", () => {
+  expect(renderTrendCell(runs(100, 1), "held")).toBe("▁▇");
+  expect(renderTrendCell(runs(...Array<number>(20).fill(7)), "held", true)).toBe("#".repeat(12));
+  expect(renderTrendCell(undefined, "held")).toBe("");
+});
+
+test("a description has shortest, median and longest", () => {
+  expect(describeTrend(runs(4_000, 2_000, 60_000), "held")).toBe("▇▁▁ min 2s, median 4s, max 1m of 3 runs");
+  expect(describeTrend(runs(4_000, 2_000), "waited", true)).toBe("__ min 0s, median 0s, max 0s of 2 runs");
+  expect(describeTrend(runs(1), "held")).toBeUndefined();
 });

@@ -21,12 +21,12 @@ export function dueOf({ open = [], ...more }: Partial<DueState> = {}): DueState 
   return { next: runAt, ...more, runAt, open };
 }
 
-/** A definition and where it is. */
+/** The keys of a definition and of where it is. */
 export function schedule(
   id: string,
   definition: Partial<Definition> = {},
   due: Partial<DueState> = {},
-): KeyValue[] {
+): [KeyValue, KeyValue] {
   return [
     plain(keys.schedule(id), formatDefinition(definitionOf(definition))),
     plain(keys.due(id), formatDue(dueOf(due))),

@@ -1,35 +1,17 @@
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
+import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { shortenOwner } from "../../src/views/columns.ts";
 import { VIEWS, type ViewId } from "../../src/views/index.ts";
-import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
-import { keys } from "../protocol/samples.ts";
-import {
-  drainOf,
-  groupOf,
-  held,
-  hostOf,
-  NOW,
-  pictureOf,
-  plain,
-  resourceOf,
-  stand,
-} from "../state/pictures.ts";
+import { drainOf, groupOf, held, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { LOCKS } from "./locks.ts";
+import { showView } from "./rows.ts";
 
-const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 const units = (count: number, state: "held" | "waiting") => ({ count, total: 10, state });
 
 const KVS = [
-  stand("lock held", "a", 1, { ...held, label: "nightly" }),
-  stand("lock held", "b", 2, waiting),
-  stand("lock asked", "c", 3, { ...held, reset: { by: "ann@ops", at: NOW, why: "stuck" } }),
-  stand("lock kept", "d", 4, { state: "grace", until: NOW + 9 }),
-  stand("lock turn", "e", 5, { state: "admitted" }),
-  stand("lock next", "f", 6, waiting),
-  stand("lock stopped", "g", 7, waiting),
-  plain(keys.lock("bad", "h".repeat(16)), "{", 8),
-  drainOf("lock", "stopped", { by: "bob", why: "upgrade" }),
+  ...LOCKS,
   drainOf("lock", "quiet", { by: "bob" }),
   drainOf("host", "a.example.com", { by: "bob", until: NOW - 1 }),
   stand("resource db", "a", 9, units(2, "held")),
@@ -38,88 +20,47 @@ const KVS = [
   hostOf("a.example.com", { cpu: 4, memMb: 8000, seenAt: NOW - 60_000 }),
 ];
 
-function rowsOf(
-  id: ViewId,
-  kvs: typeof KVS = KVS,
-): { key: string; cells: Record<string, string>; json: object }[] {
-  const snapshot = pictureOf(kvs);
-  const viewContext = buildViewContext(snapshot, NOW);
-  const view = VIEWS[id];
-  const rows =
-    view.of === "snapshot"
-      ? view.buildRows(snapshot, viewContext)
-      : [...snapshot.queues.values()].flatMap((queue) => view.buildRows(queue, viewContext));
-  return sortViewRows(view, rows, parseSortOrder(view.sort)).map((row) => ({
-    key: view.getKey(row),
-    cells: Object.fromEntries(view.columns.map(({ id, formatCell }) => [id, formatCell(row, NOW)])),
-    json: view.json.toJson(row),
-  }));
-}
-
-const cell = (id: ViewId, column: string) => rowsOf(id).map(({ cells }) => cells[column]);
+const show = (id: ViewId, kvs: readonly KeyValue[] = KVS) => showView(VIEWS[id], kvs);
+/** The cells of the rows of a view, by the text of one column. */
+const cellsBy = (column: string, id: ViewId, kvs?: readonly KeyValue[]) =>
+  Object.fromEntries(show(id, kvs).cells.map((cells) => [cells[column], cells]));
 
 describe("the view of locks", () => {
-  it("tells how each stands", () => {
-    const states = rowsOf("locks").map(({ cells: { name, state } }) => [name, state]);
-    expect(Object.fromEntries(states)).toEqual({
-      held: "held",
-      asked: "resetting",
-      kept: "grace",
-      turn: "admitted",
-      next: "waiting",
-      stopped: "drained",
-      bad: "malformed",
+  it("tells how each stands, who holds it, since when, and what there is to know", () => {
+    expect(cellsBy("name", "locks")).toMatchObject({
+      held: { state: "held", holder: "a.example.com:4711", since: "1m", waiting: "1", label: "nightly" },
+      asked: { state: "resetting", note: "reset by ann@ops: stuck" },
+      kept: { state: "grace" },
+      turn: { state: "admitted" },
+      next: { state: "waiting" },
+      stopped: { state: "drained", note: "drained by bob: upgrade" },
+      bad: { state: "malformed", note: "1 malformed" },
     });
-  });
-
-  it("says who, since when, and what there is to know", () => {
-    const rows = Object.fromEntries(rowsOf("locks").map(({ cells }) => [cells.name, cells]));
-    expect(rows.held).toMatchObject({
-      holder: "a.example.com:4711",
-      since: "1m",
-      waiting: "1",
-      label: "nightly",
-    });
-    expect(rows.asked?.note).toBe("reset by ann@ops: stuck");
-    expect(rows.stopped?.note).toBe("drained by bob: upgrade");
-    expect(rows.bad?.note).toBe("1 malformed");
   });
 });
 
 describe("the other views", () => {
   it("show units, positions, and all runs that wait, the longest wait first", () => {
-    expect(rowsOf("resources")[0]?.cells).toMatchObject({ units: "2/10", waiting: "1" });
-    const waits = rowsOf("queues").map(({ cells: { kind, name, position } }) =>
-      [kind, name, position].join(" "),
-    );
-    expect(waits).toContain("resource db 2");
-    expect(waits).toContain("lock held 2");
-    expect(cell("queues", "who")).not.toContain("a.example.com:4711");
+    expect(show("resources").cells).toMatchObject([{ units: "2/10", waiting: "1" }]);
+    const { cells, column } = show("queues");
+    const waits = cells.map(({ kind, name, position }) => [kind, name, position].join(" "));
+    expect(waits).toEqual(expect.arrayContaining(["resource db 2", "lock held 2"]));
+    expect(column("who")).not.toContain("a.example.com:4711");
   });
 
   it("show each run once, as its ticket that is furthest from being held", () => {
-    const runs = Object.fromEntries(rowsOf("runs").map(({ cells }) => [cells.who, cells]));
-    expect(runs["a.example.com:4711"]).toMatchObject({
-      state: "held",
-      lock: "held",
-      leases: "db=2",
-      token: "1",
+    expect(cellsBy("who", "runs")).toMatchObject({
+      "a.example.com:4711": { state: "held", lock: "held", leases: "db=2", token: "1" },
+      "e.example.com:4711": { state: "admitted" },
     });
-    expect(runs["e.example.com:4711"]?.state).toBe("admitted");
   });
 
   it("show hosts that were seen, that hold, and that a group names", () => {
-    const hosts = Object.fromEntries(rowsOf("hosts").map(({ cells }) => [cells.host, cells]));
-    expect(hosts["a.example.com"]).toMatchObject({
-      state: "busy",
-      seen: "now",
-      held: "1",
-      cpu: "4",
-      groups: "web",
-      note: "",
+    expect(cellsBy("host", "hosts")).toMatchObject({
+      "a.example.com": { state: "busy", seen: "now", held: "1", cpu: "4", groups: "web", note: "" },
+      "gone.example.com": { seen: "never", held: "0" },
     });
-    expect(hosts["gone.example.com"]).toMatchObject({ seen: "never", held: "0" });
-    expect(rowsOf("groups")[0]?.cells).toMatchObject({ group: "web", hosts: "2", live: "1" });
+    expect(show("groups").cells).toMatchObject([{ group: "web", hosts: "2", live: "1" }]);
   });
 
   it("say what stops those that wait, and nothing of it at those that hold", () => {
@@ -127,36 +68,33 @@ describe("the other views", () => {
       ...KVS,
       drainOf("host", "B.example.com", { why: "kernel" }),
       drainOf("group", "web"),
-      stand("lock next", "w", 20, { ...waiting, host: "gone.example.com" }),
+      stand("lock next", "w", 20, { host: "gone.example.com" }),
     ];
-    const waiters = Object.fromEntries(rowsOf("queues", drained).map(({ cells }) => [cells.who, cells.note]));
-    expect(waiters["b.example.com:4711"]).toBe("host B.example.com is drained by ann: kernel");
-    expect(waiters["g.example.com:4711"]).toBe("drained by bob: upgrade");
-    expect(waiters["gone.example.com:4711"]).toBe("group web is drained by ann");
-    const notes = Object.fromEntries(rowsOf("runs", drained).map(({ cells }) => [cells.who, cells.note]));
-    expect(notes["b.example.com:4711"]).toBe("host B.example.com is drained by ann: kernel");
-    expect(notes["a.example.com:4711"]).toBe("");
-    const hosts = Object.fromEntries(rowsOf("hosts", drained).map(({ cells }) => [cells.host, cells.note]));
-    expect(hosts["b.example.com"]).toBe("drained by ann: kernel");
+    const byHost = "host B.example.com is drained by ann: kernel";
+    expect(cellsBy("who", "queues", drained)).toMatchObject({
+      "b.example.com:4711": { note: byHost },
+      "g.example.com:4711": { note: "drained by bob: upgrade" },
+      "gone.example.com:4711": { note: "group web is drained by ann" },
+    });
+    expect(cellsBy("who", "runs", drained)).toMatchObject({
+      "b.example.com:4711": { note: byHost },
+      "a.example.com:4711": { note: "" },
+    });
+    expect(cellsBy("host", "hosts", drained)).toMatchObject({
+      "b.example.com": { note: "drained by ann: kernel" },
+    });
   });
 
   it("keep a lock that is held in its state, and say that it is drained too", () => {
-    const row = rowsOf("locks", [...KVS, drainOf("lock", "held")]).find(({ key }) => key === "lock/held");
-    expect(row?.cells.state).toBe("held, drained");
-    expect(row?.json).toMatchObject({ state: "held", drains: [{ scope: "lock", name: "held", by: "ann" }] });
+    const { cells, json } = show("locks", [stand("lock x", "a", 1, held), drainOf("lock", "x")]);
+    expect(cells).toMatchObject([{ state: "held, drained" }]);
+    expect(json).toMatchObject([{ state: "held", drains: [{ scope: "lock", name: "x", by: "ann" }] }]);
   });
 
   it("name hosts and runs in short, unless the name is no name of the DNS", () => {
-    expect(
-      [
-        "web1.example.com:31",
-        "web1:31",
-        "10.0.0.1:31",
-        "fe80::1:31",
-        "web1.example.com",
-        "malformed ticket x",
-      ].map(shortenOwner),
-    ).toEqual(["web1:31", "web1:31", "10.0.0.1:31", "fe80::1:31", "web1", "malformed ticket x"]);
+    expect(["web1.example.com:31", "web1.example.com"].map(shortenOwner)).toEqual(["web1:31", "web1"]);
+    for (const owner of ["web1:31", "10.0.0.1:31", "fe80::1:31", "malformed ticket x"])
+      expect(shortenOwner(owner)).toBe(owner);
   });
 
   it("list resources in the order that operators gave them, with their notes", () => {
@@ -165,25 +103,28 @@ describe("the other views", () => {
       stand("resource a", "a", 1, units(1, "held")),
       stand("resource b", "b", 2, units(5, "held")),
     ];
-    expect(rowsOf("resources", kvs).map(({ cells }) => [cells.name, cells.units, cells.about])).toEqual([
-      ["b", "5/5", "two for reports"],
-      ["a", "1/10", ""],
+    expect(show("resources", kvs).cells).toMatchObject([
+      { name: "b", units: "5/5", about: "two for reports" },
+      { name: "a", units: "1/10", about: "" },
     ]);
   });
 
   it("remark drains that stand at no lock and no resource", () => {
-    const remarks = (...kvs: typeof KVS) =>
+    const remarks = (...kvs: KeyValue[]) =>
       VIEWS.overview.listRemarks?.(buildViewContext(pictureOf(kvs), NOW)) ?? [];
-    const drain = (scope: "all" | "host" | "lock", name: string, until?: number) =>
-      drainOf(scope, name, { ...(until && { until }) });
-    expect(remarks(drain("lock", "x"))).toEqual([]);
-    expect(remarks(drain("all", "all"))).toEqual(["everything is drained by ann (signalbox ls drains)"]);
-    expect(remarks(drain("host", "a"), drain("host", "b"), drain("host", "c", NOW - 1))).toEqual([
+    expect(remarks(drainOf("lock", "x"))).toEqual([]);
+    expect(remarks(drainOf("all", "all"))).toEqual(["everything is drained by ann (signalbox ls drains)"]);
+    const ended = drainOf("host", "c", { until: NOW - 1 });
+    expect(remarks(drainOf("host", "a"), drainOf("host", "b"), ended)).toEqual([
       "2 hosts or groups are drained (signalbox ls drains)",
     ]);
   });
 
   it("show drains, also those that have ended and stand", () => {
-    expect(cell("drains", "ends").filter((text) => text?.endsWith("ago"))).toHaveLength(1);
+    expect(
+      show("drains")
+        .column("ends")
+        .filter((text) => text?.endsWith("ago")),
+    ).toHaveLength(1);
   });
 });

@@ -1,11 +1,12 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { printContexts, showContext } from "../../../src/commands/check/config.impl.ts";
-import type { CommandExecutor, CommandIo } from "../../../src/commands/command.ts";
+import type { CommandExecutor } from "../../../src/commands/command.ts";
+import { createIo } from "../samples.ts";
 
-const path = join(mkdtempSync(join(tmpdir(), "signalbox-context-")), "config.json");
+const path = join(createTestFolder(afterAll), "config.json");
 writeFileSync(
   path,
   JSON.stringify({
@@ -24,15 +25,10 @@ async function run(
   { args = [], flags = {}, ...settings }: { args?: string[]; flags?: Record<string, true>; context?: string },
   env: Record<string, string> = {},
 ) {
-  let text = "";
-  const io = {
-    env,
-    writeOutput: (part: string) => (text += part),
-    writeMessage: (line: string) => (text += line),
-  };
+  const { io, written } = createIo(env);
   const call = { args, flags, settings: { config: path, ...settings }, command: [], verbosity: 0 };
-  await execute(call, io as unknown as CommandIo);
-  return text;
+  await execute(call, io);
+  return written.out;
 }
 
 test("context list shows names, which is active, and why one cannot be used", async () => {

@@ -7,8 +7,9 @@ import {
   reportCheck,
   reportErrorsToNagios,
 } from "../../../src/commands/check/findings.ts";
-import type { Call, CommandIo } from "../../../src/commands/command.ts";
+import type { Call } from "../../../src/commands/command.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
+import { createIo } from "../samples.ts";
 
 const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding => ({
   kind: "thing",
@@ -18,32 +19,15 @@ const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding =>
   ...change,
 });
 
-function world(): CommandIo & { text: string } {
-  const here = {
-    text: "",
-    env: {},
-    writeError: () => {},
-    onSignal: () => () => {},
-    readInput: async () => "",
-    writeMessage: () => {},
-    writeOutput: (text: string) => {
-      here.text += text;
-      return true;
-    },
-    terminal: { isOutput: () => false } as CommandIo["terminal"],
-  };
-  return here;
-}
-
 const concluded = (levels: FindingLevel[], flags: Record<string, true>, summary = "3 of 3") => {
-  const here = world();
+  const { io, written } = createIo();
   const findings = levels.map((level, index) => finding(level, { check: `thing ${index}` }));
   const figures = [
     { name: "size", value: 7, unit: "B" as const, warning: 5, critical: 9 },
     { name: "keys", value: 3 },
   ];
-  const code = reportCheck({ findings, figures, summary, revision: 12n }, { flags, io: here });
-  return { code, text: here.text };
+  const code = reportCheck({ findings, figures, summary, revision: 12n }, { flags, io });
+  return { code, text: written.out };
 };
 
 describe("what a check came to", () => {
@@ -90,8 +74,8 @@ describe("what a check came to", () => {
 
   test("a finding in lines, its remedy below; other people's words are made harmless", () => {
     const bad = finding("failure", { check: "key \x1b]52;c;x\x07a", remedy: "do this" });
-    expect(formatFinding(bad, world())).toBe("FAILURE key a: it stands so\n        do this\n");
-    expect(formatFinding(finding("ok", { remedy: "nothing" }), world())).toBe(
+    expect(formatFinding(bad, createIo().io)).toBe("FAILURE key a: it stands so\n        do this\n");
+    expect(formatFinding(finding("ok", { remedy: "nothing" }), createIo().io)).toBe(
       "ok      thing a: it stands so\n",
     );
   });
@@ -102,17 +86,17 @@ describe("for monitoring", () => {
   test.each([[new StoreError("unavailable", "away")], [new UsageError("wrong")]])(
     "%s is a line and 3",
     async (error) => {
-      const here = world();
+      const { io, written } = createIo();
       const execute = reportErrorsToNagios(() => Promise.reject(error));
-      expect(await execute(call({ nagios: true }), here)).toBe(3);
-      expect(here.text).toBe(`SIGNALBOX UNKNOWN - ${error.message}\n`);
-      await expect(execute(call({}), here)).rejects.toBe(error);
+      expect(await execute(call({ nagios: true }), io)).toBe(3);
+      expect(written.out).toBe(`SIGNALBOX UNKNOWN - ${error.message}\n`);
+      await expect(execute(call({}), io)).rejects.toBe(error);
     },
   );
 
   test("a defect stays one", async () => {
     const execute = reportErrorsToNagios(() => Promise.reject(new TypeError("x")));
-    await expect(execute(call({ nagios: true }), world())).rejects.toThrow(TypeError);
+    await expect(execute(call({ nagios: true }), createIo().io)).rejects.toThrow(TypeError);
   });
 });
 
@@ -136,12 +120,7 @@ describe("warnings that are known", () => {
 
   test("what is worse than a warning always counts", () => {
     const levels: FindingLevel[] = ["ok", "hint", "unknown", "failure"];
-    expect(
-      marks(
-        ["thing"],
-        levels.map((level) => finding(level)),
-      ),
-    ).toEqual([false, false, false, false]);
+    for (const level of levels) expect(marks(["thing"], [finding(level)])).toEqual([false]);
   });
 
   test("a word about nothing is told", () => {
@@ -152,29 +131,30 @@ describe("warnings that are known", () => {
 
   test("they do not count, and are named in every form", () => {
     const findings = new AcceptedWarnings(["known"]).mark([warning("a", { id: "known" }), finding("ok")]);
-    const report = { findings, figures: [], summary: "3 of 3" };
-    const told = (flags: Record<string, true>) => {
-      const here = world();
-      return { code: reportCheck(report, { flags, io: here }), text: here.text };
+    const report = { figures: [], summary: "3 of 3" };
+    const told = (flags: Record<string, true>, more: Finding[] = []) => {
+      const { io, written } = createIo();
+      const code = reportCheck({ ...report, findings: [...findings, ...more] }, { flags, io });
+      return [code, written.out];
     };
-    expect(told({})).toEqual({ code: 0, text: "fine: 3 of 3 (accepted: known)\n" });
-    expect(told({ nagios: true })).toEqual({ code: 0, text: "SIGNALBOX OK - 3 of 3 (accepted: known)\n" });
-    const document = told({ json: true });
-    expect(document.code).toBe(0);
-    expect(JSON.parse(document.text)).toMatchObject({
+    expect(told({})).toEqual([0, "fine: 3 of 3 (accepted: known)\n"]);
+    expect(told({ nagios: true })).toEqual([0, "SIGNALBOX OK - 3 of 3 (accepted: known)\n"]);
+    expect(told({ nagios: true }, [warning("b")])).toEqual([
+      1,
+      "SIGNALBOX WARNING - 1 warning: b: it stands so (accepted: known)\n",
+    ]);
+    const [code, document] = told({ json: true });
+    expect(code).toBe(0);
+    expect(JSON.parse(`${document}`)).toMatchObject({
       state: "ok",
       findings: [
         { id: "known", level: "warning", accepted: true },
         { id: "thing", level: "ok" },
       ],
     });
-    const here = world();
-    expect(findings.map((one) => formatFinding(one, here))).toEqual([
+    expect(findings.map((one) => formatFinding(one, createIo().io))).toEqual([
       "known   a: it stands so\n",
       "ok      thing a: it stands so\n",
     ]);
-    const more = { ...report, findings: [...findings, warning("b")] };
-    expect(reportCheck(more, { flags: { nagios: true }, io: here })).toBe(1);
-    expect(here.text).toBe("SIGNALBOX WARNING - 1 warning: b: it stands so (accepted: known)\n");
   });
 });

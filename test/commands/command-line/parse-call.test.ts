@@ -11,79 +11,79 @@ import {
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { createCountParser } from "../../../src/commands/command-line/values.ts";
 import { anyText } from "../../protocol/samples.ts";
-import { everyKind, runs } from "../samples.ts";
+import { everyKind, runs, shellWords } from "../samples.ts";
 
-const parse = (...argv: string[]) => parseCall(everyKind, argv);
+const parse = (line: string) => parseCall(everyKind, shellWords(line));
 const nothing = { flags: {}, settings: {}, args: ["x"], command: [], verbosity: 0 };
 
 describe("a command line", () => {
-  test.each<[string[], object]>([
-    [["x"], {}],
-    [["x", "--name", "a"], { flags: { name: "a" } }],
-    [["--name=a", "x"], { flags: { name: "a" } }],
-    [["--name=a=b", "x"], { flags: { name: "a=b" } }],
-    [["--name=", "x"], { flags: { name: "" } }],
-    [["--name", "", "x"], { flags: { name: "" } }],
-    [["--name", "-x", "x"], { flags: { name: "-x" } }],
-    [["-n", "a", "x"], { flags: { name: "a" } }],
-    [["-na", "x"], { flags: { name: "a" } }],
-    [["-n=a", "x"], { flags: { name: "=a" } }],
-    [["--nom", "a", "--nombre=a", "x"], { flags: { name: "a" } }],
-    [["-ja", "x"], { flags: { json: true, all: true } }],
-    [["-jana", "x"], { flags: { json: true, all: true, name: "a" } }],
-    [["-jan", "a", "x"], { flags: { json: true, all: true, name: "a" } }],
-    [["-jj", "x", "--json"], { flags: { json: true } }],
-    [["--wait", "x"], { flags: { wait: true } }],
-    [["--wait=5m", "x"], { flags: { wait: 300_000 } }],
-    [["-la", "-l", "b", "--lease=c", "x", "--lease", "a"], { flags: { lease: ["a", "b", "c", "a"] } }],
-    [["-c", "f", "x"], { settings: { config: "f" } }],
-    [["--ttl", "20s", "-E0", "x"], { settings: { ttl: "20s", busyExitCode: "0" } }],
-    [["--endpoints=a", "--endpoints", "b,c", "x"], { settings: { endpoints: ["a", "b,c"] } }],
-    [["--no-history", "x"], { settings: { history: "false" } }],
-    [["--kill-leftovers", "x"], { settings: { killLeftovers: true } }],
-    [["--kill-leftovers=false", "x"], { settings: { killLeftovers: "false" } }],
-    [["-v", "x"], { verbosity: 1 }],
-    [["-vv", "x"], { verbosity: 2 }],
-    [["-v", "x", "--verbose", "-jv"], { verbosity: 3, flags: { json: true } }],
-    [["-q", "x"], { verbosity: -1 }],
-    [["--help"], { flags: { help: true }, args: [] }],
-    [["-", "x"], { args: ["-", "x"] }],
-    [["x", "", "y"], { args: ["x", "", "y"] }],
-  ])("%j", (argv, expected) => {
-    expect(parse(...argv)).toEqual({ ...nothing, ...expected });
+  test.each<[string, object]>([
+    ["x", {}],
+    ["x --name a", { flags: { name: "a" } }],
+    ["--name=a x", { flags: { name: "a" } }],
+    ["--name=a=b x", { flags: { name: "a=b" } }],
+    ["--name= x", { flags: { name: "" } }],
+    ["--name '' x", { flags: { name: "" } }],
+    ["--name -x x", { flags: { name: "-x" } }],
+    ["-n a x", { flags: { name: "a" } }],
+    ["-na x", { flags: { name: "a" } }],
+    ["-n=a x", { flags: { name: "=a" } }],
+    ["--nom a --nombre=a x", { flags: { name: "a" } }],
+    ["-ja x", { flags: { json: true, all: true } }],
+    ["-jana x", { flags: { json: true, all: true, name: "a" } }],
+    ["-jan a x", { flags: { json: true, all: true, name: "a" } }],
+    ["-jj x --json", { flags: { json: true } }],
+    ["--wait x", { flags: { wait: true } }],
+    ["--wait=5m x", { flags: { wait: 300_000 } }],
+    ["-la -l b --lease=c x --lease a", { flags: { lease: ["a", "b", "c", "a"] } }],
+    ["-c f x", { settings: { config: "f" } }],
+    ["--ttl 20s -E0 x", { settings: { ttl: "20s", busyExitCode: "0" } }],
+    ["--endpoints=a --endpoints b,c x", { settings: { endpoints: ["a", "b,c"] } }],
+    ["--no-history x", { settings: { history: "false" } }],
+    ["--kill-leftovers x", { settings: { killLeftovers: true } }],
+    ["--kill-leftovers=false x", { settings: { killLeftovers: "false" } }],
+    ["-v x", { verbosity: 1 }],
+    ["-vv x", { verbosity: 2 }],
+    ["-v x --verbose -jv", { verbosity: 3, flags: { json: true } }],
+    ["-q x", { verbosity: -1 }],
+    ["--help", { flags: { help: true }, args: [] }],
+    ["- x", { args: ["-", "x"] }],
+    ["x '' y", { args: ["x", "", "y"] }],
+  ])("%s", (line, expected) => {
+    expect(parse(line)).toEqual({ ...nothing, ...expected });
   });
 
-  test.each<[string[], string]>([
-    [["x", "--nmae", "a"], 'unknown option "--nmae"; did you mean --name?'],
-    [["x", "--endpoint=a"], "did you mean --endpoints?"],
-    [["x", "--history"], "did you mean --no-history?"],
-    [["x", "-wait"], 'unknown option "-w"; did you mean --wait?'],
-    [["x", "-endpoint", "a"], "did you mean --endpoints?"],
-    [["x", "-jx"], 'unknown option "-x"; see: signalbox every kind --help'],
-    [["x", "-x"], 'unknown option "-x"; see: signalbox every kind --help'],
-    [["x", "--n", "a"], "did you mean -n?"],
-    [["x", "--quite-another"], "see: signalbox every kind --help"],
-    [["x", "--name"], "--name needs a value; got none"],
-    [["x", "-l"], "--lease needs a value"],
-    [["x", "--ttl"], "--ttl needs a value"],
-    [["x", "--json=yes"], '--json takes no value; got "yes"'],
-    [["x", "--help="], '--help takes no value; got ""'],
-    [["x", "--no-history=false"], '--no-history takes no value; got "false"'],
-    [["x", "--no-history=true"], '--no-history takes no value; got "true"'],
-    [["x", "--name=a", "-nb"], "--name was given twice, with different values"],
-    [["x", "--wait", "--wait=5m"], "--wait was given twice, with different values"],
-    [["x", "--ttl=2s", "--ttl=3s"], "--ttl was given twice, with different values"],
-    [["x", "-ca", "-cb"], "--config was given twice, with different values"],
-    [[], "FIRST is missing; see: signalbox every kind --help"],
-    [["x", "--\x1b[31m"], 'unknown option "--\\u001b[31m"'],
-  ])("%j is refused: %s", (argv, why) => {
-    expect(() => parse(...argv)).toThrow(UsageError);
-    expect(() => parse(...argv)).toThrow(why);
+  test.each<[string, string]>([
+    ["x --nmae a", 'unknown option "--nmae"; did you mean --name?'],
+    ["x --endpoint=a", "did you mean --endpoints?"],
+    ["x --history", "did you mean --no-history?"],
+    ["x -wait", 'unknown option "-w"; did you mean --wait?'],
+    ["x -endpoint a", "did you mean --endpoints?"],
+    ["x -jx", 'unknown option "-x"; see: signalbox every kind --help'],
+    ["x -x", 'unknown option "-x"; see: signalbox every kind --help'],
+    ["x --n a", "did you mean -n?"],
+    ["x --quite-another", "see: signalbox every kind --help"],
+    ["x --name", "--name needs a value; got none"],
+    ["x -l", "--lease needs a value"],
+    ["x --ttl", "--ttl needs a value"],
+    ["x --json=yes", '--json takes no value; got "yes"'],
+    ["x --help=", '--help takes no value; got ""'],
+    ["x --no-history=false", '--no-history takes no value; got "false"'],
+    ["x --no-history=true", '--no-history takes no value; got "true"'],
+    ["x --name=a -nb", "--name was given twice, with different values"],
+    ["x --wait --wait=5m", "--wait was given twice, with different values"],
+    ["x --ttl=2s --ttl=3s", "--ttl was given twice, with different values"],
+    ["x -ca -cb", "--config was given twice, with different values"],
+    ["", "FIRST is missing; see: signalbox every kind --help"],
+    ["x --\x1b[31m", 'unknown option "--\\u001b[31m"'],
+  ])("%s is refused: %s", (line, why) => {
+    expect(() => parse(line)).toThrow(UsageError);
+    expect(() => parse(line)).toThrow(why);
   });
 
   test("takes what stands behind -- as arguments, whatever it begins with", () => {
-    expect(parse("-j", "x", "--", "-y", "--json", "--").args).toEqual(["x", "-y", "--json", "--"]);
-    expect(parse("--", "--name").args).toEqual(["--name"]);
+    expect(parse("-j x -- -y --json --").args).toEqual(["x", "-y", "--json", "--"]);
+    expect(parse("-- --name").args).toEqual(["--name"]);
   });
 
   test("refuses a value that is none of the few there are, and says what was meant", () => {
@@ -119,29 +119,29 @@ describe("a command line", () => {
 });
 
 describe("a command to run", () => {
-  test.each<[string[], string[], object]>([
-    [["--", "ls"], ["ls"], {}],
-    [["-j", "--", "ls", "-l", "--json"], ["ls", "-l", "--json"], { json: true }],
-    [["--", "sh", "-c", "a -- b", "--", "", "-n"], ["sh", "-c", "a -- b", "--", "", "-n"], {}],
-    [["--wait", "--", "ls"], ["ls"], { wait: true }],
-    [["--", "--help"], ["--help"], {}],
-    [["--", "--"], ["--"], {}],
-    [["--help"], [], { help: true }],
-    [["stray", "--help"], [], { help: true }],
-  ])("%j", (argv, command, flags) => {
-    expect(parseCall(runs, argv)).toMatchObject({ command, flags });
+  test.each<[string, string, object]>([
+    ["-- ls", "ls", {}],
+    ["-j -- ls -l --json", "ls -l --json", { json: true }],
+    ["-- sh -c 'a -- b' -- '' -n", "sh -c 'a -- b' -- '' -n", {}],
+    ["--wait -- ls", "ls", { wait: true }],
+    ["-- --help", "--help", {}],
+    ["-- --", "--", {}],
+    ["--help", "", { help: true }],
+    ["stray --help", "", { help: true }],
+  ])("%s", (line, command, flags) => {
+    expect(parseCall(runs, shellWords(line))).toMatchObject({ command: shellWords(command), flags });
   });
 
-  test.each<[string[], string]>([
-    [[], "COMMAND is missing: put it after --; see: signalbox runs --help"],
-    [["--"], "COMMAND is missing"],
-    [["ls", "-a"], 'unexpected argument "ls"; put -- before the command: -- ls'],
-    [["sleep", "--", "60"], 'unexpected argument "sleep"; put -- before the command'],
-    [["5m", "--", "ls"], 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
-    [["--name", "--", "ls"], "--name needs a value; got none"],
-  ])("%j is refused: %s", (argv, why) => {
-    expect(() => parseCall(runs, argv)).toThrow(UsageError);
-    expect(() => parseCall(runs, argv)).toThrow(why);
+  test.each<[string, string]>([
+    ["", "COMMAND is missing: put it after --; see: signalbox runs --help"],
+    ["--", "COMMAND is missing"],
+    ["ls -a", 'unexpected argument "ls"; put -- before the command: -- ls'],
+    ["sleep -- 60", 'unexpected argument "sleep"; put -- before the command'],
+    ["5m -- ls", 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
+    ["--name -- ls", "--name needs a value; got none"],
+  ])("%s is refused: %s", (line, why) => {
+    expect(() => parseCall(runs, shellWords(line))).toThrow(UsageError);
+    expect(() => parseCall(runs, shellWords(line))).toThrow(why);
   });
 });
 
@@ -176,15 +176,15 @@ describe("values of flags", () => {
   });
 
   test.each([
-    [["--for", "5"], '--for: "5" has no unit; write 5s for seconds'],
-    [["--expect-revision", "0"], '--expect-revision must be a revision, such as 88140; got "0"'],
-    [["--limit", "0"], '--limit must be a whole number from 1 to 9; got "0"'],
-    [["--count", "1", "--count", ""], '--count must be a whole number from 0 to 999999999; got ""'],
-    [["--from", "soon"], '--from: "soon" is not an instant'],
-    [["--since", "soon"], "--since must be a time such as"],
-  ])("%j is refused", (words, why) => {
-    expect(() => parseCall(typed, words)).toThrow(why);
-    expect(parseCall(typed, [...words, "--help"]).flags.help).toBe(true);
+    ["--for 5", '--for: "5" has no unit; write 5s for seconds'],
+    ["--expect-revision 0", '--expect-revision must be a revision, such as 88140; got "0"'],
+    ["--limit 0", '--limit must be a whole number from 1 to 9; got "0"'],
+    ["--count 1 --count ''", '--count must be a whole number from 0 to 999999999; got ""'],
+    ["--from soon", '--from: "soon" is not an instant'],
+    ["--since soon", "--since must be a time such as"],
+  ])("%s is refused", (line, why) => {
+    expect(() => parseCall(typed, shellWords(line))).toThrow(why);
+    expect(parseCall(typed, shellWords(`${line} --help`)).flags.help).toBe(true);
   });
 });
 
@@ -213,7 +213,7 @@ test("what is said in flags is what is heard, in any order and style", () => {
   const line = fc.uniqueArray(said, { selector: ({ flag, words }) => flag?.[0] ?? words, maxLength: 8 });
   fc.assert(
     fc.property(line, (all) => {
-      const call = parse(...all.flatMap(({ words }) => words), "x");
+      const call = parseCall(everyKind, [...all.flatMap(({ words }) => words), "x"]);
       const leases = all.flatMap(({ lease }) => lease ?? []);
       const { json: _, ...flags } = call.flags;
       expect(flags).toEqual({
@@ -259,7 +259,7 @@ test("any words give a call or an error of usage", () => {
   fc.assert(
     fc.property(fc.array(word), (argv) => {
       try {
-        parse(...argv);
+        parseCall(everyKind, argv);
       } catch (error) {
         expect(error).toBeInstanceOf(UsageError);
         expect((error as Error).message).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);

@@ -8,31 +8,31 @@ const BREAKS = " \t\n\"'@><=;|&(:"; // bash's own
 const read = (line: string, breaks = BREAKS) => parseBashLine(line, breaks);
 
 describe("a line", () => {
-  it.each([
-    { line: "s", words: ["s"], kept: "", quote: "" },
-    { line: "s ", words: ["s", ""], kept: "", quote: "" },
-    { line: "s  ls\tlo", words: ["s", "ls", "lo"], kept: "", quote: "" },
-    { line: "s my\\ lo", words: ["s", "my lo"], kept: "", quote: "" },
-    { line: "s 'my lo", words: ["s", "my lo"], kept: "", quote: "'" },
-    { line: 's "my lo', words: ["s", "my lo"], kept: "", quote: '"' },
-    { line: 's "my" lo', words: ["s", "my", "lo"], kept: "", quote: "" },
-    { line: 's ""', words: ["s", ""], kept: "", quote: "" },
-    { line: "s a:b:c", words: ["s", "a:b:c"], kept: "a:b:", quote: "" },
-    { line: "s a\\:b", words: ["s", "a:b"], kept: "", quote: "" },
-    { line: "s 'a:b':c", words: ["s", "a:b:c"], kept: "a:b:", quote: "" },
-    { line: "s 'a:b'c", words: ["s", "a:bc"], kept: "", quote: "" },
-    { line: "s 'a:b", words: ["s", "a:b"], kept: "", quote: "'" },
-    { line: "s --x='a:b", words: ["s", "--x=a:b"], kept: "--x=", quote: "'" },
-    { line: "s --x=", words: ["s", "--x="], kept: "--x=", quote: "" },
-    { line: "s u@h", words: ["s", "u@h"], kept: "u", quote: "" },
-    { line: 's "a\\"b\\c\\$', words: ["s", 'a"b\\c$'], kept: "", quote: '"' },
-    { line: "s 'a\\b", words: ["s", "a\\b"], kept: "", quote: "'" },
-    { line: "s a\\\nb", words: ["s", "ab"], kept: "", quote: "" },
-    { line: "s > out ls", words: ["s", "ls"], kept: "", quote: "" },
-    { line: "s 2>&1 ls x", words: ["s", "ls", "x"], kept: "", quote: "" },
-    { line: "s é😀:x", words: ["s", "é😀:x"], kept: "é😀:", quote: "" },
-  ])("$line", ({ line, ...read_ }) => {
-    expect(read(line)).toEqual({ ...read_, isForBash: false });
+  it.each<[line: string, words: string[], kept?: string, quote?: string]>([
+    ["s", ["s"]],
+    ["s ", ["s", ""]],
+    ["s  ls\tlo", ["s", "ls", "lo"]],
+    ["s my\\ lo", ["s", "my lo"]],
+    ["s 'my lo", ["s", "my lo"], "", "'"],
+    ['s "my lo', ["s", "my lo"], "", '"'],
+    ['s "my" lo', ["s", "my", "lo"]],
+    ['s ""', ["s", ""]],
+    ["s a:b:c", ["s", "a:b:c"], "a:b:"],
+    ["s a\\:b", ["s", "a:b"]],
+    ["s 'a:b':c", ["s", "a:b:c"], "a:b:"],
+    ["s 'a:b'c", ["s", "a:bc"]],
+    ["s 'a:b", ["s", "a:b"], "", "'"],
+    ["s --x='a:b", ["s", "--x=a:b"], "--x=", "'"],
+    ["s --x=", ["s", "--x="], "--x="],
+    ["s u@h", ["s", "u@h"], "u"],
+    ['s "a\\"b\\c\\$', ["s", 'a"b\\c$'], "", '"'],
+    ["s 'a\\b", ["s", "a\\b"], "", "'"],
+    ["s a\\\nb", ["s", "ab"]],
+    ["s > out ls", ["s", "ls"]],
+    ["s 2>&1 ls x", ["s", "ls", "x"]],
+    ["s é😀:x", ["s", "é😀:x"], "é😀:"],
+  ])("%s", (line, words, kept = "", quote = "") => {
+    expect(read(line)).toEqual({ words, kept, quote, isForBash: false });
   });
 
   it("is bash's own business where input and output go, and where it will be expanded", () => {
@@ -49,16 +49,16 @@ describe("a line", () => {
 
 describe("a word put in", () => {
   it.each([
-    { word: "a b", line: "s ", put: "a\\ b" },
-    { word: "a b", line: "s 'a", put: "a b" },
-    { word: "it's", line: "s 'i", put: "it'\\''s" },
-    { word: "a$(b)`c`", line: "s ", put: "a\\$\\(b\\)\\`c\\`" },
-    { word: 'a$b"c\\', line: 's "a', put: 'a\\$b\\"c\\\\' },
-    { word: "bang!x", line: 's "b', put: 'bang"\\!"x' },
-    { word: "a:b:c", line: "s a:b:", put: "c" },
-    { word: "~x", line: "s ", put: "\\~x" },
-    { word: "größe", line: "s g", put: "größe" },
-  ])("$word into $line is $put", ({ word, line, put }) => {
+    ["a b", "s ", "a\\ b"],
+    ["a b", "s 'a", "a b"],
+    ["it's", "s 'i", "it'\\''s"],
+    ["a$(b)`c`", "s ", "a\\$\\(b\\)\\`c\\`"],
+    ['a$b"c\\', 's "a', 'a\\$b\\"c\\\\'],
+    ["bang!x", 's "b', 'bang"\\!"x'],
+    ["a:b:c", "s a:b:", "c"],
+    ["~x", "s ", "\\~x"],
+    ["größe", "s g", "größe"],
+  ])("%s into %s is %s", (word, line, put) => {
     expect(formatBashWord(word, read(line))).toBe(put);
   });
 

@@ -14,89 +14,92 @@ const lookup = async ({ kinds, prefix, scope, queue }: NameQuery) => {
   const within = kinds.includes("drain") ? `@${scope}` : kinds.includes("run") ? `@${queue?.name}` : "";
   return kinds.map((kind) => `${prefix}${kind}${within}`);
 };
-const offered = async (...words: string[]) => await findCandidates(ALL_COMMANDS, words, lookup);
-const at = async (...words: string[]) => wordsOf(await offered(...words));
+/** The offer at the end of a line; a blank there begins a new word. */
+const offered = async (line: string) => await findCandidates(ALL_COMMANDS, line.split(" "), lookup);
+const at = async (line: string) => wordsOf(await offered(line));
 
 function wordsOf(offer: CompletionOffer): readonly string[] {
   return offer.kind === "words" ? offer.words : [`(${offer.kind})`];
 }
 
+const listWords = (text: string) => text.split(" ").filter(Boolean);
+
 describe("what is offered", () => {
   it.each([
-    { words: ["re"], has: ["reset", "release", "resource"], lacks: ["run"] },
-    { words: ["-"], has: ["--help", "--version"], lacks: ["run"] },
-    { words: ["group", ""], has: ["set", "add"], lacks: ["run", "help"] },
-    { words: ["help", ""], has: ["run", "group", "all", "connection", "exit-codes"], lacks: ["help"] },
-    { words: ["help", "group", ""], has: ["set"], lacks: ["run", "crontab", "exit-codes"] },
-    { words: ["ls", ""], has: ["locks", "problems"], lacks: [] },
-    { words: ["ls", "lo"], has: ["locks"], lacks: ["problems"] },
-    { words: ["ls", "--"], has: ["--json", "--watch", "--endpoints", "--help"], lacks: ["--force"] },
-    { words: ["ls", "--json", "--"], has: ["--watch"], lacks: ["--json"] },
-    { words: ["reset", "-ny", "--"], has: ["--force"], lacks: ["--yes", "--dry-run"] },
-    { words: ["run", "--lease", "a=1", "--le"], has: ["--lease"], lacks: [] },
-    { words: ["ls", "--output", "c"], has: ["csv"], lacks: ["markdown"] },
-    { words: ["ls", "--transport", ""], has: ["auto", "http", "grpc"], lacks: [] },
-    { words: ["ls", "--transport=g"], has: ["--transport=grpc"], lacks: ["grpc"] },
-    { words: ["ls", "--connect-timeout", ""], has: [], lacks: ["--json"] },
-    { words: ["nothing", ""], has: [], lacks: ["run"] },
-    { words: ["switchman", "--"], has: ["--lockname", "--help"], lacks: ["--quiet"] },
-    { words: ["perfectsched", ""], has: ["list", "add"], lacks: [] },
-  ])("behind $words: $has", async ({ words, has, lacks }) => {
-    const found = await at(...words);
-    expect(found).toEqual(expect.arrayContaining(has));
-    for (const word of lacks) expect(found).not.toContain(word);
+    ["re", "reset release resource", "run"],
+    ["-", "--help --version", "run"],
+    ["group ", "set add", "run help"],
+    ["help ", "run group all connection exit-codes", "help"],
+    ["help group ", "set", "run crontab exit-codes"],
+    ["ls ", "locks problems", ""],
+    ["ls lo", "locks", "problems"],
+    ["ls --", "--json --watch --endpoints --help", "--force"],
+    ["ls --json --", "--watch", "--json"],
+    ["reset -ny --", "--force", "--yes --dry-run"],
+    ["run --lease a=1 --le", "--lease", ""],
+    ["ls --output c", "csv", "markdown"],
+    ["ls --transport ", "auto http grpc", ""],
+    ["ls --transport=g", "--transport=grpc", "grpc"],
+    ["ls --connect-timeout ", "", "--json"],
+    ["nothing ", "", "run"],
+    ["switchman --", "--lockname --help", "--quiet"],
+    ["perfectsched ", "list add", ""],
+  ])("behind %j: %s, and not %s", async (line, has, lacks) => {
+    const found = await at(line);
+    expect(found).toEqual(expect.arrayContaining(listWords(has)));
+    for (const word of listWords(lacks)) expect(found).not.toContain(word);
   });
 
   it.each([
-    { words: ["reset", ""], offer: ["lock", "resource"] },
-    { words: ["reset", "lock", "in"], offer: ["inlock"] },
-    { words: ["reset", "resource", "d"], offer: ["dresource"] },
-    { words: ["reset", "--yes", "lock", ""], offer: ["lock"] },
-    { words: ["reset", "--reason", "why not", "lock", ""], offer: ["lock"] },
-    { words: ["reset", "--reason=lock", "resource", ""], offer: ["resource"] },
-    { words: ["reset", "--run", ""], offer: ["run@undefined"] },
-    { words: ["reset", "lock", "x", "--run", ""], offer: ["run@x"] },
-    { words: ["reset", "lock", "x", "--run=a"], offer: ["--run=arun@x"] },
-    { words: ["reset", "lock", "x", ""], offer: [] },
-    { words: ["show", "host", "w"], offer: ["whost"] },
-    { words: ["why", ""], offer: ["lock", "resource", "schedule"] },
-    { words: ["drain", "host", "w"], offer: ["whost"] },
-    { words: ["drain", "all", ""], offer: [] },
-    { words: ["undrain", "host", "w"], offer: ["wdrain@host"] },
-    { words: ["undrain", "all", ""], offer: [] },
-    { words: ["group", "add", "web", ""], offer: ["host", "group"] },
-    { words: ["group", "add", "web", "host", ""], offer: ["group"] },
-    { words: ["run", "--lock", "in"], offer: ["inlock"] },
-    { words: ["run", "-g", "w"], offer: ["wgroup"] },
-    { words: ["run", "--lease", "d"], offer: ["dresource="] },
-    { words: ["run", "--log-file", ""], offer: ["(files)"] },
-    { words: ["config", "-c", ""], offer: ["(files)"] },
-    { words: ["config", "--config=x"], offer: ["(files)"] },
-    { words: ["apply", ""], offer: ["(files)"] },
-    { words: ["run", "--lock", "x", "--", ""], offer: ["(command)"] },
-    { words: ["switchman", "-g", "web", "--", ""], offer: ["(command)"] },
-    { words: ["cronlock", ""], offer: ["(files)"] },
-    { words: ["cronlock", "./mail.sh", "a"], offer: ["(files)"] },
-    { words: ["cronlock", "--"], offer: [] },
-    { words: ["zoo-locked", ""], offer: [] },
-    { words: ["zoo-locked", "etcd1:2379", "/a", "./"], offer: ["(files)"] },
-    { words: ["run", "--lock", "x", "--", "cat", "--"], offer: ["(command)"] },
-  ])("behind $words nothing but $offer", async ({ words, offer }) => {
-    expect(await at(...words)).toEqual(offer);
+    ["reset ", "lock resource"],
+    ["reset lock in", "inlock"],
+    ["reset resource d", "dresource"],
+    ["reset --yes lock ", "lock"],
+    ["reset --reason why lock ", "lock"],
+    ["reset --reason=lock resource ", "resource"],
+    ["reset --run ", "run@undefined"],
+    ["reset lock x --run ", "run@x"],
+    ["reset lock x --run=a", "--run=arun@x"],
+    ["reset lock x ", ""],
+    ["show host w", "whost"],
+    ["why ", "lock resource schedule"],
+    ["drain host w", "whost"],
+    ["drain all ", ""],
+    ["undrain host w", "wdrain@host"],
+    ["undrain all ", ""],
+    ["group add web ", "host group"],
+    ["group add web host ", "group"],
+    ["run --lock in", "inlock"],
+    ["run -g w", "wgroup"],
+    ["run --lease d", "dresource="],
+    ["run --log-file ", "(files)"],
+    ["config -c ", "(files)"],
+    ["config --config=x", "(files)"],
+    ["apply ", "(files)"],
+    ["run --lock x -- ", "(command)"],
+    ["switchman -g web -- ", "(command)"],
+    ["cronlock ", "(files)"],
+    ["cronlock ./mail.sh a", "(files)"],
+    ["cronlock --", ""],
+    ["zoo-locked ", ""],
+    ["zoo-locked etcd1:2379 /a ./", "(files)"],
+    ["run --lock x -- cat --", "(command)"],
+  ])("behind %j nothing but %j", async (line, offer) => {
+    expect(await at(line)).toEqual(listWords(offer));
   });
 
   it("of a resource to lease goes on with its count", async () => {
-    expect(await offered("run", "--lease", "d")).toMatchObject({ isOpen: true });
-    expect(await offered("run", "--lock", "d")).not.toHaveProperty("isOpen");
+    expect(await offered("run --lease d")).toMatchObject({ isOpen: true });
+    expect(await offered("run --lock d")).not.toHaveProperty("isOpen");
   });
 
   it("as a name is never a flag, unless flags are over", async () => {
     const evil = async () => ["--yes", "-n", "mail"];
-    const names = async (...words: string[]) => wordsOf(await findCandidates(ALL_COMMANDS, words, evil));
-    expect(await names("reset", "lock", "")).toEqual(["mail"]);
-    expect(await names("reset", "lock", "--", "")).toEqual(["--yes", "-n", "mail"]);
-    expect(await names("reset", "lock", "--", "-")).toEqual(["--yes", "-n"]);
-    expect(await names("run", "--lock", "")).toEqual(["--yes", "-n", "mail"]); // the flag takes it for its value
+    const names = async (line: string) => wordsOf(await findCandidates(ALL_COMMANDS, line.split(" "), evil));
+    expect(await names("reset lock ")).toEqual(["mail"]);
+    expect(await names("reset lock -- ")).toEqual(["--yes", "-n", "mail"]);
+    expect(await names("reset lock -- -")).toEqual(["--yes", "-n"]);
+    expect(await names("run --lock ")).toEqual(["--yes", "-n", "mail"]); // the flag takes it for its value
   });
 
   it("begins with what was typed, whatever that was", async () => {
@@ -106,7 +109,7 @@ describe("what is offered", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 5 }), async (words) => {
-        const offer = await offered(...words);
+        const offer = await findCandidates(ALL_COMMANDS, words, lookup);
         for (const one of offer.kind === "words" ? offer.words : [])
           expect(one.startsWith(words.at(-1) ?? "")).toBe(true);
       }),
@@ -115,7 +118,7 @@ describe("what is offered", () => {
 
   it("is what the parser takes: every flag of every command", async () => {
     for (const { id, flags = [] } of ALL_COMMANDS) {
-      const found = await at(...id.split(" "), "--");
+      const found = await at(`${id} --`);
       for (const { name } of flags) expect(found).toContain(`--${name}`);
     }
   });

@@ -29,35 +29,43 @@ function inCommon(names: readonly string[]): string {
   return first.slice(0, length);
 }
 
+const NAMED = [
+  ...["in voices", "invoices", "other", "in/out", "größe"].map((name) => keys.lock(name, run(1))),
+  keys.history("inner"),
+  keys.resourceConfig("db"),
+  keys.resource("db", run(2)),
+  keys.group("web"),
+  keys.calendar("in summer"),
+  keys.drain("host", "web1"),
+  keys.drain("lock", "invoices"),
+  keys.drain("all", "all"),
+  keys.schedule("in time"),
+  keys.due("in time"),
+  keys.schedule("backup"),
+  keys.running("in work"),
+];
+
 describe("names", () => {
-  it("are those of their kind that begin so, also where they are encoded", async () => {
-    const store = await storeWith([
-      ...["in voices", "invoices", "other", "in/out", "größe"].map((name) => keys.lock(name, run(1))),
-      keys.history("inner"),
-      keys.resourceConfig("db"),
-      keys.resource("db", run(2)),
-      keys.group("web"),
-      keys.calendar("in summer"),
-      keys.drain("host", "web1"),
-      keys.drain("lock", "invoices"),
-      keys.drain("all", "all"),
-      keys.schedule("in time"),
-      keys.due("in time"),
-      keys.schedule("backup"),
-      keys.running("in work"),
-    ]);
-    expect(await ask(store, "schedule", "in")).toEqual(["in time"]);
-    expect(await ask(store, "calendar", "in")).toEqual(["in summer"]);
-    expect(await ask(store, "lock", "in")).toEqual(["in voices", "in/out", "inner", "invoices"]);
-    expect(await ask(store, "lock", "in v")).toEqual(["in voices"]);
-    expect(await ask(store, "lock", "in/")).toEqual(["in/out"]);
-    expect(await ask(store, "lock", "grö")).toEqual(["größe"]);
-    expect(await ask(store, "resource", "")).toEqual(["db"]);
-    expect(await ask(store, "group", "x")).toEqual([]);
+  it.each<[kind: NameKind, prefix: string, names: string[]]>([
+    ["schedule", "in", ["in time"]],
+    ["calendar", "in", ["in summer"]],
+    ["lock", "in", ["in voices", "in/out", "inner", "invoices"]],
+    ["lock", "in v", ["in voices"]],
+    ["lock", "in/", ["in/out"]],
+    ["lock", "grö", ["größe"]],
+    ["resource", "", ["db"]],
+    ["group", "x", []],
+  ])(
+    "of the kind %s that begin with %j, also where they are encoded, are %j",
+    async (kind, prefix, names) => {
+      expect(await ask(await storeWith(NAMED), kind, prefix)).toEqual(names);
+    },
+  );
+
+  it("may be those of several kinds, or of one scope", async () => {
+    const store = await storeWith(NAMED);
     expect(await ask(store, "drain", "", { scope: "host" })).toEqual(["web1"]);
-    expect(
-      await readCompletionNames(store, keys, { kinds: ["resource", "group"], prefix: "" }, signal),
-    ).toEqual(["db", "web"]);
+    expect(await ask(store, "resource", "", { kinds: ["resource", "group"] })).toEqual(["db", "web"]);
   });
 
   it("that a terminal would act on, or not show, are left out; keys that are none of ours too", async () => {

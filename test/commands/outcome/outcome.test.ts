@@ -1,6 +1,6 @@
 /** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
-import type { Call, CommandIo } from "../../../src/commands/command.ts";
+import type { Call } from "../../../src/commands/command.ts";
 import type { DrainResult, PruneResult } from "../../../src/commands/outcome.ts";
 import {
   type ActionOutcome,
@@ -11,14 +11,7 @@ import {
 } from "../../../src/commands/outcome.ts";
 import { printOutcome } from "../../../src/commands/print-outcome.ts";
 import { createMessagePrinter } from "../../../src/commands/store-command.ts";
-
-const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({
-  flags,
-  verbosity,
-  settings: {},
-  args: [],
-  command: [],
-});
+import { createIo } from "../samples.ts";
 
 function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {
   return {
@@ -46,20 +39,17 @@ function createDrainResult(outcome: DrainResult["outcome"]): DrainResult {
   };
 }
 
+const create = (
+  result: Parameters<typeof createOutcome>[1],
+  texts: Parameters<typeof createOutcome>[2],
+  flags: Call["flags"] = {},
+) => createOutcome({ flags }, result, texts);
+
 /** Prints an outcome. @returns what was written to each stream */
 function print(outcome: ActionOutcome, flags: Call["flags"] = {}, verbosity = 0) {
-  const written = { code: 0, out: "", err: "" };
-  const io = {
-    writeOutput: (text: string) => {
-      written.out += text;
-      return true;
-    },
-    writeMessage: (line: string) => {
-      written.err += `${line}\n`;
-    },
-  } as Partial<CommandIo> as CommandIo;
-  written.code = printOutcome(outcome, { flags, io, printMessage: createMessagePrinter({ verbosity }, io) });
-  return written;
+  const { io, written } = createIo();
+  const code = printOutcome(outcome, { flags, io, printMessage: createMessagePrinter({ verbosity }, io) });
+  return { code, ...written };
 }
 
 describe("an exit code", () => {
@@ -73,20 +63,19 @@ describe("an exit code", () => {
     ["lifted", 75],
     ["timeout", 124],
   ] as const)("of a drain: %s is %i", (outcome, code) => {
-    expect(createOutcome(createCall(), createDrainResult(outcome), { messages: [] }).exitCode).toBe(code);
+    expect(create(createDrainResult(outcome), { messages: [] }).exitCode).toBe(code);
   });
 
   it("of an undrain that has lifted a drain is 0", () => {
     const target = { scope: "lock", name: "x" } as const;
     const result = { kind: "undrain", outcome: "lifted", revision: 7n, target } as const;
     const lifted = { ...result, drains: [], others: [], waiters: [] };
-    expect(createOutcome(createCall(), lifted, { messages: [] }).exitCode).toBe(0);
+    expect(create(lifted, { messages: [] }).exitCode).toBe(0);
   });
 
   it("with --strict is 1 if there was nothing to do", () => {
-    const strict = createCall({ strict: true });
     const results = [createDrainResult("standing"), createPruneResult("nothing"), createPruneResult("done")];
-    expect(results.map((result) => createOutcome(strict, result, { messages: [] }).exitCode)).toEqual([
+    expect(results.map((result) => create(result, { messages: [] }, { strict: true }).exitCode)).toEqual([
       1, 1, 0,
     ]);
   });
@@ -95,7 +84,7 @@ describe("an exit code", () => {
 describe("the text of an outcome", () => {
   it("goes to standard output, with the line that repeats a dry run", () => {
     const texts = { messages: ["2 runs go on"], repeat: "signalbox drain lock x --yes" };
-    expect(print(createOutcome(createCall(), createDrainResult("dry-run"), texts))).toEqual({
+    expect(print(create(createDrainResult("dry-run"), texts))).toEqual({
       code: 0,
       err: "",
       out: "2 runs go on\ndo it with: signalbox drain lock x --yes\n",
@@ -103,22 +92,26 @@ describe("the text of an outcome", () => {
   });
 
   it("goes to standard error under a heading if something has changed, and nowhere with --quiet", () => {
-    const changed = createOutcome(createCall(), createDrainResult("changed"), { messages: ["new: a drain"] });
+    const changed = create(createDrainResult("changed"), { messages: ["new: a drain"] });
     expect(print(changed)).toEqual({
       code: 75,
       out: "",
-      err: "nothing was done, because something has changed:\nnew: a drain\n",
+      err: "signalbox: nothing was done, because something has changed:\nsignalbox: new: a drain\n",
     });
     expect(print(changed, {}, -1)).toEqual({ code: 75, out: "", err: "" });
   });
 
   it("has advice at its end, on standard error", () => {
-    const done = createOutcome(createCall(), createPruneResult("done"), { messages: ["gone"] });
-    expect(print(addAdvice(done, ["look again"]))).toEqual({ code: 0, out: "gone\n", err: "look again\n" });
+    const done = create(createPruneResult("done"), { messages: ["gone"] });
+    expect(print(addAdvice(done, ["look again"]))).toEqual({
+      code: 0,
+      out: "gone\n",
+      err: "signalbox: look again\n",
+    });
   });
 
   it("shows control characters of others as text", () => {
-    const done = createOutcome(createCall(), createPruneResult("done"), { messages: ["a\x1b[2Jb"] });
+    const done = create(createPruneResult("done"), { messages: ["a\x1b[2Jb"] });
     expect(print(done).out).not.toContain("\x1b");
   });
 });
@@ -128,7 +121,7 @@ describe("the JSON of an outcome", () => {
 
   it("has the result and the messages; of a drain, the notes among these", () => {
     const texts = { messages: ["2 runs go on"], notes: ["no lock x is known"], repeat: "signalbox drain" };
-    expect(printJson(createOutcome(createCall(), createDrainResult("dry-run"), texts))).toEqual({
+    expect(printJson(create(createDrainResult("dry-run"), texts))).toEqual({
       version: 1,
       revision: "7",
       action: "drain",
@@ -143,7 +136,7 @@ describe("the JSON of an outcome", () => {
   });
 
   it("has the same document if something has changed, without the heading", () => {
-    const changed = createOutcome(createCall(), createDrainResult("changed"), { messages: ["new"] });
+    const changed = create(createDrainResult("changed"), { messages: ["new"] });
     expect(printJson(changed)).toMatchObject({ outcome: "changed", messages: ["new"] });
     expect(print(changed, { json: true }).err).toBe("");
   });
@@ -151,11 +144,15 @@ describe("the JSON of an outcome", () => {
   it("of a document with faults lists them", () => {
     const faulty = createFaultyOutcome(["f:1: bad"], ["f:1: bad"]);
     expect(printJson(faulty)).toEqual({ version: 1, outcome: "faulty", faults: ["f:1: bad"] });
-    expect(print(faulty)).toEqual({ code: 78, out: "", err: "f:1: bad\nnothing was changed\n" });
+    expect(print(faulty)).toEqual({
+      code: 78,
+      out: "",
+      err: "signalbox: f:1: bad\nsignalbox: nothing was changed\n",
+    });
   });
 
   it("of a prune says in words how it ended", () => {
-    const outcome = createOutcome(createCall(), createPruneResult("dry-run"), { messages: [] });
+    const outcome = create(createPruneResult("dry-run"), { messages: [] });
     expect(printJson(outcome)).toMatchObject({ audit: 2, hosts: ["web1.example.com"] });
     expect(printJson(outcome)).toHaveProperty("outcome", "would be forgotten");
   });

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { renderGridLines } from "../../../src/commands/see/grid.ts";
+import { spreadColumns } from "../../../src/commands/see/fit-columns.ts";
+import { renderGridLines, wrapText } from "../../../src/commands/see/grid.ts";
 import type { OutputStyle } from "../../../src/commands/see/paint.ts";
 import { UNICODE_DRAWING } from "../../../src/views/drawing.ts";
 import type { TableColumn } from "../../../src/views/view.ts";
@@ -122,4 +123,35 @@ describe("a table", () => {
       }),
     );
   });
+});
+
+describe("a wrapped sentence", () => {
+  it.each<[string, number, string[]]>([
+    ["", 10, []],
+    ["one two three", 7, ["one two", "three"]],
+    ["one", 10, ["one"]],
+    ["a overlong-word b", 6, ["a", "overl…", "b"]],
+    ["日本 日本", 6, ["日本", "日本"]],
+  ])("%j in %d columns", (text, columns, lines) => {
+    expect(wrapText(text, columns)).toEqual(lines);
+  });
+
+  it("has no line that is too wide", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 2, max: 40 }), (text, columns) => {
+        for (const line of wrapText(text, columns))
+          expect(computeDisplayWidth(line)).toBeLessThanOrEqual(columns);
+      }),
+    );
+  });
+});
+
+it("a wide table gives its columns a little more room, all the same, but the last", () => {
+  const columns = [10, 6, 4].map((width) => ({ title: "", priority: 1, isWhole: false, texts: [], width }));
+  const spread = (width: number) => spreadColumns(columns, width).map((column) => column.width);
+  expect(spread(24)).toEqual([10, 6, 4]);
+  expect(spread(20)).toEqual([10, 6, 4]);
+  expect(spread(27)).toEqual([11, 7, 4]);
+  expect(spread(300)).toEqual([14, 10, 4]);
+  expect(spreadColumns(columns.slice(0, 1), 80).map(({ width }) => width)).toEqual([10]);
 });

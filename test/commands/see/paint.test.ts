@@ -7,33 +7,38 @@ import {
   paintText,
   trimSpans,
 } from "../../../src/commands/see/paint.ts";
+import type { Tone } from "../../../src/state/subject.ts";
+import { spansOf } from "../../views/spans.ts";
 
-function detect(env: Record<string, string>, wants = { ascii: false, wide: false }, isTerminal = true) {
+function detect(
+  env: Record<string, string>,
+  wants: { ascii?: boolean; wide?: boolean } = {},
+  isTerminal = true,
+) {
   const terminal = { isOutput: () => isTerminal, getSize: () => ({ columns: 80, rows: 24 }) };
-  return detectOutputStyle({ env, terminal } as unknown as CommandIo, wants);
+  return detectOutputStyle({ env, terminal } as unknown as CommandIo, {
+    ascii: false,
+    wide: false,
+    ...wants,
+  });
 }
 
 describe("the style of the output", () => {
-  test.each<[string, Record<string, string>, { ascii: boolean; wide: boolean }, object]>([
-    ["a terminal", {}, { ascii: false, wide: false }, { colours: true, width: 80, arrow: "→" }],
-    ["NO_COLOR", { NO_COLOR: "1" }, { ascii: false, wide: false }, { colours: false, width: 80 }],
-    ["an empty NO_COLOR", { NO_COLOR: "" }, { ascii: false, wide: false }, { colours: true }],
-    ["a dumb terminal", { TERM: "dumb" }, { ascii: false, wide: false }, { colours: false }],
-    ["ASCII asked for", {}, { ascii: true, wide: false }, { arrow: "->", marks: { held: "* " } }],
-    [
-      "a locale without UTF-8",
-      { LANG: "C" },
-      { ascii: false, wide: false },
-      { arrow: "->", marks: { held: "* " } },
-    ],
-    ["a locale with UTF-8", { LANG: "C.UTF-8" }, { ascii: false, wide: false }, { marks: { held: "● " } }],
-    ["no limit on the width", {}, { ascii: false, wide: true }, { width: undefined }],
+  test.each<[string, Record<string, string>, { ascii?: boolean; wide?: boolean }, object]>([
+    ["a terminal", {}, {}, { colours: true, width: 80, arrow: "→" }],
+    ["NO_COLOR", { NO_COLOR: "1" }, {}, { colours: false, width: 80 }],
+    ["an empty NO_COLOR", { NO_COLOR: "" }, {}, { colours: true }],
+    ["a dumb terminal", { TERM: "dumb" }, {}, { colours: false }],
+    ["ASCII asked for", {}, { ascii: true }, { arrow: "->", marks: { held: "* " } }],
+    ["a locale without UTF-8", { LANG: "C" }, {}, { arrow: "->", marks: { held: "* " } }],
+    ["a locale with UTF-8", { LANG: "C.UTF-8" }, {}, { marks: { held: "● " } }],
+    ["no limit on the width", {}, { wide: true }, { width: undefined }],
   ])("%s", (_, env, wants, expected) => {
     expect(detect(env, wants)).toMatchObject(expected);
   });
 
   test("on a pipe has neither colours nor marks nor a width", () => {
-    const style = detect({}, { ascii: false, wide: false }, false);
+    const style = detect({}, {}, false);
     expect(style).toEqual({ colours: false, marks: undefined, width: undefined, arrow: "->" });
   });
 
@@ -63,15 +68,15 @@ describe("painting", () => {
   });
 
   test("a heading is bold, and a piece without a role is left as it is", () => {
-    const spans = [{ text: "NAME", role: "heading" }, { text: "  " }, { text: "x", role: "held" }] as const;
+    const spans = spansOf<Tone | "heading">("{heading}NAME{}  {held}x");
     expect(paintSpans(spans, colours)).toBe("\x1b[1mNAME\x1b[0m  \x1b[32mx\x1b[0m");
     expect(paintSpans(spans, plain)).toBe("NAME  x");
   });
 
   test("blanks at the end of a line go, unless they are painted", () => {
-    const spans = [{ text: "x ", role: "held" }, { text: "  " }, { text: "  ", role: "quiet" }] as const;
-    expect(trimSpans(spans, colours)).toEqual([{ text: "x ", role: "held" }]);
-    expect(trimSpans(spans, plain)).toEqual([{ text: "x", role: "held" }]);
-    expect(trimSpans([{ text: "  " }], plain)).toEqual([]);
+    const spans = spansOf<Tone>("{held}x {}  {quiet}  ");
+    expect(trimSpans(spans, colours)).toEqual(spansOf("{held}x "));
+    expect(trimSpans(spans, plain)).toEqual(spansOf("{held}x"));
+    expect(trimSpans(spansOf<Tone>("  "), plain)).toEqual([]);
   });
 });

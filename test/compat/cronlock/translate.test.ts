@@ -5,6 +5,7 @@ import { runCommand } from "../../../src/commands/run/run.ts";
 import { computeArgumentsHash } from "../../../src/compat/cronlock/options.ts";
 import { translateCronlock, translateGolock } from "../../../src/compat/cronlock/translate.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
+import { shellWords } from "../../commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 
 const WORDS = ["ls", "-al"];
@@ -16,6 +17,15 @@ const STANDARD = {
   maxHold: "1d",
   busyExitCode: "200",
 };
+
+/** Parses an environment, such as `HOST=a`: names without the prefix of a program are those of cronlock. */
+const parseEnv = (text: string) =>
+  Object.fromEntries(
+    shellWords(text).map((word) => {
+      const [, name = "", value = ""] = /^(\w+)=(.*)$/s.exec(word) ?? [];
+      return [name.startsWith("SIGNALBOX_") ? name : `CRONLOCK_${name}`, value];
+    }),
+  );
 
 /** The line, as `signalbox run` reads it. */
 function read(env: Record<string, string>, { asRun = translateCronlock, files = {} } = {}) {
@@ -53,77 +63,70 @@ test("defaults", () => {
 });
 
 describe("each variable", () => {
-  const tls = { CRONLOCK_TLS: "yes" };
-  const host = { CRONLOCK_HOST: "a" };
-  const cases: [env: Record<string, string>, asked: object][] = [
-    [{ CRONLOCK_HOST: "etcd1.example.com" }, { endpoints: ["http://etcd1.example.com:2379"] }],
-    [{ CRONLOCK_HOST: "a", CRONLOCK_PORT: "2479" }, { endpoints: ["http://a:2479"] }],
-    [{ CRONLOCK_PORT: "2479" }, { endpoints: ["http://localhost:2479"] }],
-    [{ CRONLOCK_HOST: "", CRONLOCK_PORT: "" }, {}],
+  const cases: [env: string, asked: object][] = [
+    ["HOST=etcd1.example.com", { endpoints: ["http://etcd1.example.com:2379"] }],
+    ["HOST=a PORT=2479", { endpoints: ["http://a:2479"] }],
+    ["PORT=2479", { endpoints: ["http://localhost:2479"] }],
+    ["HOST='' PORT=''", {}],
     [
-      { CRONLOCK_HOST: "a,b:1 c ,, [::1] [2001:db8::7]:2", CRONLOCK_PORT: "9" },
+      "HOST='a,b:1 c ,, [::1] [2001:db8::7]:2' PORT=9",
       { endpoints: ["http://a:9,http://b:1,http://c:9,http://[::1]:9,http://[2001:db8::7]:2"] },
     ],
-    [{ CRONLOCK_HOST: "https://a" }, { endpoints: ["https://a:2379"] }],
-    [{ ...host, ...tls }, { endpoints: ["https://a:2379"] }],
-    [{ ...host, CRONLOCK_TLS: "TRUE" }, { endpoints: ["https://a:2379"] }],
-    [{ ...host, CRONLOCK_TLS: "1" }, { endpoints: ["https://a:2379"] }],
-    [{ ...host, CRONLOCK_TLS: "false" }, { endpoints: ["http://a:2379"] }],
-    [{ ...host, CRONLOCK_TLS: "no" }, { endpoints: ["http://a:2379"] }],
-    [tls, { endpoints: ["https://127.0.0.1:2379"] }],
-    [{ ...tls, SIGNALBOX_ENDPOINTS: "http://a:1,b:2" }, { endpoints: ["https://a:1,https://b:2"] }],
-    [
-      { ...host, ...tls, CRONLOCK_TLS_SKIP_VERIFY: "true" },
-      { endpoints: ["https://a:2379"], insecureSkipTlsVerify: true },
-    ],
-    [{ CRONLOCK_TLS_SKIP_VERIFY: "yes" }, {}],
-    [{ CRONLOCK_DB: "0" }, {}],
-    [{ CRONLOCK_DB: "3" }, { prefix: "/signalbox/db3/" }],
-    [{ CRONLOCK_DB: "3", SIGNALBOX_PREFIX: "/jobs" }, { prefix: "/jobs/db3/" }],
-    [{ CRONLOCK_GRACE: "0" }, { grace: "0s" }],
-    [{ CRONLOCK_GRACE: "90" }, { grace: "1m30s" }],
-    [{ CRONLOCK_RELEASE: "172800" }, { maxHold: "2d" }],
-    [{ CRONLOCK_RELEASE: "0" }, { maxHold: "1s" }],
-    [{ CRONLOCK_RELEASE: "999999999" }, { maxHold: "3650d" }],
-    [
-      { CRONLOCK_RELEASE: "5", CRONLOCK_GRACE: "60" },
-      { maxHold: "5s", grace: "1m" },
-    ],
-    [{ CRONLOCK_TIMEOUT: "0" }, {}],
-    [{ CRONLOCK_TIMEOUT: "300" }, { timeout: "5m" }],
-    [{ CRONLOCK_REDIS_TIMEOUT: "80" }, { connectTimeout: "1m20s" }],
-    [{ CRONLOCK_READ_TIMEOUT: "80" }, { connectTimeout: "1m20s" }],
-    [{ CRONLOCK_REDIS_TIMEOUT: "3", CRONLOCK_RECONNECT_ATTEMPTS: "0" }, { connectTimeout: "3s" }],
-    [{ CRONLOCK_REDIS_TIMEOUT: "0", CRONLOCK_RECONNECT_ATTEMPTS: "1" }, { connectTimeout: "100ms" }],
-    [{ CRONLOCK_RECONNECT_ATTEMPTS: "7", CRONLOCK_RECONNECT_BACKOFF: "2" }, { connectTimeout: "42s" }],
-    [{ CRONLOCK_KEY: "ls" }, { lock: "cronlock.ls" }],
-    [{ CRONLOCK_KEY: "ls", CRONLOCK_PREFIX: "lock.app1." }, { lock: "lock.app1.ls" }],
-    [{ CRONLOCK_KEY: "ls", CRONLOCK_PREFIX: "" }, { lock: "cronlock.ls" }],
-    [{ CRONLOCK_VERBOSE: "yes" }, {}],
+    ["HOST=https://a", { endpoints: ["https://a:2379"] }],
+    ["HOST=a TLS=yes", { endpoints: ["https://a:2379"] }],
+    ["HOST=a TLS=TRUE", { endpoints: ["https://a:2379"] }],
+    ["HOST=a TLS=1", { endpoints: ["https://a:2379"] }],
+    ["HOST=a TLS=false", { endpoints: ["http://a:2379"] }],
+    ["HOST=a TLS=no", { endpoints: ["http://a:2379"] }],
+    ["TLS=yes", { endpoints: ["https://127.0.0.1:2379"] }],
+    ["TLS=yes SIGNALBOX_ENDPOINTS=http://a:1,b:2", { endpoints: ["https://a:1,https://b:2"] }],
+    ["HOST=a TLS=yes TLS_SKIP_VERIFY=true", { endpoints: ["https://a:2379"], insecureSkipTlsVerify: true }],
+    ["TLS_SKIP_VERIFY=yes", {}],
+    ["DB=0", {}],
+    ["DB=3", { prefix: "/signalbox/db3/" }],
+    ["DB=3 SIGNALBOX_PREFIX=/jobs", { prefix: "/jobs/db3/" }],
+    ["GRACE=0", { grace: "0s" }],
+    ["GRACE=90", { grace: "1m30s" }],
+    ["RELEASE=172800", { maxHold: "2d" }],
+    ["RELEASE=0", { maxHold: "1s" }],
+    ["RELEASE=999999999", { maxHold: "3650d" }],
+    ["RELEASE=5 GRACE=60", { maxHold: "5s", grace: "1m" }],
+    ["TIMEOUT=0", {}],
+    ["TIMEOUT=300", { timeout: "5m" }],
+    ["REDIS_TIMEOUT=80", { connectTimeout: "1m20s" }],
+    ["READ_TIMEOUT=80", { connectTimeout: "1m20s" }],
+    ["REDIS_TIMEOUT=3 RECONNECT_ATTEMPTS=0", { connectTimeout: "3s" }],
+    ["REDIS_TIMEOUT=0 RECONNECT_ATTEMPTS=1", { connectTimeout: "100ms" }],
+    ["RECONNECT_ATTEMPTS=7 RECONNECT_BACKOFF=2", { connectTimeout: "42s" }],
+    ["KEY=ls", { lock: "cronlock.ls" }],
+    ["KEY=ls PREFIX=lock.app1.", { lock: "lock.app1.ls" }],
+    ["KEY=ls PREFIX=''", { lock: "cronlock.ls" }],
+    ["VERBOSE=yes", {}],
   ];
-  test.each(cases)("%j", (env, asked) => {
+  test.each(cases)("%s", (line, asked) => {
+    const env = parseEnv(line);
     const found = read(env);
     expect(found.asked).toEqual({ ...STANDARD, ...asked });
     resolveConfig({ flags: found.settings, env: { ...env, ...found.env } }); // and they are settings that can hold
   });
 
   test("golock: an empty prefix is one, and the pause between attempts stays the same", () => {
-    const env = { CRONLOCK_KEY: "ls", CRONLOCK_PREFIX: "", CRONLOCK_RECONNECT_ATTEMPTS: "9" };
+    const env = parseEnv("KEY=ls PREFIX='' RECONNECT_ATTEMPTS=9");
     expect(read(env, { asRun: translateGolock }).asked).toMatchObject({ lock: "ls", connectTimeout: "45s" });
   });
 });
 
 describe("CRONLOCK_AUTH: no password stands among the options", () => {
-  const cases: [env: Record<string, string>, user: string | undefined, password: string][] = [
-    [{ CRONLOCK_AUTH: "ben:geheim" }, "ben", "geheim"],
-    [{ CRONLOCK_AUTH: "ben:ge:he im" }, "ben", "ge:he im"],
-    [{ CRONLOCK_AUTH: "geheim" }, undefined, "geheim"],
-    [{ CRONLOCK_AUTH: ":geheim" }, undefined, ":geheim"],
-    [{ CRONLOCK_AUTH: "ben geheim" }, "ben", "geheim"],
-    [{ CRONLOCK_AUTH: "ge:heim", CRONLOCK_USER: "ben" }, "ben", "ge:heim"],
+  const cases: [env: string, user: string | undefined, password: string][] = [
+    ["AUTH=ben:geheim", "ben", "geheim"],
+    ["AUTH='ben:ge:he im'", "ben", "ge:he im"],
+    ["AUTH=geheim", undefined, "geheim"],
+    ["AUTH=:geheim", undefined, ":geheim"],
+    ["AUTH='ben geheim'", "ben", "geheim"],
+    ["AUTH=ge:heim USER=ben", "ben", "ge:heim"],
   ];
-  test.each(cases)("%j", (env, user, password) => {
-    const { asked, env: given, notes } = read(env);
+  test.each(cases)("%s", (env, user, password) => {
+    const { asked, env: given, notes } = read(parseEnv(env));
     expect(asked).toEqual({ ...STANDARD, ...(user !== undefined && { user }) });
     expect(given).toEqual({ SIGNALBOX_PASSWORD: password });
     expect(notes.join()).toMatch(/--password-file/);
@@ -153,31 +156,28 @@ describe("its file", () => {
 });
 
 describe("what changes is noted", () => {
-  test.each<[env: Record<string, string>, note: RegExp]>([
-    [{ CRONLOCK_NTPDATE: "yes" }, /CRONLOCK_NTPDATE is ignored/],
-    [{ CRONLOCK_TIMEOUT: "5" }, /124 instead of 202/],
-    [{ CRONLOCK_RELEASE: "3600" }, /^a command that still runs after CRONLOCK_RELEASE is terminated/],
-    [{ CRONLOCK_DB: "2" }, /--prefix/],
-    [{ CRONLOCK_TLS: "yes" }, /--endpoints/],
-  ])("%j", (env, note) => {
-    expect(read(env).notes).toEqual([expect.stringMatching(note)]);
+  test.each<[env: string, note: RegExp]>([
+    ["NTPDATE=yes", /CRONLOCK_NTPDATE is ignored/],
+    ["TIMEOUT=5", /124 instead of 202/],
+    ["RELEASE=3600", /^a command that still runs after CRONLOCK_RELEASE is terminated/],
+    ["DB=2", /--prefix/],
+    ["TLS=yes", /--endpoints/],
+  ])("%s", (env, note) => {
+    expect(read(parseEnv(env)).notes).toEqual([expect.stringMatching(note)]);
   });
 
-  test.each([{ CRONLOCK_NTPDATE: "no" }, { CRONLOCK_USE_SENTINEL: "no" }, { CRONLOCK_RESET: "no" }])(
-    "%j: nothing",
-    (env) => {
-      expect(read(env).notes).toEqual([]);
-    },
-  );
+  test.each(["NTPDATE=no", "USE_SENTINEL=no", "RESET=no"])("%s: nothing", (env) => {
+    expect(read(parseEnv(env)).notes).toEqual([]);
+  });
 });
 
 test.each([
-  [{ CRONLOCK_HOST: "a" }, true],
-  [{ CRONLOCK_HOST: "a", CRONLOCK_TLS: "yes" }, false],
-  [{ CRONLOCK_HOST: "https://a" }, false],
-  [{}, false],
+  ["HOST=a", true],
+  ["HOST=a TLS=yes", false],
+  ["HOST=https://a", false],
+  ["", false],
 ])("a password for %j: without TLS the run will refuse to send it: %s", (env, isNoted) => {
-  const notes = read({ ...env, CRONLOCK_AUTH: "ben:geheim" }).notes.join();
+  const notes = read(parseEnv(`${env} AUTH=ben:geheim`)).notes.join();
   expect(notes.includes("without TLS")).toBe(isNoted);
 });
 
@@ -189,38 +189,38 @@ test("what a file exports is missed", () => {
 });
 
 describe("refused", () => {
-  const cases: [env: Record<string, string>, fault: RegExp][] = [
-    [{ CRONLOCK_GRACE: "-1" }, /^environment CRONLOCK_GRACE: "-1" is not a whole number from 0/],
-    [{ CRONLOCK_GRACE: "1.5" }, /CRONLOCK_GRACE: "1.5" is not/],
-    [{ CRONLOCK_GRACE: "999999999" }, /CRONLOCK_GRACE: "999999999" is not .* to 315360000/],
-    [{ CRONLOCK_RELEASE: "1d" }, /CRONLOCK_RELEASE: "1d" is not/],
-    [{ CRONLOCK_TIMEOUT: "-5" }, /CRONLOCK_TIMEOUT: "-5" is not/],
-    [{ CRONLOCK_DB: "-1" }, /CRONLOCK_DB: "-1" is not/],
-    [{ CRONLOCK_DB: "jobs" }, /CRONLOCK_DB: "jobs" is not/],
-    [{ CRONLOCK_KEY: "caf\ufffd" }, /^environment CRONLOCK_KEY: it is not UTF-8$/],
-    [{ CRONLOCK_PORT: "0" }, /CRONLOCK_PORT: "0" is not a whole number from 1 to 65535/],
-    [{ CRONLOCK_PORT: "65536" }, /CRONLOCK_PORT: "65536" is not/],
-    [{ CRONLOCK_PORT: "redis" }, /CRONLOCK_PORT: "redis" is not/],
-    [{ CRONLOCK_REDIS_TIMEOUT: "x" }, /CRONLOCK_REDIS_TIMEOUT: "x" is not/],
-    [{ CRONLOCK_RECONNECT_ATTEMPTS: "x" }, /CRONLOCK_RECONNECT_ATTEMPTS: "x" is not/],
-    [{ CRONLOCK_RECONNECT_BACKOFF: "-1" }, /CRONLOCK_RECONNECT_BACKOFF: "-1" is not/],
-    [{ CRONLOCK_TLS: "perhaps" }, /CRONLOCK_TLS: "perhaps" is neither yes .* nor no/],
-    [{ CRONLOCK_TLS_SKIP_VERIFY: "x" }, /CRONLOCK_TLS_SKIP_VERIFY: "x" is neither/],
-    [{ CRONLOCK_HOST: "::1" }, /CRONLOCK_HOST: "::1" is not a host, such as .*\[2001:db8::7\]/],
-    [{ CRONLOCK_HOST: "\x1b[31m/x" }, /CRONLOCK_HOST: "\\u001b\[31m\/x" is not a host/],
-    [{ CRONLOCK_HOST: " , " }, /CRONLOCK_HOST: no host is given/],
-    [{ CRONLOCK_HOST: "http://ben:geheim@a" }, /use CRONLOCK_AUTH/],
+  const cases: [env: string, fault: RegExp][] = [
+    ["GRACE=-1", /^environment CRONLOCK_GRACE: "-1" is not a whole number from 0/],
+    ["GRACE=1.5", /CRONLOCK_GRACE: "1.5" is not/],
+    ["GRACE=999999999", /CRONLOCK_GRACE: "999999999" is not .* to 315360000/],
+    ["RELEASE=1d", /CRONLOCK_RELEASE: "1d" is not/],
+    ["TIMEOUT=-5", /CRONLOCK_TIMEOUT: "-5" is not/],
+    ["DB=-1", /CRONLOCK_DB: "-1" is not/],
+    ["DB=jobs", /CRONLOCK_DB: "jobs" is not/],
+    ["KEY='caf\ufffd'", /^environment CRONLOCK_KEY: it is not UTF-8$/],
+    ["PORT=0", /CRONLOCK_PORT: "0" is not a whole number from 1 to 65535/],
+    ["PORT=65536", /CRONLOCK_PORT: "65536" is not/],
+    ["PORT=redis", /CRONLOCK_PORT: "redis" is not/],
+    ["REDIS_TIMEOUT=x", /CRONLOCK_REDIS_TIMEOUT: "x" is not/],
+    ["RECONNECT_ATTEMPTS=x", /CRONLOCK_RECONNECT_ATTEMPTS: "x" is not/],
+    ["RECONNECT_BACKOFF=-1", /CRONLOCK_RECONNECT_BACKOFF: "-1" is not/],
+    ["TLS=perhaps", /CRONLOCK_TLS: "perhaps" is neither yes .* nor no/],
+    ["TLS_SKIP_VERIFY=x", /CRONLOCK_TLS_SKIP_VERIFY: "x" is neither/],
+    ["HOST=::1", /CRONLOCK_HOST: "::1" is not a host, such as .*\[2001:db8::7\]/],
+    ["HOST='\x1b[31m/x'", /CRONLOCK_HOST: "\\u001b\[31m\/x" is not a host/],
+    ["HOST=' , '", /CRONLOCK_HOST: no host is given/],
+    ["HOST=http://ben:geheim@a", /use CRONLOCK_AUTH/],
     [
-      { CRONLOCK_USE_SENTINEL: "yes" },
+      "USE_SENTINEL=yes",
       /CRONLOCK_USE_SENTINEL: Sentinel belongs to Redis.*several of them in CRONLOCK_HOST/,
     ],
-    [{ CRONLOCK_LOCAL_VIP: "192.0.2.7" }, /CRONLOCK_LOCAL_VIP: .*SIGNALBOX_GROUP/],
-    [{ CRONLOCK_RESET: "yes" }, /signalbox reset lock cronlock\.[0-9a-f]{32} --yes/],
-    [{ CRONLOCK_CONFIG: "/no/such" }, /\/no\/such could not be read; CRONLOCK_CONFIG names it/],
+    ["LOCAL_VIP=192.0.2.7", /CRONLOCK_LOCAL_VIP: .*SIGNALBOX_GROUP/],
+    ["RESET=yes", /signalbox reset lock cronlock\.[0-9a-f]{32} --yes/],
+    ["CONFIG=/no/such", /\/no\/such could not be read; CRONLOCK_CONFIG names it/],
   ];
-  test.each(cases)("%j", (env, fault) => {
-    expect(() => read(env)).toThrow(fault);
-    expect(() => read(env)).not.toThrow(/geheim/);
+  test.each(cases)("%s", (env, fault) => {
+    expect(() => read(parseEnv(env))).toThrow(fault);
+    expect(() => read(parseEnv(env))).not.toThrow(/geheim/);
   });
 
   test("a bad value in its file is named by the file", () => {

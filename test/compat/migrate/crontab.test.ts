@@ -1,27 +1,17 @@
 /** `signalbox migrate crontab`: files, flags, output and exit codes. */
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { CommandIo } from "../../../src/commands/command.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { executeCommand } from "../../../src/commands/command-line/execute-command.ts";
 import { migrateCrontabCommand } from "../../../src/compat/migrate/crontab.ts";
+import { createIo } from "../../commands/samples.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "signalbox-migrate-"));
+  folder = createTestFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function file(name: string, text: string | Buffer): string {
   const path = join(folder, name);
@@ -30,25 +20,9 @@ function file(name: string, text: string | Buffer): string {
 }
 
 async function migrate(args: readonly string[], input = "") {
-  let [stdout, stderr] = ["", ""];
-  const io: CommandIo = {
-    env: {},
-    writeOutput: (text) => {
-      stdout += text;
-      return true;
-    },
-    writeError: (text) => {
-      stderr += text;
-    },
-    writeMessage: (line) => {
-      stderr += `signalbox: ${line}\n`;
-    },
-    onSignal: () => () => {},
-    readInput: async () => input,
-    terminal: { isTty: false } as unknown as CommandIo["terminal"],
-  };
+  const { io, written } = createIo({}, input);
   const code = await executeCommand(migrateCrontabCommand, args, io);
-  return { code, stdout, stderr };
+  return { code, stdout: written.out, stderr: written.err };
 }
 
 const OLD = "# jobs\n* * * * * flock -n /x job\n";
@@ -61,12 +35,6 @@ test("prints the new text, and says on standard error where the meaning changes"
   expect(stderr).toMatch("tab:2: flock locks on one host");
   expect(readFileSync(path, "utf8")).toBe(OLD);
   expect(await migrate(["-q", path])).toEqual({ code: 0, stdout: NEW, stderr: "" });
-});
-
-test("reads standard input", async () => {
-  const { code, stdout, stderr } = await migrate(["-"], OLD);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: NEW });
-  expect(stderr).toMatch(/^stdin:2: /);
 });
 
 test("a line that cannot be translated stays, with its reason, and exit code 0", async () => {

@@ -22,6 +22,13 @@ function reasonOf(command: string, manner?: Partial<MigrationOptions>): string |
   return migration.lines.find(({ reason }) => reason !== undefined)?.reason;
 }
 
+/** What is said of one line. */
+const listNotes = (command: string, manner?: Partial<MigrationOptions>): readonly string[] =>
+  migrated(`* * * * * ${command}\n`, manner).lines[0]?.notes ?? [];
+
+const PLAIN = { plain: true };
+const AROUND = { around: true };
+
 const F = "signalbox run --lock /x -E 1 --";
 
 test("words that zoo-locked ignored are named with their line", () => {
@@ -315,9 +322,8 @@ describe("what is left in the background", () => {
     ["flock -n /x screen -dmS a job"],
     ["flock -n /x systemd-run job"],
   ])("%s is translated, since neither lock covers that: it is said", (command) => {
-    const { text, lines } = migrated(`* * * * * ${command}\n`);
-    expect(text).toContain("signalbox run");
-    expect(lines[0]?.notes.join()).toMatch(
+    expect(became(command)).toContain("signalbox run");
+    expect(listNotes(command).join()).toMatch(
       "continues when the command has ended, and the lock does not cover it",
     );
   });
@@ -332,7 +338,7 @@ describe("what is left in the background", () => {
     "flock -n /x docker run --rm image",
     "flock -n /x systemd-run --wait job",
   ])("%s leaves nothing", (command) => {
-    expect(migrated(`* * * * * ${command}\n`).lines[0]?.notes).toHaveLength(1);
+    expect(listNotes(command)).toHaveLength(1);
   });
 });
 
@@ -345,7 +351,7 @@ describe("tools that are not known", () => {
   ])("%s: named as one, with --plain too", (command) => {
     const reason = /looks like an unknown tool that takes a lock/;
     expect(reasonOf(command)).toMatch(reason);
-    expect(reasonOf(command, { plain: true })).toMatch(reason);
+    expect(reasonOf(command, PLAIN)).toMatch(reason);
   });
 
   test.each([
@@ -384,11 +390,11 @@ describe("monitors are looked through", () => {
 
 describe("plain lines, on request", () => {
   test("lines with seconds and years, or with a user, stay", () => {
-    expect(reasonOf("* * echo x", { plain: true })).toMatch("7 fields");
-    expect(reasonOf("root echo x", { plain: true })).toMatch('command is "root"');
+    expect(reasonOf("* * echo x", PLAIN)).toMatch("7 fields");
+    expect(reasonOf("root echo x", PLAIN)).toMatch('command is "root"');
   });
 
-  const plain = (command: string, before = "") => became(command, { plain: true }, before);
+  const plain = (command: string, before = "") => became(command, PLAIN, before);
   test.each<[what: string, before: string, after: string]>([
     ["a command", "/usr/bin/job -a >x 2>&1", "signalbox run --lock job -- /usr/bin/job -a >x 2>&1"],
     ["behind cd", 'cd /srv && ./job "$A"', 'cd /srv && signalbox run --lock job -- ./job "$A"'],
@@ -417,9 +423,10 @@ describe("plain lines, on request", () => {
   });
 
   test("one command, one lock; commands that are only called alike, one each", () => {
-    const { text } = migrated("1 * * * * /a/job\n2 * * * * /b/job\n3 * * * * /a/job\n4 * * * * $JOB\n", {
-      plain: true,
-    });
+    const { text } = migrated(
+      "1 * * * * /a/job\n2 * * * * /b/job\n3 * * * * /a/job\n4 * * * * $JOB\n",
+      PLAIN,
+    );
     const names = [...text.matchAll(/--lock (\S+)/g)].map(([, name]) => name);
     expect(names[0]).toMatch(/^job-[0-9a-f]{8}$/);
     expect(names[1]).toMatch(/^job-[0-9a-f]{8}$/);
@@ -429,8 +436,7 @@ describe("plain lines, on request", () => {
   });
 
   test("a lock without a grace is told", () => {
-    const { lines } = migrated("1 * * * * job\n", { plain: true });
-    expect(lines[0]?.notes).toEqual([expect.stringMatching(/lock job taken skip it;.*--grace 50s/)]);
+    expect(listNotes("job", PLAIN)).toEqual([expect.stringMatching(/lock job taken skip it;.*--grace 50s/)]);
   });
 
   test.each<[command: string, name: string]>([
@@ -460,7 +466,7 @@ describe("plain lines, on request", () => {
         ...migrated(
           ["a", "b"].map((arg) => `1 * * * * cd /srv/x/releases/${release} && ./job ${arg}\n`).join("") +
             `2 * * * * $JOB /srv/x/releases/${release}/y\n`,
-          { plain: true },
+          PLAIN,
         ).text.matchAll(/--lock (\S+)/g),
       ].map(([, name]) => name);
     expect(names("20240102030405")).toEqual(names("20240203040506"));
@@ -469,28 +475,23 @@ describe("plain lines, on request", () => {
 
   test("lines that look after the host stay without a lock", () => {
     for (const command of ["cd / && run-parts /etc/cron.daily", "logrotate /etc/logrotate.conf"]) {
-      const { text, lines } = migrated(`1 * * * * ${command}\n`, { plain: true });
-      expect(text).toBe(`1 * * * * ${command}\n`);
-      expect(lines[0]?.notes).toEqual([
+      expect(plain(command)).toBe(command);
+      expect(listNotes(command, PLAIN)).toEqual([
         expect.stringMatching(/maintain the host itself .*stays without a lock/),
       ]);
     }
   });
 
   test("what looks for itself is not said to have had no lock", () => {
-    const { lines } = migrated("1 * * * * pgrep -x job || job\n2 * * * * [ -e /run/b.pid ] || b\n", {
-      plain: true,
-    });
-    expect(lines[0]?.notes[0]).toMatch(/^its use of pgrep stays/);
-    expect(lines[1]?.notes[0]).toMatch(/^its use of \/run\/b.pid stays/);
+    expect(listNotes("pgrep -x job || job", PLAIN)[0]).toMatch(/^its use of pgrep stays/);
+    expect(listNotes("[ -e /run/b.pid ] || b", PLAIN)[0]).toMatch(/^its use of \/run\/b.pid stays/);
   });
 
   test("what cannot have a lock stays", () => {
-    expect(reasonOf("sh -c 'job &'", { plain: true })).toMatch("background");
-    expect(reasonOf("setsid job", { plain: true })).toMatch("background");
-    expect(reasonOf("job &", { plain: true })).toMatch("background");
-    expect(reasonOf("job 'x", { plain: true })).toMatch("not closed");
-    const boot = migrated("@reboot job\n", { plain: true });
+    for (const command of ["sh -c 'job &'", "setsid job", "job &"])
+      expect(reasonOf(command, PLAIN)).toMatch("background");
+    expect(reasonOf("job 'x", PLAIN)).toMatch("not closed");
+    const boot = migrated("@reboot job\n", PLAIN);
     expect(boot.text).toBe("@reboot job\n");
     expect(boot.lines[0]?.notes[0]).toMatch("boot");
     expect(plain("signalbox ls")).toBe("signalbox ls");
@@ -510,19 +511,17 @@ test.each<[before: string, after: string]>([
   ],
   ["flock -n 2>/dev/null /x job", `${F} flock -n 2>/dev/null /x job`],
 ])("with --around, the tool stays within: %s", (before, expected) => {
-  const found = became(before, { around: true });
+  const found = became(before, AROUND);
   expect(found.replace(/--connect-timeout .* --busy-exit-code 200/, "CODES")).toBe(expected);
-  expect(became(found, { around: true }), "once is enough").toBe(found);
+  expect(became(found, AROUND), "once is enough").toBe(found);
   expect(became(found)).toBe(found);
 });
 
 test("with --around, the tool must not be signalbox", () => {
-  expect(reasonOf("signalbox cronlock job", { around: true })).toMatch(
-    "already takes the lock of signalbox run",
-  );
-  const { lines } = migrated("* * * * * cronlock job\n", { around: true });
-  expect(lines[0]?.notes).toContainEqual(expect.stringContaining("cronlock must be the old program"));
-  expect(migrated("* * * * * flock -n /x job\n", { around: true }).lines[0]?.notes).toHaveLength(1);
+  expect(reasonOf("signalbox cronlock job", AROUND)).toMatch("already takes the lock of signalbox run");
+  const told = expect.stringContaining("cronlock must be the old program");
+  expect(listNotes("cronlock job", AROUND)).toContainEqual(told);
+  expect(listNotes("flock -n /x job", AROUND)).toHaveLength(1);
 });
 
 describe("where the tools' servers are", () => {

@@ -5,9 +5,10 @@ import {
   type PerfectschedLine,
   parsePerfectschedLine,
 } from "../../../src/compat/perfectsched/command-line.ts";
+import { shellWords } from "../../commands/samples.ts";
 
-const read = (words: readonly string[], rails?: string) => parsePerfectschedLine(words, rails);
-const ADD = ["add", "s1", "user_task", "* * * * *", "{}"];
+const read = (line: string, rails?: string) => parsePerfectschedLine(shellWords(line), rails);
+const ADD = "add s1 user_task '* * * * *' {}";
 const STANDARD = {
   environment: "development",
   config: "config/perfectsched.yml",
@@ -28,113 +29,100 @@ const add = (more: object = {}) => ({
 });
 
 describe("what is understood", () => {
-  it.each<[string, string[], object]>([
-    ["list", ["list"], { name: "list" }],
-    ["init", ["init"], { name: "init" }],
-    ["delete", ["delete", "s1"], { name: "delete", key: "s1" }],
-    ["run", ["run", "Dispatch"], { name: "run", class: "Dispatch" }],
+  it.each<[string, string, object]>([
+    ["list", "list", { name: "list" }],
+    ["init", "init", { name: "init" }],
+    ["delete", "delete s1", { name: "delete", key: "s1" }],
+    ["run", "run Dispatch", { name: "run", class: "Dispatch" }],
     ["add", ADD, add()],
-    [
-      "add without a type, as some versions had it",
-      ["add", "s1", "* * * * *", "{}"],
-      add({ type: undefined }),
-    ],
-    ["data", ["add", "s1", "user_task", "* * * * *", '{"a":[1]}'], add({ data: { a: [1] } })],
-    ["no data", ["add", "s1", "user_task", "* * * * *", ""], add()],
-    ["null for data", ["add", "s1", "user_task", "* * * * *", "null"], add()],
-    ["-d", [...ADD, "-d", "30"], add({ delay: 30 })],
-    ["-d joined", [...ADD, "-d30"], add({ delay: 30 })],
-    ["--delay", [...ADD, "--delay", "30"], add({ delay: 30 })],
-    ["--delay=", ["--delay=30", ...ADD], add({ delay: 30 })],
-    ["a shortened name", ["--del=30", ...ADD], add({ delay: 30 })],
-    ["-t", ["add", "-t", "Asia/Tokyo", ...ADD.slice(1)], add({ timezone: "Asia/Tokyo" })],
-    ["--timezone", [...ADD, "--timezone", "Asia/Tokyo"], add({ timezone: "Asia/Tokyo" })],
-    [
-      "-s and -a",
-      [...ADD, "-s", "1356998400", "-a", "1356998430"],
-      add({ start: 1356998400, at: 1356998430 }),
-    ],
-    ["--start and --at", [...ADD, "--start=0", "--at=0"], add({ start: 0, at: 0 })],
-    [
-      "numbers as Ruby has them",
-      [...ADD, "-d", "0x1e", "-s", "1_000", "-a", "017"],
-      add({ delay: 30, start: 1000, at: 15 }),
-    ],
-    ["a negative number", [...ADD, "-d", "-5"], add({ delay: -5 })],
-    ["the last of two", [...ADD, "-d", "1", "-d", "2"], add({ delay: 2 })],
-    ["words behind --", ["delete", "--", "-k"], { name: "delete", key: "-k" }],
-    ["- is a word", ["delete", "-"], { name: "delete", key: "-" }],
-  ])("%s", (_, words, command) => {
-    expect(read(words)).toEqual({ ...STANDARD, command });
+    ["add without a type, as some versions had it", "add s1 '* * * * *' {}", add({ type: undefined })],
+    ["data", "add s1 user_task '* * * * *' '{\"a\":[1]}'", add({ data: { a: [1] } })],
+    ["no data", "add s1 user_task '* * * * *' ''", add()],
+    ["null for data", "add s1 user_task '* * * * *' null", add()],
+    ["-d", `${ADD} -d 30`, add({ delay: 30 })],
+    ["-d joined", `${ADD} -d30`, add({ delay: 30 })],
+    ["--delay", `${ADD} --delay 30`, add({ delay: 30 })],
+    ["--delay=", `--delay=30 ${ADD}`, add({ delay: 30 })],
+    ["a shortened name", `--del=30 ${ADD}`, add({ delay: 30 })],
+    ["-t", ADD.replace("add", "add -t Asia/Tokyo"), add({ timezone: "Asia/Tokyo" })],
+    ["--timezone", `${ADD} --timezone Asia/Tokyo`, add({ timezone: "Asia/Tokyo" })],
+    ["-s and -a", `${ADD} -s 1356998400 -a 1356998430`, add({ start: 1356998400, at: 1356998430 })],
+    ["--start and --at", `${ADD} --start=0 --at=0`, add({ start: 0, at: 0 })],
+    ["numbers as Ruby has them", `${ADD} -d 0x1e -s 1_000 -a 017`, add({ delay: 30, start: 1000, at: 15 })],
+    ["a negative number", `${ADD} -d -5`, add({ delay: -5 })],
+    ["the last of two", `${ADD} -d 1 -d 2`, add({ delay: 2 })],
+    ["words behind --", "delete -- -k", { name: "delete", key: "-k" }],
+    ["- is a word", "delete -", { name: "delete", key: "-" }],
+  ])("%s", (_, line, command) => {
+    expect(read(line)).toEqual({ ...STANDARD, command });
   });
 
   it("an environment: -e before RAILS_ENV before development", () => {
-    const environment = (words: string[], rails?: string) =>
-      (read(words, rails) as PerfectschedLine).environment;
-    expect(environment(["list"])).toBe("development");
-    expect(environment(["list"], "")).toBe("development");
-    expect(environment(["list"], "staging")).toBe("staging");
-    expect(environment(["list", "-e", "production"], "staging")).toBe("production");
-    expect(environment(["-eproduction", "list"], "staging")).toBe("production");
-    expect(environment(["list", "--environment=production"], "staging")).toBe("production");
-    expect(environment(["--env", "production", "list"], "staging")).toBe("production");
+    const environment = (line: string, rails?: string) => (read(line, rails) as PerfectschedLine).environment;
+    expect([undefined, "", "staging"].map((rails) => environment("list", rails))).toEqual([
+      "development",
+      "development",
+      "staging",
+    ]);
+    for (const option of ["-e production", "-eproduction", "--environment=production", "--env production"])
+      expect(environment(`${option} list`, "staging")).toBe("production");
   });
 
   it("files and folders", () => {
-    const words = ["run", "-I.", "-Ilib", "--include", "app", "-rconfig/boot.rb", "--require=x.yml", "X"];
-    expect(read([...words, "-c", "my.yml"])).toEqual({
+    const line = "run -I. -Ilib --include app -rconfig/boot.rb --require=x.yml X -c my.yml";
+    expect(read(line)).toEqual({
       environment: "development",
       config: "my.yml",
       command: { name: "run", class: "X" },
       includes: [".", "lib", "app"],
       requires: ["config/boot.rb", "x.yml"],
     });
-    expect(read(["list", "--config=other.yml"])).toMatchObject({ config: "other.yml" });
+    expect(read("list --config=other.yml")).toMatchObject({ config: "other.yml" });
   });
 
   it.each([
-    [["-h"], "help"],
-    [["list", "--help"], "help"],
-    [["--version"], "version"],
-    [["-v"], "version"],
-  ])("%j", (words, shows) => {
-    expect(read(words)).toEqual({ shows });
+    ["-h", "help"],
+    ["list --help", "help"],
+    ["--version", "version"],
+    ["-v", "version"],
+  ])("%s", (line, shows) => {
+    expect(read(line)).toEqual({ shows });
   });
 });
 
 describe("what gets the usage", () => {
-  it.each<[string[], string | undefined]>([
-    [[], undefined],
-    [["-e", "production"], undefined],
-    [["list", "more"], undefined],
-    [["init", "more"], undefined],
-    [["delete"], undefined],
-    [["delete", "a", "b"], undefined],
-    [["run"], undefined],
-    [["run", "A", "B"], undefined],
-    [["add"], undefined],
-    [["add", "s1", "* * * * *"], undefined],
-    [[...ADD, "more"], undefined],
-    [["lst"], "unknown command: 'lst'"],
-    [["list", "-x"], "invalid option: -x"],
-    [["list", "--=x"], "ambiguous option: --=x"],
-    [["list", "--nothing"], "invalid option: --nothing"],
-    [["list", "-e"], "missing argument: -e"],
-    [["list", "--config"], "missing argument: --config"],
-    [[...ADD, "-d", "soon"], "invalid argument: -d soon"],
-    [[...ADD, "-dsoon"], "invalid argument: -dsoon"],
-    [[...ADD, "--start=now"], "invalid argument: --start=now"],
-    [[...ADD, "--at", "1.5"], "invalid argument: --at 1.5"],
-    [[...ADD, "-s", "09"], "invalid argument: -s 09"],
-    [["add", "s1", "t", "* * * * *", "{"], "data is not JSON: '{'"],
-    [["add", "s1", "t", "* * * * *", "[1]"], "data is not a JSON object: '[1]'"],
-    [["add", "s1", "t", "* * * * *"], "data is not JSON: '* * * * *'"],
+  it.each<[string, string | undefined]>([
+    ["", undefined],
+    ["-e production", undefined],
+    ["list more", undefined],
+    ["init more", undefined],
+    ["delete", undefined],
+    ["delete a b", undefined],
+    ["run", undefined],
+    ["run A B", undefined],
+    ["add", undefined],
+    ["add s1 '* * * * *'", undefined],
+    [`${ADD} more`, undefined],
+    ["lst", "unknown command: 'lst'"],
+    ["list -x", "invalid option: -x"],
+    ["list --=x", "ambiguous option: --=x"],
+    ["list --nothing", "invalid option: --nothing"],
+    ["list -e", "missing argument: -e"],
+    ["list --config", "missing argument: --config"],
+    [`${ADD} -d soon`, "invalid argument: -d soon"],
+    [`${ADD} -dsoon`, "invalid argument: -dsoon"],
+    [`${ADD} --start=now`, "invalid argument: --start=now"],
+    [`${ADD} --at 1.5`, "invalid argument: --at 1.5"],
+    [`${ADD} -s 09`, "invalid argument: -s 09"],
+    ["add s1 t '* * * * *' {", "data is not JSON: '{'"],
+    ["add s1 t '* * * * *' [1]", "data is not a JSON object: '[1]'"],
+    ["add s1 t '* * * * *'", "data is not JSON: '* * * * *'"],
     [
-      ["add", "s1", "t", "* * * * *", '{"id":9007199254740993}'],
+      "add s1 t '* * * * *' '{\"id\":9007199254740993}'",
       'data: the number "9007199254740993" would become 9007199254740992; write it as a string, in quotes',
     ],
-  ])("%j", (words, why) => {
-    expect(read(words)).toEqual({ usage: true, why });
+  ])("%s", (line, why) => {
+    expect(read(line)).toEqual({ usage: true, why });
   });
 });
 

@@ -7,62 +7,56 @@ import { toolContext } from "../tool-context.ts";
 
 const FILE = "/etc/switchman.conf";
 const config = (more: object = {}) => JSON.stringify({ prefix: "/p", zkhosts: "zk:2181", ...more });
-const translated = (words: string[], more?: object) =>
-  translateSwitchman(words, toolContext({}, { [FILE]: config(more) }));
+const translated = (line: string, more?: object) =>
+  translateSwitchman(line.split(" "), toolContext({}, { [FILE]: config(more) }));
 
 const FROM_OURS = "signalbox's own configuration must say where etcd is";
 const ETCD = { etcdhosts: "e1:2379,e2:2379" };
-const AT = ["--endpoints", "e1:2379,e2:2379"];
+const AT = "--endpoints e1:2379,e2:2379";
 
 describe("a line of switchman as one of signalbox run", () => {
-  test.each<[words: string[], more: object, options: string[], notes: RegExp[]]>([
-    [["--", "x", "a"], {}, [], [/must say where etcd is$/]],
-    [["--", "x", "a"], ETCD, AT, []],
-    [["--", "x", "a"], { etcdhosts: ["e1:2379", "e2:2379"] }, AT, []],
-    [["--endpoints", "e3:2379", "--", "x", "a"], ETCD, ["--endpoints", "e3:2379"], []],
-    [["--lockname", "l", "--", "x", "a"], ETCD, ["--lock", "l", ...AT], []],
-    [["-g", "web", "--", "x", "a"], ETCD, [...AT, "-g", "web"], []],
-    [["--lease", "FQDN_cpu=1:CPU", "--", "x", "a"], ETCD, ["--lease", "FQDN_cpu=1:CPU", ...AT], []],
+  test.each<[line: string, more: object, options: string, notes: RegExp[]]>([
+    ["-- x a", {}, "", [/must say where etcd is$/]],
+    ["-- x a", ETCD, AT, []],
+    ["-- x a", { etcdhosts: ["e1:2379", "e2:2379"] }, AT, []],
+    ["--endpoints e3:2379 -- x a", ETCD, "--endpoints e3:2379", []],
+    ["--lockname l -- x a", ETCD, `--lock l ${AT}`, []],
+    ["-g web -- x a", ETCD, `${AT} -g web`, []],
+    ["--lease FQDN_cpu=1:CPU -- x a", ETCD, `--lease FQDN_cpu=1:CPU ${AT}`, []],
     [
-      ["--no-lock", "--lease", "db=1:2", "--", "x", "a"],
+      "--no-lock --lease db=1:2 -- x a",
       ETCD,
-      ["--no-lock", "--lease", "db=1:2", ...AT, "--label", "x"],
+      `--no-lock --lease db=1:2 ${AT} --label x`,
       [/^each run queues for the lease/],
     ],
     [
-      ["--no-lock", "-g", "web", "--", "x", "a"],
+      "--no-lock -g web -- x a",
       ETCD,
-      ["--no-lock", "--lease", "no-lock:x=1:1000000", ...AT, "-g", "web", "--label", "x"],
+      `--no-lock --lease no-lock:x=1:1000000 ${AT} -g web --label x`,
       [/^without lock and lease, a run holds one unit/],
     ],
-    [["--", "x", "a"], { ...ETCD, etcdprefix: "/p/" }, [...AT, "--prefix", "/p/"], []],
-    [["--", "x", "a"], { ...ETCD, termination_timeout: 15 }, [...AT, "--termination-timeout", "15s"], []],
+    ["-- x a", { ...ETCD, etcdprefix: "/p/" }, `${AT} --prefix /p/`, []],
+    ["-- x a", { ...ETCD, termination_timeout: 15 }, `${AT} --termination-timeout 15s`, []],
+    ["-- x a", { ...ETCD, termination_timeout: 60 }, `${AT} --termination-timeout 1m --ttl 1m14s`, []],
+    ["-- x a", { ...ETCD, resources_wait_timeout: 90 }, `${AT} --lease-timeout 1m30s`, []],
+    ["-- x a", { ...ETCD, resources_wait_timeout: 0 }, AT, []],
     [
-      ["--", "x", "a"],
-      { ...ETCD, termination_timeout: 60 },
-      [...AT, "--termination-timeout", "1m", "--ttl", "1m14s"],
-      [],
-    ],
-    [["--", "x", "a"], { ...ETCD, resources_wait_timeout: 90 }, [...AT, "--lease-timeout", "1m30s"], []],
-    [["--", "x", "a"], { ...ETCD, resources_wait_timeout: 0 }, AT, []],
-    [
-      ["--", "x", "a"],
+      "-- x a",
       { ...ETCD, logfile: "/l", loglevel: "warning" },
-      [...AT, "--log-file", "/l", "--log-level", "warn"],
+      `${AT} --log-file /l --log-level warn`,
       [/^warnings go only to the log/],
     ],
-    [["-c", FILE, "--", "x", "a"], ETCD, AT, [/^the prefix in .* no longer separates locks/]],
-    [["-c", FILE, "--", "x", "a"], { ...ETCD, etcdprefix: "/p/" }, [...AT, "--prefix", "/p/"], []],
-  ])("%j with %j", (words, more, options, notes) => {
-    const line = translated(words, more);
-    expect({ ...line, notes: [] }).toEqual({
-      options: ["-E", "0", ...options],
+    [`-c ${FILE} -- x a`, ETCD, AT, [/^the prefix in .* no longer separates locks/]],
+    [`-c ${FILE} -- x a`, { ...ETCD, etcdprefix: "/p/" }, `${AT} --prefix /p/`, []],
+  ])("%s with %j", (line, more, options, notes) => {
+    const ours = translated(line, more);
+    expect(ours).toEqual({
+      options: `-E 0 ${options}`.trim().split(" "),
       command: ["x", "a"],
-      notes: [],
+      notes: notes.map((note) => expect.stringMatching(note)),
     });
-    expect(line.notes).toEqual(notes.map((note) => expect.stringMatching(note)));
     // And ours takes it.
-    const call = parseCall(runCommand, [...line.options, "--", ...line.command]);
+    const call = parseCall(runCommand, [...ours.options, "--", ...ours.command]);
     expect(() => resolveConfig({ flags: call.settings, readFile: () => undefined })).not.toThrow();
   });
 
@@ -74,11 +68,11 @@ describe("a line of switchman as one of signalbox run", () => {
     });
   });
 
-  test.each<[words: string[], more: object, fault: RegExp]>([
-    [["-h"], {}, /the line only prints the help/],
-    [["-g"], {}, /needs a value/],
-    [["x"], { prefix: "" }, /prefix is not defined/],
-  ])("%j with %j is refused", (words, more, fault) => {
-    expect(() => translated(words, more)).toThrow(fault);
+  test.each<[line: string, more: object, fault: RegExp]>([
+    ["-h", {}, /the line only prints the help/],
+    ["-g", {}, /needs a value/],
+    ["x", { prefix: "" }, /prefix is not defined/],
+  ])("%s with %j is refused", (line, more, fault) => {
+    expect(() => translated(line, more)).toThrow(fault);
   });
 });

@@ -3,35 +3,32 @@ import { UsageError } from "../../../src/base/errors.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
+import { shellWords } from "../../commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;
 
 describe("a line of zoo-locked", () => {
-  test.each<[words: string[], endpoints: string | undefined, lock: string, text: string]>([
-    [["e1:2379", "/a", "x"], "e1:2379", "a", "x"],
-    [
-      ["e1:2379,e2:2379", "/locks/a", "x 'b c' > /dev/null"],
-      "e1:2379,e2:2379",
-      "locks/a",
-      "x 'b c' > /dev/null",
-    ],
-    [["https://e1:2379", "/a", "x; y"], "https://e1:2379", "a", "x; y"],
-    [["http://e1:2379/", "/a", "x"], "http://e1:2379/", "a", "x"],
-    [["[::1]:2379", "/a", "x"], "[::1]:2379", "a", "x"],
-    [["zk1:2181", "/a", "x"], undefined, "a", "x"],
-    [["zk1:2181,zk2:2181", "/a", "x"], undefined, "a", "x"],
-    [["e1:2379", "/日本/a b", "x"], "e1:2379", "日本/a b", "x"],
-  ])("%j", (words, endpoints, lock, text) => {
+  test.each<[line: string, endpoints: string | undefined, lock: string, text: string]>([
+    ["e1:2379 /a x", "e1:2379", "a", "x"],
+    ["e1:2379,e2:2379 /locks/a 'x > /dev/null'", "e1:2379,e2:2379", "locks/a", "x > /dev/null"],
+    ["https://e1:2379 /a 'x; y'", "https://e1:2379", "a", "x; y"],
+    ["http://e1:2379/ /a x", "http://e1:2379/", "a", "x"],
+    ["[::1]:2379 /a x", "[::1]:2379", "a", "x"],
+    ["zk1:2181 /a x", undefined, "a", "x"],
+    ["zk1:2181,zk2:2181 /a x", undefined, "a", "x"],
+    ["e1:2379 '/日本/a b' x", "e1:2379", "日本/a b", "x"],
+  ])("%s", (line, endpoints, lock, text) => {
+    const words = shellWords(line);
     expect(parseZooLockedOptions(words)).toEqual({
       endpoints,
       lock,
       command: ["sh", "-c", text],
       ignored: [],
     });
-    const line = translateZooLocked(words, toolContext());
-    expect(line).toMatchObject({
+    const ours = translateZooLocked(words, toolContext());
+    expect(ours).toMatchObject({
       options: ["-E", "0", "--lock", lock, ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
       command: ["sh", "-c", text],
       notes: [
@@ -39,7 +36,7 @@ describe("a line of zoo-locked", () => {
         ...(endpoints === undefined ? [expect.stringMatching(OURS)] : []),
       ],
     });
-    expect(() => parseCall(runCommand, [...line.options, "--", ...line.command])).not.toThrow();
+    expect(() => parseCall(runCommand, [...ours.options, "--", ...ours.command])).not.toThrow();
   });
 
   test("runs its first word, and passes over those behind it: that is said", () => {
@@ -56,22 +53,22 @@ describe("a line of zoo-locked", () => {
     );
   });
 
-  test.each<[words: string[], fault: RegExp]>([
-    [[], /too few arguments: 0, at least 3 are needed; write: zoo-locked HOSTS PATH COMMAND/],
-    [["e:1"], /too few arguments: 1/],
-    [["e:1", "/a"], /too few arguments: 2/],
-    [["e:1", "/a", " "], /the command is empty/],
-    [["e:2379/chroot", "/a", "x"], /HOSTS "e:2379\/chroot" end in a path/],
-    [["e:2379,f:2379/chroot/b", "/a", "x"], /end in a path/],
-    [["https://e:2379/c", "/a", "x"], /end in a path/],
-    [["e:1", "a", "x"], /PATH "a" cannot be used: it must begin with a slash/],
-    [["e:1", "", "x"], /PATH "" cannot be used/],
-    [["e:1", "/", "x"], /PATH "\/" cannot be used: it needs a name/],
-    [["e:1", "/a/", "x"], /it needs a name between slashes, and no slash at its end/],
-    [["e:1", "/a//b", "x"], /it needs a name between slashes/],
-    [["e:1", "/a/../b", "x"], /no part of it can be/],
-  ])("%j is refused", (words, fault) => {
-    expect(() => parseZooLockedOptions(words)).toThrow(UsageError);
-    expect(() => translateZooLocked(words, toolContext())).toThrow(fault);
+  test.each<[line: string, fault: RegExp]>([
+    ["", /too few arguments: 0, at least 3 are needed; write: zoo-locked HOSTS PATH COMMAND/],
+    ["e:1", /too few arguments: 1/],
+    ["e:1 /a", /too few arguments: 2/],
+    ["e:1 /a ' '", /the command is empty/],
+    ["e:2379/chroot /a x", /HOSTS "e:2379\/chroot" end in a path/],
+    ["e:2379,f:2379/chroot/b /a x", /end in a path/],
+    ["https://e:2379/c /a x", /end in a path/],
+    ["e:1 a x", /PATH "a" cannot be used: it must begin with a slash/],
+    ["e:1 '' x", /PATH "" cannot be used/],
+    ["e:1 / x", /PATH "\/" cannot be used: it needs a name/],
+    ["e:1 /a/ x", /it needs a name between slashes, and no slash at its end/],
+    ["e:1 /a//b x", /it needs a name between slashes/],
+    ["e:1 /a/../b x", /no part of it can be/],
+  ])("%s is refused", (line, fault) => {
+    expect(() => parseZooLockedOptions(shellWords(line))).toThrow(UsageError);
+    expect(() => parseZooLockedOptions(shellWords(line))).toThrow(fault);
   });
 });

@@ -46,7 +46,7 @@ describe("the columns that are on", () => {
 describe("a table", () => {
   const update = (columns: string[] | undefined, width: number) => {
     const table = new ConsoleTable("locks");
-    table.update(pictureOf([stand("lock alpha", "a", 1, { state: "held" })]), NOW, {
+    table.update(pictureOf([stand("lock alpha held", "a", 1)]), NOW, {
       filter: "",
       order: undefined,
       columns,

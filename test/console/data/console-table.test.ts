@@ -6,7 +6,7 @@ import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 const LOOK = { colours: false, marks: undefined, arrow: ">", width: 100 };
 const ALL: TableOptions = { filter: "", order: undefined };
 const held = (lock: string, at: number, host = lock) =>
-  stand(`lock ${lock}`, lock.slice(0, 1), at, { state: "held", grantedAt: NOW - at * 1_000, host });
+  stand(`lock ${lock} held`, lock.slice(0, 1), at, { grantedAt: NOW - at * 1_000, host });
 const locks = [held("beta", 1), held("alpha", 2, "a-host-with-a-very-long-name"), held("gamma", 3)];
 
 let table: ConsoleTable;

@@ -4,7 +4,7 @@ import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 
 const ALL = { filter: "", order: undefined };
 const createPicture = (locks: number) =>
-  pictureOf(Array.from({ length: locks }, (_, at) => stand(`lock x${at}`, "a", at + 1, { state: "held" })));
+  pictureOf(Array.from({ length: locks }, (_, at) => stand(`lock x${at} held`, "a", at + 1)));
 
 test.each([
   ["a small table keeps", 10, 10],
@@ -25,7 +25,7 @@ test.each([
 test("a small table of a large snapshot forgets its rows too: they keep the snapshot", () => {
   const tables = new Tables();
   const table = tables.getTabTable("resources");
-  table.update(pictureOf([stand("resource db", "a", 1, { state: "held" })]), NOW, ALL);
+  table.update(pictureOf([stand("resource db held", "a", 1)]), NOW, ALL);
   expect(table.isLarge).toBe(false);
   table.update(createPicture(5_001), NOW, ALL);
   expect([table.length, table.isLarge]).toEqual([0, true]);

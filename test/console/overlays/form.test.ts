@@ -18,11 +18,19 @@ import {
   setFieldValue,
   toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
+import { shellWords } from "../../commands/samples.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);
   if (found === undefined) throw new Error(`no command ${id}`);
   return found;
+}
+/** The form of a command, filled in from a line such as `drain host web1`. */
+function formOf(line: string, flags: Record<string, string | true> = {}): Form {
+  const words = shellWords(line);
+  const two = words.slice(0, 2).join(" ");
+  const id = COMMANDS.some((one) => one.id === two) ? two : (words[0] ?? "");
+  return createForm(command(id), { args: words.slice(id.split(" ").length), flags });
 }
 const filled = (form: Form, values: Record<string, string | boolean>) =>
   Object.entries(values).reduce((now, [id, value]) => setFieldValue(now, id, value), form);
@@ -148,13 +156,11 @@ describe("a form", () => {
   });
 
   it("is a line to copy", () => {
-    const form = filled(createForm(command("drain"), { args: ["host", "web1"] }), {
-      "flag:reason": "disk change",
-    });
+    const form = filled(formOf("drain host web1"), { "flag:reason": "disk change" });
     expect(formatFormCommand(form)).toBe("signalbox drain host web1 --reason 'disk change'");
     expect(formatFormCommand(form, ["--yes"])).toBe("signalbox drain host web1 --reason 'disk change' --yes");
-    expect(formatFormCommand(createForm(command("apply"), { args: ["-"] }))).toBe("signalbox apply -");
-    const odd = createForm(command("reset"), { args: ["lock", "-f"] });
+    expect(formatFormCommand(formOf("apply -"))).toBe("signalbox apply -");
+    const odd = formOf("reset lock -f");
     expect(formatFormCommand(odd, ["--yes"])).toBe("signalbox reset --yes -- lock -f");
     expect(formatFormCommand(filled(odd, { "arg:NAME": "x", "flag:reason": "-1" }))).toBe(
       "signalbox reset lock x --reason=-1",
@@ -162,70 +168,56 @@ describe("a form", () => {
   });
 
   it("takes away a note that is emptied, and leaves alone what was never there", () => {
-    const form = createForm(command("resource set"), {
-      args: ["db", "10"],
-      flags: { note: "two", order: "3" },
-    });
+    const form = formOf("resource set db 10", { note: "two", order: "3" });
     expect(formatFormCommand(form)).toBe("signalbox resource set db 10 --note two --order 3");
     expect(formatFormCommand(filled(form, { "flag:note": "", "flag:order": "" }))).toBe(
       "signalbox resource set db 10 --note '' --order ''",
     );
-    expect(
-      formatFormCommand(filled(createForm(command("resource set"), { args: ["db"] }), { "flag:note": "" })),
-    ).toBe("signalbox resource set db");
-    const drain = createForm(command("drain"), { args: ["all"], flags: { reason: "x" } });
+    expect(formatFormCommand(filled(formOf("resource set db"), { "flag:note": "" }))).toBe(
+      "signalbox resource set db",
+    );
+    const drain = formOf("drain all", { reason: "x" });
     expect(formatFormCommand(filled(drain, { "flag:reason": "" }))).toBe("signalbox drain all");
   });
 
   it("takes what is left of the arguments as a list", () => {
-    const form = createForm(command("group set"), { args: ["web", "web1", "odd name"] });
+    const form = formOf("group set web web1 'odd name'");
     expect(valueIn(form, "arg:MEMBER")).toBe("web1 'odd name'");
     expect(toCommandWords(form)).toEqual(["web", "web1", "odd name"]);
   });
 
   it("turns switches and choices in a circle", () => {
-    const form = createForm(command("drain"), { args: ["all"] });
+    const form = formOf("drain all");
     expect(valueIn(selectNextValue(form, "arg:SCOPE"), "arg:SCOPE")).toBe("lock");
     expect(valueIn(selectNextValue(form, "arg:SCOPE", -1), "arg:SCOPE")).toBe("group");
     expect(valueIn(selectNextValue(selectNextValue(form, "flag:keep"), "flag:wait"), "flag:keep")).toBe(true);
     expect(selectNextValue(form, "flag:reason")).toBe(form);
-    expect(valueIn(selectNextValue(createForm(command("drain")), "arg:SCOPE", -1), "arg:SCOPE")).toBe("all");
+    expect(valueIn(selectNextValue(formOf("drain"), "arg:SCOPE", -1), "arg:SCOPE")).toBe("all");
   });
 });
 
 describe("what is wrong with a form", () => {
-  test.each<[string, string[], Record<string, string>, string | undefined]>([
-    ["drain", ["host", "web1"], {}, undefined],
-    ["drain", [], {}, "scope is missing"],
+  test.each<[string, Record<string, string>, string | undefined]>([
+    ["drain host web1", {}, undefined],
+    ["drain", {}, "scope is missing"],
     [
-      "drain",
-      ["hosts", "web1"],
+      "drain hosts web1",
       {},
       'SCOPE must be one of lock, resource, host, group, all; got "hosts"; did you mean "host"?',
     ],
-    ["drain", ["all"], { "flag:for": "5" }, 'for: "5" has no unit; write 5s for seconds'],
-    [
-      "drain",
-      ["all"],
-      { "flag:reason": " " },
-      "--reason must not be empty; give a reason, or leave --reason out",
-    ],
-    ["drain", ["lock", "x".repeat(600)], {}, "name: it has 600 bytes; at most 512 are allowed"],
-    [
-      "prune",
-      [],
-      { "flag:hosts": "x" },
-      'hosts: "x" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d',
-    ],
-    ["group add", ["web"], {}, "member is missing"],
-    ["group add", ["web", "web1"], {}, undefined],
-    ["group add", ["web"], { "arg:MEMBER": "web1 ''" }, "member: it is empty"],
-  ])("%s %j with %j: %s", (id, args, values, fault) => {
-    expect(findFormFault(filled(createForm(command(id), { args }), values))).toBe(fault);
+    ["drain all", { "flag:for": "5" }, 'for: "5" has no unit; write 5s for seconds'],
+    ["drain all", { "flag:reason": " " }, "--reason must not be empty; give a reason, or leave --reason out"],
+    [`drain lock ${"x".repeat(600)}`, {}, "name: it has 600 bytes; at most 512 are allowed"],
+    ["prune", { "flag:hosts": "x" }, 'hosts: "x" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d'],
+    ["group add web", {}, "member is missing"],
+    ["group add web web1", {}, undefined],
+    ["group add web", { "arg:MEMBER": "web1 ''" }, "member: it is empty"],
+  ])("%s with %j: %s", (line, values, fault) => {
+    expect(findFormFault(filled(formOf(line), values))).toBe(fault);
   });
 
   it("is said of each field", () => {
-    const form = filled(createForm(command("reset")), { "flag:timeout": "soon" });
+    const form = filled(formOf("reset"), { "flag:timeout": "soon" });
     expect(listFormFaults(form).map(({ id }) => id)).toEqual(["arg:KIND", "arg:NAME", "flag:timeout"]);
   });
 

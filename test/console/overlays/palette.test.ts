@@ -26,10 +26,10 @@ const FREE: ChoiceConditions = {
   hasSelection: true,
 };
 const snapshot = pictureOf([
-  stand("lock invoices", "a", 10, { state: "held" }),
-  stand("lock invoices", "b", 11, {}),
-  stand("lock web1-backup", "c", 12, { state: "held" }),
-  stand("resource db", "d", 13, { state: "held" }),
+  stand("lock invoices held", "a", 10),
+  stand("lock invoices", "b", 11),
+  stand("lock web1-backup held", "c", 12),
+  stand("resource db held", "d", 13),
   resourceOf("FQDN_cpu", { total: "CPU" }),
   groupOf("web", "web1.example.com"),
   hostOf("web1.example.com", {}),
@@ -89,7 +89,7 @@ describe("what can be chosen", () => {
   });
 
   it("is clean, whatever it is called in etcd", () => {
-    const hostile = pictureOf([stand("lock \u202egnp\u202c", "a", 10, { state: "held" })]);
+    const hostile = pictureOf([stand("lock \u202egnp\u202c held", "a", 10)]);
     const [lock] = entries({}, hostile).filter(({ kind }) => kind === "lock");
     expect(lock?.label).toBe("\\u{202e}gnp\\u{202c}");
     expect(lock?.choice).toEqual({ kind: "go", tab: "locks", key: "lock/\u202egnp\u202c" });

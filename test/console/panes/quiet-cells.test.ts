@@ -1,43 +1,30 @@
 import { describe, expect, it } from "vitest";
 import { quietenCells } from "../../../src/console/panes/Table.tsx";
-import type { RowCell } from "../../../src/console/theme/Row.tsx";
+import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import { UNICODE } from "../../../src/console/theme/signs.ts";
+import { spansOf } from "../../views/spans.ts";
 
-const row = (state: RowCell, ...more: RowCell[]): RowCell[] => [
-  { text: "invoices", role: "plain" },
-  { text: "  " },
-  state,
-  ...more,
-];
-const quieten = (cells: readonly RowCell[]) =>
-  quietenCells(cells, UNICODE).map(({ text, role = "none" }) => `${text}:${role}`);
+/** Expects that cells become these, all as texts with roles. */
+function expectQuiet(cells: string, quiet: string): void {
+  expect(quietenCells(spansOf<StyleRole>(cells), UNICODE)).toEqual(spansOf(quiet));
+}
 
 describe("a row", () => {
   it("that is held keeps the colour of its mark only", () => {
-    expect(quieten(row({ text: "● held  ", role: "held" }))).toEqual([
-      "invoices:plain",
-      "  :none",
-      "● :held",
-      "held  :plain",
-    ]);
+    expectQuiet("{plain}invoices{}  {held}● held  ", "{plain}invoices{}  {held}● {plain}held  ");
   });
 
   it("that is free is dim", () => {
-    expect(quieten(row({ text: "○ free", role: "free" }, { text: "ok", role: "problem" }))).toEqual([
-      "invoices:quiet",
-      "  :quiet",
-      "○ free:free",
-      "ok:problem",
-    ]);
+    const free = "{free}○ free{problem}ok";
+    expectQuiet(`{plain}invoices{}  ${free}`, `{quiet}invoices{quiet}  ${free}`);
   });
 
   it.each(["waiting", "problem"] as const)("in the state %s has its name in that colour", (role) => {
-    const text = `${UNICODE.marks[role]}so`;
-    expect(quieten(row({ text, role }))).toEqual([`invoices:${role}`, "  :none", `${text}:${role}`]);
+    const state = `{}  {${role}}${UNICODE.marks[role]}so`;
+    expectQuiet(`{plain}invoices${state}`, `{${role}}invoices${state}`);
   });
 
   it("without a state stays as it is, and its empty cells are empty", () => {
-    const cells: RowCell[] = [{ text: "3", role: "held" }, { text: "   -", role: "quiet" }, { text: "-" }];
-    expect(quieten(cells)).toEqual(["3:plain", "    :none", "-:none"]);
+    expectQuiet("{held}3{quiet}   -{}-", "{plain}3{}    {}-");
   });
 });

@@ -11,10 +11,7 @@ import {
 import { previewEviction } from "../../../src/state/eviction-preview.ts";
 import { NOW, pictureOf, runOf, stand } from "../../state/pictures.ts";
 
-const SNAPSHOT = pictureOf([
-  stand("lock x", "a", 1, { state: "held" }),
-  stand("lock x", "b", 2, { state: "waiting" }),
-]);
+const SNAPSHOT = pictureOf([stand("lock x held", "a", 1), stand("lock x", "b", 2)]);
 
 function createEviction(verdict: RunnerRecord["verdict"]): EvictionResult {
   const runner = { run: runOf("a"), who: "a.example.com pid 1", verdict, left: 9, ttl: 10 };

@@ -8,67 +8,60 @@ import {
   findConfirmationWord,
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
-import type { Subject } from "../../../src/state/subject.ts";
 import { pictureOf, runOf, stand } from "../../state/pictures.ts";
+import { subjectOf } from "../../state/subjects.ts";
 
 const SNAPSHOT = pictureOf([
-  stand("lock x", "a", 1, { state: "held" }),
-  stand("lock x", "b", 2, { state: "waiting" }),
-  stand("lock free", "c", 3, { state: "waiting" }),
-  stand("lock free", "d", 4, { state: "waiting" }),
+  stand("lock x held", "a", 1),
+  stand("lock x", "b", 2),
+  stand("lock free", "c", 3),
+  stand("lock free", "d", 4),
 ]);
-const QUEUE = { kind: "lock", name: "x" } as const;
 
 /** Builds an action. @returns its arguments and flags, or the reason why it is not possible */
-function buildWords(id: RowCommandId, subject: Subject | undefined) {
-  const built = buildRowAction(id, subject, SNAPSHOT);
+function buildWords(id: RowCommandId, subject: string | undefined) {
+  const built = buildRowAction(id, subjectOf(subject), SNAPSHOT);
   return "reason" in built ? built.reason : [...built.args, ...Object.values(built.flags ?? {})];
 }
 
 describe("a command on a row", () => {
-  it.each<[RowCommandId, Subject, readonly string[]]>([
-    ["reset", QUEUE, ["lock", "x"]],
-    ["reset", { kind: "run", name: runOf("a"), queue: QUEUE }, ["lock", "x", runOf("a")]],
-    ["reset", { kind: "record", name: "1", about: QUEUE }, ["lock", "x"]],
-    ["release", QUEUE, [runOf("b")]],
-    ["release", { kind: "run", name: runOf("b"), queue: QUEUE }, [runOf("b")]],
-    ["drain", { kind: "record", name: runOf("z"), about: QUEUE, isEndedRun: true }, ["lock", "x"]],
-    ["drain", { kind: "host", name: "web1.example.com" }, ["host", "web1.example.com"]],
-    ["drain", { kind: "run", name: runOf("a"), queue: QUEUE }, ["lock", "x"]],
-    ["undrain", { kind: "group", name: "web" }, ["group", "web"]],
-    ["undrain", { kind: "drain", scope: "all", name: "all" }, ["all"]],
-    ["schedule pause", { kind: "schedule", name: "backup" }, ["backup"]],
-    ["schedule trigger", { kind: "schedule", name: "backup" }, ["backup"]],
-  ])("%s is filled in from it: %j", (id, subject, words) => {
+  it.each<[RowCommandId, string, readonly string[]]>([
+    ["reset", "lock x", ["lock", "x"]],
+    ["reset", "run a of lock x", ["lock", "x", runOf("a")]],
+    ["reset", "record 1 of lock x", ["lock", "x"]],
+    ["release", "lock x", [runOf("b")]],
+    ["release", "run b of lock x", [runOf("b")]],
+    ["drain", "ended 1 of lock x", ["lock", "x"]],
+    ["drain", "host web1.example.com", ["host", "web1.example.com"]],
+    ["drain", "run a of lock x", ["lock", "x"]],
+    ["undrain", "group web", ["group", "web"]],
+    ["undrain", "drain all all", ["all"]],
+    ["schedule pause", "schedule backup", ["backup"]],
+    ["schedule trigger", "schedule backup", ["backup"]],
+  ])("%s is filled in from it: %s", (id, subject, words) => {
     expect(buildWords(id, subject)).toEqual(words);
   });
 
-  it.each<[RowCommandId, Subject | undefined, RegExp]>([
+  it.each<[RowCommandId, string | undefined, RegExp]>([
     ["reset", undefined, /nothing is selected/],
-    ["reset", { kind: "lock", name: "free" }, /nobody holds lock free/],
-    ["reset", { kind: "run", name: runOf("b"), queue: QUEUE }, /waiting/],
-    ["reset", { kind: "record", name: runOf("z"), about: QUEUE, isEndedRun: true }, /ended.*lock x in Locks/],
-    [
-      "release",
-      { kind: "record", name: runOf("z"), about: QUEUE, isEndedRun: true },
-      /ended.*lock x in Locks/,
-    ],
-    ["release", { kind: "lock", name: "free" }, /2 runs wait/],
-    ["drain", { kind: "drain", scope: "lock", name: "x" }, /already drained/],
-    ["drain", { kind: "run", name: runOf("a") }, /only locks/],
-    ["schedule resume", { kind: "schedule", name: "backup" }, /not paused/],
-  ])("%s is refused for %j", (id, subject, reason) => {
+    ["reset", "lock free", /nobody holds lock free/],
+    ["reset", "run b of lock x", /waiting/],
+    ["reset", "ended 1 of lock x", /ended.*lock x in Locks/],
+    ["release", "ended 1 of lock x", /ended.*lock x in Locks/],
+    ["release", "lock free", /2 runs wait/],
+    ["drain", "drain lock x", /already drained/],
+    ["drain", "run a", /only locks/],
+    ["schedule resume", "schedule backup", /not paused/],
+  ])("%s is refused for %s", (id, subject, reason) => {
     expect(buildWords(id, subject)).toMatch(reason);
   });
 
   it("is refused with the reason in its declaration for rows of other kinds", () => {
-    const others: Subject[] = [
-      { kind: "schedule", name: "backup" },
-      { kind: "lock", name: "x" },
-      { kind: "drain", scope: "all", name: "all" },
-    ];
+    const others = ["schedule backup", "lock x", "drain all all"];
     for (const { id, rows } of ROW_COMMANDS)
-      for (const subject of others.filter(({ kind }) => !(rows.kinds as readonly string[]).includes(kind)))
+      for (const subject of others.filter(
+        (text) => !(rows.kinds as readonly string[]).includes(subjectOf(text).kind),
+      ))
         expect([id, buildWords(id, subject)]).toEqual([id, rows.refusal]);
   });
 

@@ -4,22 +4,22 @@ import { InputParser } from "../../../src/console/terminal/input-parser.ts";
 import { chords, parsed } from "./parsed.ts";
 
 describe("keys as terminals send them", () => {
-  it.each<[what: string, bytes: string, wanted: string[]]>([
-    ["letters, signs and others", "jG:é日🙂", ["j", "G", ":", "é", "日", "🙂"]],
-    ["Space, Enter, Tab, Backspace", " \r\t\x7f", ["space", "enter", "tab", "backspace"]],
-    ["Ctrl and letters", "\x01\x10\x1a\x00\x08", ["ctrl+a", "ctrl+p", "ctrl+z", "ctrl+space", "ctrl+h"]],
-    ["Alt and letters", "\x1bx\x1bé\x1b\x7f\x1b\r", ["alt+x", "alt+é", "alt+backspace", "alt+enter"]],
-    ["several in one read", "jjj\x1b[Ak", ["j", "j", "j", "up", "k"]],
-    ["Escape alone, twice, and before a letter", "\x1b", ["escape"]],
-    ["Escape twice", "\x1b\x1b", ["escape", "escape"]],
+  it.each<[what: string, bytes: string, wanted: string]>([
+    ["letters, signs and others", "jG:é日🙂", "j G : é 日 🙂"],
+    ["Space, Enter, Tab, Backspace", " \r\t\x7f", "space enter tab backspace"],
+    ["Ctrl and letters", "\x01\x10\x1a\x00\x08", "ctrl+a ctrl+p ctrl+z ctrl+space ctrl+h"],
+    ["Alt and letters", "\x1bx\x1bé\x1b\x7f\x1b\r", "alt+x alt+é alt+backspace alt+enter"],
+    ["several in one read", "jjj\x1b[Ak", "j j j up k"],
+    ["Escape alone, twice, and before a letter", "\x1b", "escape"],
+    ["Escape twice", "\x1b\x1b", "escape escape"],
     [
       "kitty's releases, repeats and modifiers alone",
       "\x1b[106;1:3u\x1b[106;1:2u\x1b[57441u\x1b[1;1:3A",
-      ["j"],
+      "j",
     ],
-    ["Super and Hyper", "\x1b[1;9A\x1b[106;9u\x1b[113;17u", []],
+    ["Super and Hyper", "\x1b[1;9A\x1b[106;9u\x1b[113;17u", ""],
   ])("%s", (_what, bytes, wanted) => {
-    expect(chords(bytes)).toEqual(wanted);
+    expect(chords(bytes).join(" ")).toBe(wanted);
   });
 
   it("tells what a key types, and that others type nothing", () => {
@@ -73,30 +73,30 @@ describe("what is no key", () => {
 });
 
 describe("what is broken", () => {
-  it.each<[what: string, reads: string[], wanted: string[]]>([
-    ["a CSI whose bytes stand in the wrong order", ["\x1b[1?5D\x1b[1 5X\x1b[<?~"], []],
-    ["a CSI that another breaks off", ["\x1b[12\x1b[A"], ["up"]],
-    ["a CSI that is too long, in one read", [`\x1b[${"1".repeat(300)}Dj`], ["j"]],
-    ["a CSI that is too long, in several", [`\x1b[${"1".repeat(100)}`, "1".repeat(200), "Dj"], ["j"]],
+  it.each<[what: string, reads: string[], wanted: string]>([
+    ["a CSI whose bytes stand in the wrong order", ["\x1b[1?5D\x1b[1 5X\x1b[<?~"], ""],
+    ["a CSI that another breaks off", ["\x1b[12\x1b[A"], "up"],
+    ["a CSI that is too long, in one read", [`\x1b[${"1".repeat(300)}Dj`], "j"],
+    ["a CSI that is too long, in several", [`\x1b[${"1".repeat(100)}`, "1".repeat(200), "Dj"], "j"],
     [
       "an SS3 in pieces, one too long, one broken off",
       ["\x1bO5", "A", `\x1bO${"1".repeat(99)}Dj`, "\x1bO\x1b[B"],
-      ["ctrl+up", "j", "down"],
+      "ctrl+up j down",
     ],
-    ["the Linux console's, broken off", ["\x1b[[", "\x1b[A"], ["up"]],
-    ["a click of the old kind, broken off", ["\x1b[M ", "\x1b[A"], ["up"]],
+    ["the Linux console's, broken off", ["\x1b[[", "\x1b[A"], "up"],
+    ["a click of the old kind, broken off", ["\x1b[M ", "\x1b[A"], "up"],
     [
       "keys that are none: numbers of nothing, of NUL, of Ctrl+C",
       ["\x1b[u\x1b[0u\x1b[3u\x1b[3;5u\x1b[27~\x1b[27;5~\x1b[27;5;3~"],
-      [],
+      "",
     ],
-    ["modifiers that are none", ["\x1b[1;0A\x1b[1;300A\x1b[1;257B\x1b[5;999~\x1b[113;0u"], []],
-    ["OSC that Escape breaks off", ["\x1b]11;rgb:\x1b[A"], ["up"]],
-    ["a key of kitty's that types too much", [`\x1b[97;;${"97:".repeat(30)}u`], []],
-    ["UTF-8 that breaks off before what could begin a CSI", ["\xe6\x9bA"], ["A"]],
-    ["UTF-8 that breaks off", ["\xe6\x97j\xf0\x9f\x1b[A\xff\xc3"], ["j", "up"]],
+    ["modifiers that are none", ["\x1b[1;0A\x1b[1;300A\x1b[1;257B\x1b[5;999~\x1b[113;0u"], ""],
+    ["OSC that Escape breaks off", ["\x1b]11;rgb:\x1b[A"], "up"],
+    ["a key of kitty's that types too much", [`\x1b[97;;${"97:".repeat(30)}u`], ""],
+    ["UTF-8 that breaks off before what could begin a CSI", ["\xe6\x9bA"], "A"],
+    ["UTF-8 that breaks off", ["\xe6\x97j\xf0\x9f\x1b[A\xff\xc3"], "j up"],
   ])("%s", (_what, reads, wanted) => {
-    expect(chords(...reads.map((read) => Buffer.from(read, "latin1")))).toEqual(wanted);
+    expect(chords(...reads.map((read) => Buffer.from(read, "latin1"))).join(" ")).toBe(wanted);
   });
 
   it("an end that never comes is given up, and the Escape it begins with is none", () => {

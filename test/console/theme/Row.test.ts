@@ -22,6 +22,7 @@ import {
   shadeTheme,
   type Theme,
 } from "../../../src/console/theme/theme.ts";
+import { spansOf } from "../../views/spans.ts";
 import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);
@@ -29,6 +30,8 @@ afterEach(cleanup);
 const dark = getTheme("dark", "24bit", false);
 const at = (hex: string) => Number.parseInt(hex.slice(1), 16);
 const [SELECTED, GREEN, QUIET, TEXT] = [at("#04395e"), at("#6cc58a"), at("#a0a8b2"), at("#cccccc")];
+
+const cellsOf = (text: string): RowCell[] => spansOf<StyleRole>(text);
 
 function renderRow(row: RowModel, theme = dark, width = 20): string {
   return renderComponent(createElement(Row, { ...row, width }), theme)[0] ?? "";
@@ -62,16 +65,11 @@ async function showLine(line: string, { base }: Theme): Promise<TerminalCell[]> 
   return cells;
 }
 
-const cells: RowCell[] = [
-  { text: "  " },
-  { text: "invoices", role: "plain" },
-  { text: " " },
-  { text: "● held", role: "held" },
-];
+const cells = cellsOf("  {plain}invoices{} {held}● held");
 
 describe("a row", () => {
   it("has the look of each cell's role, and nothing of it behind the cell", async () => {
-    const shown = await showRow({ cells: [...cells, { text: "b", role: "match" }, { text: "c" }] });
+    const shown = await showRow({ cells: [...cells, ...cellsOf("{match}b{}c")] });
     expect(shown.slice(10, 20).map(({ char, fg, isBold }) => [char, fg, isBold])).toEqual([
       [" ", TEXT, false],
       ...[..."● held"].map((char) => [char, GREEN, false]),
@@ -83,9 +81,9 @@ describe("a row", () => {
 
   it("continues the ground beneath a cell and behind it", async () => {
     const field: RowCell[] = [
-      { text: "ab", role: "field" },
+      ...cellsOf("{field}ab"),
       { text: "c", role: "cursor", ground: "field" },
-      { text: "d", role: "field" },
+      ...cellsOf("{field}d"),
     ];
     const shown = await showRow({ cells: field });
     expect(shown.slice(0, 4).map(({ bg, isInverse }) => [bg, isInverse])).toEqual([
@@ -97,7 +95,7 @@ describe("a row", () => {
   });
 
   it("that is selected has one background to its width, and its cells keep their colours", async () => {
-    const shown = await showRow({ cells: [...cells, { text: "x", role: "barLive" }], selection: "focused" });
+    const shown = await showRow({ cells: [...cells, ...cellsOf("{barLive}x")], selection: "focused" });
     const grounds = shown.slice(0, 20).map(({ bg }) => bg);
     expect(new Set(grounds.toSpliced(17, 1))).toEqual(new Set([SELECTED]));
     expect([grounds[17], shown[20]?.bg]).toEqual([at("#0a5c96"), -1]);
@@ -111,10 +109,7 @@ describe("a row", () => {
   });
 
   it.each(["ansi", "mono"] as const)("that is selected is inverted as a whole in %s", async (name) => {
-    const inner: RowCell[] = [
-      { text: " ● lost ", role: "problem" },
-      { text: "b", role: "barLive" },
-    ];
+    const inner = cellsOf("{problem} ● lost {barLive}b");
     const shown = await showRow({ cells: inner, selection: "focused" }, getTheme(name, "16", false));
     const looks = shown.slice(1, 20).map(({ isInverse, fg, bg }) => `${isInverse} ${fg} ${bg}`);
     expect(new Set(looks)).toEqual(new Set(["true -1 -1"]));
@@ -148,36 +143,24 @@ const listGrounds = (line: readonly TerminalCell[] | undefined) => line?.map(({ 
 describe("a surface", () => {
   const SIDEBAR = at("#181818");
   const whole = [...Array<number>(20).fill(SIDEBAR), ...Array<number>(40).fill(-1)];
-  it.each<[string, RowCell[], string]>([
-    ["short", cells, "  invoices ● held"],
-    [
-      "long",
-      [
-        { text: "a long name ", role: "plain" },
-        { text: "of a lock", role: "held" },
-      ],
-      "a long name of a lo…",
-    ],
-    ["wide", [{ text: "日本", role: "held" }, { text: " " }, { text: "漢", role: "quiet" }], "日本 漢"],
-    ["wide at the edge", [{ text: "日".repeat(12), role: "waiting" }], `${"日".repeat(9)}…`],
-    ["empty", [], ""],
+  it.each([
+    ["short", "  {plain}invoices{} {held}● held", "  invoices ● held"],
+    ["long", "{plain}a long name {held}of a lock", "a long name of a lo…"],
+    ["wide", "{held}日本{} {quiet}漢", "日本 漢"],
+    ["wide at the edge", `{waiting}${"日".repeat(12)}`, `${"日".repeat(9)}…`],
+    ["empty", "", ""],
   ])("has its ground beneath a row that is %s, and behind it to its edge", async (_, row, text) => {
-    const lines = await showSurface([{ cells: row }]);
+    const lines = await showSurface([{ cells: cellsOf(row) }]);
     const [line] = lines;
-    expect(
-      line
-        ?.map(({ char }) => char)
-        .join("")
-        .trimEnd(),
-    ).toBe(text);
+    const shown = line?.map(({ char }) => char).join("");
+    expect(shown?.trimEnd()).toBe(text);
     expect(lines.map(listGrounds)).toEqual([whole, whole, whole, whole]);
   });
 
   it("leaves a selected row, and a text with a ground, their own", async () => {
-    const badge: RowCell = { text: "LIVE", role: "barLive" };
     const [selected, live] = await showSurface([
       { cells, selection: "focused" },
-      { cells: [badge, { text: "日本" }] },
+      { cells: cellsOf("{barLive}LIVE{}日本") },
     ]);
     expect(listGrounds(selected)?.slice(0, 20)).toEqual(Array(20).fill(SELECTED));
     expect(listGrounds(live)).toEqual([...Array(4).fill(at("#0a5c96")), ...whole.slice(4)]);

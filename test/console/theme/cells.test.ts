@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { clean } from "../../../src/base/text.ts";
+import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import {
   computeCellsWidth,
   joinCellTexts,
@@ -9,17 +10,14 @@ import {
   type RowCell,
   truncateCells,
 } from "../../../src/console/theme/Row.tsx";
+import { spansOf } from "../../views/spans.ts";
 
-const cells: RowCell[] = [
-  { text: "lock " },
-  { text: "日本", role: "held" },
-  { text: " web1", role: "quiet" },
-];
+const cells: RowCell[] = spansOf<StyleRole>("lock {held}日本{quiet} web1");
 
 it("cuts cells as one text, and keeps the roles of what is left", () => {
   expect(truncateCells(cells, 14)).toBe(cells);
-  expect(truncateCells(cells, 9)).toEqual([{ text: "lock " }, { text: "日…", role: "held" }]);
-  expect(truncateCells(cells, 3)).toEqual([{ text: "lo…" }]);
+  expect(truncateCells(cells, 9)).toEqual(spansOf("lock {held}日…"));
+  expect(truncateCells(cells, 3)).toEqual(spansOf("lo…"));
 });
 
 it("never gives more columns than there are, and pads to all of them", () => {

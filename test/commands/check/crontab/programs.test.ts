@@ -47,72 +47,65 @@ function startAsCron(text: string): number | null {
 
 describe("a line whose program starts, and one whose does not", () => {
   const LINE = "* * * * * signalbox run --lock a -- true\n";
-  test.each<[name: string, text: string, detail: RegExp | undefined]>([
-    ["no PATH line", LINE, /^signalbox is not found; PATH is \/usr\/bin:\/bin, cron's default/],
-    ["a PATH line with both", `PATH=${at("app", "node")}\n${LINE}`, undefined],
-    ["a PATH line in quotes", `PATH="${at("app", "node")}:/usr/bin"\n${LINE}`, undefined],
-    ["a PATH line behind the job", `${LINE}PATH=${at("app", "node")}\n`, /^signalbox is not found/],
+  test.each<[name: string, text: string, detail?: RegExp]>([
+    ["no PATH line", "JOB", /^signalbox is not found; PATH is \/usr\/bin:\/bin, cron's default/],
+    ["a PATH line with both", "PATH=ROOT/app:ROOT/node\nJOB"],
+    ["a PATH line in quotes", 'PATH="ROOT/app:ROOT/node:/usr/bin"\nJOB'],
+    ["a PATH line behind the job", "JOB\nPATH=ROOT/app:ROOT/node", /^signalbox is not found/],
     [
       "its Node is elsewhere",
-      `PATH=${at("app")}\n${LINE}`,
+      "PATH=ROOT/app\nJOB",
       /^node-of-tests, which signalbox needs to start, is not found; PATH/,
     ],
-    ["env -S", `PATH=${at("split")}\n${LINE}`, /^node-of-tests, which signalbox needs/],
-    ["env -S, found", `PATH=${at("split", "node")}\n${LINE}`, undefined],
-    ["through a link", `PATH=${at("link")}\n${LINE}`, /^node-of-tests, which signalbox needs/],
+    ["env -S", "PATH=ROOT/split\nJOB", /^node-of-tests, which signalbox needs/],
+    ["env -S, found", "PATH=ROOT/split:ROOT/node\nJOB"],
+    ["through a link", "PATH=ROOT/link\nJOB", /^node-of-tests, which signalbox needs/],
     [
       "an absolute path, Node elsewhere",
-      `* * * * * ${at("link/signalbox")} run -- true\n`,
+      "* * * * * ROOT/link/signalbox run -- true",
       /^node-of-tests, which \S+\/link\/signalbox needs/,
     ],
     [
       "an absolute path, nothing there",
-      "* * * * * /no/such/signalbox run -- true\n",
+      "* * * * * /no/such/signalbox run -- true",
       /^\/no\/such\/signalbox is not found$/,
     ],
-    ["a plain script by its path", `* * * * * ${at("plain/signalbox")} run -- true\n`, undefined],
+    ["a plain script by its path", "* * * * * ROOT/plain/signalbox run -- true"],
     [
       "an interpreter that is not there",
-      `PATH=${at("broken")}\n${LINE}`,
+      "PATH=ROOT/broken\nJOB",
       /^\/no\/such\/interpreter, which signalbox needs/,
     ],
-    [
-      "not executable",
-      `PATH=${at("closed")}\n${LINE}`,
-      /^signalbox is not found: \S+ is not executable; PATH/,
-    ],
+    ["not executable", "PATH=ROOT/closed\nJOB", /^signalbox is not found: \S+ is not executable; PATH/],
     [
       "a link to nothing",
-      `PATH=${at("dangling")}\n${LINE}`,
+      "PATH=ROOT/dangling\nJOB",
       /is a link to \S+gone\/signalbox.cjs, which does not exist/,
     ],
-    ["not executable here, found behind it", `PATH=${at("closed", "plain")}\n${LINE}`, undefined],
+    ["not executable here, found behind it", "PATH=ROOT/closed:ROOT/plain\nJOB"],
     [
       "$PATH, which cron leaves as it is",
-      `PATH=$PATH:${at("app")}\n${LINE}`,
+      "PATH=$PATH:ROOT/app\nJOB",
       /^node-of-tests.*cron does not expand variables/,
     ],
-    [
-      "PATH before the command",
-      `* * * * * PATH=${at("app", "node")}:$PATH signalbox run -- true\n`,
-      undefined,
-    ],
-    ["env PATH=", `* * * * * env PATH=${at("app", "node")} signalbox run -- true\n`, undefined],
-    ["export PATH=", `* * * * * export PATH=${at("app", "node")}:$PATH; signalbox run -- true\n`, undefined],
-    ["$HOME", "* * * * * $HOME/plain/signalbox run -- true\n", undefined],
-    ["$HOME, nothing there", "* * * * * $HOME/gone/signalbox run -- true\n", /gone\/signalbox is not found/],
-    ["sh -c", "* * * * * sh -c 'signalbox run -- true'\n", /^signalbox is not found/],
-    ["behind nice", "* * * * * nice -n 10 signalbox run -- true\n", /^signalbox is not found/],
-    ["another tool", "* * * * * zoo-locked a:2379 /locks/x true\n", /^zoo-locked is not found/],
-    ["behind signalbox", `PATH=${at("plain")}\n* * * * * signalbox switchman -- true\n`, undefined],
-  ])("%s", (_, text, detail) => {
-    const found = programFindings(text);
+    ["PATH before the command", "* * * * * PATH=ROOT/app:ROOT/node:$PATH signalbox run -- true"],
+    ["env PATH=", "* * * * * env PATH=ROOT/app:ROOT/node signalbox run -- true"],
+    ["export PATH=", "* * * * * export PATH=ROOT/app:ROOT/node:$PATH; signalbox run -- true"],
+    ["$HOME", "* * * * * $HOME/plain/signalbox run -- true"],
+    ["$HOME, nothing there", "* * * * * $HOME/gone/signalbox run -- true", /gone\/signalbox is not found/],
+    ["sh -c", "* * * * * sh -c 'signalbox run -- true'", /^signalbox is not found/],
+    ["behind nice", "* * * * * nice -n 10 signalbox run -- true", /^signalbox is not found/],
+    ["another tool", "* * * * * zoo-locked a:2379 /locks/x true", /^zoo-locked is not found/],
+    ["behind signalbox", "PATH=ROOT/plain\n* * * * * signalbox switchman -- true"],
+  ])("%s", (_, text, detail?) => {
+    const crontab = `${text.replace("JOB", LINE.trimEnd()).replaceAll("ROOT", root)}\n`;
+    const found = programFindings(crontab);
     expect(found.map((finding) => finding.detail)).toEqual(
       detail === undefined ? [] : [expect.stringMatching(detail)],
     );
     expect(found.every(({ level }) => level === "failure")).toBe(true);
     // 126 and 127 are the shell's, of `env` and of `nice`, for what cannot be started.
-    const code = startAsCron(text);
+    const code = startAsCron(crontab);
     expect(code === 127 || code === 126).toBe(detail !== undefined);
   });
 

@@ -87,6 +87,13 @@ describe("faults and hints", () => {
     ["* * * * * chronic signalbox run -- x", /^hint: chronic treats exit code 75 as a failure/],
     ["* * * * * signalbox run -- x || mail ops", /^hint: \|\| treats exit code 75 as a failure/],
     ["* * * * * switchman -g web -- /opt/x", /^hint: as signalbox: signalbox run -E 0 -g web -- \/opt\/x/],
+    ["* * * * * switchman -- x a", /as signalbox: signalbox run -E 0 -- x a$/],
+    ["* * * * * switchman -c s.conf --lockname l x -g web 'b c'", /run -E 0 --lock l -g web -- x 'b c'$/],
+    ["* * * * * switchman --no-lock -- x", /run -E 0 --no-lock --lease no-lock:x=1:1000000 -- x$/],
+    [
+      "* * * * * switchman --lease FQDN_cpu=1:CPU --lease 'm=4:int(8/2)' -- x",
+      /run -E 0 --lease FQDN_cpu=1:CPU --lease 'm=4:int\(8\/2\)' -- x$/,
+    ],
     [
       "* * * * * switchman --lockname $(hostname) -- x",
       /^hint: as signalbox, except for parts that the shell .*'?\$\(\.\.\.\)'?/,

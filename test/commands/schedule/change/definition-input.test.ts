@@ -6,6 +6,7 @@ import { scheduleEdit } from "../../../../src/commands/schedule/change.ts";
 import { parseCommandWords } from "../../../../src/commands/schedule/definition-flags.ts";
 import { applyGivenFields, readGivenFields } from "../../../../src/commands/schedule/definition-input.ts";
 import type { Definition } from "../../../../src/schedule/definition.ts";
+import { shellWords } from "../../samples.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const BEFORE: Definition = {
@@ -21,8 +22,8 @@ const BEFORE: Definition = {
   end: NOW + 86_400_000,
 };
 
-function edited(...words: string[]): Definition {
-  const call = parseCall(scheduleEdit, ["key", ...words]);
+function edited(line: string): Definition {
+  const call = parseCall(scheduleEdit, ["key", ...shellWords(line)]);
   return applyGivenFields(BEFORE, readGivenFields(call, "UTC", NOW), call.flags);
 }
 
@@ -53,71 +54,67 @@ describe("an instant", () => {
 
 describe("edit", () => {
   it("leaves alone what is not given", () => {
-    expect(edited()).toEqual(BEFORE);
+    expect(edited("")).toEqual(BEFORE);
   });
 
-  it.each<[string, string[], Partial<Definition>]>([
-    ["durations", ["--timeout", "2h", "--delay", "1m"], { timeout: 7_200_000, delay: 60_000 }],
-    ["what the history keeps", ["--keep", "100", "--keep-for", "7d"], { keep: 100, keepFor: 604_800_000 }],
-    ["a pause after failures", ["--pause-after-failures", "3"], { pauseAfterFailures: 3 }],
-    ["a command line", ["--command", "a 'b c'"], { command: ["a", "b c"] }],
-    ["a command", ["--", "a", "--b"], { command: ["a", "--b"] }],
-    ["leases", ["--lease", "x=1", "--lease", "FQDN_cpu=1:CPU"], { leases: ["x=1", "FQDN_cpu=1:CPU"] }],
-    ["conditions", ["--if", "load < CPU", "--if", "RACK != 3"], { if: ["load < CPU", "RACK != 3"] }],
-    ["one hook", ["--hook-late", ""], { hooks: { failure: "https://a.example/" } }],
-    ["another hook", ["--hook-start", "curl x"], { hooks: { ...BEFORE.hooks, start: ["curl", "x"] } }],
+  it.each<[string, string, Partial<Definition>]>([
+    ["durations", "--timeout 2h --delay 1m", { timeout: 7_200_000, delay: 60_000 }],
+    ["what the history keeps", "--keep 100 --keep-for 7d", { keep: 100, keepFor: 604_800_000 }],
+    ["a pause after failures", "--pause-after-failures 3", { pauseAfterFailures: 3 }],
+    ["a command line", "--command 'a \"b c\"'", { command: ["a", "b c"] }],
+    ["a command", "-- a --b", { command: ["a", "--b"] }],
+    ["leases", "--lease x=1 --lease FQDN_cpu=1:CPU", { leases: ["x=1", "FQDN_cpu=1:CPU"] }],
+    ["conditions", "--if 'load < CPU' --if 'RACK != 3'", { if: ["load < CPU", "RACK != 3"] }],
+    ["one hook", "--hook-late ''", { hooks: { failure: "https://a.example/" } }],
+    ["another hook", "--hook-start 'curl x'", { hooks: { ...BEFORE.hooks, start: ["curl", "x"] } }],
     [
       "the end, in the new zone",
-      ["--timezone", "Asia/Tokyo", "--end", "2027-01-01"],
+      "--timezone Asia/Tokyo --end 2027-01-01",
       { timezone: "Asia/Tokyo", end: Date.UTC(2026, 11, 31, 15) },
     ],
-    ["data", ["--data", "null"], {}],
-  ])("sets %s", (_, words, after) => {
-    const { data: _data, ...rest } = BEFORE;
-    expect(edited(...words)).toEqual({ ...(words[0] === "--data" ? rest : BEFORE), ...after });
+  ])("sets %s", (_, line, after) => {
+    expect(edited(line)).toEqual({ ...BEFORE, ...after });
   });
 
   it.each([
-    ["--timeout", "timeout"],
-    ["--note", "note"],
-    ["--lease", "leases"],
-    ["--env", "env"],
-    ["--data", "data"],
-    ["--end", "end"],
-  ] as const)("takes away with an empty %s", (flag, field) => {
+    ["--timeout ''", "timeout"],
+    ["--note ''", "note"],
+    ["--lease ''", "leases"],
+    ["--env ''", "env"],
+    ["--data ''", "data"],
+    ["--data null", "data"],
+    ["--end ''", "end"],
+  ] as const)("takes away with %s", (line, field) => {
     const { [field]: _, ...rest } = BEFORE;
-    expect(edited(flag, "")).toEqual(rest);
+    expect(edited(line)).toEqual(rest);
   });
 
-  it.each<[string[], RegExp]>([
-    [["--timeout", "5"], /no unit/],
-    [["--lease", "db"], /RESOURCE=COUNT/],
-    [["--lease", "db=20:10"], /never be granted/],
-    [["--lease", "DB=20:10"], /never be granted/],
-    [["--lease", "HOST_db=1:CPU", "--lease", "DB=20:10"], /never be granted/],
-    [["--env", "=x"], /NAME=VALUE/],
-    [
-      ["--if", "load"],
-      /--if "load": a comparison is missing, at character 5; write it as 'load < CPU', with/,
-    ],
-    [["--if", "lod < 3"], /--if "lod < 3": there is no macro "lod", at character 1/],
-    [["--retries", "-1"], /whole number/],
-    [["--keep", "0"], /--keep must be a whole number from 1 to 100; got "0"/],
-    [["--keep", "101"], /--keep must be a whole number from 1 to 100; got "101"/],
-    [["--command", "a > b"], /shell/],
-    [["--command", "a $HOME"], /shell/],
-    [["--command", "a", "--", "b"], /twice/],
-    [["--timezone", "Nowhere"], /Nowhere/],
-    [["--timezone", ""], /--timezone must not be empty; write UTC/],
-    [["--hook-failure", "ftp://x"], /--hook-failure must be a command line, or https:.*; got "ftp:\/\/x"/],
-    [["--on", "end"], /--on needs --after/],
-    [["--if-excluded", "next"], /--if-excluded needs --except or --only/],
-    [["--end", "soon"], /--end: "soon"/],
-    [["--data", "{"], /not JSON/],
-    [["--data", "[12345678901234567890]"], /would become 12345678901234567000/],
-    [["--overlap", "maybe"], /must be one of forbid/],
-  ])("refuses %j", (words, why) => {
-    expect(() => edited(...words)).toThrow(why);
+  it.each<[string, RegExp]>([
+    ["--timeout 5", /no unit/],
+    ["--lease db", /RESOURCE=COUNT/],
+    ["--lease db=20:10", /never be granted/],
+    ["--lease DB=20:10", /never be granted/],
+    ["--lease HOST_db=1:CPU --lease DB=20:10", /never be granted/],
+    ["--env =x", /NAME=VALUE/],
+    ["--if load", /--if "load": a comparison is missing, at character 5; write it as 'load < CPU', with/],
+    ["--if 'lod < 3'", /--if "lod < 3": there is no macro "lod", at character 1/],
+    ["--retries -1", /whole number/],
+    ["--keep 0", /--keep must be a whole number from 1 to 100; got "0"/],
+    ["--keep 101", /--keep must be a whole number from 1 to 100; got "101"/],
+    ["--command 'a > b'", /shell/],
+    ["--command 'a $HOME'", /shell/],
+    ["--command a -- b", /twice/],
+    ["--timezone Nowhere", /Nowhere/],
+    ["--timezone ''", /--timezone must not be empty; write UTC/],
+    ["--hook-failure ftp://x", /--hook-failure must be a command line, or https:.*; got "ftp:\/\/x"/],
+    ["--on end", /--on needs --after/],
+    ["--if-excluded next", /--if-excluded needs --except or --only/],
+    ["--end soon", /--end: "soon"/],
+    ["--data {", /not JSON/],
+    ["--data [12345678901234567890]", /would become 12345678901234567000/],
+    ["--overlap maybe", /must be one of forbid/],
+  ])("refuses %s", (line, why) => {
+    expect(() => edited(line)).toThrow(why);
   });
 });
 
