@@ -348,11 +348,11 @@ export class Dispatcher {
     if (queue !== undefined && this.#serialQueues.isBusy(queue, name, now))
       return this.#serialQueues.wait(queue, name, this.#computeOrder(entry, now));
     const at = this.#computeClaimTime(entry, candidate, now);
-    if (at <= now) return void this.#try({ entry, handler, candidate });
-    this.#setTimer(name, at);
-    if (queue === undefined) return;
-    entry.heldUntil = at;
-    this.#updateQueue(name);
+    if (at > now) {
+      this.#setTimer(name, at);
+      if (queue !== undefined) entry.heldUntil = at;
+      this.#updateQueue(name);
+    } else void this.#try({ entry, handler, candidate });
   }
 
   /** Returns the handler of a schedule if this worker can run it. */
