@@ -21,7 +21,7 @@ import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
-import { SerialQueues } from "./serial-queues.ts";
+import { RUNNING, SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
 
 /** Creates what logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
@@ -258,7 +258,7 @@ export class Dispatcher {
       const entry = this.#getEntry(name);
       if (entry === undefined) continue;
       const rank = this.#eligibility.listWorkersBefore(entry, now).length;
-      this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
+      this.#hold(entry, now + Math.min(2, rank) * QUEUE_STAGGER);
     }
   }
 
@@ -287,6 +287,13 @@ export class Dispatcher {
   #setTimer(name: string, at: number | undefined): void {
     this.#ready.set(name, undefined);
     this.#timers.set(name, at);
+  }
+
+  /** Sets the timer of a schedule that is due, which keeps its place in its serial queue until then. */
+  #hold(entry: CachedSchedule, at: number): void {
+    this.#setTimer(entry.name, at);
+    entry.heldUntil = at;
+    this.#updateQueue(entry.name);
   }
 
   #checkDrains(): void {
@@ -345,14 +352,12 @@ export class Dispatcher {
     if (candidate === undefined && !isAfterBoot && (due !== undefined || entry.calendarFault !== undefined))
       return;
     const queue = startsTask(candidate) ? findQueue(entry) : undefined;
-    if (queue !== undefined && this.#serialQueues.isBusy(queue, name, now))
-      return this.#serialQueues.wait(queue, name, this.#computeOrder(entry, now));
+    const order = this.#computeOrder(entry, now);
+    if (queue !== undefined && this.#serialQueues.isBusy(queue, order, now))
+      return this.#serialQueues.wait(queue, name, order);
     const at = this.#computeClaimTime(entry, candidate, now);
-    if (at > now) {
-      this.#setTimer(name, at);
-      if (queue !== undefined) entry.heldUntil = at;
-      this.#updateQueue(name);
-    } else void this.#try({ entry, handler, candidate });
+    if (at > now) this.#hold(entry, at);
+    else void this.#try({ entry, handler, candidate });
   }
 
   /** Returns the handler of a schedule if this worker can run it. */
@@ -379,8 +384,11 @@ export class Dispatcher {
     const entry = this.#getEntry(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
       const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
-      const isHere = this.#pendingClaims.has(name) || this.#taskPool.isRunning(name);
-      return isElsewhere || isHere ? Infinity : (entry?.heldUntil ?? 0);
+      if (isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name)) return RUNNING;
+      const isHeld = entry !== undefined && entry.heldUntil > 0;
+      return isHeld
+        ? { until: entry.heldUntil, order: this.#computeOrder(entry, this.#getWallTime()) }
+        : undefined;
     });
   }
 

@@ -1,9 +1,20 @@
 import { TimerQueue } from "../timer-queue.ts";
 
+/** The place of a state in its serial queue: those after it wait. */
+interface QueuePlace {
+  /** Wall clock, ms. */
+  readonly until: number;
+  /** What is least is first. */
+  readonly order: number;
+}
+
+/** The place of a state that runs, on any worker, or is about to. */
+export const RUNNING: QueuePlace = { until: Infinity, order: -Infinity };
+
 interface SerialQueue {
-  /** The states that run, on any worker, or are about to, and until when they keep the others waiting: see `update`. */
-  readonly running: Map<string, number>;
-  /** Those that wait until nothing runs, by their order. */
+  /** The places by the names of their states. */
+  readonly places: Map<string, QueuePlace>;
+  /** The states that wait, by their order. */
   readonly waiting: TimerQueue;
 }
 
@@ -13,7 +24,7 @@ interface SerialQueue {
  */
 export class SerialQueues {
   readonly #queues = new Map<string, SerialQueue>();
-  /** The queue of each state that runs. */
+  /** The queue of each state that has a place. */
   readonly #queueOf = new Map<string, string>();
 
   /** Forgets all. Call it before a full read is applied. */
@@ -22,14 +33,11 @@ export class SerialQueues {
     this.#queueOf.clear();
   }
 
-  /**
-   * Returns whether a state has to wait for others of its queue. One that keeps others waiting itself waits only for those that run.
-   * @param now  wall clock, ms
-   */
-  isBusy(queue: string, name: string, now: number): boolean {
-    const { running } = this.#get(queue);
-    const own = running.get(name) ?? 0;
-    return isAnyAfter(running, own > now && own < Infinity ? Number.MAX_VALUE : now);
+  /** Returns whether a state has to wait for others of its queue. @param now  wall clock, ms */
+  isBusy(queue: string, order: number, now: number): boolean {
+    for (const place of this.#get(queue).places.values())
+      if (place.until > now && place.order < order) return true;
+    return false;
   }
 
   /** Lets a state wait until its queue is free. @param order  what is least is first */
@@ -38,22 +46,21 @@ export class SerialQueues {
   }
 
   /**
-   * Notes until when a state keeps the others waiting. Nothing is asked of a state in no queue, as most are.
+   * Notes the place of a state. Nothing is asked of a state in no queue, as most are.
    * @param queue  the one that it is in by its definition; undefined for none, or if it is deleted
-   * @param findEnd  wall clock, ms; `Infinity`: it runs
+   * @param findPlace  undefined for none
    */
-  update(name: string, queue: string | undefined, findEnd: () => number): void {
+  update(name: string, queue: string | undefined, findPlace: () => QueuePlace | undefined): void {
     const before = this.#queueOf.get(name);
-    const wanted = before ?? queue;
-    const end = wanted === undefined ? 0 : findEnd();
-    const current = end > 0 ? wanted : undefined;
+    const current = before ?? queue;
+    const place = current === undefined ? undefined : findPlace();
     if (before !== undefined) {
       this.#queueOf.delete(name);
-      this.#get(before).running.delete(name);
+      this.#get(before).places.delete(name);
     }
-    if (current !== undefined) {
+    if (current !== undefined && place !== undefined) {
       this.#queueOf.set(name, current);
-      this.#get(current).running.set(name, end);
+      this.#get(current).places.set(name, place);
     }
   }
 
@@ -64,8 +71,8 @@ export class SerialQueues {
    */
   takeNext(now: number, isDue: (name: string) => boolean): string[] {
     const names: string[] = [];
-    for (const [queue, { running, waiting }] of this.#queues) {
-      if (isAnyAfter(running, now)) continue;
+    for (const [queue, { waiting }] of this.#queues) {
+      if (this.isBusy(queue, waiting.next ?? Infinity, now)) continue;
       let name = waiting.take(Infinity);
       while (name !== undefined && !isDue(name)) name = waiting.take(Infinity);
       if (name === undefined) this.#queues.delete(queue);
@@ -77,14 +84,9 @@ export class SerialQueues {
   #get(queue: string): SerialQueue {
     let known = this.#queues.get(queue);
     if (known === undefined) {
-      known = { running: new Map(), waiting: new TimerQueue() };
+      known = { places: new Map(), waiting: new TimerQueue() };
       this.#queues.set(queue, known);
     }
     return known;
   }
-}
-
-function isAnyAfter(ends: ReadonlyMap<string, number>, instant: number): boolean {
-  for (const end of ends.values()) if (end > instant) return true;
-  return false;
 }

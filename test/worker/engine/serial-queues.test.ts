@@ -207,7 +207,7 @@ test("what was lost with its worker keeps its place, also while its session may 
 });
 
 test("what was lost keeps its place while the worker that comes first has no slot", async () => {
-  const workers = [];
+  const workers: string[] = [];
   for (const _ of [1, 2, 3]) workers.push(await startWorker(1).waitUntilJoined());
   const [first = ""] = workers;
   const isFirst = (name: string) => listWorkersBefore(first, workers, name).length === 0;
