@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Store } from "../../../src/etcd/store.ts";
+import type { Definition } from "../../../src/schedule/definition.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
@@ -48,8 +49,9 @@ function startWorker(concurrency: number) {
 }
 
 /** Adds a schedule that is due once. */
-const add = (id: string, queue?: string, second = 0) =>
+const add = (id: string, queue?: string, second = 0, more: Partial<Definition> = {}) =>
   fixture.add(id, {
+    ...more,
     cron: `@at ${new Date(START + second * 1_000).toISOString()}`,
     ...(queue !== undefined && { leases: [buildQueueLease(queue)] }),
   });
@@ -89,6 +91,18 @@ test("also if another worker runs the one before; if that worker leaves, they go
   await fixture.delete(fixture.keys.schedule("q2"), fixture.keys.due("q2"));
   end("q2");
   await waitUntil("last", () => started.at(-1) === "q3");
+});
+
+test("one that waits for longer than its deadline is skipped", async () => {
+  const worker = startWorker(2);
+  await worker.waitUntilJoined();
+  for (const n of [1, 2, 3]) await add(`q${n}`, "one", n, n === 2 ? { deadline: 5_000 } : {});
+  fixture.clock.set(START + 4_000);
+  await waitUntil("first", () => started.length === 1);
+  fixture.clock.set(START + 10_000);
+  end("q1");
+  await waitUntil("last", () => started.at(-1) === "q3");
+  expect((await fixture.readOutcomes("q2")).runs).toMatchObject([{ result: "skipped" }]);
 });
 
 test("each queue goes on by itself", async () => {
