@@ -108,6 +108,7 @@ async function readPage(
       });
     });
     request.on("error", fail);
+    request.on("close", fail); // without an answer or an error, if the protocol changes
     // Needs its own listener: Node.js 22 may collect a timeout signal that is only a source of an `AbortSignal.any`.
     listenForAbort(AbortSignal.timeout(WITHIN), () => request.destroy(new Error("no answer")));
   } catch {

@@ -28,7 +28,7 @@ describe("without a rule, the history of a simulation is impossible", () => {
 describe("without a rule, the history of workers is impossible", () => {
   test.each([
     ["worker-claim-opens", "no order explains leave of s0"],
-    ["worker-end-own", "no order explains leave of"],
+    ["worker-end-own", "no order explains"],
     ["worker-hand-over", "no order explains the end of the history"],
   ])("%s", async (name, says) => {
     expect(await findEvidence(name, 5, true)).toContain(says);

@@ -26,6 +26,8 @@ export interface CachedSchedule {
   dueMod: bigint;
   /** The last `dueMod` with which a claim came too late. */
   missedMod: bigint;
+  /** Until when it has the first place in its serial queue, wall clock, ms: this worker claims it then. */
+  heldUntil: number;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
   running: ReadonlyMap<string, RunningKey>;
   /**
@@ -69,6 +71,7 @@ export function createCachedSchedule(
     due: undefined,
     dueMod: 0n,
     missedMod: 0n,
+    heldUntil: 0,
     running: NONE,
     freeSince,
     timing: undefined,

@@ -89,12 +89,11 @@ interface UnstartedOutcomes {
 export type OccurrenceClaimResult =
   | ({ kind: "claimed"; claimed: ClaimedOccurrence } & UnstartedOutcomes)
   | ({ kind: "skipped"; isDead: boolean } & UnstartedOutcomes)
-  | MissedClaim;
+  | MissedClaim
+  /** Conditions do not hold on this host. They are checked again at `until`, wall clock, ms. */
+  | { kind: "unmet"; until: number };
 
-/**
- * Another worker was faster, a key changed, or conditions do not hold on this host. `until`: not again before this instant, wall
- * clock, ms: an earlier start may still run, or the conditions are checked again.
- */
+/** Another worker was faster, or a key changed; or an earlier start may still run, until this instant, wall clock, ms. */
 interface MissedClaim {
   kind: "missed";
   until?: number;
@@ -127,7 +126,7 @@ export async function claimOccurrence(
   if (candidate.end !== undefined) return await handOver(context, entry, candidate.end);
   const { ports, cache } = context;
   const verdict = context.conditions.judge(entry, candidate, ports.clock.getWallTime());
-  if (verdict.kind === "wait") return { kind: "missed", until: verdict.until };
+  if (verdict.kind === "wait") return { kind: "unmet", until: verdict.until };
   const claim = prepareClaim(context, entry, candidate, verdict.kind === "skip" ? verdict.why : undefined);
   if (claim === undefined) return { kind: "missed" };
   const missed = await checkEarlierStarts(context, entry, candidate);

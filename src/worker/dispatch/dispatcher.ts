@@ -21,7 +21,7 @@ import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
-import { SerialQueues } from "./serial-queues.ts";
+import { RUNNING, SerialQueues } from "./serial-queues.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
 
 /** Creates what logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
@@ -70,8 +70,6 @@ export class Dispatcher {
    */
   readonly #ready = new TimerQueue();
   readonly #serialQueues = new SerialQueues();
-  /** See `CachedSchedule.delayFactor`. One for all that is in serial queues: a random one for each would change its order. */
-  readonly #queueDelayFactor: number;
   readonly #eligibility: WorkerEligibility;
   readonly #measureLoad: (taken: number) => number;
   readonly #pendingClaims: PendingClaims;
@@ -96,7 +94,6 @@ export class Dispatcher {
     this.#canFire = canFire;
     const { ports, cache, registration, host } = context;
     this.#sleep = new InterruptibleSleep(ports.clock);
-    this.#queueDelayFactor = ports.random.generateFraction();
     this.#eligibility = new WorkerEligibility(cache, host, registration.id);
     this.#measureLoad = createLoadMeter(options.measure, ports.clock);
     this.#reportFault = createFaultReporter(ports);
@@ -202,7 +199,6 @@ export class Dispatcher {
       const at = Math.min(
         this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
         replaceAt ?? Infinity,
-        this.#pendingClaims.nextMissed,
       );
       await this.#sleep.sleep(Math.max(0, Math.min(at - this.#getWallTime(), LONGEST_SLEEP)), signal);
     }
@@ -243,7 +239,6 @@ export class Dispatcher {
   #takeDue(): void {
     this.#checkDrains();
     const now = this.#getWallTime();
-    for (const name of this.#pendingClaims.takeMissed(now)) this.#updateQueue(name);
     if (this.#canTake()) this.#continueQueues(now);
     while (this.#canTake()) {
       this.#collectReady(now);
@@ -259,11 +254,11 @@ export class Dispatcher {
    * little time.
    */
   #continueQueues(now: number): void {
-    for (const name of this.#serialQueues.takeNext((one) => this.#isDue(one, now))) {
+    for (const name of this.#serialQueues.takeNext(now, (one) => this.#isDue(one, now))) {
       const entry = this.#getEntry(name);
       if (entry === undefined) continue;
       const rank = this.#eligibility.listWorkersBefore(entry, now).length;
-      this.#setTimer(name, now + Math.min(2, rank) * QUEUE_STAGGER);
+      this.#hold(entry, now + Math.min(2, rank) * QUEUE_STAGGER);
     }
   }
 
@@ -294,6 +289,13 @@ export class Dispatcher {
     this.#timers.set(name, at);
   }
 
+  /** Sets the timer of a schedule that is due, which keeps its place in its serial queue until then. */
+  #hold(entry: CachedSchedule, at: number): void {
+    this.#setTimer(entry.name, at);
+    entry.heldUntil = at;
+    this.#updateQueue(entry.name);
+  }
+
   #checkDrains(): void {
     const drain = this.#eligibility.findDrainReason(this.#getWallTime());
     if (drain === this.#drain) return;
@@ -307,6 +309,7 @@ export class Dispatcher {
   #plan(entry: CachedSchedule): void {
     const { name, definition } = entry;
     this.#reportFault(entry);
+    entry.heldUntil = 0;
     this.#updateQueue(name);
     if (this.#pendingClaims.has(name)) return;
     this.#releaseStray(entry);
@@ -349,10 +352,11 @@ export class Dispatcher {
     if (candidate === undefined && !isAfterBoot && (due !== undefined || entry.calendarFault !== undefined))
       return;
     const queue = startsTask(candidate) ? findQueue(entry) : undefined;
-    if (queue !== undefined && this.#serialQueues.isBusy(queue))
-      return this.#serialQueues.wait(queue, name, this.#computeOrder(entry, now));
+    const order = this.#computeOrder(entry, now);
+    if (queue !== undefined && this.#serialQueues.isBusy(queue, order, now))
+      return this.#serialQueues.wait(queue, name, order);
     const at = this.#computeClaimTime(entry, candidate, now);
-    if (at > now) this.#setTimer(name, at);
+    if (at > now) this.#hold(entry, at);
     else void this.#try({ entry, handler, candidate });
   }
 
@@ -375,20 +379,22 @@ export class Dispatcher {
     return undefined;
   }
 
-  /** Call this when a state may have begun to run, or may run no more. */
+  /** Call this when a state may have begun to run, may run no more, or keeps its place until another time. */
   #updateQueue(name: string): void {
     const entry = this.#getEntry(name);
     this.#serialQueues.update(name, entry && findQueue(entry), () => {
       const isElsewhere = [...(entry?.running.values() ?? [])].some(({ hasSession }) => hasSession);
-      const isClaimed = this.#pendingClaims.has(name) || this.#pendingClaims.wasMissed(name);
-      return isElsewhere || isClaimed || this.#taskPool.isRunning(name);
+      if (isElsewhere || this.#pendingClaims.has(name) || this.#taskPool.isRunning(name)) return RUNNING;
+      const isHeld = entry !== undefined && entry.heldUntil > 0;
+      return isHeld
+        ? { until: entry.heldUntil, order: this.#computeOrder(entry, this.#getWallTime()) }
+        : undefined;
     });
   }
 
   /** Returns when this worker may claim what is due, after the workers before it. */
   #computeClaimTime(entry: CachedSchedule, candidate: Candidate | undefined, now: number): number {
     const { random } = this.#context.ports;
-    if (findQueue(entry) !== undefined) entry.delayFactor = this.#queueDelayFactor;
     const before = this.#eligibility.listWorkersBefore(entry, now);
     const rank = before.length;
     const runAt = candidate?.runAt ?? entry.freeSince;

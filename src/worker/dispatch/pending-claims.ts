@@ -39,8 +39,6 @@ export class PendingClaims {
   readonly #listener: WorkerListener;
   readonly #start: (claimed: ClaimedOccurrence, handler: Handler) => void;
   readonly #pending = new Set<string>();
-  /** Claims that came too late, and when to try them again, wall clock, ms. By then the watch has shown why. */
-  readonly #missed = new Map<string, number>();
 
   /** @param start runs the claimed occurrence */
   constructor(
@@ -60,24 +58,6 @@ export class PendingClaims {
   /** @param name  of the state */
   has(name: string): boolean {
     return this.#pending.has(name);
-  }
-
-  /** Returns whether a claim of a state came too late a moment ago, so that it may run elsewhere. @param name  of the state */
-  wasMissed(name: string): boolean {
-    return this.#missed.has(name);
-  }
-
-  /** When the first claim that came too late can be tried again; Infinity if there is none. */
-  get nextMissed(): number {
-    return Math.min(...this.#missed.values());
-  }
-
-  /** Forgets the claims that came too late and can be tried again. @returns the names of their states */
-  takeMissed(now: number): string[] {
-    const isOver = (until: number) => until <= now || until > now + AFTER_MISS; // the clock may have been set back
-    const names = [...this.#missed].flatMap(([name, until]) => (isOver(until) ? [name] : []));
-    for (const name of names) this.#missed.delete(name);
-    return names;
   }
 
   /**
@@ -145,12 +125,13 @@ export class PendingClaims {
     }
     const { dueMod } = entry;
     const result = await claimOccurrence(this.#context, entry, candidate);
+    if (result.kind === "unmet") return result.until;
     if (result.kind === "missed") {
-      const again = this.#addToNow(AFTER_MISS);
-      // If a claim with the same state misses again, no other worker is the reason, and its queue goes on.
-      if (result.until === undefined && entry.missedMod !== dueMod) this.#missed.set(entry.name, again);
-      entry.missedMod = dueMod;
-      return result.until ?? again;
+      const { until = this.#addToNow(AFTER_MISS) } = result;
+      // By then the watch has shown why. If a claim with the same state misses again, no other worker is the reason, and its queue goes on.
+      if (result.until !== undefined || entry.missedMod !== dueMod) entry.heldUntil = until;
+      if (result.until === undefined) entry.missedMod = dueMod;
+      return until;
     }
     this.#reportOutcomes(entry, result);
     if (result.kind === "claimed") this.#start(result.claimed, handler);
@@ -160,7 +141,7 @@ export class PendingClaims {
   /** Reports the occurrences that the claim skipped, replaced or gave up. */
   #reportOutcomes(
     { id, definition }: CachedSchedule,
-    { outcomes, wasFailing }: Exclude<OccurrenceClaimResult, { kind: "missed" }>,
+    { outcomes, wasFailing }: Exclude<OccurrenceClaimResult, { kind: "missed" | "unmet" }>,
   ): void {
     if (definition === undefined) return;
     const about = { id, type: getScheduleType(id, definition), definition };

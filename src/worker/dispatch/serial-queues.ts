@@ -1,9 +1,20 @@
 import { TimerQueue } from "../timer-queue.ts";
 
+/** The place of a state in its serial queue: those after it wait. */
+interface QueuePlace {
+  /** Wall clock, ms. */
+  readonly until: number;
+  /** What is least is first. */
+  readonly order: number;
+}
+
+/** The place of a state that runs, on any worker, or is about to. */
+export const RUNNING: QueuePlace = { until: Infinity, order: -Infinity };
+
 interface SerialQueue {
-  /** Names of the states that run, on any worker, or are about to. */
-  readonly running: Set<string>;
-  /** Those that wait until nothing runs, by their order. */
+  /** The places by the names of their states. */
+  readonly places: Map<string, QueuePlace>;
+  /** The states that wait, by their order. */
   readonly waiting: TimerQueue;
 }
 
@@ -13,7 +24,7 @@ interface SerialQueue {
  */
 export class SerialQueues {
   readonly #queues = new Map<string, SerialQueue>();
-  /** The queue of each state that runs. */
+  /** The queue of each state that has a place. */
   readonly #queueOf = new Map<string, string>();
 
   /** Forgets all. Call it before a full read is applied. */
@@ -22,8 +33,11 @@ export class SerialQueues {
     this.#queueOf.clear();
   }
 
-  isBusy(queue: string): boolean {
-    return (this.#queues.get(queue)?.running.size ?? 0) > 0;
+  /** Returns whether a state has to wait for others of its queue. @param now  wall clock, ms */
+  isBusy(queue: string, order: number, now: number): boolean {
+    for (const place of this.#get(queue).places.values())
+      if (place.until > now && place.order < order) return true;
+    return false;
   }
 
   /** Lets a state wait until its queue is free. @param order  what is least is first */
@@ -32,32 +46,33 @@ export class SerialQueues {
   }
 
   /**
-   * Notes whether a state runs. Nothing is asked of a state in no queue, as most are.
+   * Notes the place of a state. Nothing is asked of a state in no queue, as most are.
    * @param queue  the one that it is in by its definition; undefined for none, or if it is deleted
+   * @param findPlace  undefined for none
    */
-  update(name: string, queue: string | undefined, isRunning: () => boolean): void {
+  update(name: string, queue: string | undefined, findPlace: () => QueuePlace | undefined): void {
     const before = this.#queueOf.get(name);
-    const wanted = before ?? queue;
-    const current = wanted !== undefined && isRunning() ? wanted : undefined;
-    if (current === before) return;
+    const current = before ?? queue;
+    const place = current === undefined ? undefined : findPlace();
     if (before !== undefined) {
       this.#queueOf.delete(name);
-      this.#get(before).running.delete(name);
+      this.#get(before).places.delete(name);
     }
-    if (current !== undefined) {
+    if (current !== undefined && place !== undefined) {
       this.#queueOf.set(name, current);
-      this.#get(current).running.add(name);
+      this.#get(current).places.set(name, place);
     }
   }
 
   /**
    * Takes the next state of each queue that is free. Call it again soon: one that was taken before may be left to another worker.
+   * @param now  wall clock, ms
    * @param isDue  whether a state can still run: those that cannot are forgotten
    */
-  takeNext(isDue: (name: string) => boolean): string[] {
+  takeNext(now: number, isDue: (name: string) => boolean): string[] {
     const names: string[] = [];
-    for (const [queue, { running, waiting }] of this.#queues) {
-      if (running.size > 0) continue;
+    for (const [queue, { waiting }] of this.#queues) {
+      if (this.isBusy(queue, waiting.next ?? Infinity, now)) continue;
       let name = waiting.take(Infinity);
       while (name !== undefined && !isDue(name)) name = waiting.take(Infinity);
       if (name === undefined) this.#queues.delete(queue);
@@ -69,7 +84,7 @@ export class SerialQueues {
   #get(queue: string): SerialQueue {
     let known = this.#queues.get(queue);
     if (known === undefined) {
-      known = { running: new Set(), waiting: new TimerQueue() };
+      known = { places: new Map(), waiting: new TimerQueue() };
       this.#queues.set(queue, known);
     }
     return known;

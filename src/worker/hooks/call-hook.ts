@@ -105,6 +105,7 @@ function postHook(
       call.destroy();
     });
     call.on("error", ({ message }) => resolve({ fault: message, canRetry: true }));
+    call.on("close", () => resolve({ fault: "the server changed the protocol", canRetry: false })); // there was neither answer nor error
     // As in member-metrics.ts: Node.js 22 may collect a timeout to which only an `AbortSignal.any` listens.
     const late = new Error(`no answer within ${within / 1_000} s`);
     listenForAbort(AbortSignal.timeout(within), () => call.destroy(late));

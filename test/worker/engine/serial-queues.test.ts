@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Store } from "../../../src/etcd/store.ts";
+import type { Definition } from "../../../src/schedule/definition.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
@@ -15,13 +16,19 @@ let fixture: WorkerFixture;
 let started: string[];
 /** Ends of the tasks that run, by schedule. */
 let ends: Map<string, () => void>;
+/** The task that goes on when it is aborted, as on a frozen host, and its end. */
+let frozen: { id?: string; end: () => void };
 beforeEach(() => {
   fixture = new WorkerFixture(cluster.store);
   fixture.clock.set(START - MINUTE);
   started = [];
   ends = new Map();
+  frozen = { end: () => {} };
 });
-afterEach(() => fixture.close());
+afterEach(async () => {
+  frozen.end();
+  await fixture.close();
+});
 
 function startWorker(concurrency: number) {
   return fixture.startWorker(
@@ -29,18 +36,22 @@ function startWorker(concurrency: number) {
       started.push(id);
       await new Promise<void>((resolve) => {
         ends.set(id, resolve);
-        signal.addEventListener("abort", () => resolve());
+        signal.addEventListener("abort", () => {
+          if (frozen.id === id) frozen = { end: resolve };
+          else resolve();
+        });
       });
       ends.delete(id);
       return { result: "ok" };
     },
-    { concurrency },
+    { concurrency, ttl: 3 },
   );
 }
 
 /** Adds a schedule that is due once. */
-const add = (id: string, queue?: string, second = 0) =>
+const add = (id: string, queue?: string, second = 0, more: Partial<Definition> = {}) =>
   fixture.add(id, {
+    ...more,
     cron: `@at ${new Date(START + second * 1_000).toISOString()}`,
     ...(queue !== undefined && { leases: [buildQueueLease(queue)] }),
   });
@@ -80,6 +91,18 @@ test("also if another worker runs the one before; if that worker leaves, they go
   await fixture.delete(fixture.keys.schedule("q2"), fixture.keys.due("q2"));
   end("q2");
   await waitUntil("last", () => started.at(-1) === "q3");
+});
+
+test("one that waits for longer than its deadline is skipped", async () => {
+  const worker = startWorker(2);
+  await worker.waitUntilJoined();
+  for (const n of [1, 2, 3]) await add(`q${n}`, "one", n, n === 2 ? { deadline: 5_000 } : {});
+  fixture.clock.set(START + 4_000);
+  await waitUntil("first", () => started.length === 1);
+  fixture.clock.set(START + 10_000);
+  end("q1");
+  await waitUntil("last", () => started.at(-1) === "q3");
+  expect((await fixture.readOutcomes("q2")).runs).toMatchObject([{ result: "skipped" }]);
 });
 
 test("each queue goes on by itself", async () => {
@@ -175,6 +198,45 @@ test("a worker that is not the first one begins with what was due first", async 
   fixture.clock.set(START + 1_100);
   await waitUntil("the second one begins", () => started.length > 1);
   expect(started[1]).toBe("job0");
+});
+
+/** Ends the session of the worker that runs a schedule, while the worker is frozen. @param isOfOtherTerm  another leader granted it */
+async function loseWorker(id: string, isOfOtherTerm: boolean): Promise<void> {
+  const due = await fixture.readDue(id);
+  const open = due.open.map((one) => ({ ...one, session: one.session && { ...one.session, term: "1" } }));
+  if (isOfOtherTerm) await fixture.put(fixture.keys.due(id), formatDue({ ...due, open }));
+  const { kvs } = await cluster.store.readRange({ key: fixture.keys.running(id) });
+  frozen.id = id;
+  await cluster.store.revoke(kvs[0]?.session ?? 0n);
+}
+
+test("what was lost with its worker keeps its place, also while its session may not have expired", async () => {
+  for (const _ of [1, 2, 3]) await startWorker(2).waitUntilJoined();
+  for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);
+  fixture.clock.set(START + 10_000);
+  await waitUntil("first", () => started.length === 1);
+  await loseWorker("q1", true);
+  await waitUntil("the next one", () => started.length === 2);
+  expect(started).toEqual(["q1", "q1"]);
+});
+
+test("what was lost keeps its place while the worker that comes first has no slot", async () => {
+  const workers: string[] = [];
+  for (const _ of [1, 2, 3]) workers.push(await startWorker(1).waitUntilJoined());
+  const [first = ""] = workers;
+  const isFirst = (name: string) => listWorkersBefore(first, workers, name).length === 0;
+  const find = (name: (n: number) => string) =>
+    name(Array.from({ length: 100 }, (_, n) => n).findIndex((n) => isFirst(name(n))));
+  await add(find((n) => `busy${n}`));
+  const queue = find((n) => `queue.q${n}`).replace("queue.", "");
+  for (const n of [1, 2, 3]) await add(`q${n}`, queue, n);
+  fixture.clock.set(START);
+  await waitUntil("the first worker is busy", () => started.length === 1);
+  fixture.clock.set(START + 10_000);
+  await waitUntil("first", () => started.length === 2);
+  await loseWorker("q1", false);
+  await waitUntil("the next one", () => started.length === 3);
+  expect(started.slice(1)).toEqual(["q1", "q1"]);
 });
 
 test("a running key that never expires, as a copy of etcd's keys has, blocks its schedule only", async () => {

@@ -205,6 +205,16 @@ test("an address that does not answer in time has failed", async () => {
   expect(log.list[0]?.error).toBe("no answer within 0.03 s");
 });
 
+test("an address that changes the protocol has failed, and the next hook of its schedule is called", async () => {
+  const { url } = await startServer((response) => {
+    response.writeHead(101, { connection: "upgrade", upgrade: "other" }).end();
+  });
+  const { hooks: made, log, results } = createTestHooks({ hooks: { start: url } });
+  for (const _ of [1, 2]) made.handleEvent(buildStarted());
+  await waitUntil("both have failed", () => results.length === 2);
+  expect(log.list[0]?.error).toBe("the server changed the protocol");
+});
+
 test.each(["ftp://example.com/x", "no address", "", "file:///etc/passwd"])("%j is no hook", async (hook) => {
   const { hooks: made, log } = createTestHooks({ hooks: { start: hook } });
   made.handleEvent(buildStarted());
