@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { findNameFault } from "../../src/base/text.ts";
 import type { ReadBasis } from "../../src/protocol/guards.ts";
+import type { PastRun } from "../../src/protocol/history.ts";
 import { createKeys, DRAIN_SCOPES, type ParsedKey } from "../../src/protocol/keys.ts";
 import { type QueueEntry, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
 
@@ -24,6 +25,22 @@ export function ticketWith(change: Partial<Ticket> = {}): Ticket {
     ...change,
   };
 }
+
+/** Creates a run of the history, with the given fields. */
+export const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
+  run,
+  host: "web1.example.com",
+  pid: 4711,
+  command: "invoices.sh",
+  token: "12",
+  enqueuedAt: 1_000,
+  grantedAt: 2_000,
+  endedAt: 5_000,
+  waited: 1_000,
+  held: 3_000,
+  exit: 0,
+  ...more,
+});
 
 /** A place in a queue; `ticket` undefined for a malformed one. */
 export function placeWith(run: string, at: number, ticket: Partial<Ticket> | undefined): QueueEntry {

@@ -13,6 +13,7 @@ import {
   readClaimView,
 } from "../../../src/run/claim-view.ts";
 import { decideStep } from "../../../src/run/decide.ts";
+import { put } from "../../protocol/room.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, LOCK_KEY, REQUESTS, WALL } from "./situations.ts";
 
@@ -175,27 +176,23 @@ describe("the places ahead in the queue of a lock that the run shares", () => {
     await fc.assert(
       fc.asyncProperty(places, async (places) => {
         const etcd = new MemoryEtcd({ now: () => 0 });
-        const put = (key: string, ticket: Ticket) =>
-          etcd.apply({
-            compare: [],
-            success: [{ op: "put", key, value: serializeTicket(ticket) }],
-            failure: [],
-          });
         const firstSole = places.findIndex(({ sole }) => sole);
         const others = places.map(({ sole, held }, at) => {
           // Only those before the first that does not share, or that one if it is the first, can hold the lock.
           const canHold = firstSole < 0 || at < firstSole || at === 0;
           const state = held && canHold ? "held" : "waiting";
           const run = `${at}`.padStart(16, "0");
-          put(keys.lock("a", run), ticketWith({ run, state, ...(!sole && { shared: true as const }) }));
-          return { key: keys.lock("a", run), sole, state };
+          const key = keys.lock("a", run);
+          const ticket = ticketWith({ run, state, ...(!sole && { shared: true as const }) });
+          put(etcd, key, serializeTicket(ticket));
+          return { key, sole, state };
         });
-        const { revision } = put(LOCK_KEY, ticketWith({ run: attempt.run, shared: true }));
+        put(etcd, LOCK_KEY, serializeTicket(ticketWith({ run: attempt.run, shared: true })));
         const store = {
           ...ports.store,
           commitTxn: async (txn: Txn) => etcd.apply(txn),
         } as typeof ports.store;
-        const revisions = { lock: revision, resources: undefined };
+        const revisions = { lock: etcd.revision, resources: undefined };
         const how = { revisions, depth: 0, host: undefined, vanished: new VanishedTickets(ports.clock) };
         const here = { ...attempt, ports: { ...ports, store } };
         const view = await readClaimView(here, how, new AbortController().signal);
