@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../fixtures/steady.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
@@ -13,6 +12,7 @@ import {
   prepareGuarded,
   startBrood,
   startGuarded,
+  waitForSleepers,
   waitUntilDead,
 } from "./helpers.ts";
 
@@ -72,10 +72,7 @@ test("descendants that ignore SIGTERM, in sessions of their own, are killed afte
     mark,
     buildShellCommand(`(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`),
   );
-  await waitUntil(
-    "descendants",
-    () => listMarkedProcesses(mark).filter(({ name }) => name === "sleep").length === 3,
-  );
+  await waitForSleepers(mark, 3);
   const killAt = clock.now() + 800;
   const late = startLatenessCheck(800);
   it.terminate(killAt);
@@ -124,8 +121,7 @@ test("a stopped command dies of SIGTERM all the same", async () => {
 });
 
 test("a brood that left by every door is killed", async () => {
-  const mark = createMark();
-  const { it } = await startBrood(mark);
+  const { mark, it } = await startBrood();
   it.terminate(clock.now() + 100);
   await it.gone;
   expect(listRemains(mark)).toEqual([]);

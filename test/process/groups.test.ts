@@ -24,6 +24,7 @@ import {
   createSleeper,
   findGuardians,
   getFixturePath,
+  killTogether,
   NO_CGROUPS,
   startRunner,
   WAIT,
@@ -84,7 +85,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
     const [group = ""] = groups();
     expect(readCgroupPath(pid)).toBe(join(path, group));
     const { outer, inner } = findGuardians(mark, run.pid);
-    expect([run.pid, outer.pid, inner.pid].map(readCgroupPath)).toEqual([path, path, path]);
+    expect([run.pid, outer, inner].map(readCgroupPath)).toEqual([path, path, path]);
     writeFileSync(out.path, "");
     expect((await run.ended).code).toBe(0);
     expect(groups()).toEqual([]);
@@ -113,8 +114,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
     await run.waitForEvent("started");
     await waitUntil("a daemon", daemon.find);
     const { outer, inner } = findGuardians(mark, run.pid);
-    for (const pid of [run.pid, outer.pid, inner.pid]) killProcess(pid, "SIGSTOP"); // so that none has time to act
-    for (const pid of [inner.pid, outer.pid, run.pid]) killProcess(pid, "SIGKILL");
+    killTogether(inner, outer, run.pid);
     await waitUntil("their death", () => listMarkedProcesses(mark).every(({ name }) => name === "sleep"));
     expect(daemon.find(), "nobody is left to end it").toBeDefined();
     const [group] = groups();
