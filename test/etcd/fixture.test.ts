@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type EtcdMember, findEtcd, startCluster, startEtcd } from "../../fixtures/etcd/index.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 
 function isAlive(pid: number): boolean {
   try {
@@ -14,10 +15,6 @@ function isAlive(pid: number): boolean {
   }
   const state = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "latin1") : "";
   return !/\) Z /.test(state); // a zombie waits for a reaper that is not ours
-}
-
-async function waitForCondition(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 const getPid = (member: EtcdMember): number => {
@@ -81,21 +78,16 @@ describe("the throw-away etcd", () => {
       cli.stdout?.on("data", (chunk) => {
         output += chunk;
       });
-      await waitForCondition(() => output.includes("SIGNALBOX_ENDPOINTS="));
-      const [, endpoint] = /SIGNALBOX_ENDPOINTS=(\S+)/.exec(output) ?? [];
+      const endpoint = await waitUntil("its start", () => /SIGNALBOX_ENDPOINTS=(\S+)/.exec(output)?.[1]);
       expect(await (await fetch(`${endpoint}/health`)).json()).toMatchObject({ health: "true" });
       cli.kill(signal);
       await once(cli, "exit");
-      await expect
-        .poll(
-          async () =>
-            await fetch(`${endpoint}/health`).then(
-              () => "serves",
-              () => "gone",
-            ),
-          { timeout: 30_000 },
-        )
-        .toBe("gone");
+      await waitUntil("its end", () =>
+        fetch(`${endpoint}/health`).then(
+          () => false,
+          () => true,
+        ),
+      );
     },
   );
 });
