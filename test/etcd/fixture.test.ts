@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type EtcdMember, findEtcd, startCluster, startEtcd } from "../../fixtures/etcd/index.ts";
+import { type EtcdMember, findEtcd, startEtcd } from "../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 
 function isAlive(pid: number): boolean {
@@ -55,13 +55,6 @@ describe("the throw-away etcd", () => {
     etcd.freeze();
     await etcd.stop();
     expect(isAlive(getPid(etcd))).toBe(false);
-  });
-
-  it("starts clusters side by side without a clash", async () => {
-    const clusters = await Promise.all([startCluster(2), startCluster(1), startCluster(1)]);
-    const endpoints = clusters.flatMap((cluster) => cluster.endpoints);
-    expect(new Set(endpoints).size).toBe(4);
-    await Promise.all(clusters.map((cluster) => cluster.stop()));
   });
 
   it("says what etcd said when it does not start", async () => {

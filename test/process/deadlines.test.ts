@@ -7,13 +7,10 @@ import {
   clock,
   createMark,
   createOutput,
-  getFixturePath,
   listRemains,
   prepareGuarded,
-  startBrood,
   startGuarded,
   waitForSleepers,
-  waitUntilDead,
 } from "./helpers.ts";
 
 /** How late a deadline may be kept on a slow machine, ms: the other ones are many seconds away. */
@@ -118,23 +115,6 @@ test("a stopped command dies of SIGTERM all the same", async () => {
   it.terminate(clock.now() + 5000);
   expect(await it.exited).toMatchObject({ signal: 15 });
   await it.gone;
-});
-
-test("a brood that left by every door is killed", async () => {
-  const { mark, it } = await startBrood();
-  it.terminate(clock.now() + 100);
-  await it.gone;
-  expect(listRemains(mark)).toEqual([]);
-});
-
-test("what keeps forking is killed", async () => {
-  const mark = createMark();
-  const out = createOutput();
-  const { it } = await startGuarded(mark, [getFixturePath("chain.sh"), "5000"], { OUT: out.path });
-  await waitUntil("some generations of ten chains", () => out.lines().length > 100, { ms: 50_000 });
-  it.terminate(clock.now());
-  await it.gone;
-  await waitUntilDead(mark, 1000);
 });
 
 test("nothing is started without a deadline, nor after one", async () => {

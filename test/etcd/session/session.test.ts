@@ -63,15 +63,6 @@ describe("a session's horizon, when it is opened,", () => {
 });
 
 describe("opening a session", () => {
-  test("takes `exists` for success, with the TTL asked for, and needs no second id", async () => {
-    const fixture = new SessionFixture({ minTtl: 1 });
-    fixture.fates.grant = [fixture.loseAnswer(10)];
-    const session = await openSession(fixture, 10, 1_000);
-    expect(session.ttl).toBe(10_000);
-    expect(getLossKind(session)).toBeUndefined();
-    await expect(fixture.store.renew(session.id)).resolves.toMatchObject({ ttl: 10 });
-  });
-
   test("is tried until its time is up", async () => {
     const fixture = new SessionFixture();
     fixture.always.grant = fixture.loseRequest(100);

@@ -31,13 +31,6 @@ test("a note of more than 4 KiB, or with a NUL, is refused", async () => {
   await expect(call.sendNote("x\0", 0)).rejects.toThrow(RangeError);
 });
 
-test("a declined call gets the reason, and its connection ends", async () => {
-  const { launcher, call } = await startCall();
-  call.decline("another prefix");
-  expect(await launcher.receiveDecline()).toBe("another prefix");
-  await call.closed;
-});
-
 test("signals reach the listener by name, also those before it; unknown ones do not", async () => {
   const { launcher, call } = await startCall();
   const signals: LaunchedSignal[] = [];

@@ -43,17 +43,6 @@ describe("a call", () => {
     expect(call.request).toMatchObject({ ...options, state: "waiting", connectionNumber: 3 });
   });
 
-  test("may come in any pieces", async () => {
-    const agent = await startAgent();
-    const launcher = agent.connect();
-    for (const byte of encodeCall({ words: ["run", "ä"] })) {
-      launcher.send(Buffer.from([byte]));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    const call = await waitUntil("a call", () => agent.calls[0]);
-    expect(call.request.words).toEqual(["run", "ä"]);
-  });
-
   test("of a user who is not served is declined with the reason", async () => {
     const agent = await startAgent({ isServed: ({ uid }) => `user ${uid} is not in agentAllow` });
     const launcher = agent.connect();
