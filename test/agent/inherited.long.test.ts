@@ -9,8 +9,8 @@ import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { GUARDIAN_NAME } from "../../src/process/guarded-command/guardian-process.ts";
-import { listProcesses, readProcess } from "../../src/process/guarded-command/processes.ts";
+import { readProcess } from "../../src/process/guarded-command/processes.ts";
+import { findGuardians } from "../process/helpers.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
@@ -71,13 +71,6 @@ function startFrom(script: string, { name, words, env }: Way, command: string[])
   return namespace.start(words(name.replaceAll(/\W/g, "-"), command), options);
 }
 
-/** Lists the guardians of a run, the outer one first. */
-function listGuardians(run: number) {
-  const guardians = listProcesses().filter(({ name }) => name === GUARDIAN_NAME);
-  const outer = guardians.filter(({ parent }) => parent === run);
-  return [...outer, ...guardians.filter(({ parent }) => outer.some(({ pid }) => pid === parent))];
-}
-
 const execute = (...args: Parameters<typeof startFrom>) => startFrom(...args).ended;
 
 describe.each(WAYS)("$name", (way) => {
@@ -100,10 +93,9 @@ describe.each(WAYS)("$name", (way) => {
   test("no guardian keeps a descriptor of the caller open", async () => {
     const running = startFrom("exec 9<<<x", way, ["bash", "-c", "echo up; exec sleep 1000"]);
     await running.waitForOutput("up");
-    const guardians = listGuardians(running.pid);
-    expect(guardians).toHaveLength(2);
+    const guardians = Object.values(findGuardians(running.mark, running.pid));
     const listOpen = () =>
-      guardians.flatMap(({ pid }) => readdirSync(`/proc/${pid}/fd`)).filter((fd) => fd === "9");
+      guardians.flatMap((pid) => readdirSync(`/proc/${pid}/fd`)).filter((fd) => fd === "9");
     await waitUntil("they have closed it", () => listOpen().length === 0);
     killProcess(running.pid, "SIGTERM");
     await running.ended;
@@ -203,8 +195,11 @@ describe("--foreground", () => {
   });
 
   test.each([
-    ["the run", (pid: number) => [{ pid }]],
-    ["its guardians", listGuardians],
+    ["the run", ({ pid }: { pid: number }) => [pid]],
+    [
+      "its guardians",
+      ({ mark, pid }: { mark: string; pid: number }) => Object.values(findGuardians(mark, pid)),
+    ],
   ])(
     "when %s is killed, the command and what it left in another session are killed",
     async (name, choose) => {
@@ -212,7 +207,7 @@ describe("--foreground", () => {
       const running = startForeground(name, script);
       await running.waitForOutput(/pids \d+ \d+/);
       const [, ...pids] = /pids (\d+) (\d+)/.exec(running.output.stdout) ?? [];
-      for (const { pid } of choose(running.pid)) killProcess(pid, "SIGKILL");
+      for (const pid of choose(running)) killProcess(pid, "SIGKILL");
       await running.ended;
       const isAlive = (pid: string) => readProcess(Number(pid))?.isDead === false;
       await waitUntil("all dead", () => !pids.some(isAlive), { ms: 20_000 });

@@ -111,7 +111,6 @@ export function testPasswords(transport: Transport): void {
   describe(`${transport} with user and password`, () => {
     const user = "runner";
     const password = "s3cret";
-    const allowed = { user, password, allowPlaintextPassword: true };
     let etcd: EtcdMember;
     beforeAll(async () => {
       const auth = { rootPassword: "r00t", user, password, prefix: "/jobs/" };
@@ -120,8 +119,11 @@ export function testPasswords(transport: Transport): void {
     afterAll(() => etcd?.stop());
     const connect = createOpener(transport);
 
+    const login = (more: Partial<StoreOptions> = {}) =>
+      connect({ endpoints: etcd.endpoints, user, password, allowPlaintextPassword: true, ...more });
+
     it("does what the role allows, and is told what it does not", async () => {
-      const store = await connect({ endpoints: etcd.endpoints, ...allowed });
+      const store = await login();
       const { revision } = await write(store, put("/jobs/a", "1"));
       expect((await store.readRange(buildPrefixRange("/jobs/"))).count).toBe(1);
       expect(await catchErrorKind(write(store, put("/other/a")))).toBe("permission");
@@ -131,7 +133,7 @@ export function testPasswords(transport: Transport): void {
     });
 
     it("reads users and roles as root only", async () => {
-      const root = await connect({ endpoints: etcd.endpoints, ...allowed, user: "root", password: "r00t" });
+      const root = await login({ user: "root", password: "r00t" });
       const { isEnabled, users, roles } = await root.readUsers();
       expect({ isEnabled, users }).toEqual({
         isEnabled: true,
@@ -143,15 +145,15 @@ export function testPasswords(transport: Transport): void {
       expect(roles.find(({ name }) => name === "limited")?.permissions).toEqual([
         { access: "readwrite", key: "/jobs/", rangeEnd: "/jobs0" },
       ]);
-      const store = await connect({ endpoints: etcd.endpoints, ...allowed });
+      const store = await login();
       expect(await catchErrorKind(store.readUsers())).toBe("permission");
       const anonymous = await connect({ endpoints: etcd.endpoints });
       expect(await catchErrorKind(anonymous.readUsers())).toBe("unauthenticated");
     });
 
     it("logs in again after the server has forgotten its tokens, for calls and for watches", async () => {
-      const store = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 30_000 } });
-      const watcher = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 30_000 } });
+      const store = await login({ timeouts: { total: 30_000 } });
+      const watcher = await login({ timeouts: { total: 30_000 } });
       const { revision } = await write(store, put("/jobs/a"));
       await watcher.readRange({ key: "/jobs/a" });
       await etcd.restart();

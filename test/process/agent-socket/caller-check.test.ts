@@ -1,14 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { CallRefusal, type CallRequest } from "../../../src/process/agent-socket/call-request.ts";
 import { checkCaller, hasAncestor } from "../../../src/process/agent-socket/peer.ts";
-import {
-  listProcesses,
-  type ProcessStatus,
-  readProcess,
-} from "../../../src/process/guarded-command/processes.ts";
+import { type ProcessStatus, readProcess } from "../../../src/process/guarded-command/processes.ts";
 import { isRoot, startSleep } from "../helpers.ts";
 import { createFolder } from "./helpers.ts";
 
@@ -40,7 +37,7 @@ async function startInContainer(words: readonly string[]): Promise<number> {
   const script = ["sh", "-c", "echo up; exec sleep 1000"];
   const child = spawn("unshare", [...words, ...script], { stdio: ["ignore", "pipe", "inherit"] });
   const { pid: parent = 0 } = child;
-  const find = () => listProcesses().find((one) => one.parent === parent)?.pid ?? parent;
+  const find = () => Number(readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8")) || parent;
   onTestFinished(() => {
     if (child.exitCode === null) process.kill(find(), "SIGKILL");
   });
