@@ -13,6 +13,7 @@ import {
   isRoot,
   killTogether,
   type Runner,
+  readCgroupPath,
   startRunner,
   WAYS,
 } from "./helpers.ts";
@@ -43,8 +44,7 @@ async function startOtherNamespace(): Promise<number> {
 /** Waits until a process that left would be found: at once in a cgroup, else once it was seen. */
 async function waitUntilFindable(run: Runner, inner: number): Promise<void> {
   const { pid = 0 } = await run.waitForEvent("started");
-  const readCgroup = (of: number) => readFileSync(`/proc/${of}/cgroup`, "latin1");
-  if (readCgroup(pid) === readCgroup(run.pid)) await waitForScan(inner);
+  if (readCgroupPath(pid) === readCgroupPath(run.pid)) await waitForScan(inner);
 }
 
 describe.each(WAYS)("$name", ({ before }) => {

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -23,37 +22,20 @@ import {
   createOutput,
   createSleeper,
   findGuardians,
+  findWritableCgroup,
   getFixturePath,
+  isRoot,
   killTogether,
   NO_CGROUPS,
+  readCgroupPath,
   startRunner,
   WAIT,
   waitUntilDead,
 } from "./helpers.ts";
 
-const MOUNT =
-  ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.procs`)) ?? "";
-const home = readCgroupPath("self");
 const NOBODY = 65_534;
-const isPossible = process.getuid?.() === 0 && MOUNT !== "" && isWritable();
-
-function readCgroupPath(pid: number | "self"): string {
-  const line = readFileSync(`/proc/${pid}/cgroup`, "latin1")
-    .split("\n")
-    .find((it) => it.startsWith("0::"));
-  return join(MOUNT, line?.slice(3) ?? "");
-}
-
-function isWritable(): boolean {
-  const path = join(home, `test-${process.pid}`);
-  try {
-    mkdirSync(path);
-    rmdirSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const home = findWritableCgroup() ?? "";
+const isPossible = isRoot && home !== "";
 
 /** A cgroup for a test's runners alone, so that others' do not sweep it. */
 function createHome() {

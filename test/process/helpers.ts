@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -102,6 +102,26 @@ export function listCommandLines(): { pid: number; cmdline: string }[] {
 
 /** Whether this process may do what it wants with namespaces and cgroups. */
 export const isRoot = process.getuid?.() === 0;
+
+const CGROUPS =
+  ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.procs`)) ?? "";
+
+/** The folder of the cgroup of a process. */
+export function readCgroupPath(pid: number | "self"): string {
+  return join(CGROUPS, /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "latin1"))?.[1] ?? "");
+}
+
+/** @returns the folder of this process's own cgroup, if cgroups can be made in it */
+export function findWritableCgroup(): string | undefined {
+  if (CGROUPS === "") return undefined;
+  const home = readCgroupPath("self").replace(/\/$/, "");
+  try {
+    rmdirSync(mkdtempSync(join(home, "test-")));
+    return home;
+  } catch {
+    return undefined; // it is read-only, or another user's
+  }
+}
 
 /** Before a runner's words: it sees no cgroups. */
 export const NO_CGROUPS = ["unshare", ...(isRoot ? [] : ["-r"]), "-m", "sh", "-c"].concat(

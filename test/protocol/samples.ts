@@ -107,22 +107,28 @@ export const bytes = fc.string({
   unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)),
 });
 
+/** Kinds of keys that have a name only. */
+const NAMED = [
+  "resourceConfig",
+  "group",
+  "host",
+  "history",
+  "audit",
+  "schema",
+  "calendar",
+  "outputChunk",
+] as const;
+
 /** What a key of ours can stand for. */
 export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc.oneof(
   fc.record({ kind: fc.constantFrom("lock" as const, "resource" as const), name: usableName, run: runId }),
-  fc.record({
-    kind: fc.constantFrom("resourceConfig" as const, "group" as const, "host" as const, "history" as const),
-    name: usableName,
-  }),
+  fc.record({ kind: fc.constantFrom(...NAMED), name: usableName }),
   fc.record({
     kind: fc.constant("drain" as const),
     scope: fc.constantFrom(...DRAIN_SCOPES),
     name: usableName,
   }),
-  fc.record({
-    kind: fc.constantFrom("audit" as const, "schema" as const, "calendar" as const),
-    name: usableName,
-  }),
+  fc.record({ kind: fc.constantFrom(...NAMED), name: usableName }),
   fc.record({
     kind: fc.constant("agentSession" as const),
     name: usableName,
@@ -130,7 +136,6 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
   }),
   fc.record({ kind: fc.constant("agentReport" as const), name: usableName, agent: runId }),
   fc.record({ kind: fc.constant("outputRequest" as const), name: usableName, run: runId, viewer: runId }),
-  fc.record({ kind: fc.constant("outputChunk" as const), name: usableName }),
   fc.record(
     {
       kind: fc.constant("checkpoint" as const),
