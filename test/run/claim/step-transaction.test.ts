@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { ResourceTotal } from "../../../src/run/eligibility.ts";
-import { buildStepTransaction, type ClaimStep } from "../../../src/run/step.ts";
+import { buildStepTransaction } from "../../../src/run/step.ts";
 import { find, OTHER, put, remove } from "../../protocol/room.ts";
 import { EMPTY_BASIS, keys, ticketWith } from "../../protocol/samples.ts";
 import {
@@ -47,9 +47,9 @@ async function setUp(request: RequestName, own: { lock?: string; db?: string; ot
   const findEntries = (...keys: string[]) => keys.flatMap((key) => find(etcd, key) ?? []);
   /** State of each own ticket now, `-` for none. */
   const show = () => [LOCK_KEY, DB_KEY].map((key) => find(etcd, key)?.ticket?.state ?? "-").join(" ");
-  const build = (step: ClaimStep, history = true) => {
+  const build = (step: Parameters<typeof buildStepTransaction>[1], history = true) => {
     const kept = { ...attempt, request: { ...attempt.request, history } };
-    return buildStepTransaction(kept, step as Parameters<typeof buildStepTransaction>[1], WALL);
+    return buildStepTransaction(kept, step, WALL);
   };
   const basis = { ...EMPTY_BASIS, revision: etcd.revision };
   const claim = { kind: "claim", basis, totals: attempt.resourceKeys.length > 0 ? totals : [] } as const;
