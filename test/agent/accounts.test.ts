@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { Accounts } from "../../src/agent/accounts.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "accounts-"));
+const folder = createTestFolder(afterAll);
 writeFileSync(
   join(folder, "passwd"),
   "root:x:0:0::/root:/bin/sh\ndeploy:x:4711:4711::/:/bin/sh\n\n:broken\n",
 );
 writeFileSync(join(folder, "group"), "cron:x:60:\nweb:x:61:deploy\n");
-afterAll(() => rmSync(folder, { recursive: true }));
 const accounts = new Accounts(folder);
 
 describe("the list of users that an agent serves", () => {

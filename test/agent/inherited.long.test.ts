@@ -1,20 +1,20 @@
 /** What a command gets from the caller besides the standard streams, in all ways in which a run can be started. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { GUARDIAN_NAME } from "../../src/process/guarded-command/guardian-process.ts";
-import { listProcesses, readProcess } from "../../src/process/guarded-command/processes.ts";
+import { readProcess } from "../../src/process/guarded-command/processes.ts";
+import { findGuardians } from "../process/helpers.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
-const folder = mkdtempSync(join(tmpdir(), "signalbox-inherited-"));
+const folder = createTestFolder(afterAll);
 const socket = join(folder, "agent.sock");
 
 beforeAll(async () => {
@@ -25,10 +25,7 @@ beforeAll(async () => {
   await agent.waitForOutput("ready");
 });
 
-afterAll(async () => {
-  await namespace.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => namespace.close());
 
 interface Way {
   name: string;
@@ -96,12 +93,9 @@ describe.each(WAYS)("$name", (way) => {
   test("no guardian keeps a descriptor of the caller open", async () => {
     const running = startFrom("exec 9<<<x", way, ["bash", "-c", "echo up; exec sleep 1000"]);
     await running.waitForOutput("up");
-    const guardians = listProcesses().filter(({ name }) => name === GUARDIAN_NAME);
-    const outer = guardians.filter(({ parent }) => parent === running.pid);
-    const inner = guardians.filter(({ parent }) => outer.some(({ pid }) => pid === parent));
-    expect([outer.length, inner.length]).toEqual([1, 1]);
+    const guardians = Object.values(findGuardians(running.mark, running.pid));
     const listOpen = () =>
-      [...outer, ...inner].flatMap(({ pid }) => readdirSync(`/proc/${pid}/fd`)).filter((fd) => fd === "9");
+      guardians.flatMap((pid) => readdirSync(`/proc/${pid}/fd`)).filter((fd) => fd === "9");
     await waitUntil("they have closed it", () => listOpen().length === 0);
     killProcess(running.pid, "SIGTERM");
     await running.ended;
@@ -176,14 +170,6 @@ test.skipIf(!hasMake).each([
   expect(stdout).toMatch(/made [ab]\nmade [ab]/);
 });
 
-/** Kills the guardians of a run, the outer one first. */
-function killGuardians(run: number): void {
-  const guardians = listProcesses().filter(({ name }) => name === GUARDIAN_NAME);
-  const outer = guardians.filter(({ parent }) => parent === run);
-  const inner = guardians.filter(({ parent }) => outer.some(({ pid }) => pid === parent));
-  for (const { pid } of [...outer, ...inner]) killProcess(pid, "SIGKILL");
-}
-
 describe("--foreground", () => {
   const command = ["sh", "-c", "echo opened >/dev/tty; read line </dev/tty; echo got $line; exit 6"];
 
@@ -196,32 +182,37 @@ describe("--foreground", () => {
     expect({ code, stdout }).toEqual({ code: 6, stdout: expect.stringContaining("got text") });
   });
 
+  const startForeground = (name: string, script: string) => {
+    const words: Way["words"] = (lock, command) => ["run", "--foreground", "--lock", lock, "--", ...command];
+    return startFrom("", { name, words, env: alone }, ["bash", "-c", script]);
+  };
+
   test("a signal to the run reaches the command, and its end is noticed", async () => {
-    const way = {
-      ...(WAYS[0] as Way),
-      words: (lock: string) => ["run", "--foreground", "--lock", lock, "--"],
-    };
-    const words = ["bash", "-c", "trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done"];
-    const running = startFrom("", { ...way, words: (lock) => [...way.words(lock), ...words] }, []);
+    const running = startForeground("signal", "trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done");
     await running.waitForOutput("up");
     killProcess(running.pid, "SIGTERM");
     expect(await running.ended).toMatchObject({ code: 9 });
   });
 
   test.each([
-    ["the run", (pid: number) => killProcess(pid, "SIGKILL")],
-    ["its guardians", (pid: number) => killGuardians(pid)],
-  ])("when %s is killed, the command and what it left in another session are killed", async (name, kill) => {
-    const script = "setsid sleep 1000 & echo pids $! $$; while :; do sleep 0.05; done";
-    const words = (lock: string) => ["run", "--foreground", "--lock", lock, "--", "bash", "-c", script];
-    const running = startFrom("", { name, words, env: alone }, []);
-    await running.waitForOutput(/pids \d+ \d+/);
-    const [, ...pids] = /pids (\d+) (\d+)/.exec(running.output.stdout) ?? [];
-    kill(running.pid);
-    await running.ended;
-    const isAlive = (pid: string) => readProcess(Number(pid))?.isDead === false;
-    await waitUntil("all dead", () => !pids.some(isAlive), { ms: 20_000 });
-  });
+    ["the run", ({ pid }: { pid: number }) => [pid]],
+    [
+      "its guardians",
+      ({ mark, pid }: { mark: string; pid: number }) => Object.values(findGuardians(mark, pid)),
+    ],
+  ])(
+    "when %s is killed, the command and what it left in another session are killed",
+    async (name, choose) => {
+      const script = "setsid sleep 1000 & echo pids $! $$; while :; do sleep 0.05; done";
+      const running = startForeground(name, script);
+      await running.waitForOutput(/pids \d+ \d+/);
+      const [, ...pids] = /pids (\d+) (\d+)/.exec(running.output.stdout) ?? [];
+      for (const pid of choose(running)) killProcess(pid, "SIGKILL");
+      await running.ended;
+      const isAlive = (pid: string) => readProcess(Number(pid))?.isDead === false;
+      await waitUntil("all dead", () => !pids.some(isAlive), { ms: 20_000 });
+    },
+  );
 
   test("an agent leaves it to a run of its own", async () => {
     const words = ["run", "--foreground", "--lock", "terminal", "--", "true"];

@@ -1,16 +1,12 @@
 /** An agent that systemd starts for a call, and that cannot start. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { linkSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { linkSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { createCleanEnv } from "../../fixtures/signalbox.ts";
+import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
 import { EXIT } from "../../src/base/errors.ts";
 import { FakeLauncher } from "../process/agent-socket/fake-launcher.ts";
-
-const BUNDLE = join(import.meta.dirname, "../../dist/signalbox.cjs");
+import { createSocketPath, listenOn } from "../process/agent-socket/helpers.ts";
 
 /** Starts a program that inherits a listening socket as descriptor 3. */
 function startWith(descriptor: number, ...command: [string, ...string[]]): ChildProcess {
@@ -22,11 +18,8 @@ function startWith(descriptor: number, ...command: [string, ...string[]]): Child
 }
 
 test("calls that wait are refused, so that systemd does not start the agent for them again and again", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-refused-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, "agent.sock");
-  const server: Server & { _handle?: { fd: number } } = createServer();
-  await new Promise<void>((resolve) => server.listen(`${path}.bound`, resolve));
+  const path = createSocketPath();
+  const server = await listenOn(`${path}.bound`);
   const descriptor = server._handle?.fd ?? -1;
   startWith(descriptor, "sleep", "1000"); // as systemd, it keeps the socket open and accepts nothing
   const line = 'read go; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"';

@@ -1,18 +1,17 @@
 /** Runs that an agent serves, beside the same runs in a process of their own, on a real etcd. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { AGENT_REQUEST } from "../../src/process/agent-socket/wire.ts";
 import { FakeLauncher } from "../process/agent-socket/fake-launcher.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
-const folder = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
+const folder = createTestFolder(afterAll);
 const socket = join(folder, "agent.sock");
 
 const OUTPUT = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "output") };
@@ -25,10 +24,7 @@ beforeAll(async () => {
   await agent.waitForOutput("ready");
 });
 
-afterAll(async () => {
-  await namespace.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => namespace.close());
 
 /** Executes `signalbox run ARGS` by the launcher. */
 function launch(args: readonly string[], options: SignalboxOptions = {}) {

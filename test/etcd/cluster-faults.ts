@@ -4,8 +4,8 @@ import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
-import { catchErrorKind, write } from "./contract/index.ts";
-import { AT_ONCE, createId, createKey, measureCall, NEVER, put, startWatch } from "./faults-helpers.ts";
+import { catchErrorKind, put, write } from "./contract/index.ts";
+import { AT_ONCE, createId, createKey, measureCall, NEVER, startWatch } from "./faults-helpers.ts";
 import { open } from "./served.ts";
 
 export function testClusterFaults(transport: Transport): void {
@@ -23,23 +23,26 @@ export function testClusterFaults(transport: Transport): void {
     });
     afterAll(() => cluster?.stop());
 
-    /** A store that starts with this member. */
-    const openStartingAt = async (
-      member: EtcdMember,
-      change: StoreOptions["timeouts"] = {},
+    const openStore = async (
+      endpoints: string[],
+      timeouts: StoreOptions["timeouts"] = {},
     ): Promise<Store> => {
-      const others = cluster.endpoints.filter((endpoint) => endpoint !== member.clientUrl);
-      const timeouts = { attempt: 2_000, hedge: HEDGE, total: 30_000, ...change };
-      const store = await open({ endpoints: [member.clientUrl, ...others], transport, timeouts });
+      const store = await open({ endpoints, transport, timeouts });
       stores.push(store);
+      return store;
+    };
+
+    /** A store that starts with this member. */
+    const openStartingAt = async ({ clientUrl }: EtcdMember, change: StoreOptions["timeouts"] = {}) => {
+      const others = cluster.endpoints.filter((endpoint) => endpoint !== clientUrl);
+      const timeouts = { attempt: 2_000, hedge: HEDGE, total: 30_000, ...change };
+      const store = await openStore([clientUrl, ...others], timeouts);
       await store.readRange({ key: "warm up" });
       return store;
     };
 
     const member = async (role: "leader" | "follower"): Promise<EtcdMember> => {
-      const store = await open({ endpoints: cluster.endpoints, transport });
-      const all = await store.readMemberStatuses();
-      store.close();
+      const all = await (await openStore(cluster.endpoints)).readMemberStatuses();
       const found = all.findIndex((one) => one.ok && (one.memberId === one.leaderId) === (role === "leader"));
       const chosen = cluster.members[found];
       if (!chosen) throw new Error(`no ${role} found`);
@@ -59,7 +62,7 @@ export function testClusterFaults(transport: Transport): void {
     it("breaks a watch on a frozen follower as soon as a call has noticed", async () => {
       const follower = await member("follower");
       const store = await openStartingAt(follower);
-      const watch = await startWatch(store, store, new AbortController().signal);
+      const watch = await startWatch(store, store);
       const next = catchErrorKind(watch.next());
       follower.freeze();
       await store.readRange({ key: "a" });
@@ -96,17 +99,12 @@ export function testClusterFaults(transport: Transport): void {
       const [first, second, third] = cluster.members;
       if (!first || !second || !third) throw new Error("three members");
       const store = await openStartingAt(third);
-      const hasty = await open({
-        endpoints: cluster.endpoints,
-        transport,
-        timeouts: { attempt: 500, hedge: 200, total: 1_500 },
-      });
-      stores.push(hasty);
+      const hasty = await openStore(cluster.endpoints, { attempt: 500, hedge: 200, total: 1_500 });
       first.freeze();
       second.freeze();
-      const elapsed = await measureCall(
-        catchErrorKind(write(hasty, put(createKey()))).then((kind) => expect(kind).toBe("unavailable")),
-      );
+      const refused = catchErrorKind(write(hasty, put(createKey())));
+      const elapsed = await measureCall(refused);
+      expect(await refused).toBe("unavailable");
       expect(elapsed).toBeLessThan(8_000); // the others would try for 30 s
       first.unfreeze();
       second.unfreeze();

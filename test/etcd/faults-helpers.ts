@@ -1,8 +1,7 @@
 import { startStopwatch } from "../../fixtures/steady.ts";
-import type { Op, Store, WatchBatch } from "../../src/etcd/store.ts";
-import { write } from "./contract/index.ts";
+import type { Store, WatchBatch } from "../../src/etcd/store.ts";
+import { put, write } from "./contract/index.ts";
 
-export const put = (key: string, value = ""): Op => ({ op: "put", key, value });
 /** Matches any request, because gRPC compresses the bytes that could be matched. */
 export const ANYTHING = /[\s\S]/;
 let last = 0;
@@ -23,7 +22,7 @@ export async function measureCall(call: Promise<unknown>): Promise<number> {
 export async function startWatch(
   store: Store,
   writer: Store,
-  signal: AbortSignal,
+  { signal } = new AbortController(),
 ): Promise<AsyncIterator<WatchBatch>> {
   const key = createKey();
   const { revision } = await write(writer, put(key));

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type EtcdMember, findEtcd, startCluster, startEtcd } from "../../fixtures/etcd/index.ts";
+import { type EtcdMember, findEtcd, startEtcd } from "../../fixtures/etcd/index.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 
 function isAlive(pid: number): boolean {
   try {
@@ -14,10 +15,6 @@ function isAlive(pid: number): boolean {
   }
   const state = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "latin1") : "";
   return !/\) Z /.test(state); // a zombie waits for a reaper that is not ours
-}
-
-async function waitForCondition(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 const getPid = (member: EtcdMember): number => {
@@ -60,13 +57,6 @@ describe("the throw-away etcd", () => {
     expect(isAlive(getPid(etcd))).toBe(false);
   });
 
-  it("starts clusters side by side without a clash", async () => {
-    const clusters = await Promise.all([startCluster(2), startCluster(1), startCluster(1)]);
-    const endpoints = clusters.flatMap((cluster) => cluster.endpoints);
-    expect(new Set(endpoints).size).toBe(4);
-    await Promise.all(clusters.map((cluster) => cluster.stop()));
-  });
-
   it("says what etcd said when it does not start", async () => {
     await expect(startEtcd({ args: ["--no-such-flag"] })).rejects.toThrow("no-such-flag");
   });
@@ -81,21 +71,16 @@ describe("the throw-away etcd", () => {
       cli.stdout?.on("data", (chunk) => {
         output += chunk;
       });
-      await waitForCondition(() => output.includes("SIGNALBOX_ENDPOINTS="));
-      const [, endpoint] = /SIGNALBOX_ENDPOINTS=(\S+)/.exec(output) ?? [];
+      const endpoint = await waitUntil("its start", () => /SIGNALBOX_ENDPOINTS=(\S+)/.exec(output)?.[1]);
       expect(await (await fetch(`${endpoint}/health`)).json()).toMatchObject({ health: "true" });
       cli.kill(signal);
       await once(cli, "exit");
-      await expect
-        .poll(
-          async () =>
-            await fetch(`${endpoint}/health`).then(
-              () => "serves",
-              () => "gone",
-            ),
-          { timeout: 30_000 },
-        )
-        .toBe("gone");
+      await waitUntil("its end", () =>
+        fetch(`${endpoint}/health`).then(
+          () => false,
+          () => true,
+        ),
+      );
     },
   );
 });

@@ -7,7 +7,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { startEtcd } from "../../fixtures/etcd/index.ts";
-import { type Store, StoreError } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
+import { catchErrorKind, catchRefusal, watchOnce } from "./contract/index.ts";
 import { open } from "./served.ts";
 
 const HEADER = { revision: "7", raft_term: "3" };
@@ -26,25 +27,16 @@ describe("the lean transport", () => {
     server = createServer(listener).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    store = await open({
-      endpoints: [`127.0.0.1:${port}`],
-      timeouts: { attempt: total, hedge: total, total },
-    });
+    const timeouts = { attempt: total, hedge: total, total };
+    store = await open({ endpoints: [`127.0.0.1:${port}`], timeouts });
     return store;
   };
-  const catchRefusal = async (call: Promise<unknown>) => {
-    const error = await call.catch((thrown: unknown) => thrown);
-    if (!(error instanceof StoreError)) throw new Error(`no StoreError: ${String(error)}`);
-    return error;
-  };
-
   it("says that the gateway is off, and what to do", async () => {
     const etcd = await startEtcd({ gateway: false });
     store = await open({ endpoints: etcd.endpoints });
     const error = await catchRefusal(store.readRange({ key: "a" }));
     expect(error).toMatchObject({ kind: "notEtcd", message: expect.stringContaining("transport grpc") });
-    const watch = store.watch({ ranges: [{ key: "a" }], from: 1n }, new AbortController().signal);
-    expect((await catchRefusal(watch[Symbol.asyncIterator]().next())).kind).toBe("notEtcd");
+    expect(await catchErrorKind(watchOnce(store, "a", 1n))).toBe("notEtcd");
     await etcd.stop();
   });
 
@@ -55,7 +47,7 @@ describe("the lean transport", () => {
     ["a number", 200, "7"],
   ])("takes %s for unavailable", async (_what, status, body) => {
     const bad = await openStoreOn((_request, response) => response.writeHead(status).end(body), 150);
-    expect((await catchRefusal(bad.readRange({ key: "a" }))).kind).toBe("unavailable");
+    expect(await catchErrorKind(bad.readRange({ key: "a" }))).toBe("unavailable");
   });
 
   it("does not take any JSON for etcd's", async () => {
@@ -79,11 +71,10 @@ describe("the lean transport", () => {
     [16, "etcdserver: invalid auth token", "unauthenticated"],
     [7, "etcdserver: permission denied", "permission"],
   ])("reads code %i, %j as %s", async (code, message, kind) => {
-    const listener: RequestListener = (_request, response) => {
-      response.writeHead(500).end(JSON.stringify({ error: message, message, code }));
-    };
-    const failing = await openStoreOn(listener, kind === "unavailable" ? 150 : undefined);
-    expect((await catchRefusal(failing.readRange({ key: "a" }))).kind).toBe(kind);
+    const body = JSON.stringify({ error: message, message, code });
+    const total = kind === "unavailable" ? 150 : undefined;
+    const failing = await openStoreOn((_, response) => response.writeHead(500).end(body), total);
+    expect(await catchErrorKind(failing.readRange({ key: "a" }))).toBe(kind);
   });
 
   it("reads a watch wherever its chunks are cut", async () => {

@@ -65,6 +65,13 @@ describe("a login", () => {
     got.catch(() => {});
     return got;
   };
+  /** A call that the old token does not open any more. */
+  const useWithoutOld = (of: Login, through: Failover) =>
+    of.use(through, undefined, async (text) => {
+      if (text === "old") throw createStaleError();
+      return text;
+    });
+  const answerLast = (token = "t") => getLastAsked().answer(token);
   const getLastAsked = (): Asked => {
     const one = asked.at(-1);
     if (one === undefined) throw new Error("nobody was asked");
@@ -77,7 +84,7 @@ describe("a login", () => {
     const tokens = [requestToken(all, one), requestToken(all, other), requestToken(all, one)];
     await clock.advance(9_900);
     expect(asked.map(({ at, member: name }) => `${name}@${at}`)).toEqual(["a@0"]);
-    getLastAsked().answer("t");
+    answerLast();
     expect(await Promise.all(tokens)).toEqual(["t", "t", "t"]);
     expect(await requestToken(all, other)).toBe("t");
     expect(asked).toHaveLength(1);
@@ -97,7 +104,7 @@ describe("a login", () => {
       message: "a: no answer to the login yet",
     });
     expect(getLastAsked().options.signal.aborted).toBe(false);
-    getLastAsked().answer("t");
+    answerLast();
     expect(await patient).toBe("t");
   });
 
@@ -108,7 +115,7 @@ describe("a login", () => {
     getLastAsked().fail(reset());
     await waitForPending();
     expect(getLastAsked()).toMatchObject({ member: "b", at: 0 });
-    getLastAsked().answer("t");
+    answerLast();
     expect(await got).toBe("t");
     expect(through.preferred).toBe(1);
   });
@@ -120,7 +127,7 @@ describe("a login", () => {
     expect(asked).toHaveLength(1);
     await clock.advance(200);
     expect(asked.map(({ member: name }) => name)).toEqual(["a", "b"]);
-    getLastAsked().answer("t");
+    answerLast();
     expect(await got).toBe("t");
   });
 
@@ -136,7 +143,7 @@ describe("a login", () => {
     expect(asked).toHaveLength(1);
     await clock.advance(250);
     expect(asked).toHaveLength(2);
-    getLastAsked().answer("t");
+    answerLast();
     expect(await again).toBe("t");
   });
 
@@ -155,7 +162,7 @@ describe("a login", () => {
       await expect(late).rejects.toMatchObject({ message: "a: its certificate is not trusted" });
     }
     expect(asked).toHaveLength(2);
-    getLastAsked().answer("t");
+    answerLast();
     expect(await requestToken(all, through)).toBe("t");
   });
 
@@ -194,7 +201,7 @@ describe("a login", () => {
     await expect(lost).rejects.toMatchObject({ kind: "unavailable", message: /closed/ });
     await waitForPending();
     expect(getLastAsked().member).toBe("b");
-    getLastAsked().answer("t");
+    answerLast();
     expect(await kept).toBe("t");
   });
 
@@ -203,7 +210,7 @@ describe("a login", () => {
     const through = createFailover("a");
     const first = requestToken(all, through);
     await waitForPending();
-    getLastAsked().answer("old");
+    answerLast("old");
     await first;
     const seen: (string | undefined)[] = [];
     let isKnown = false;
@@ -218,15 +225,10 @@ describe("a login", () => {
     expect(await late).toBe("old");
     expect(seen).toEqual(["old", "old"]);
     await clock.advance(60_000);
-    const three = [1, 2, 3].map(() =>
-      all.use(through, undefined, async (text) => {
-        if (text === "old") throw createStaleError();
-        return text;
-      }),
-    );
+    const three = [1, 2, 3].map(() => useWithoutOld(all, through));
     await waitForPending();
     expect(asked).toHaveLength(2);
-    getLastAsked().answer("new");
+    answerLast("new");
     expect(await Promise.all(three)).toEqual(["new", "new", "new"]);
   });
 
@@ -234,12 +236,8 @@ describe("a login", () => {
     let path: string;
     let all: Login;
     let through: Failover;
-    /** A call that the old token does not open any more. */
     const call = () => {
-      const made = all.use(through, undefined, async (text) => {
-        if (text === "old") throw createStaleError();
-        return text;
-      });
+      const made = useWithoutOld(all, through);
       made.catch(() => {});
       return made;
     };
@@ -249,7 +247,7 @@ describe("a login", () => {
       through = createFailover("a");
       const got = requestToken(all, through);
       await waitForPending();
-      getLastAsked().answer("old");
+      answerLast("old");
       await got;
       await clock.advance(60_000);
     });
@@ -259,7 +257,7 @@ describe("a login", () => {
       const made = call();
       await waitForPending();
       expect(getLastAsked().password).toBe("changed");
-      getLastAsked().answer("new");
+      answerLast("new");
       expect(await made).toBe("new");
     });
 
@@ -272,7 +270,7 @@ describe("a login", () => {
       writePasswordFile("changed");
       await clock.advance(300);
       expect(getLastAsked().password).toBe("changed");
-      getLastAsked().answer("new");
+      answerLast("new");
       expect(await made).toBe("new");
     });
 
@@ -283,7 +281,7 @@ describe("a login", () => {
       getLastAsked().fail(createRefusal());
       await waitForPending();
       expect(getLastAsked().password).toBe("secret");
-      getLastAsked().answer("new");
+      answerLast("new");
       expect(await made).toBe("new");
     });
 
@@ -313,7 +311,7 @@ describe("a login", () => {
       await clock.advance(300);
       writePasswordFile("changed");
       await clock.advance(300);
-      getLastAsked().answer("new");
+      answerLast("new");
       expect(await made).toBe("new");
     });
   });

@@ -1,15 +1,12 @@
 /** TLS, client certificates, passwords and roles, a full database and a disabled gateway, with both transports. */
-import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../fixtures/etcd/index.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
-import { buildPrefixRange, type Op, type Store, StoreError } from "../../src/etcd/store.ts";
-import { catchErrorKind, write } from "./contract/index.ts";
+import { buildPrefixRange, type Store } from "../../src/etcd/store.ts";
+import { catchErrorKind, catchRefusal, put, watchOnce, write } from "./contract/index.ts";
 import { open } from "./served.ts";
-
-const put = (key: string, value = ""): Op => ({ op: "put", key, value });
 
 /** Opens stores that are closed after each test. */
 function createOpener(transport: Transport): (options: StoreOptions) => Promise<Store> {
@@ -22,12 +19,6 @@ function createOpener(transport: Transport): (options: StoreOptions) => Promise<
     stores.push(store);
     return store;
   };
-}
-
-async function catchError(call: Promise<unknown>): Promise<StoreError> {
-  const error = await call.catch((thrown: unknown) => thrown);
-  if (!(error instanceof StoreError)) throw new Error(`no StoreError: ${String(error)}`);
-  return error;
 }
 
 /** What a server's certificate says is settled at once, long before the deadline of a call: that would be this, ms. */
@@ -48,37 +39,22 @@ export function testTls(transport: Transport): void {
     it("trusts the configured authority, for calls and for watches", async () => {
       const store = await connect({ endpoints: etcd.endpoints, tls: { ca } });
       const { revision } = await write(store, put("a"));
-      for await (const batch of store.watch(
-        { ranges: [{ key: "a" }], from: revision },
-        new AbortController().signal,
-      )) {
-        expect(batch.revision).toBe(revision);
-        break;
-      }
-    });
-
-    it("takes an endpoint without a scheme for a TLS one when TLS is configured", async () => {
-      const store = await connect({ endpoints: [new URL(etcd.clientUrl).host], tls: { ca } });
-      await store.readRange({ key: "a" });
+      expect(await watchOnce(store, "a", revision)).toMatchObject({ revision });
     });
 
     it("checks the name in the server's certificate, or the one that is configured", async () => {
-      await (await connect({ endpoints: etcd.endpoints, tls: { ca, serverName: "etcd.test" } })).readRange({
-        key: "a",
-      });
-      const other = await connect({
-        endpoints: etcd.endpoints,
-        tls: { ca, serverName: "other.test" },
-        timeouts: LATE,
-      });
-      expect((await catchError(other.readRange({ key: "a" }))).message).toMatch(
+      const connectTo = (serverName: string) =>
+        connect({ endpoints: etcd.endpoints, tls: { ca, serverName }, timeouts: LATE });
+      await (await connectTo("etcd.test")).readRange({ key: "a" });
+      const other = await connectTo("other.test");
+      expect((await catchRefusal(other.readRange({ key: "a" }))).message).toMatch(
         /: its certificate is for .*etcd\.test.*, not for other\.test; correct the endpoint, or name one/,
       );
     });
 
     it("does not believe a server whose authority it does not know", async () => {
       const store = await connect({ endpoints: etcd.endpoints, timeouts: LATE });
-      const error = await catchError(store.readRange({ key: "a" }));
+      const error = await catchRefusal(store.readRange({ key: "a" }));
       expect(error).toMatchObject({
         kind: "unavailable",
         message: expect.stringMatching(
@@ -97,7 +73,7 @@ export function testTls(transport: Transport): void {
         endpoints: [etcd.clientUrl.replace("https", "http")],
         timeouts: { total: 700 },
       });
-      const error = await catchError(plain.readRange({ key: "a" }));
+      const error = await catchRefusal(plain.readRange({ key: "a" }));
       expect(error.kind).toBe("unavailable");
       if (transport === "http") expect(error.message).toContain("https");
       const open = await startEtcd();
@@ -106,38 +82,14 @@ export function testTls(transport: Transport): void {
         tls: { ca },
         timeouts: { total: 2_000 },
       });
-      const fault = await catchError(secure.readRange({ key: "a" })).finally(() => open.stop());
+      const fault = await catchRefusal(secure.readRange({ key: "a" })).finally(() => open.stop());
       expect(fault.message).toMatch(
         ": the connection was closed in the TLS handshake: the port does not speak TLS (is it http?)",
       );
     });
   });
 
-  describe(`${transport} with client certificates`, () => {
-    let etcd: EtcdMember;
-    beforeAll(async () => {
-      etcd = await startEtcd({ tls: { clientCertAuth: true } });
-    });
-    afterAll(() => etcd?.stop());
-    const connect = createOpener(transport);
-
-    it("shows its certificate, and is refused without one", async () => {
-      const { certificates } = etcd;
-      if (!certificates) throw new Error("no certificates");
-      const identity = await certificates.issueClient("someone");
-      const tls = await readClientTls(certificates, identity);
-      const store = await connect({ endpoints: etcd.endpoints, tls });
-      await write(store, put("a"));
-      expect(await readFile(identity.cert, "utf8")).toBe(tls.cert);
-      const nobody = await connect({ endpoints: etcd.endpoints, tls: { ca: tls.ca } });
-      expect(["unauthenticated", "unavailable"]).toContain(
-        await catchErrorKind(nobody.readRange({ key: "a" })),
-      );
-    });
-  });
-
-  if (transport === "grpc") testCertificateIdentity();
-  else testSkippedVerification();
+  if (transport === "http") testSkippedVerification();
 }
 
 /** etcd3 cannot do this. */
@@ -155,33 +107,10 @@ function testSkippedVerification(): void {
   });
 }
 
-/** The gateway cannot do this: it shows etcd its own certificate, not the client's. */
-function testCertificateIdentity(): void {
-  describe("grpc with the identity in the client's certificate", () => {
-    let etcd: EtcdMember;
-    beforeAll(async () => {
-      const auth = { rootPassword: "r00t", user: "runner", password: "unused", prefix: "/jobs/" };
-      etcd = await startEtcd({ tls: { clientCertAuth: true }, auth });
-    });
-    afterAll(() => etcd?.stop());
-    const connect = createOpener("grpc");
-
-    it("is the user whom the common name says, and `auto` chooses grpc for it", async () => {
-      const { certificates } = etcd;
-      if (!certificates) throw new Error("no certificates");
-      const tls = await readClientTls(certificates, await certificates.issueClient("runner"));
-      const store = await connect({ endpoints: etcd.endpoints, tls, transport: "auto" });
-      await write(store, put("/jobs/a"));
-      expect(await catchErrorKind(write(store, put("/other")))).toBe("permission");
-    });
-  });
-}
-
 export function testPasswords(transport: Transport): void {
   describe(`${transport} with user and password`, () => {
     const user = "runner";
     const password = "s3cret";
-    const allowed = { user, password, allowPlaintextPassword: true };
     let etcd: EtcdMember;
     beforeAll(async () => {
       const auth = { rootPassword: "r00t", user, password, prefix: "/jobs/" };
@@ -190,30 +119,21 @@ export function testPasswords(transport: Transport): void {
     afterAll(() => etcd?.stop());
     const connect = createOpener(transport);
 
+    const login = (more: Partial<StoreOptions> = {}) =>
+      connect({ endpoints: etcd.endpoints, user, password, allowPlaintextPassword: true, ...more });
+
     it("does what the role allows, and is told what it does not", async () => {
-      const store = await connect({ endpoints: etcd.endpoints, ...allowed });
+      const store = await login();
       const { revision } = await write(store, put("/jobs/a", "1"));
       expect((await store.readRange(buildPrefixRange("/jobs/"))).count).toBe(1);
       expect(await catchErrorKind(write(store, put("/other/a")))).toBe("permission");
       expect(await catchErrorKind(store.readRange({ key: "/other/a" }))).toBe("permission");
-      const { signal } = new AbortController();
-      const own = store.watch({ ranges: [buildPrefixRange("/jobs/")], from: revision }, signal);
-      expect((await own[Symbol.asyncIterator]().next()).value).toMatchObject({ revision });
-      const other = store.watch({ ranges: [buildPrefixRange("/other/")], from: revision }, signal);
-      expect(await catchErrorKind(other[Symbol.asyncIterator]().next())).toBe("permission");
-    });
-
-    it("holds sessions", async () => {
-      const store = await connect({ endpoints: etcd.endpoints, ...allowed });
-      await store.grant(4711n, 30);
-      await write(store, { op: "put", key: "/jobs/held", value: "", session: 4711n });
-      expect((await store.renew(4711n)).ttl).toBe(30);
-      await store.revoke(4711n);
-      expect((await store.readRange({ key: "/jobs/held" })).count).toBe(0);
+      expect(await watchOnce(store, "/jobs/a", revision)).toMatchObject({ revision });
+      expect(await catchErrorKind(watchOnce(store, "/other/a", revision))).toBe("permission");
     });
 
     it("reads users and roles as root only", async () => {
-      const root = await connect({ endpoints: etcd.endpoints, ...allowed, user: "root", password: "r00t" });
+      const root = await login({ user: "root", password: "r00t" });
       const { isEnabled, users, roles } = await root.readUsers();
       expect({ isEnabled, users }).toEqual({
         isEnabled: true,
@@ -225,31 +145,19 @@ export function testPasswords(transport: Transport): void {
       expect(roles.find(({ name }) => name === "limited")?.permissions).toEqual([
         { access: "readwrite", key: "/jobs/", rangeEnd: "/jobs0" },
       ]);
-      const store = await connect({ endpoints: etcd.endpoints, ...allowed });
+      const store = await login();
       expect(await catchErrorKind(store.readUsers())).toBe("permission");
       const anonymous = await connect({ endpoints: etcd.endpoints });
       expect(await catchErrorKind(anonymous.readUsers())).toBe("unauthenticated");
     });
 
-    it("is refused with a wrong password, and without one", async () => {
-      const wrong = await connect({ endpoints: etcd.endpoints, ...allowed, password: "guess" });
-      expect(await catchErrorKind(wrong.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
-      expect(await catchErrorKind(wrong.grant(1n, 5))).toBe("unauthenticated");
-      const anonymous = await connect({ endpoints: etcd.endpoints });
-      expect(await catchErrorKind(anonymous.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
-    });
-
     it("logs in again after the server has forgotten its tokens, for calls and for watches", async () => {
-      const store = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 30_000 } });
-      const watcher = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 30_000 } });
+      const store = await login({ timeouts: { total: 30_000 } });
+      const watcher = await login({ timeouts: { total: 30_000 } });
       const { revision } = await write(store, put("/jobs/a"));
       await watcher.readRange({ key: "/jobs/a" });
       await etcd.restart();
-      const watch = watcher.watch(
-        { ranges: [{ key: "/jobs/a" }], from: revision },
-        new AbortController().signal,
-      );
-      expect((await watch[Symbol.asyncIterator]().next()).value).toMatchObject({ revision });
+      expect(await watchOnce(watcher, "/jobs/a", revision)).toMatchObject({ revision });
       await Promise.all([1, 2, 3].map((i) => write(store, put(`/jobs/${i}`))));
     });
   });
@@ -271,7 +179,7 @@ export function testPasswords(transport: Transport): void {
     it("says that the server is full; reads, renewals, revokes and deletes go on", async () => {
       const store = await connect({ endpoints: etcd.endpoints });
       await store.grant(99n, 60);
-      await write(store, { op: "put", key: "held", value: "", session: 99n });
+      await write(store, put("held", "", 99n));
       const fill = async () => {
         // The server knows its size only after a commit, every 100 ms.
         for (let i = 0; i < 500; i += 1) await write(store, put(`fill/${i}`, "x".repeat(400_000)));

@@ -1,10 +1,12 @@
 /** A session on the in-memory etcd, with a manual clock, and with answers that the test delays or loses. */
 
+import { afterEach, beforeEach, expect } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { Session, type SessionProof } from "../../src/etcd/session/session.ts";
 import { StoreError } from "../../src/etcd/store.ts";
-import { ManualClock } from "./manual-clock.ts";
+import { put, remove } from "../protocol/room.ts";
+import { ManualClock, waitForPending } from "./manual-clock.ts";
 
 /** Handles one call; `call` executes it on etcd. */
 export type Fate = <T>(call: () => Promise<T>) => Promise<T>;
@@ -55,21 +57,21 @@ export class SessionFixture {
     return { store: this.store, clock, random: this.#random, log: silentLog };
   }
 
+  static async open(ttl: number) {
+    const fixture = new SessionFixture();
+    return { fixture, session: await fixture.openSession(ttl) };
+  }
+
   /** A session with a ticket on it, and a keeper who looks at the ticket. */
   async openSession(ttl: number): Promise<Session> {
     const session = await Session.open(this.ports, ttl, 10_000);
-    this.putTicket(session.id);
+    put(this.etcd, TICKET, "", session.id);
     session.keepAlive(this.createKeeper(session));
     return session;
   }
 
-  putTicket(session: bigint): void {
-    const put = { op: "put", key: TICKET, value: "", session } as const;
-    this.etcd.apply({ compare: [], success: [put], failure: [] });
-  }
-
   removeTicket(): void {
-    this.etcd.apply({ compare: [], success: [{ op: "delete", key: TICKET }], failure: [] });
+    remove(this.etcd, TICKET);
   }
 
   createKeeper(session: Session) {
@@ -114,6 +116,11 @@ export class SessionFixture {
     };
   }
 
+  /** From now on, etcd gets neither renewals nor reads. */
+  cutOff(): void {
+    this.always = { renew: this.loseRequest(), prove: this.loseRequest() };
+  }
+
   /** A new leader first. */
   electLeaderFirst(): Fate {
     return async (call) => {
@@ -152,6 +159,18 @@ class ScriptedStore extends MemoryStore {
   override revoke(...args: Parameters<MemoryStore["revoke"]>) {
     return this.#fixture.call("revoke", () => super.revoke(...args));
   }
+}
+
+/** Fails each test of a file in which a promise is rejected that nobody handles. */
+export function failOnUnhandledRejections(): void {
+  const unhandled: unknown[] = [];
+  const keep = (reason: unknown) => void unhandled.push(reason);
+  beforeEach(() => void process.on("unhandledRejection", keep));
+  afterEach(async () => {
+    await waitForPending();
+    process.off("unhandledRejection", keep);
+    expect(unhandled.splice(0)).toEqual([]);
+  });
 }
 
 /** The kind of a session's loss; undefined while it is not lost. */

@@ -1,22 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Session } from "../../src/etcd/session/session.ts";
-import { waitForPending } from "./manual-clock.ts";
-import { getLossKind, SessionFixture } from "./session-fixture.ts";
+import { failOnUnhandledRejections, getLossKind, SessionFixture } from "./session-fixture.ts";
 
-const unhandled: unknown[] = [];
-const keep = (reason: unknown) => void unhandled.push(reason);
-beforeEach(() => void process.on("unhandledRejection", keep));
-afterEach(async () => {
-  await waitForPending();
-  process.off("unhandledRejection", keep);
-  expect(unhandled.splice(0)).toEqual([]);
-});
+failOnUnhandledRejections();
 
 /** TTL 12 s: renewals every 2 s, the horizon 11 s after the sending. */
-async function openSession(): Promise<{ fixture: SessionFixture; session: Session }> {
-  const fixture = new SessionFixture();
-  return { fixture, session: await fixture.openSession(12) };
-}
+const openSession = () => SessionFixture.open(12);
 
 describe("a renewal", () => {
   test("is sent every sixth of the TTL, and each moves the horizon", async () => {
@@ -85,13 +74,7 @@ test.each([
   ["later than an election takes", 500, undefined],
 ])("a grant that is answered %s: its raft term is %s", async (_, late, term) => {
   const fixture = new SessionFixture();
-  fixture.fates.grant = [
-    async (call) => {
-      const answer = await call();
-      await fixture.clock.sleep(late);
-      return answer;
-    },
-  ];
+  fixture.fates.grant = [fixture.delayAnswer(late)];
   const opening = Session.open(fixture.ports, 10, 10_000);
   await fixture.clock.advance(late);
   const session = await opening;

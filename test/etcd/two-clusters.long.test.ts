@@ -4,7 +4,8 @@ import { TRANSPORTS, type Transport } from "../../fixtures/cluster/test-namespac
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
-import { type Store, StoreError } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
+import { catchErrorKind, catchRefusal, put, watchOnce, write } from "./contract/index.ts";
 import { createId } from "./faults-helpers.ts";
 import { open } from "./served.ts";
 
@@ -40,15 +41,6 @@ async function openBoth(transport: Transport, more: Partial<StoreOptions> = {}):
   return store;
 }
 
-const catchRefusal = async (call: Promise<unknown>): Promise<StoreError> => {
-  const error = await call.then(
-    (value) => new Error(`answered: ${String(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof StoreError)) throw error;
-  return error;
-};
-
 describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (transport) => {
   test("the first that answers is believed; the other is refused, by both ids and its address", async () => {
     const store = await openBoth(transport);
@@ -67,7 +59,7 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
     await store.grant(session, 60);
     ours.freeze();
     expect((await catchRefusal(store.grant(createId(), 60))).kind).toBe("otherCluster");
-    expect((await catchRefusal(store.renew(session))).kind, "theirs does not say that it is gone").toBe(
+    expect(await catchErrorKind(store.renew(session)), "theirs does not say that it is gone").toBe(
       "otherCluster",
     );
     ours.unfreeze();
@@ -80,11 +72,7 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
     try {
       const timeouts = { attempt: 60_000, hedge: 100, total: 60_000 };
       const store = await openBoth(transport, { endpoints: [proxy.url, theirs.clientUrl], timeouts });
-      await store.commitTxn({
-        compare: [],
-        success: [{ op: "put", key: "slow", value: "ours" }],
-        failure: [],
-      });
+      await write(store, put("slow", "ours"));
       proxy.delay = 500;
       expect((await store.readRange({ key: "slow" })).kvs.map(({ value }) => value)).toEqual(["ours"]);
     } finally {
@@ -96,15 +84,12 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
     const store = await openBoth(transport);
     const { revision } = await store.readRange({ key: "a" });
     ours.freeze();
-    const stop = new AbortController();
-    const watch = store.watch({ ranges: [{ key: "a" }], from: revision + 1n }, stop.signal);
-    expect((await catchRefusal(watch[Symbol.asyncIterator]().next())).kind).toBe("otherCluster");
+    expect(await catchErrorKind(watchOnce(store, "a", revision + 1n))).toBe("otherCluster");
   });
 
   test("the configured one is believed, whichever answers first", async () => {
     const store = await openBoth(transport, { clusterId: ids.theirs });
-    const txn = { compare: [], success: [{ op: "put" as const, key: "b", value: "theirs" }], failure: [] };
-    await store.commitTxn(txn);
+    await write(store, put("b", "theirs"));
     await store.grant(createId(), 60);
     expect((await theirs.runEtcdctl("get", "b", "--print-value-only")).trim()).toBe("theirs");
     expect((await ours.runEtcdctl("get", "b")).trim()).toBe("");
@@ -116,8 +101,7 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
     const store = await openBoth(transport);
     await store.readRange({ key: "c" });
     ours.freeze();
-    const txn = { compare: [], success: [{ op: "put" as const, key: "c", value: "ours" }], failure: [] };
-    expect((await catchRefusal(store.commitTxn(txn))).kind).toBe("otherCluster");
+    expect(await catchErrorKind(write(store, put("c", "ours")))).toBe("otherCluster");
     expect((await theirs.runEtcdctl("get", "c")).trim()).toBe("");
   });
 
@@ -135,7 +119,7 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
     const store = await openBoth(transport, { clusterId: ids.ours });
     await store.readRange({ key: "a" });
     ours.freeze();
-    expect((await catchRefusal(store.readRange({ key: "a" }))).kind).toBe("unavailable");
+    expect(await catchErrorKind(store.readRange({ key: "a" }))).toBe("unavailable");
     ours.unfreeze();
     await store.grant(createId(), 60);
   });
@@ -145,6 +129,6 @@ test.each(TRANSPORTS)(
   "over %s, a single endpoint of another cluster than the configured one is refused",
   async (transport) => {
     const store = await openBoth(transport, { endpoints: [theirs.clientUrl], clusterId: ids.ours });
-    expect((await catchRefusal(store.readRange({ key: "a" }))).kind).toBe("otherCluster");
+    expect(await catchErrorKind(store.readRange({ key: "a" }))).toBe("otherCluster");
   },
 );

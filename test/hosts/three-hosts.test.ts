@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { explainNoBareRoot } from "../packages/requirements.ts";
 import { HostNetwork } from "./host-network.ts";
-import { type JobRun, readJobRuns } from "./job-runs.ts";
 import { countCommands, readPageBlocks } from "./page-blocks.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -16,6 +15,28 @@ const ARCH = process.arch === "arm64" ? "arm64" : "amd64";
 const SUITE = process.env.DEBIAN_SUITE || "bookworm";
 /** Longer than the time until cron's next minute and a run. */
 const NEXT_RUN = { ms: 150_000 };
+
+/** A run of the page's job, as the job itself has recorded it. */
+interface JobRun {
+  host: string;
+  /** In milliseconds since 1970. */
+  start: number;
+  /** Undefined while it runs, and if it was killed. */
+  end: number | undefined;
+}
+
+/** Reads the file to which the job of a host writes `start TIME` and `end TIME`. */
+function readJobRuns(host: string, text: string): JobRun[] {
+  const runs: JobRun[] = [];
+  for (const [, word, time = ""] of text.matchAll(/^(start|end) (\S+)\n/gm)) {
+    const at = Date.parse(time);
+    const last = runs.at(-1);
+    if (word === "start") runs.push({ host, start: at, end: undefined });
+    else if (last !== undefined && last.end === undefined) last.end = at;
+    else throw new Error(`${host}: an end without a start:\n${text}`);
+  }
+  return runs;
+}
 
 const blocks = readPageBlocks(readFileSync(join(ROOT, "docs/three-hosts.md"), "utf8")).map((block) => ({
   ...block,

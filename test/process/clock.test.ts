@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
 
 function createSources(running = 1000, booted = 90_000) {
   const at = { running, booted };
@@ -55,13 +54,4 @@ test("sleep() rejects with the signal's reason, before and during", async () => 
   const sleeping = clock.sleep(2 ** 40, controller.signal);
   controller.abort(reason);
   await expect(sleeping).rejects.toBe(reason);
-});
-
-test("random bytes differ, and unit() stays in [0, 1)", () => {
-  expect(realRandom.generateBytes(16)).toHaveLength(16);
-  expect(realRandom.generateBytes(16)).not.toEqual(realRandom.generateBytes(16));
-  const units = Array.from({ length: 1000 }, () => realRandom.generateFraction());
-  expect(Math.min(...units)).toBeGreaterThanOrEqual(0);
-  expect(Math.max(...units)).toBeLessThan(1);
-  expect(new Set(units).size).toBe(1000);
 });

@@ -1,19 +1,15 @@
 import { expect, test } from "vitest";
-import { listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../fixtures/steady.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import {
   clock,
   createMark,
   createOutput,
-  getFixturePath,
   listRemains,
   prepareGuarded,
-  startBrood,
   startGuarded,
-  waitUntilDead,
+  waitForSleepers,
 } from "./helpers.ts";
 
 /** How late a deadline may be kept on a slow machine, ms: the other ones are many seconds away. */
@@ -31,22 +27,20 @@ function startLatenessCheck(ms: number): () => number {
  */
 const EARLY = 200;
 
-const buildShellCommand = (script: string): [string, ...string[]] => ["sh", "-c", script];
-
-/** A command that ignores SIGTERM already. */
-async function startDeafCommand(): Promise<GuardedCommand> {
+/** Starts a script, and waits until it has written to $OUT. */
+async function startScript(script: string) {
   const out = createOutput();
-  const script = `trap "" TERM; echo up >>$OUT; while :; do sleep 0.05; done`;
-  const { it } = await startGuarded(createMark(), buildShellCommand(script), { OUT: out.path });
-  await waitUntil("a command that is deaf", () => out.lines().length > 0);
-  return it;
+  const { it } = await startGuarded(createMark(), ["sh", "-c", script], { OUT: out.path });
+  await waitUntil("its first line", () => out.lines().length > 0);
+  return { it, out };
 }
 
+/** A command that ignores SIGTERM already. */
+const startDeafCommand = () => startScript(`trap "" TERM; echo up >>$OUT; while :; do sleep 0.05; done`);
+
 test("at termAt a command gets SIGTERM, and may clean up", async () => {
-  const out = createOutput();
   const script = `trap 'echo bye >>$OUT; exit 3' TERM; echo up >>$OUT; sleep 30 & wait`;
-  const { it } = await startGuarded(createMark(), buildShellCommand(script), { OUT: out.path });
-  await waitUntil("a command that listens", () => out.lines().length > 0);
+  const { it, out } = await startScript(script);
   it.arm({ termAt: clock.now() + 100, killAt: clock.now() + 15_000 });
   expect(await it.exited).toMatchObject({ code: 3, terminated: true });
   await it.gone;
@@ -56,7 +50,7 @@ test("at termAt a command gets SIGTERM, and may clean up", async () => {
 test("at killAt a command that ignores SIGTERM is killed", () => retryAfterStalls(testKill));
 
 async function testKill(): Promise<void> {
-  const it = await startDeafCommand();
+  const { it } = await startDeafCommand();
   const killAt = clock.now() + 400;
   const late = startLatenessCheck(400);
   it.arm({ termAt: clock.now() + 100, killAt });
@@ -68,14 +62,9 @@ async function testKill(): Promise<void> {
 
 test("descendants that ignore SIGTERM, in sessions of their own, are killed after the first process obeyed", async () => {
   const mark = createMark();
-  const { it } = await startGuarded(
-    mark,
-    buildShellCommand(`(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`),
-  );
-  await waitUntil(
-    "descendants",
-    () => listMarkedProcesses(mark).filter(({ name }) => name === "sleep").length === 3,
-  );
+  const script = `(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`;
+  const { it } = await startGuarded(mark, ["sh", "-c", script]);
+  await waitForSleepers(mark, 3);
   const killAt = clock.now() + 800;
   const late = startLatenessCheck(800);
   it.terminate(killAt);
@@ -88,7 +77,7 @@ test("descendants that ignore SIGTERM, in sessions of their own, are killed afte
 
 test("renewed deadlines keep a command alive", async () => {
   await retryAfterStalls(async () => {
-    const { it } = await startGuarded(createMark(), buildShellCommand("sleep 0.5; exit 4"));
+    const { it } = await startGuarded(createMark(), ["sh", "-c", "sleep 0.5; exit 4"]);
     for (let i = 0; i < 8; i++) {
       it.arm({ termAt: clock.now() + 200, killAt: clock.now() + 300 });
       await clock.sleep(50);
@@ -100,14 +89,14 @@ test("renewed deadlines keep a command alive", async () => {
 });
 
 test("a termination that has begun is not undone by a renewal, and heeds the earlier of its limits", async () => {
-  const it = await startDeafCommand();
+  const { it } = await startDeafCommand();
   const late = startLatenessCheck(300);
   it.arm({ termAt: clock.now() + 100, killAt: clock.now() + 300 });
   it.terminate(clock.now() + 20_000);
   await it.gone;
   expect(late()).toBeLessThan(SOON);
 
-  const other = await startDeafCommand();
+  const { it: other } = await startDeafCommand();
   const later = startLatenessCheck(300);
   other.terminate(clock.now() + 300);
   other.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 20_000 });
@@ -121,24 +110,6 @@ test("a stopped command dies of SIGTERM all the same", async () => {
   it.terminate(clock.now() + 5000);
   expect(await it.exited).toMatchObject({ signal: 15 });
   await it.gone;
-});
-
-test("a brood that left by every door is killed", async () => {
-  const mark = createMark();
-  const { it } = await startBrood(mark);
-  it.terminate(clock.now() + 100);
-  await it.gone;
-  expect(listRemains(mark)).toEqual([]);
-});
-
-test("what keeps forking is killed", async () => {
-  const mark = createMark();
-  const out = createOutput();
-  const { it } = await startGuarded(mark, [getFixturePath("chain.sh"), "5000"], { OUT: out.path });
-  await waitUntil("some generations of ten chains", () => out.lines().length > 100, { ms: 50_000 });
-  it.terminate(clock.now());
-  await it.gone;
-  await waitUntilDead(mark, 1000);
 });
 
 test("nothing is started without a deadline, nor after one", async () => {

@@ -11,7 +11,9 @@ import {
   createSleeper,
   findGuardians,
   isRoot,
+  killTogether,
   type Runner,
+  readCgroupPath,
   startRunner,
   WAYS,
 } from "./helpers.ts";
@@ -42,24 +44,20 @@ async function startOtherNamespace(): Promise<number> {
 /** Waits until a process that left would be found: at once in a cgroup, else once it was seen. */
 async function waitUntilFindable(run: Runner, inner: number): Promise<void> {
   const { pid = 0 } = await run.waitForEvent("started");
-  const readCgroup = (of: number) => readFileSync(`/proc/${of}/cgroup`, "latin1");
-  if (readCgroup(pid) === readCgroup(run.pid)) await waitForScan(inner);
+  if (readCgroupPath(pid) === readCgroupPath(run.pid)) await waitForScan(inner);
 }
 
 describe.each(WAYS)("$name", ({ before }) => {
   test("both guardians killed at once: a daemon with an own session and no environment dies too", async () => {
     const mark = createMark();
     const daemon = createSleeper();
-    const command = ["sh", "-c", `setsid env -i ${daemon.words} & exec sleep 60`] as const;
-    const run = startRunner(mark, { command: [...command] }, {}, before);
+    const script = `setsid env -i ${daemon.words} & exec sleep 60`;
+    const run = startRunner(mark, { command: ["sh", "-c", script] }, {}, before);
     await run.waitForEvent("started");
     const pid = await waitUntil("a daemon", daemon.find);
     const { outer, inner } = findGuardians(mark, run.pid);
-    await waitUntilFindable(run, inner.pid);
-    killProcess(outer.pid, "SIGSTOP"); // so that neither has time to act for the other
-    killProcess(inner.pid, "SIGSTOP");
-    killProcess(inner.pid, "SIGKILL");
-    killProcess(outer.pid, "SIGKILL");
+    await waitUntilFindable(run, inner);
+    killTogether(outer, inner);
     expect((await run.ended).code).toBe(137);
     expect(daemon.find(), `the daemon ${pid}`).toBeUndefined();
   });
@@ -73,22 +71,17 @@ describe.each(WAYS)("$name", ({ before }) => {
     const out = createOutput();
     const stray = createSleeper();
     const inside = `setsid env -i ${stray.words} & until [ -e $OUT ]; do sleep 0.02; done`;
-    const enter = `nsenter -p -t ${await startOtherNamespace()} sh -c '${inside}'`;
-    const run = startRunner(
-      mark,
-      { command: ["sh", "-c", `${enter}; echo back; sleep 60`] },
-      { OUT: out.path },
-      before,
-    );
+    const script = `nsenter -p -t ${await startOtherNamespace()} sh -c '${inside}'; echo back; sleep 60`;
+    const run = startRunner(mark, { command: ["sh", "-c", script] }, { OUT: out.path }, before);
     await run.waitForEvent("started");
     const pid = await waitUntil("a stray", stray.find);
-    const { outer, inner } = findGuardians(mark, run.pid);
-    await waitUntilFindable(run, inner.pid);
+    const guardians = findGuardians(mark, run.pid);
+    await waitUntilFindable(run, guardians.inner);
     const back = new Promise((resolve) => run.process.stdout?.once("data", resolve));
     writeFileSync(out.path, "");
     await back;
     expect(stray.find()).toBe(pid);
-    fault({ outer: outer.pid, inner: inner.pid });
+    fault(guardians);
     killProcess(run.pid, "SIGUSR1");
     await run.ended;
     expect(stray.find(), "what went away").toBeUndefined();

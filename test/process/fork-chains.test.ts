@@ -6,7 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { clock, createMark, createOutput, findGuardians, getFixturePath, startGuarded } from "./helpers.ts";
+import {
+  clock,
+  createMark,
+  createOutput,
+  findGuardians,
+  getFixturePath,
+  killTogether,
+  startGuarded,
+} from "./helpers.ts";
 
 const folder = createTestFolder(afterAll);
 const program = join(folder, "fork-chain");
@@ -21,15 +29,7 @@ type Guardians = Record<"outer" | "inner", number>;
 const FAULTS: [name: string, fault: (guardians: Guardians) => void][] = [
   ["the inner guardian is killed", ({ inner }) => killProcess(inner, "SIGKILL")],
   ["the outer guardian is killed", ({ outer }) => killProcess(outer, "SIGKILL")],
-  [
-    "both guardians are killed",
-    ({ outer, inner }) => {
-      killProcess(outer, "SIGSTOP"); // so that neither has time to act for the other
-      killProcess(inner, "SIGSTOP");
-      killProcess(inner, "SIGKILL");
-      killProcess(outer, "SIGKILL");
-    },
-  ],
+  ["both guardians are killed", ({ outer, inner }) => killTogether(outer, inner)],
 ];
 
 /** Whether no process is left: a list of processes could miss the chain. */
@@ -49,8 +49,7 @@ describe.each([
 ])("in one process group, %s", (_, words) => {
   test.each(FAULTS)("%s: no chain is left", async (_name, fault) => {
     const { mark, lock, it } = await startChains(words);
-    const { outer, inner } = findGuardians(mark);
-    fault({ outer: outer.pid, inner: inner.pid });
+    fault(findGuardians(mark));
     await it.gone;
     expect(isFree(lock)).toBe(true);
   });

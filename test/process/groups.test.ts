@@ -5,7 +5,6 @@ import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -23,39 +22,23 @@ import {
   createOutput,
   createSleeper,
   findGuardians,
+  findWritableCgroup,
   getFixturePath,
+  isRoot,
+  killTogether,
   NO_CGROUPS,
+  readCgroupPath,
   startRunner,
   WAIT,
   waitUntilDead,
 } from "./helpers.ts";
 
-const MOUNT =
-  ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.procs`)) ?? "";
-const home = readCgroupPath("self");
 const NOBODY = 65_534;
-const isPossible = process.getuid?.() === 0 && MOUNT !== "" && isWritable();
-
-function readCgroupPath(pid: number | "self"): string {
-  const line = readFileSync(`/proc/${pid}/cgroup`, "latin1")
-    .split("\n")
-    .find((it) => it.startsWith("0::"));
-  return join(MOUNT, line?.slice(3) ?? "");
-}
-
-function isWritable(): boolean {
-  const path = join(home, `test-${process.pid}`);
-  try {
-    mkdirSync(path);
-    rmdirSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const home = findWritableCgroup() ?? "";
+const isPossible = isRoot && home !== "";
 
 /** A cgroup for a test's runners alone, so that others' do not sweep it. */
-function createHome(): { path: string; before: string[]; groups: () => string[] } {
+function createHome() {
   const path = join(home, `test-${Math.random().toString(36).slice(2)}`);
   mkdirSync(path);
   const listGroups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
@@ -67,70 +50,61 @@ function createHome(): { path: string; before: string[]; groups: () => string[] 
     for (const name of listGroups()) rmdirSync(join(path, name));
     rmdirSync(path);
   });
-  return {
-    path,
-    before: ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"],
-    groups: listGroups,
+  const before = ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"];
+  /** Starts a runner of a script there. */
+  const start = (script: string, env = {}) => {
+    const mark = createMark();
+    return { mark, ...startRunner(mark, { command: ["sh", "-c", script] }, env, before) };
   };
+  return { path, before, start, groups: listGroups };
 }
 
 describe.runIf(isPossible)("a command's cgroup", () => {
   test("is below the runner's own, holds the command and nobody else, and goes with it", async () => {
-    const { path, before, groups } = createHome();
-    const mark = createMark();
+    const { path, start, groups } = createHome();
     const out = createOutput();
-    const run = startRunner(mark, { command: ["sh", "-c", WAIT] }, { OUT: out.path }, before);
+    const run = start(WAIT, { OUT: out.path });
     const { pid = 0 } = await run.waitForEvent("started");
     const [group = ""] = groups();
     expect(readCgroupPath(pid)).toBe(join(path, group));
-    const { outer, inner } = findGuardians(mark, run.pid);
-    expect([run.pid, outer.pid, inner.pid].map(readCgroupPath)).toEqual([path, path, path]);
+    const { outer, inner } = findGuardians(run.mark, run.pid);
+    expect([run.pid, outer, inner].map(readCgroupPath)).toEqual([path, path, path]);
     writeFileSync(out.path, "");
     expect((await run.ended).code).toBe(0);
     expect(groups()).toEqual([]);
   });
 
   test("gives back what is left behind on purpose", async () => {
-    const { path, before, groups } = createHome();
+    const { path, start, groups } = createHome();
     const daemon = createSleeper();
-    const run = startRunner(
-      createMark(),
-      { command: ["sh", "-c", `setsid ${daemon.words} >/dev/null 2>&1 &`] },
-      {},
-      before,
-    );
-    expect((await run.ended).code).toBe(0);
+    expect((await start(`setsid ${daemon.words} >/dev/null 2>&1 &`).ended).code).toBe(0);
     expect(readCgroupPath(await waitUntil("the daemon", daemon.find))).toBe(path);
     expect(groups()).toEqual([]);
   });
 
   test("all three killed at the same instant: the next guardian there ends what is left", async () => {
-    const { before, groups } = createHome();
-    const mark = createMark();
+    const { start, groups } = createHome();
     const daemon = createSleeper();
-    const command = `setsid env -i ${daemon.words} >/dev/null 2>&1 & sleep 60`;
-    const run = startRunner(mark, { command: ["sh", "-c", command] }, {}, before);
+    const run = start(`setsid env -i ${daemon.words} >/dev/null 2>&1 & sleep 60`);
     await run.waitForEvent("started");
     await waitUntil("a daemon", daemon.find);
-    const { outer, inner } = findGuardians(mark, run.pid);
-    for (const pid of [run.pid, outer.pid, inner.pid]) killProcess(pid, "SIGSTOP"); // so that none has time to act
-    for (const pid of [inner.pid, outer.pid, run.pid]) killProcess(pid, "SIGKILL");
-    await waitUntil("their death", () => listMarkedProcesses(mark).every(({ name }) => name === "sleep"));
+    const { outer, inner } = findGuardians(run.mark, run.pid);
+    killTogether(inner, outer, run.pid);
+    await waitUntil("their death", () => listMarkedProcesses(run.mark).every(({ name }) => name === "sleep"));
     expect(daemon.find(), "nobody is left to end it").toBeDefined();
     const [group] = groups();
-    await startRunner(createMark(), { command: ["true"] }, {}, before).ended;
+    await start("exit 0").ended;
     await waitUntil("its end", () => daemon.find() === undefined);
-    await startRunner(createMark(), { command: ["true"] }, {}, before).ended;
+    await start("exit 0").ended;
     expect(groups()).not.toContain(group);
   });
 
   test("what others guard is left alone by the next guardian", async () => {
-    const { before, groups } = createHome();
-    const mark = createMark();
+    const { start, groups } = createHome();
     const out = createOutput();
-    const run = startRunner(mark, { command: ["sh", "-c", `${WAIT}; exit 4`] }, { OUT: out.path }, before);
+    const run = start(`${WAIT}; exit 4`, { OUT: out.path });
     await run.waitForEvent("started");
-    expect((await startRunner(createMark(), { command: ["true"] }, {}, before).ended).code).toBe(0);
+    expect((await start("exit 0").ended).code).toBe(0);
     expect(groups()).toHaveLength(1);
     writeFileSync(out.path, "");
     expect((await run.ended).code).toBe(4);
@@ -138,7 +112,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("of a run inside a run is below that one's, and ends with it", async () => {
-    const { before, groups } = createHome();
+    const { before, start, groups } = createHome();
     const deep = createSleeper();
     const mark = createMark();
     const inside = {
@@ -159,7 +133,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
     await run.ended;
     expect(deep.find()).toBeUndefined();
     await waitUntilDead(mark, 10_000);
-    await startRunner(createMark(), { command: ["true"] }, {}, before).ended; // the outer run's guardian may have been killed too
+    await start("exit 0").ended; // the outer run's guardian may have been killed too
     expect(groups()).toEqual([]);
   });
 
@@ -188,8 +162,8 @@ test.runIf(canHideCgroups)(
   "where none may be made, the command runs all the same, in the runner's own",
   async () => {
     const out = createOutput();
-    const command = ["sh", "-c", "cat /proc/self/cgroup >$OUT"] as const;
-    const run = startRunner(createMark(), { command: [...command] }, { OUT: out.path }, NO_CGROUPS);
+    const command: [string, ...string[]] = ["sh", "-c", "cat /proc/self/cgroup >$OUT"];
+    const run = startRunner(createMark(), { command }, { OUT: out.path }, NO_CGROUPS);
     expect((await run.ended).code).toBe(0);
     expect(out.lines().join("\n")).toBe(readFileSync("/proc/self/cgroup", "latin1").trim());
   },

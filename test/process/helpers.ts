@@ -1,22 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-import {
-  GUARDIAN,
-  killProcess,
-  listMarkedProcesses,
-  type MarkedProcess,
-} from "../../fixtures/process/marked-processes.ts";
+import { GUARDIAN, killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
 import { startStopwatch } from "../../fixtures/steady.ts";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { createRealClock } from "../../src/process/clock.ts";
-import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 
 export const getFixturePath = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);
@@ -58,13 +54,31 @@ export function createMark(): string {
 }
 
 /** A brood that is complete: eight sleepers in four sessions, one of them without the mark, and a stopped shell. */
-export async function startBrood(mark: string): Promise<{ it: GuardedCommand; pids: number[] }> {
+export async function startBrood() {
+  const mark = createMark();
   const { it } = await startGuarded(mark, [getFixturePath("brood.sh")]);
-  await waitUntil(
-    "a brood",
-    () => listMarkedProcesses(mark).filter(({ name }) => name === "sleep").length === 8,
-  );
-  return { it, pids: listMarkedProcesses(mark).map(({ pid }) => pid) };
+  await waitForSleepers(mark, 8);
+  const pids = listMarkedProcesses(mark).map(({ pid }) => pid);
+  return { mark, it, pids, ...findGuardians(mark) };
+}
+
+/** Waits until so many marked processes have become `sleep`. */
+export async function waitForSleepers(mark: string, count: number): Promise<void> {
+  const isComplete = () => listRemains(mark).filter((name) => name === "sleep").length === count;
+  await waitUntil(`${count} sleepers`, isComplete);
+}
+
+/** Kills processes at once: they are stopped first, so that none has time to act for another. */
+export function killTogether(...pids: number[]): void {
+  for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const pid of pids) killProcess(pid, signal);
+}
+
+/** Starts a process in a session of its own, which sleeps until the end of the test. The words before its own become it. */
+export function startSleep(before: string[] = [], program = "sleep") {
+  const [file = "", ...args] = [...before, program, "1000"];
+  const child = spawn(file, args, { stdio: "ignore", detached: true });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, pid: child.pid ?? 0, ended: once(child, "exit") };
 }
 
 /** A process that can be found wherever it goes: by its argument, which no other has. It is killed when the test is over. */
@@ -89,6 +103,26 @@ export function listCommandLines(): { pid: number; cmdline: string }[] {
 /** Whether this process may do what it wants with namespaces and cgroups. */
 export const isRoot = process.getuid?.() === 0;
 
+const CGROUPS =
+  ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.procs`)) ?? "";
+
+/** The folder of the cgroup of a process. */
+export function readCgroupPath(pid: number | "self"): string {
+  return join(CGROUPS, /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "latin1"))?.[1] ?? "");
+}
+
+/** @returns the folder of this process's own cgroup, if cgroups can be made in it */
+export function findWritableCgroup(): string | undefined {
+  if (CGROUPS === "") return undefined;
+  const home = readCgroupPath("self").replace(/\/$/, "");
+  try {
+    rmdirSync(mkdtempSync(join(home, "test-")));
+    return home;
+  } catch {
+    return undefined; // it is read-only, or another user's
+  }
+}
+
 /** Before a runner's words: it sees no cgroups. */
 export const NO_CGROUPS = ["unshare", ...(isRoot ? [] : ["-r"]), "-m", "sh", "-c"].concat(
   'mount -t tmpfs none /sys/fs/cgroup && exec "$@"',
@@ -105,10 +139,9 @@ export const WAYS = [
   ...(canHideCgroups ? [{ name: "where there are none", before: NO_CGROUPS }] : []),
 ];
 
-/** A folder of its own for a test, and the name of a file in it that commands write to, or wait for, as $OUT. */
+/** The path of a file in a folder of its own, which commands write to, or wait for, as $OUT. */
 export function createOutput(): { path: string; lines: () => string[] } {
-  const folder = createTestFolder();
-  const path = join(folder, "out");
+  const path = join(createTestFolder(), "out");
   return { path, lines: () => read(path).split("\n").filter(Boolean) };
 }
 
@@ -145,18 +178,16 @@ export async function startGuarded(
   command: [string, ...string[]],
   env: Record<string, string> = {},
 ) {
-  const it: GuardedCommand = await prepareGuarded(mark, command, env);
+  const it = await prepareGuarded(mark, command, env);
   return { it, pid: await it.start({ SIGNALBOX_RUN: mark }) };
 }
 
-/** The outer and the inner guardian of the marked command. */
-export function findGuardians(
-  mark: string,
-  runner = process.pid,
-): { outer: MarkedProcess; inner: MarkedProcess } {
+/** The process ids of the outer and the inner guardian of the marked command. */
+export function findGuardians(mark: string, runner = process.pid): { outer: number; inner: number } {
   const all = listMarkedProcesses(mark).filter(({ name }) => name === GUARDIAN);
-  const outer = all.find(({ parent }) => parent === runner);
-  const inner = all.find(({ parent }) => parent === outer?.pid);
+  const findChild = (of?: number) => all.find(({ parent }) => parent === of)?.pid;
+  const outer = findChild(runner);
+  const inner = findChild(outer);
   if (!outer || !inner) throw new Error(`no guardians: ${JSON.stringify(all)}`);
   return { outer, inner };
 }
@@ -201,41 +232,23 @@ export function startRunner(
   createInterface({ input: child.stdio[3] as Readable }).on("line", (line) => {
     const event: RunnerEvent = JSON.parse(line);
     seen.set(event.event, event);
-    child.emit(`runner:${event.event}`);
+    child.emit("event");
   });
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => buffer(stream as Readable));
   return {
     process: child,
     pid: child.pid ?? 0,
-    waitForEvent: (name) => waitForEvent(child, seen, name),
-    ended: collectOutput(child),
+    waitForEvent: (name) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const event = seen.get(name);
+          if (event !== undefined) resolve(event);
+        };
+        look();
+        child.on("event", look).once("close", () => reject(new Error(`the runner ended before "${name}"`)));
+      }),
+    ended: once(child, "close").then(async ([code, signal]) => {
+      return { code, signal, stdout: await stdout, stderr: await stderr } as Awaited<Runner["ended"]>;
+    }),
   };
-}
-
-function waitForEvent(
-  child: ChildProcess,
-  seen: Map<string, RunnerEvent>,
-  name: string,
-): Promise<RunnerEvent> {
-  return new Promise((resolve, reject) => {
-    const look = () => {
-      const event = seen.get(name);
-      if (event) resolve(event);
-      return event !== undefined;
-    };
-    if (look()) return;
-    child.once(`runner:${name}`, look);
-    child.once("close", () => look() || reject(new Error(`the runner ended before "${name}"`)));
-  });
-}
-
-function collectOutput(child: ChildProcess): Runner["ended"] {
-  const stdout: Buffer[] = [];
-  const stderr: Buffer[] = [];
-  child.stdout?.on("data", (chunk) => stdout.push(chunk));
-  child.stderr?.on("data", (chunk) => stderr.push(chunk));
-  return new Promise((resolve) => {
-    child.once("close", (code, signal) =>
-      resolve({ code, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) }),
-    );
-  });
 }

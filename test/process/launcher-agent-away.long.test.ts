@@ -1,4 +1,6 @@
 /** Agents that end, and others that take their place, while launchers wait and while commands run. */
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
   type AgentConnection,
@@ -17,12 +19,13 @@ import {
 } from "../../src/process/guarded-command/wire.ts";
 import { createOutput, listRemains, WAIT } from "./helpers.ts";
 import {
-  launchRun,
+  type Deadlines,
   readBootTime,
   sendDeadlines,
   serveEnd,
+  serveRun,
   serveStart,
-  startAgent,
+  startCall,
   startServed,
 } from "./launcher-helpers.ts";
 
@@ -30,16 +33,14 @@ const LOST = /^signalbox: the agent has ended.*; the lock is freed when its sess
 
 /** A launcher that waits, with a note. */
 async function startWaiting(note = "place 1", retryMs = 10_000n) {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  const call = await connection.waitForCall();
+  const waiting = await startCall();
+  const { run, connection } = waiting;
   connection.send(TO_LAUNCHER.accepted, 1n);
   connection.send(TO_LAUNCHER.note, retryMs, 0n, "earlier");
   connection.send(TO_LAUNCHER.note, retryMs, 0n, note);
   connection.send(TO_LAUNCHER.write, 2n, 0n, "noted\n");
-  await new Promise((resolve) => run.process.stderr?.once("data", resolve)); // it has read the note
-  return { agent, run, connection, call };
+  await once(run.process.stderr, "data"); // it has read the note
+  return waiting;
 }
 
 /** Ends an agent, and starts another one at once. */
@@ -65,8 +66,7 @@ test("a waiting launcher calls the next agent, with the last note, and is served
   second.send(TO_LAUNCHER.accepted, 1n);
   const third = await restart(agent); // again, without another note
   expect(await third.waitForCall()).toMatchObject({ note: "place 1", stage: STAGE.waits, connection: 2 });
-  await serveStart(third, ["sh", "-c", "exit 4"]);
-  await serveEnd(third);
+  await serveRun(third, "exit 4");
   expect(await run.ended).toMatchObject({ code: 4, err: "noted\n" });
 });
 
@@ -75,7 +75,7 @@ test("no next agent: the launcher falls back with its note, after the time that 
   const before = readBootTime();
   agent.stop();
   const { out } = await run.ended;
-  expect(Number(readBootTime() - before) / 1e6, "ms").toBeGreaterThanOrEqual(290);
+  expect(measureSince(before), "ms").toBeGreaterThanOrEqual(290);
   expect(out).toMatch(/^fallback=the agent has ended, and none has replaced it\ncall=place 2\n/);
 });
 
@@ -131,8 +131,7 @@ test("between GUARD and START: nothing was started, so the launcher calls again 
   connection.send(GUARDIAN_REQUEST.words, 0n, 0n, "false\0");
   const second = await restart(agent);
   expect(await second.waitForCall()).toMatchObject({ note: "place 8", stage: STAGE.waits, connection: 1 });
-  await serveStart(second, ["sh", "-c", "exit 6"]);
-  await serveEnd(second);
+  await serveRun(second, "exit 6");
   expect(await run.ended).toMatchObject({ code: 6 });
 });
 
@@ -152,8 +151,7 @@ test("a START that is read when its agent is gone starts nothing, and the launch
   for (const pid of all.reverse()) killProcess(pid, "SIGCONT");
   const second = await agent.accept();
   expect(await second.waitForCall()).toMatchObject({ note: "place 9", stage: STAGE.waits, connection: 1 });
-  await serveStart(second, ["sh", "-c", "exit 6"]);
-  await serveEnd(second);
+  await serveRun(second, "exit 6");
   expect(await run.ended).toMatchObject({ code: 6 });
   expect(out.lines()).toEqual([]);
 });
@@ -164,21 +162,20 @@ const HALF_FRAME = encodeFrame(GUARDIAN_REQUEST.arm, 1n, 1n).subarray(0, 9);
 test("half a frame of an agent that has ended is no part of what the next one sends to a waiting launcher", async () => {
   const { agent, run, connection } = await startWaiting("place 10");
   connection.sendBytes(HALF_FRAME);
-  const second = await restart(agent);
-  await serveStart(second, ["sh", "-c", "exit 6"]);
-  await serveEnd(second);
+  await serveRun(await restart(agent), "exit 6");
   expect(await run.ended).toMatchObject({ code: 6 });
 });
 
-/** Serves a command that waits for a file. */
-async function startPatient(script = `${WAIT}; exit 5`, deadlines = { termIn: 20_000, killIn: 21_000 }) {
+/** Serves a command that by default waits for `letEnd`, and ends with 5. */
+async function startPatient(script = `${WAIT}; exit 5`, deadlines?: Deadlines) {
   const out = createOutput();
   const served = await startServed(["sh", "-c", script], deadlines, { env: { OUT: out.path } });
-  return {
-    ...served,
-    letEnd: () => import("node:fs").then(({ writeFileSync }) => writeFileSync(out.path, "")),
-  };
+  return { ...served, letEnd: () => writeFileSync(out.path, "") };
 }
+
+const DEAF = "trap '' TERM; sleep 30; sleep 30";
+/** Milliseconds since an instant of the boot clock. */
+const measureSince = (boot: bigint) => Number(readBootTime() - boot) / 1e6;
 
 test("while a command runs: its guardian calls the next agent, tells all news, and is served by it", async () => {
   const { agent, run, connection, inner, outer, first, letEnd } = await startPatient();
@@ -202,7 +199,7 @@ test("while a command runs: its guardian calls the next agent, tells all news, a
   second.send(TO_LAUNCHER.accepted, 1n);
   second.send(GUARDIAN_REQUEST.start); // nothing is started twice
   expect(await second.waitFor(GUARDIAN_EVENT.refused)).toMatchObject({ a: 3n });
-  await letEnd();
+  letEnd();
   expect(await serveEnd(second)).toMatchObject({ status: 5 << 8, guardians: 0 });
   expect(await run.ended).toEqual({ code: 5, signal: null, out: "", err: "" });
 });
@@ -214,7 +211,7 @@ test("half a frame of an agent that has ended is no part of what the next one se
   await second.waitForCall();
   second.send(GUARDIAN_REQUEST.ping);
   await second.waitFor(GUARDIAN_EVENT.pong);
-  await letEnd();
+  letEnd();
   await serveEnd(second);
   expect(await run.ended).toMatchObject({ code: 5, err: "" });
 });
@@ -224,42 +221,37 @@ test("the next agent extends the deadlines", async () => {
   const second = await restart(agent);
   await second.waitForCall();
   sendDeadlines(second, boot, { termIn: 20_000, killIn: 20_000 });
-  await waitUntil("the first deadline", () => Number(readBootTime() - boot) / 1e6 > 1_700);
-  await letEnd();
+  await waitUntil("the first deadline", () => measureSince(boot) > 1_700);
+  letEnd();
   await serveEnd(second);
   expect(await run.ended).toMatchObject({ code: 5, err: "" });
 });
 
 test("a command that ends while no agent is there: the next one hears of it", async () => {
-  const { agent, run, inner, letEnd } = await startPatient();
+  const { agent, run, letEnd } = await startPatient();
   agent.stop();
-  await letEnd();
+  letEnd();
   await waitUntil("its end", () => !listRemains(run.mark).includes("sh"));
-  await agent.start();
-  const second = await agent.accept();
+  const second = await restart(agent);
   await second.waitFor(GUARDIAN_EVENT.started);
   expect((await serveEnd(second)).status).toBe(5 << 8);
   expect(await run.ended).toMatchObject({ code: 5, err: "" });
-  expect(inner).toBeGreaterThan(0);
 });
 
 test("no next agent: the command is killed at its deadline", async () => {
-  const { agent, run, boot } = await startPatient("trap '' TERM; sleep 30; sleep 30", {
-    termIn: 700,
-    killIn: 700,
-  });
+  const { agent, run, boot } = await startPatient(DEAF, { termIn: 700, killIn: 700 });
   agent.stop();
   expect(await run.ended).toMatchObject({ code: 125, err: expect.stringMatching(LOST) });
-  expect(Number(readBootTime() - boot) / 1e6, "ms").toBeGreaterThanOrEqual(700);
+  expect(measureSince(boot), "ms").toBeGreaterThanOrEqual(700);
   expect(listRemains(run.mark)).toEqual([]);
 });
 
 test("a command that ends while no agent comes back: its code, at the deadline", async () => {
   const { agent, run, boot, letEnd } = await startPatient(undefined, { termIn: 900, killIn: 900 });
   agent.stop();
-  await letEnd();
+  letEnd();
   expect(await run.ended).toMatchObject({ code: 5, err: expect.stringMatching(LOST) });
-  expect(Number(readBootTime() - boot) / 1e6, "ms").toBeGreaterThanOrEqual(900);
+  expect(measureSince(boot), "ms").toBeGreaterThanOrEqual(900);
 });
 
 test("the next agent declines a command that runs: it is killed at once", async () => {
@@ -289,8 +281,7 @@ test("the launcher killed while no agent is there: the command dies, and the nex
   agent.stop();
   killProcess(run.pid, "SIGKILL");
   await waitUntil("its end", () => !listRemains(run.mark).includes("sh"));
-  await agent.start();
-  const second = await agent.accept();
+  const second = await restart(agent);
   expect(await second.waitForCall()).toMatchObject({ stage: STAGE.isGuarded, pid: run.pid });
   expect(await second.waitFor(GUARDIAN_EVENT.exited)).toMatchObject({ a: 9n });
   await second.waitFor(GUARDIAN_EVENT.gone);
@@ -310,11 +301,8 @@ test("guardians killed after a reconnection: the launcher reports it over the ne
 
 test("a command line of 900 KB, resumed", async () => {
   const words = Array.from({ length: 9 }, (_, at) => String.fromCharCode(97 + at).repeat(100_000));
-  const out = createOutput();
-  const agent = await startAgent();
-  const run = launchRun(agent, words, { env: { OUT: out.path } });
-  const first = await agent.accept();
-  await serveStart(first, ["sleep", "30"]);
+  const { agent, run, connection } = await startCall(words);
+  await serveStart(connection, ["sleep", "30"]);
   const second = await restart(agent);
   expect((await second.waitForCall()).words.slice(4)).toEqual(words);
   await second.waitFor(GUARDIAN_EVENT.started);
@@ -328,10 +316,7 @@ test("garbage before GUARD: the launcher falls back", async () => {
     Buffer.alloc(100_000, 0xff),
     Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n".repeat(20)),
   ]) {
-    const agent = await startAgent();
-    const run = launchRun(agent);
-    const connection = await agent.accept();
-    await connection.waitForCall();
+    const { run, connection } = await startCall();
     connection.sendBytes(garbage);
     expect((await run.ended).out).toMatch(/^fallback=the agent is of another version\ncall=none\n/);
   }
@@ -346,12 +331,12 @@ test("garbage together with GUARD: nothing is started", async () => {
   expect(await run.ended).toMatchObject({ code: 125, out: "" });
 });
 
+const startFlood = (connection: AgentConnection) =>
+  setInterval(() => connection.send(TO_LAUNCHER.later, 0n, 0n, "x".repeat(60_000)), 0);
+
 test("endless data without an answer: the launcher falls back in time", async () => {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  await connection.waitForCall();
-  const flood = setInterval(() => connection.send(TO_LAUNCHER.later, 0n, 0n, "x".repeat(60_000)), 0);
+  const { run, connection } = await startCall();
+  const flood = startFlood(connection);
   const { out } = await run.ended.finally(() => clearInterval(flood));
   expect(out).toMatch(/^fallback=the agent does not answer in time\n/);
 });
@@ -368,11 +353,8 @@ test("garbage while a command runs: no matching runner, so the command is killed
 });
 
 test("endless data while a command runs: its deadline is kept", async () => {
-  const { run, connection } = await startPatient("trap '' TERM; sleep 30; sleep 30", {
-    termIn: 600,
-    killIn: 600,
-  });
-  const flood = setInterval(() => connection.send(TO_LAUNCHER.later, 0n, 0n, "x".repeat(60_000)), 0);
+  const { run, connection } = await startPatient(DEAF, { termIn: 600, killIn: 600 });
+  const flood = startFlood(connection);
   const exited = await connection.waitFor(GUARDIAN_EVENT.exited).finally(() => clearInterval(flood));
   expect(Number(exited.a)).toBe(9);
   connection.send(GUARDIAN_REQUEST.release);

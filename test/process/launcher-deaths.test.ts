@@ -1,39 +1,35 @@
 /** Launchers and guardians that are killed, stopped or late while their command runs. */
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
 import {
-  canHideCgroups,
   createOutput,
   getFixturePath,
+  killTogether,
   listRemains,
-  NO_CGROUPS,
+  WAYS,
+  waitForSleepers,
   waitUntilDead,
 } from "./helpers.ts";
 import { readBootTime, sendDeadlines, serveEnd, startServed } from "./launcher-helpers.ts";
 
-const BROOD = [getFixturePath("brood.sh")];
-const WAYS = [
-  { name: "where cgroups may be made", before: [] as string[] },
-  ...(canHideCgroups ? [{ name: "where there are none", before: NO_CGROUPS }] : []),
-];
+const DEAF = ["sh", "-c", "trap '' TERM; sleep 30; sleep 30"];
 
 /** A brood that is complete, see `startBrood`. */
 async function startServedBrood(before: string[] = []) {
-  const served = await startServed(BROOD, undefined, { before });
-  const isComplete = () => listRemains(served.run.mark).filter((name) => name === "sleep").length === 8;
-  await waitUntil("a brood", isComplete);
+  const served = await startServed([getFixturePath("brood.sh")], undefined, { before });
+  await waitForSleepers(served.run.mark, 8);
   return served;
 }
 
 const listCommand = (mark: string) => listRemains(mark).filter((name) => name !== "launcher");
 
-for (const { name, before } of WAYS) {
-  test(`the launcher killed, ${name}: all dead, and the agent is told`, async () => {
+describe.each(WAYS)("$name: all dead, and the agent is told", ({ before }) => {
+  test("the launcher killed", async () => {
     const { run, connection } = await startServedBrood(before);
     killProcess(run.pid, "SIGKILL");
     expect(await connection.waitFor(GUARDIAN_EVENT.exited)).toMatchObject({ a: 9n, b: expect.anything() });
@@ -44,7 +40,7 @@ for (const { name, before } of WAYS) {
     await waitUntilDead(run.mark, 5_000);
   });
 
-  test(`the outer guardian killed, ${name}: all dead, and the agent is told`, async () => {
+  test("the outer guardian killed", async () => {
     const { run, connection, outer } = await startServedBrood(before);
     killProcess(outer, "SIGKILL");
     const end = await serveEnd(connection, 125);
@@ -54,27 +50,23 @@ for (const { name, before } of WAYS) {
     expect(listCommand(run.mark)).toEqual([]);
   });
 
-  test(`the inner guardian killed, ${name}: all dead, and the agent is told`, async () => {
-    const { run, connection, inner } = await startServedBrood(before);
-    killProcess(inner, "SIGKILL");
+  test.each<[string, (guardians: Record<"inner" | "outer", number>) => void, number]>([
+    ["the inner guardian killed", ({ inner }) => killProcess(inner, "SIGKILL"), 4 << 8],
+    [
+      "both guardians killed at once, by the launcher's hand",
+      ({ outer, inner }) => killTogether(outer, inner),
+      9,
+    ],
+  ])("%s", async (_, kill, status) => {
+    const { run, connection, ...guardians } = await startServedBrood(before);
+    kill(guardians);
     const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
-    expect(Number(ended.a)).toBe(4 << 8);
+    expect(Number(ended.a)).toBe(status);
     expect(listCommand(run.mark)).toEqual([]);
     connection.send(TO_LAUNCHER.end, 125n);
     expect(await run.ended).toMatchObject({ code: 125, err: "" });
   });
-
-  test(`both guardians killed at once, ${name}: all dead by the launcher's hand, and the agent is told`, async () => {
-    const { run, connection, inner, outer } = await startServedBrood(before);
-    for (const pid of [inner, outer]) killProcess(pid, "SIGSTOP");
-    for (const pid of [outer, inner]) killProcess(pid, "SIGKILL"); // the outer one would report the death of the inner one
-    const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
-    expect(Number(ended.a)).toBe(9);
-    expect(listCommand(run.mark)).toEqual([]);
-    connection.send(TO_LAUNCHER.end, 125n);
-    expect(await run.ended).toMatchObject({ code: 125, err: "" });
-  });
-}
+});
 
 test("pkill -f with a word of the job: only the launcher is found, and the command dies", async () => {
   const word = `job-${randomUUID()}`;
@@ -88,12 +80,10 @@ test("pkill -f with a word of the job: only the launcher is found, and the comma
 });
 
 test("both guardians and the launcher killed: the first process dies, and the connection ends", async () => {
-  const { run, connection, inner, outer, first } = await startServed(["sleep", "30"]);
-  for (const pid of [run.pid, inner, outer]) killProcess(pid, "SIGSTOP");
-  for (const pid of [run.pid, inner, outer]) killProcess(pid, "SIGKILL");
+  const { run, connection, inner, outer } = await startServed(["sleep", "30"]);
+  killTogether(run.pid, inner, outer);
   await connection.ended;
   await waitUntilDead(run.mark, 5_000);
-  expect(first).toBeGreaterThan(0);
 });
 
 test("both guardians killed while the agent is away: all dead, exit code 125", async () => {
@@ -109,13 +99,8 @@ test("both guardians killed while the agent is away: all dead, exit code 125", a
 });
 
 test("stopped guardians are woken by the launcher, and keep their deadline", async () => {
-  const { run, connection, inner, outer, boot } = await startServed([
-    "sh",
-    "-c",
-    "trap '' TERM; sleep 30; sleep 30",
-  ]);
-  killProcess(outer, "SIGSTOP");
-  killProcess(inner, "SIGSTOP");
+  const { run, connection, inner, outer, boot } = await startServed(DEAF);
+  for (const pid of [outer, inner]) killProcess(pid, "SIGSTOP");
   sendDeadlines(connection, boot, { termIn: 0, killIn: 1 });
   expect((await serveEnd(connection, 125)).bits & 2).toBe(2);
   expect(await run.ended).toMatchObject({ code: 125 });
@@ -123,12 +108,8 @@ test("stopped guardians are woken by the launcher, and keep their deadline", asy
 
 test("all stopped past the deadline: a later deadline that waits in the socket does not save the command", async () => {
   const out = createOutput();
-  const command = [
-    "sh",
-    "-c",
-    `trap '' TERM; while :; do read up idle </proc/uptime; echo $up >>${out.path}; sleep 0.01; done`,
-  ];
-  const { run, connection, inner, outer, boot } = await startServed(command);
+  const script = `trap '' TERM; echo up >>${out.path}; sleep 30; sleep 30`;
+  const { run, connection, inner, outer, boot } = await startServed(["sh", "-c", script]);
   await waitUntil("its first line", () => out.lines().length > 0);
   const killAt = Number(readBootTime() - boot) / 1e6 + 300;
   sendDeadlines(connection, boot, { termIn: killAt, killIn: killAt });
@@ -143,11 +124,8 @@ test("all stopped past the deadline: a later deadline that waits in the socket d
 });
 
 test("TERM before KILL at the deadlines, and the agent hears of it", async () => {
-  const { run, connection, boot } = await startServed([
-    "sh",
-    "-c",
-    "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done",
-  ]);
+  const script = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done";
+  const { run, connection, boot } = await startServed(["sh", "-c", script]);
   await run.waitForOutput();
   sendDeadlines(connection, boot, { termIn: 0, killIn: 20_000 });
   expect(await serveEnd(connection, 125)).toMatchObject({ status: 9 << 8, bits: 2 });

@@ -4,20 +4,20 @@ import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
+import { type FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { VERSION } from "../../src/base/version.ts";
 import { HEAP_LIMITS } from "../../src/bin/heap-limits.ts";
+import { createFolder, createSocketPath, listenOn } from "./agent-socket/helpers.ts";
 import { isRoot } from "./helpers.ts";
 import {
-  createFolder,
   createNodeFolder,
   installLauncher,
   launch,
   launchRun,
-  serveEnd,
-  serveStart,
+  serveRun,
   startAgent,
+  startCall,
 } from "./launcher-helpers.ts";
 
 const NOBODY = 65534;
@@ -44,11 +44,9 @@ test("what earlier calls left in the environment does not reach Node", async () 
 });
 
 test("a socket on which nobody listens", async () => {
-  const folder = createFolder();
-  const [draft, path] = [join(folder, "draft"), join(folder, "agent.sock")];
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(draft, resolve));
-  renameSync(draft, path); // Node removes only the name it knows
+  const path = createSocketPath();
+  const server = await listenOn(`${path}.draft`);
+  renameSync(`${path}.draft`, path); // Node removes only the name it knows
   await new Promise((resolve) => server.close(resolve));
   const { out } = await launch(WORDS, { env: { SIGNALBOX_AGENT_SOCKET: path } }).ended;
   expect(out).toBe(formatFallback("no process listens at the agent's socket"));
@@ -82,9 +80,7 @@ test("a folder in which others may write, unless it is sticky", async () => {
   expect(agent.connections).toBe(0);
   chmodSync(folder, 0o1777);
   const run = launchRun(agent);
-  const connection = await agent.accept();
-  await serveStart(connection, ["true"]);
-  await serveEnd(connection);
+  await serveRun(await agent.accept(), "exit 0");
   expect(await run.ended).toMatchObject({ code: 0, out: "" });
 });
 
@@ -121,13 +117,11 @@ test.runIf(isRoot)("a process of another user that listens behind a trusted name
 });
 
 test.runIf(isRoot)("an ordinary user trusts the agent of root, but no other user's", async () => {
-  const agent = await startAgent(join(createFolder(), "agent.sock"));
+  const agent = await startAgent(createSocketPath());
   chmodSync(agent.path, 0o666);
   const before = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
   const run = launchRun(agent, ["true"], { before });
-  const connection = await agent.accept();
-  await serveStart(connection, ["true"]);
-  await serveEnd(connection);
+  await serveRun(await agent.accept(), "exit 0");
   expect(await run.ended).toMatchObject({ code: 0, out: "" });
   chmodSync(agent.path, 0o600);
   const { out } = await launchRun(agent, ["true"], { before }).ended;
@@ -178,10 +172,8 @@ test("an agent that declines, and says why", async () => {
 });
 
 test("an agent that never answers, and one that does not even read", async () => {
-  const agent = await startAgent();
-  const silent = launchRun(agent);
-  await (await agent.accept()).waitForCall();
-  expect(await silent.ended).toMatchObject({ out: formatFallback("the agent does not answer in time") });
+  const { agent, run } = await startCall();
+  expect(await run.ended).toMatchObject({ out: formatFallback("the agent does not answer in time") });
   const unread = launchLongRun(agent);
   (await agent.accept()).freeze();
   expect((await unread.ended).out).toContain("fallback=the agent does not ");
@@ -204,32 +196,26 @@ test("an agent that declines before it has read the call", async () => {
 });
 
 test("an agent that ends the connection before it has accepted", async () => {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  await connection.waitForCall();
+  const { run, connection } = await startCall();
   connection.close();
   expect(await run.ended).toMatchObject({ out: formatFallback("the agent has ended the connection") });
 });
 
 test("an agent of another version", async () => {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  await connection.waitForCall();
+  const { run, connection } = await startCall();
   connection.send(TO_LAUNCHER.accepted, 2n);
   expect(await run.ended).toMatchObject({ out: formatFallback("the agent is of another version") });
 });
 
 test("an agent with more calls than it accepts", async () => {
-  const path = join(createFolder(), "agent.sock");
+  const path = createSocketPath();
   const server = createServer();
   await new Promise<void>((resolve) => server.listen({ path, backlog: 1 }, resolve));
   onTestFinished(() => void server.close());
-  const env = { SIGNALBOX_AGENT_SOCKET: path };
-  const script = `for i in 1 2 3 4 5 6; do ${installLauncher()} run --lock x -- true & done; wait`; // this process accepts nothing meanwhile
   const PATH = `${createNodeFolder()}:${process.env.PATH}`;
-  const out = execFileSync("sh", ["-c", script], { env: { ...process.env, ...env, PATH }, encoding: "utf8" });
+  const env = { ...process.env, PATH, SIGNALBOX_AGENT_SOCKET: path };
+  const script = `for i in 1 2 3 4 5 6; do ${installLauncher()} run --lock x -- true & done; wait`; // this process accepts nothing meanwhile
+  const out = execFileSync("sh", ["-c", script], { env, encoding: "utf8" });
   expect(out.match(/fallback=too many calls wait for the agent/g)?.length).toBeGreaterThanOrEqual(3);
   expect(out.match(/words=run --lock x -- true/g)).toHaveLength(6);
 });
@@ -255,21 +241,14 @@ test("the option wins over the variable, an empty variable is none, and words of
   const agent = await startAgent();
   const env = { SIGNALBOX_AGENT: "never", SIGNALBOX_AGENT_SOCKET: "/no/such/agent.sock" };
   const words = [
-    "run",
-    "--agent=auto",
-    "--agent-socket",
+    ..."run --agent=auto --agent-socket".split(" "),
     agent.path,
-    "--lock",
-    "x",
-    "--",
-    "job",
-    "--dry-run",
+    ..."--lock x -- job --dry-run".split(" "),
   ];
   launch(words, { env });
   const { words: received } = await (await agent.accept()).waitForCall();
   expect(received).toEqual(words);
-  launchRun(agent, ["true"], { env: { SIGNALBOX_AGENT: "" } });
-  expect(await (await agent.accept()).waitForCall()).toMatchObject({ stage: 0 });
+  expect((await startCall(undefined, { env: { SIGNALBOX_AGENT: "" } })).call).toMatchObject({ stage: 0 });
 });
 
 test("with always and without an agent nothing runs", async () => {
@@ -296,15 +275,10 @@ test("the program of a clone starts the clone's Node, by a link and whatever Nod
 });
 
 test("Node gets signals, masks and dispositions as the caller has set them", async () => {
-  const folder = createFolder();
-  writeFileSync(join(folder, "node"), "#!/bin/sh\nexec grep '^Sig[^Q]' /proc/self/status\n");
-  chmodSync(join(folder, "node"), 0o755);
-  const agent = await startAgent();
+  const folder = createNodeFolder("#!/bin/sh\nexec grep '^Sig[^Q]' /proc/self/status\n");
   const PATH = `${folder}:${process.env.PATH}`;
   const direct = await launch(WORDS, { env: { PATH, SIGNALBOX_AGENT: "never" } }).ended;
-  const run = launchRun(agent, ["true"], { env: { PATH } });
-  const connection = await agent.accept();
-  await connection.waitForCall();
+  const { run, connection } = await startCall(undefined, { env: { PATH } });
   connection.close();
   expect((await run.ended).out).toBe(direct.out);
 });
@@ -319,12 +293,4 @@ test("a link that is named after a front end calls it", async () => {
   expect(call.settings).not.toContain("DEBUG=1");
   const other = launch(["-e", "test", "job"], { env, name: "perfectsched" });
   expect(await other.ended).toMatchObject({ out: formatFallback("none", "perfectsched -e test job") });
-});
-
-test("a fake agent can be started again", async () => {
-  const agent = new FakeAgent();
-  await agent.start();
-  agent.stop();
-  await agent.start();
-  agent.remove();
 });

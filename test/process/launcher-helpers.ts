@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, cpSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import {
@@ -8,9 +9,9 @@ import {
   FROM_LAUNCHER,
   TO_LAUNCHER,
 } from "../../fixtures/process/fake-agent.ts";
-import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { encodeWords, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
+import { createFolder } from "./agent-socket/helpers.ts";
 import { createMark, getNativePath } from "./helpers.ts";
 
 /** Copies the launcher to an installation without a Node of its own: it takes the one of the PATH. */
@@ -22,7 +23,7 @@ export function installLauncher(): string {
   return launcher;
 }
 
-/** A program named `node` that prints why and with what it was started, in a folder for PATH. */
+/** A program that prints why and with what it was started. */
 const NODE = `#!/bin/sh
 echo "fallback=\${SIGNALBOX_FALLBACK-none}"
 echo "call=\${SIGNALBOX_CALL-none}"
@@ -33,28 +34,10 @@ echo "words=$*"
 [ -z "$limits" ] || echo "limits=$limits"
 `;
 
-/** A launcher that a test has started. */
-export interface Launched {
-  process: ChildProcess;
-  pid: number;
-  mark: string;
-  /** Resolves when something was written to standard output. */
-  waitForOutput(): Promise<unknown>;
-  ended: Promise<{ code: number | null; signal: string | null; out: string; err: string }>;
-}
-
-/** A folder that ends with the test. */
-export function createFolder(): string {
-  const folder = createTestFolder();
-  chmodSync(folder, 0o755);
-  return folder;
-}
-
-/** A folder with a `node` that tells how it was started. */
-export function createNodeFolder(): string {
+/** A folder for PATH with a `node`: by default one that tells how it was started. */
+export function createNodeFolder(node = NODE): string {
   const folder = createFolder();
-  writeFileSync(join(folder, "node"), NODE);
-  chmodSync(join(folder, "node"), 0o755);
+  writeFileSync(join(folder, "node"), node, { mode: 0o755 });
   return folder;
 }
 
@@ -69,11 +52,11 @@ export interface LaunchOptions {
   input?: string;
 }
 
-/** Starts the launcher with a `node` that only tells how it was started. */
+/** Starts the launcher with a `node` that only tells how it was started. `waitForOutput`: on its standard output */
 export function launch(
   words: string[],
   { env = {}, cwd, before = [], name, input = "" }: LaunchOptions = {},
-): Launched {
+) {
   const mark = createMark();
   const [file = "", ...args] = [...before, installLauncher(), ...words];
   const child = spawn(file, args, {
@@ -82,17 +65,16 @@ export function launch(
     ...(cwd !== undefined && { cwd }),
     ...(name !== undefined && { argv0: name }),
   });
-  child.stdin?.on("error", () => {}).end(input);
-  const read = (stream: NodeJS.ReadableStream | null) => {
-    const chunks: Buffer[] = [];
-    stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
-    return () => Buffer.concat(chunks).toString();
-  };
-  const [out, err] = [read(child.stdout), read(child.stderr)];
-  const ended = new Promise<Awaited<Launched["ended"]>>((resolve) => {
-    child.once("close", (code, signal) => resolve({ code, signal, out: out(), err: err() }));
+  child.stdin.on("error", () => {}).end(input);
+  const texts = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    texts.out += text;
   });
-  const waitForOutput = () => waitUntil("output", () => out() !== "");
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    texts.err += text;
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, ...texts }));
+  const waitForOutput = () => waitUntil("output", () => texts.out !== "");
   return { process: child, pid: child.pid ?? 0, mark, waitForOutput, ended };
 }
 
@@ -104,13 +86,17 @@ export async function startAgent(path?: string): Promise<FakeAgent> {
 }
 
 /** Starts a run that this agent is to serve. */
-export function launchRun(
-  agent: FakeAgent,
-  words: string[] = ["true"],
-  options: LaunchOptions = {},
-): Launched {
+export function launchRun(agent: FakeAgent, words: string[] = ["true"], options: LaunchOptions = {}) {
   const env = { SIGNALBOX_AGENT_SOCKET: agent.path, ...options.env };
   return launch(["run", "--lock", "x", "--", ...words], { ...options, env });
+}
+
+/** Starts a run, and waits until its call is complete. */
+export async function startCall(words?: string[], options?: LaunchOptions) {
+  const agent = await startAgent();
+  const run = launchRun(agent, words, options);
+  const connection = await agent.accept();
+  return { agent, run, connection, call: await connection.waitForCall() };
 }
 
 /** The boot clock, ns. */
@@ -167,9 +153,13 @@ export async function serveEnd(connection: AgentConnection, code?: number) {
 }
 
 /** Starts a run and serves it until its command runs. */
-export async function startServed(command: string[], deadlines?: Deadlines, options: LaunchOptions = {}) {
-  const agent = await startAgent();
-  const run = launchRun(agent, command, options);
-  const connection = await agent.accept();
+export async function startServed(command: string[], deadlines?: Deadlines, options?: LaunchOptions) {
+  const { agent, run, connection } = await startCall(command, options);
   return { agent, run, connection, ...(await serveStart(connection, command, deadlines)) };
+}
+
+/** Serves a run to its end. */
+export async function serveRun(connection: AgentConnection, script: string): Promise<void> {
+  await serveStart(connection, ["sh", "-c", script]);
+  await serveEnd(connection);
 }

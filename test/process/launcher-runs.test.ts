@@ -9,54 +9,32 @@ import {
   GUARDIAN_EVENT,
   GUARDIAN_REQUEST,
 } from "../../src/process/guarded-command/wire.ts";
-import { listCommandLines, listRemains } from "./helpers.ts";
+import { createFolder } from "./agent-socket/helpers.ts";
+import { killTogether, listCommandLines, listRemains } from "./helpers.ts";
 import {
-  createFolder,
   type LaunchOptions,
   launch,
   launchRun,
+  readBootTime,
   serveEnd,
   serveStart,
-  startAgent,
+  startCall,
   startServed,
 } from "./launcher-helpers.ts";
 
-/** Runs a command to its end. */
-async function runServed(command: string[], options: LaunchOptions = {}, additions = {}) {
-  const agent = await startAgent();
-  const run = launchRun(agent, command, options);
-  const connection = await agent.accept();
-  await serveStart(connection, command, undefined, additions);
-  const end = await serveEnd(connection);
-  return { ...(await run.ended), end };
+/** Serves a script to its end. */
+async function runScript(script: string, options?: LaunchOptions, additions?: object) {
+  const { run, connection } = await startCall(undefined, options);
+  await serveStart(connection, ["sh", "-c", script], undefined, additions);
+  await serveEnd(connection);
+  return await run.ended;
 }
 
-const runScript = (script: string, options?: LaunchOptions, additions?: object) =>
-  runServed(["sh", "-c", script], options, additions);
-
-test.each([
-  ["exit 0", 0],
-  ["exit 42", 42],
-  ["kill -TERM $$", 143],
-  ["kill -KILL $$", 137],
-])("`%s` ends the launcher with %i, and nothing is said", async (script, code) => {
-  const { end, ...run } = await runScript(script);
-  expect(end).toMatchObject({ bits: 0, guardians: 0 });
-  expect(run).toEqual({ code, signal: null, out: "", err: "" });
-});
-
 test("the call names the process, its folder, all words, and only settings", async () => {
-  const agent = await startAgent();
   const cwd = createFolder();
-  const env = {
-    SIGNALBOX_TTL: "3s",
-    ETCDCTL_ENDPOINTS: "e:1",
-    SECRET: "no",
-    HOMELESS: "no",
-    SIGNALBOX_CALL: "no",
-  };
-  const run = launchRun(agent, ["job", "", "a b", "é"], { cwd, env });
-  const call = await (await agent.accept()).waitForCall();
+  const secrets = { SECRET: "no", HOMELESS: "no", SIGNALBOX_CALL: "no" };
+  const env = { SIGNALBOX_TTL: "3s", ETCDCTL_ENDPOINTS: "e:1", ...secrets };
+  const { run, call } = await startCall(["job", "", "a b", "é"], { cwd, env });
   expect(call).toMatchObject({
     version: 1,
     pid: run.pid,
@@ -67,7 +45,7 @@ test("the call names the process, its folder, all words, and only settings", asy
     connection: 0,
     words: ["run", "--lock", "x", "--", "job", "", "a b", "é"],
   });
-  expect(Math.abs(Number(call.boot - process.hrtime.bigint()) / 1e9), "boot clock, s").toBeLessThan(60);
+  expect(Math.abs(Number(call.boot - readBootTime()) / 1e9), "boot clock, s").toBeLessThan(60);
   expect(call.settings).toEqual(
     expect.arrayContaining(["SIGNALBOX_TTL=3s", "ETCDCTL_ENDPOINTS=e:1", `HOME=${process.env.HOME}`]),
   );
@@ -85,13 +63,6 @@ test("folder, umask, limits, priority, groups, oom score and cgroup of the calle
   const cwd = createFolder();
   const direct = await launch([], { cwd, before: [...before, "sh", "-c", script] }).ended;
   expect((await runScript(script, { cwd, before })).out).toBe(direct.out);
-});
-
-test.each(["cat", "cat >&2"])("input and output are those of the caller: `%s`", async (script) => {
-  const text = "x".repeat(300_000);
-  const { end, ...run } = await runScript(script, { input: text });
-  const [out, err] = script === "cat" ? [text, ""] : ["", text];
-  expect(run).toEqual({ code: 0, signal: null, out, err });
 });
 
 test("the environment: inherited, extended, replaced, and variables removed", async () => {
@@ -133,44 +104,25 @@ test("guardians show no word of the call, and hold none of its streams", async (
   await serveEnd(connection);
 });
 
-test("a command that cannot be started", async () => {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  const started = serveStart(connection, ["/no/such/command"]).catch(() => {});
-  expect(Number((await connection.waitFor(GUARDIAN_EVENT.failed)).a)).toBe(2);
-  await connection.waitFor(GUARDIAN_EVENT.gone);
-  connection.send(TO_LAUNCHER.write, 2n, 0n, "signalbox: cannot start it\n");
-  connection.send(GUARDIAN_REQUEST.release);
-  await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
-  connection.send(TO_LAUNCHER.end, 127n);
-  expect(await run.ended).toEqual({ code: 127, signal: null, out: "", err: "signalbox: cannot start it\n" });
-  connection.close();
-  await started;
-});
-
 test("all frames of a start at once, with GUARD in their middle", async () => {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  const { boot } = await connection.waitForCall();
-  const deadlines = encodeFrame(GUARDIAN_REQUEST.arm, boot + 20_000_000_000n, boot + 21_000_000_000n);
-  const start = [deadlines, ...encodeWords(["sh", "-c", "exit 5"]), encodeFrame(GUARDIAN_REQUEST.start)];
-  const head = [
-    encodeFrame(TO_LAUNCHER.accepted, 1n),
-    encodeFrame(TO_LAUNCHER.later, 1n),
-    encodeFrame(TO_LAUNCHER.guard),
+  const { run, connection, call } = await startCall();
+  const { boot } = call;
+  const { accepted, later, guard } = TO_LAUNCHER;
+  const frames = [
+    encodeFrame(accepted, 1n),
+    encodeFrame(later, 1n),
+    encodeFrame(guard),
+    encodeFrame(GUARDIAN_REQUEST.arm, boot + 20_000_000_000n, boot + 21_000_000_000n),
+    ...encodeWords(["sh", "-c", "exit 5"]),
+    encodeFrame(GUARDIAN_REQUEST.start),
   ];
-  connection.sendBytes(Buffer.concat([...head, ...start]));
+  connection.sendBytes(Buffer.concat(frames));
   await serveEnd(connection);
   expect(await run.ended).toMatchObject({ code: 5 });
 });
 
 test("the agent's messages, before, while and after the command runs; kinds of later versions are ignored", async () => {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  await connection.waitForCall();
+  const { run, connection } = await startCall();
   connection.send(TO_LAUNCHER.accepted, 1n);
   connection.send(TO_LAUNCHER.write, 2n, 0n, "waiting\n");
   connection.send(TO_LAUNCHER.later, 0n, 0n, "?");
@@ -195,10 +147,7 @@ test("the agent's messages, before, while and after the command runs; kinds of l
 test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)(
   "%s reaches the agent while the launcher waits, and then the command",
   async (name) => {
-    const agent = await startAgent();
-    const run = launchRun(agent);
-    const connection = await agent.accept();
-    await connection.waitForCall();
+    const { run, connection } = await startCall();
     connection.send(TO_LAUNCHER.accepted, 1n);
     run.process.kill(name);
     const waiting = await connection.waitFor(FROM_LAUNCHER.signalled);
@@ -210,16 +159,6 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as co
     expect((await run.ended).code).toBe(128 + Number(waiting.a));
   },
 );
-
-test("the agent ends a waiting call", async () => {
-  const agent = await startAgent();
-  const run = launchRun(agent);
-  const connection = await agent.accept();
-  await connection.waitForCall();
-  connection.send(TO_LAUNCHER.accepted, 1n);
-  connection.send(TO_LAUNCHER.end, 75n);
-  expect(await run.ended).toEqual({ code: 75, signal: null, out: "", err: "" });
-});
 
 test("a released command keeps what it has left in the background", async () => {
   const { run, connection } = await startServed(["sh", "-c", "setsid sleep 30 >/dev/null 2>&1 &"]);
@@ -235,46 +174,20 @@ test("a released command keeps what it has left in the background", async () => 
 
 test("a command line of one mebibyte, both to the agent and to the command", async () => {
   const words = Array.from({ length: 10 }, (_, at) => String.fromCharCode(97 + at).repeat(100_000));
-  const agent = await startAgent();
-  const run = launchRun(agent, words);
-  const connection = await agent.accept();
+  const { agent, run, connection, call } = await startCall(words);
+  expect(call.words.slice(4)).toEqual(words);
   await serveStart(connection, ["sh", "-c", 'printf "%s" "$#-$*" | wc -c', "sh", ...words]);
-  expect(connection.readCall().words.slice(4)).toEqual(words);
   await serveEnd(connection);
   expect(await run.ended).toMatchObject({ code: 0, out: `${3 + 10 * 100_000 + 9}\n` });
   const tooLong = launchRun(agent, [...words, "k".repeat(100_000)]);
   expect((await tooLong.ended).out).toMatch(/^fallback=the command line is longer than 1 MiB\n/);
 });
 
-test("ten at once", async () => {
-  const agent = await startAgent();
-  const runs = Array.from({ length: 10 }, () => launchRun(agent));
-  await Promise.all(
-    runs.map(async () => {
-      const connection = await agent.accept();
-      const { pid } = await connection.waitForCall();
-      connection.send(TO_LAUNCHER.accepted, 1n);
-      connection.send(TO_LAUNCHER.guard);
-      const hello = await connection.waitFor(GUARDIAN_EVENT.hello);
-      connection.send(GUARDIAN_REQUEST.arm, hello.a + 20_000_000_000n, hello.a + 21_000_000_000n);
-      for (const frame of encodeWords(["sh", "-c", `exit ${pid % 100}`])) connection.sendBytes(frame);
-      connection.send(GUARDIAN_REQUEST.start);
-      await serveEnd(connection);
-    }),
-  );
-  for (const run of runs) expect((await run.ended).code).toBe(run.pid % 100);
-});
-
 test("children of the shell that the launcher has replaced live on", async () => {
-  const agent = await startAgent();
   const before = ["sh", "-c", 'sleep 4031 >/dev/null 2>&1 & exec "$@"', "sh"];
-  const run = launchRun(agent, ["sleep", "4030"], { before });
-  const connection = await agent.accept();
-  const { outer, inner } = await serveStart(connection, ["sh", "-c", "setsid sleep 4032 & sleep 4030"]);
-  for (const signal of ["SIGSTOP", "SIGKILL"] as const) {
-    process.kill(inner, signal);
-    process.kill(outer, signal);
-  }
+  const script = "setsid sleep 4032 & sleep 4030";
+  const { run, connection, outer, inner } = await startServed(["sh", "-c", script], undefined, { before });
+  killTogether(outer, inner);
   const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
   expect(Number(ended.a)).toBe(9);
   expect(listCommandLines().filter(({ cmdline }) => /^sleep\0(4030|4032)\0$/.test(cmdline)).length).toBe(0);

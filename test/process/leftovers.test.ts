@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
+import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import {
   clock,
   createMark,
@@ -12,36 +13,30 @@ import {
   WAIT,
 } from "./helpers.ts";
 
-const LEAVES_ONE: [string, ...string[]] = ["sh", "-c", "setsid sleep 30 & exit 5"];
+async function leaveOne() {
+  const mark = createMark();
+  return { mark, ...(await startGuarded(mark, ["sh", "-c", "setsid sleep 30 & exit 5"])) };
+}
 
 test("leftovers are reported, and live on after the release", async () => {
-  const mark = createMark();
-  const { it } = await startGuarded(mark, LEAVES_ONE);
+  const { mark, it } = await leaveOne();
   expect(await it.exited).toEqual({ code: 5, signal: undefined, terminated: false, leftovers: true });
   await it.release();
-  await waitUntil("only the leftover", () =>
-    listMarkedProcesses(mark).every(({ name, parent }) => name === "sleep" && parent === 1),
-  );
+  const isAlone = () => listMarkedProcesses(mark).every(({ parent }) => parent === 1);
+  await waitUntil("only the leftover", isAlone);
   expect(listRemains(mark)).toEqual(["sleep"]);
 });
 
-test("leftovers are killed by a termination", async () => {
-  const mark = createMark();
-  const { it } = await startGuarded(mark, LEAVES_ONE);
+test.each<[string, (it: GuardedCommand) => void]>([
+  ["killed by a termination", (it) => it.terminate(clock.now() + 1000)],
+  ["under the deadlines", (it) => it.arm({ termAt: clock.now() + 50, killAt: clock.now() + 100 })],
+])("until the release, leftovers are %s", async (_, end) => {
+  const { mark, it } = await leaveOne();
   await it.exited;
-  it.terminate(clock.now() + 1000);
+  end(it);
   await it.gone;
   expect(listRemains(mark)).toEqual([]);
   await it.release();
-});
-
-test("until the release leftovers are under the deadlines", async () => {
-  const mark = createMark();
-  const { it } = await startGuarded(mark, LEAVES_ONE);
-  await it.exited;
-  it.arm({ termAt: clock.now() + 50, killAt: clock.now() + 100 });
-  await it.gone;
-  expect(listRemains(mark)).toEqual([]);
 });
 
 test("leftovers that end by themselves are gone", async () => {

@@ -66,27 +66,21 @@ function measureRanAfter(instant: number, beats: readonly number[]): number {
   return steps.reduce((sum, step) => sum + Math.max(step, 0), 0);
 }
 
-/** A runner and its guardians, who stay until it has heard how the command ended. */
-function listGuardianPids(mark: string, runner: number): number[] {
-  const { outer, inner } = findGuardians(mark, runner);
-  return [runner, outer.pid, inner.pid];
-}
-
 test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(testFrozen));
 
 async function testFrozen(): Promise<void> {
   const mark = createMark();
   const out = createOutput();
-  const order = {
-    command: ["sh", "-c", METRONOME] satisfies [string, ...string[]],
-    termIn: 600, // by then it ignores SIGTERM
-    killIn: 1000,
-  };
-  const run = startRunner(mark, order, { OUT: out.path });
+  // At `termIn` it ignores SIGTERM.
+  const run = startRunner(
+    mark,
+    { command: ["sh", "-c", METRONOME], termIn: 600, killIn: 1000 },
+    { OUT: out.path },
+  );
   const { killAtUptime = 0 } = await run.waitForEvent("started");
-  const guards = listGuardianPids(mark, run.pid);
+  const { outer, inner } = findGuardians(mark, run.pid);
   killProcess(run.pid, "SIGSTOP");
-  await waitUntilDead(mark, SOON, guards);
+  await waitUntilDead(mark, SOON, [run.pid, outer, inner]);
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
   expect(measureRanAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
   killProcess(run.pid, "SIGCONT");
@@ -96,12 +90,12 @@ async function testFrozen(): Promise<void> {
 test("a START whose deadline has passed starts nothing", async () => {
   const mark = createMark();
   const out = createOutput();
-  const run = startRunner(
-    mark,
-    { command: ["sh", "-c", "echo ran >>$OUT"], termIn: 0, killIn: 0 },
-    { OUT: out.path },
-  );
-  const { code, stderr } = await run.ended;
+  const order = {
+    termIn: 0,
+    killIn: 0,
+    command: ["sh", "-c", "echo ran >>$OUT"],
+  } satisfies Partial<RunnerOptions>;
+  const { code, stderr } = await startRunner(mark, order, { OUT: out.path }).ended;
   expect(code).toBe(125);
   expect(stderr.toString()).toContain("was not started");
   expect(out.lines()).toEqual([]);
@@ -111,7 +105,8 @@ test("an unfrozen runner hears how its command ended", async () => {
   const mark = createMark();
   const run = startRunner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
   await run.waitForEvent("started");
-  const guards = listGuardianPids(mark, run.pid);
+  const { outer, inner } = findGuardians(mark, run.pid);
+  const guards = [run.pid, outer, inner]; // they stay until the runner has heard how the command ended
   killProcess(run.pid, "SIGSTOP");
   await waitUntilDead(mark, SOON, guards);
   expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);

@@ -4,14 +4,12 @@ import { admit, isHolding } from "../../src/protocol/admission.ts";
 import type { Queue, QueueEntry, Ticket } from "../../src/protocol/ticket.ts";
 import { placeWith } from "./samples.ts";
 
-type Short =
-  | readonly [run: string, count: number, state?: Ticket["state"], total?: number]
-  | readonly [run: string];
+type Short = readonly [run: string, count?: number, state?: Ticket["state"]];
 
-/** Creates a queue in this order. A run without a ticket is malformed. Totals are 100 by default. */
+/** Creates a queue in this order. A run without a count has a malformed ticket. */
 function queue(...shorts: Short[]): Queue {
-  return shorts.map(([run, count, state = "waiting", total = 100], at) =>
-    placeWith(run, at + 1, count === undefined ? undefined : { count, state, total }),
+  return shorts.map(([run, count, state = "waiting"], at) =>
+    placeWith(run, at + 1, count === undefined ? undefined : { count, state, total: 100 }),
   );
 }
 
@@ -27,27 +25,9 @@ function shared(...words: string[]): Queue {
 
 describe("first come, first served", () => {
   test.each<[string, Queue, number, string, object]>([
-    ["alone", queue(["a", 2]), 2, "a", { kind: "admitted", total: 2 }],
-    ["both fit", queue(["a", 1], ["b", 1]), 2, "b", { kind: "admitted", total: 2 }],
     ["one unit short", queue(["a", 1], ["b", 2]), 2, "b", { kind: "waiting", missing: 1, total: 2 }],
-    ["behind a large one that waits", queue(["a", 3, "held"], ["b", 3], ["c", 1]), 4, "c", { missing: 3 }],
-    ["held, though lowered since", queue(["a", 3, "held"]), 1, "a", { kind: "admitted", total: 1 }],
-    ["in grace, though lowered since", queue(["a", 3, "grace"]), 1, "a", { kind: "admitted", total: 1 }],
-    [
-      "more than there are now",
-      queue(["a", 3, "admitted"]),
-      2,
-      "a",
-      { kind: "impossible", count: 3, total: 2 },
-    ],
-    ["as many as there are now", queue(["a", 3]), 3, "a", { kind: "admitted" }],
     ["held behind, in the way", queue(["a", 2], ["b", 2, "held"]), 3, "a", { kind: "waiting", missing: 1 }],
-    ["grace behind, in the way", queue(["a", 2], ["b", 2, "grace"]), 3, "a", { kind: "waiting", missing: 1 }],
-    ["held behind, not in the way", queue(["a", 2], ["b", 2, "held"]), 4, "a", { kind: "admitted" }],
-    ["admitted behind holds nothing", queue(["a", 2], ["b", 2, "admitted"]), 2, "a", { kind: "admitted" }],
     ["malformed ahead weighs all", queue(["a"], ["b", 1]), 100, "b", { kind: "waiting", missing: 1 }],
-    ["malformed behind is nothing", queue(["a", 1], ["b"]), 1, "a", { kind: "admitted" }],
-    ["malformed itself", queue(["a"], ["b", 1]), 1, "a", { kind: "gone" }],
     ["not there", queue(["a", 1]), 1, "x", { kind: "gone" }],
   ])("%s", (_, entries, total, run, expected) => {
     expect(admit(entries, run, total)).toMatchObject(expected);
@@ -81,54 +61,6 @@ describe("first come, first served", () => {
     const entries = queue(["a", 1, "held"], ["b"], ["c", 1], ["d", 1], ["e", 1, "held"]);
     expect(admit(entries, "d", 9)).toMatchObject({ ahead: [entries[2], entries[1], entries[0]] });
     expect(entries.map(({ run }) => run)).toEqual(["a", "b", "c", "d", "e"]);
-  });
-});
-
-describe("without a configured total", () => {
-  test.each<[string, Queue, string, object]>([
-    ["the own one counts", queue(["a", 2, "waiting", 3]), "a", { kind: "admitted", total: 3 }],
-    [
-      "a smaller one ahead counts",
-      queue(["a", 1, "held", 2], ["b", 2, "waiting", 9]),
-      "b",
-      { total: 2, missing: 1 },
-    ],
-    ["a larger one ahead does not", queue(["a", 1, "held", 9], ["b", 1, "waiting", 1]), "b", { total: 1 }],
-    [
-      "one behind does not",
-      queue(["a", 2, "waiting", 2], ["b", 1, "waiting", 1]),
-      "a",
-      { kind: "admitted", total: 2 },
-    ],
-    [
-      "malformed ahead weighs what there is",
-      queue(["a"], ["b", 1, "waiting", 4]),
-      "b",
-      { missing: 1, total: 4 },
-    ],
-    [
-      "a count above another's total waits",
-      queue(["a", 1, "held", 1], ["b", 2, "waiting", 2]),
-      "b",
-      { missing: 2 },
-    ],
-  ])("%s", (_, entries, run, expected) => {
-    expect(admit(entries, run)).toMatchObject(expected);
-  });
-});
-
-describe("a total that is lowered and raised with holders behind", () => {
-  /** a waits at the head with 3 of 4; b and c hold 2 in all, granted while the total was 6. */
-  const entries = queue(["a", 3], ["b", 1, "held"], ["c", 1, "held"], ["d", 1]);
-  test.each([
-    [2, "a", { kind: "impossible" }],
-    [4, "a", { kind: "waiting", missing: 1 }],
-    [5, "a", { kind: "admitted" }],
-    [5, "b", { kind: "admitted" }],
-    [5, "d", { kind: "waiting", missing: 1 }],
-    [6, "d", { kind: "admitted" }],
-  ])("%d units: %s is %j", (total, run, expected) => {
-    expect(admit(entries, run, total)).toMatchObject(expected);
   });
 });
 
@@ -193,72 +125,70 @@ describe("any queue", () => {
 });
 
 /** What can happen to a queue whose total stays as it is. */
-const event = fc.oneof(
-  fc.record({
-    kind: fc.constant("join" as const),
-    ticket: fc.option(shortTicket, { nil: undefined, freq: 8 }),
-  }),
-  fc.record({ kind: fc.constant("leave" as const), at: fc.nat(5) }),
-  fc.record({ kind: fc.constant("grant" as const), at: fc.nat(5) }),
-);
+type QueueChange =
+  | { kind: "join"; ticket: Partial<Ticket> | undefined }
+  | { kind: "leave" | "grant"; at: number };
 
-/** What can happen to the queue of a lock. */
-const lockEvent = fc.oneof(
-  fc.record({ kind: fc.constant("join" as const), shared: fc.boolean() }),
-  fc.record({ kind: fc.constant("leave" as const), at: fc.nat(7) }),
-  fc.record({ kind: fc.constant("grant" as const), at: fc.nat(7) }),
-);
+const anyEvents = (ticket: fc.Arbitrary<Partial<Ticket> | undefined>, maxLength: number) =>
+  fc.array(
+    fc.oneof<fc.Arbitrary<QueueChange>[]>(
+      fc.record({ kind: fc.constant("join" as const), ticket }),
+      fc.record({ kind: fc.constant("leave" as const), at: fc.nat(6) }),
+      fc.record({ kind: fc.constant("grant" as const), at: fc.nat(6) }),
+    ),
+    { maxLength },
+  );
+
+/** Plays events. After each, whoever was admitted and is there still is, and `check` gets the queue and those that are. */
+function play(
+  events: readonly QueueChange[],
+  configured: number | undefined,
+  check: (entries: QueueEntry[], inside: QueueEntry[]) => void,
+): void {
+  let entries: QueueEntry[] = [];
+  let before = new Set<string>();
+  for (const [number, what] of events.entries()) {
+    const isAdmitted = ({ run }: QueueEntry) => admit(entries, run, configured).kind === "admitted";
+    if (what.kind === "join") entries = [...entries, placeWith(`r${number}`, number + 1, what.ticket)];
+    else if (what.kind === "leave") entries = entries.toSpliced(what.at, 1);
+    else {
+      const entry = entries[what.at];
+      if (entry?.ticket && isAdmitted(entry)) entry.ticket.state = "held";
+    }
+    const inside = entries.filter(isAdmitted);
+    for (const entry of entries) if (before.has(entry.run)) expect(inside).toContain(entry);
+    check(entries, inside);
+    before = new Set(inside.map(({ run }) => run));
+  }
+}
+
+const lockTicket = fc.boolean().map((isShared) => (isShared ? { shared: true as const } : {}));
 
 test("of a lock that some share: who is admitted stays so, and only those that share are granted together, in turn", () => {
   fc.assert(
-    fc.property(fc.array(lockEvent, { maxLength: 40 }), (events) => {
-      let entries: QueueEntry[] = [];
-      let before = new Set<string>();
-      for (const [number, what] of events.entries()) {
-        const isAdmitted = ({ run }: QueueEntry) => admit(entries, run, 1).kind === "admitted";
-        if (what.kind === "join") {
-          const units = { count: 1, total: 1, ...(what.shared && { shared: true as const }) };
-          entries = [...entries, placeWith(`r${number}`, number + 1, units)];
-        } else if (what.kind === "leave") entries = entries.toSpliced(what.at, 1);
-        else {
-          const entry = entries[what.at];
-          if (entry?.ticket && isAdmitted(entry)) entry.ticket.state = "held";
-        }
-        const isSharing = ({ ticket }: QueueEntry) => ticket?.shared === true;
-        const firstSole = entries.findIndex((entry) => !isSharing(entry));
-        const expected =
-          firstSole === 0 ? entries.slice(0, 1) : entries.slice(0, firstSole < 0 ? 99 : firstSole);
-        const inside = entries.filter(isAdmitted);
-        expect(inside).toEqual(expected);
-        for (const entry of entries) if (before.has(entry.run)) expect(inside).toContain(entry);
-        before = new Set(inside.map(({ run }) => run));
-      }
+    fc.property(anyEvents(lockTicket, 40), (events) => {
+      play(events, 1, (entries, inside) => {
+        const firstSole = entries.findIndex(({ ticket }) => ticket?.shared !== true);
+        const count = firstSole < 0 ? entries.length : Math.max(firstSole, 1);
+        expect(inside).toEqual(entries.slice(0, count));
+      });
     }),
     { numRuns: 2_000 },
   );
 });
 
+const waitingTicket = fc.option(
+  shortTicket.map((ticket) => ({ ...ticket, state: "waiting" as const })),
+  { nil: undefined, freq: 8 },
+);
+
 test("a run that is admitted stays so, whoever joins, is granted or leaves, and never too many are", () => {
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 25 }), anyTotal, (events, configured) => {
-      let entries: QueueEntry[] = [];
-      let before = new Set<string>();
-      for (const [number, what] of events.entries()) {
-        const isAdmitted = ({ run }: QueueEntry) => admit(entries, run, configured).kind === "admitted";
-        if (what.kind === "join") {
-          const ticket = what.ticket && { ...what.ticket, state: "waiting" as const };
-          entries = [...entries, placeWith(`r${number}`, number + 1, ticket)];
-        } else if (what.kind === "leave") entries = entries.toSpliced(what.at, 1);
-        else {
-          const entry = entries[what.at];
-          if (entry?.ticket && isAdmitted(entry)) entry.ticket.state = "held";
-        }
-        const inside = entries.filter(isAdmitted);
-        for (const entry of entries) if (before.has(entry.run)) expect(inside).toContain(entry);
+    fc.property(anyEvents(waitingTicket, 25), anyTotal, (events, configured) => {
+      play(events, configured, (_, inside) => {
         const least = configured ?? Math.min(...inside.map(({ ticket }) => ticket?.total ?? 0));
         expect(inside.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0)).toBeLessThanOrEqual(least);
-        before = new Set(inside.map(({ run }) => run));
-      }
+      });
     }),
     { numRuns: 1_000 },
   );

@@ -1,22 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { appendPastRun, HISTORY_LENGTH, type PastRun, parsePastRuns } from "../../src/protocol/history.ts";
-import { bytes } from "./samples.ts";
-
-const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
-  run,
-  host: "web1.example.com",
-  pid: 4711,
-  command: "invoices.sh",
-  token: "12",
-  enqueuedAt: 1_000,
-  grantedAt: 2_000,
-  endedAt: 5_000,
-  waited: 1_000,
-  held: 3_000,
-  exit: 0,
-  ...more,
-});
+import { bytes, past } from "./samples.ts";
 
 /** The history after these runs, one after the other. */
 const after = (runs: readonly PastRun[], text?: string) =>

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { findNameFault } from "../../src/base/text.ts";
 import type { ReadBasis } from "../../src/protocol/guards.ts";
+import type { PastRun } from "../../src/protocol/history.ts";
 import { createKeys, DRAIN_SCOPES, type ParsedKey } from "../../src/protocol/keys.ts";
 import { type QueueEntry, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
 
@@ -24,6 +25,22 @@ export function ticketWith(change: Partial<Ticket> = {}): Ticket {
     ...change,
   };
 }
+
+/** Creates a run of the history, with the given fields. */
+export const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
+  run,
+  host: "web1.example.com",
+  pid: 4711,
+  command: "invoices.sh",
+  token: "12",
+  enqueuedAt: 1_000,
+  grantedAt: 2_000,
+  endedAt: 5_000,
+  waited: 1_000,
+  held: 3_000,
+  exit: 0,
+  ...more,
+});
 
 /** A place in a queue; `ticket` undefined for a malformed one. */
 export function placeWith(run: string, at: number, ticket: Partial<Ticket> | undefined): QueueEntry {
@@ -90,22 +107,28 @@ export const bytes = fc.string({
   unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)),
 });
 
+/** Kinds of keys that have a name only. */
+const NAMED = [
+  "resourceConfig",
+  "group",
+  "host",
+  "history",
+  "audit",
+  "schema",
+  "calendar",
+  "outputChunk",
+] as const;
+
 /** What a key of ours can stand for. */
 export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc.oneof(
   fc.record({ kind: fc.constantFrom("lock" as const, "resource" as const), name: usableName, run: runId }),
-  fc.record({
-    kind: fc.constantFrom("resourceConfig" as const, "group" as const, "host" as const, "history" as const),
-    name: usableName,
-  }),
+  fc.record({ kind: fc.constantFrom(...NAMED), name: usableName }),
   fc.record({
     kind: fc.constant("drain" as const),
     scope: fc.constantFrom(...DRAIN_SCOPES),
     name: usableName,
   }),
-  fc.record({
-    kind: fc.constantFrom("audit" as const, "schema" as const, "calendar" as const),
-    name: usableName,
-  }),
+  fc.record({ kind: fc.constantFrom(...NAMED), name: usableName }),
   fc.record({
     kind: fc.constant("agentSession" as const),
     name: usableName,
@@ -113,7 +136,6 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
   }),
   fc.record({ kind: fc.constant("agentReport" as const), name: usableName, agent: runId }),
   fc.record({ kind: fc.constant("outputRequest" as const), name: usableName, run: runId, viewer: runId }),
-  fc.record({ kind: fc.constant("outputChunk" as const), name: usableName }),
   fc.record(
     {
       kind: fc.constant("checkpoint" as const),

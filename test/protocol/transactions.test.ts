@@ -75,21 +75,18 @@ describe("a claim from which nothing was read", () => {
 
 test("a grant keeps key, create_revision and session, changes the state alone, and puts marks without a session", () => {
   const { etcd, basis, entries: places } = room([lockKey, dbKey]);
-  const newTickets = rewriteTickets([...places, { ...(places[0] as QueueEntry), ticket: undefined }], {
-    state: "held",
-    grantedAt: 5,
-  });
+  const malformed = { ...(places[0] as QueueEntry), ticket: undefined };
+  const tickets = rewriteTickets([...places, malformed], { state: "held", grantedAt: 5 });
   const reads: Op[] = [{ op: "range", key: dbConfig }];
   const marked = { ttl: 30, term: 2n };
-  const answer = etcd.apply(
-    buildGrantTxn(keys, { entries: places, tickets: newTickets, session: SESSION, marked, basis, reads }),
-  );
+  const on = { entries: places, session: SESSION, basis };
+  const answer = etcd.apply(buildGrantTxn(keys, { ...on, tickets, marked, reads }));
   expect(answer.results.at(-1)).toMatchObject({ op: "range", count: 1 });
   for (const { key, createRevision, ticket } of places) {
     const [kv] = etcd.range({ key: keys.mark(key) }).kvs;
     expect(kv).toMatchObject({ session: 0n });
-    const vanished = { ttl: 30, term: 2n };
-    expect(toQueue(kv ? [kv] : [])).toMatchObject([{ createRevision, ticket: { state: "held" }, vanished }]);
+    const vanished = { createRevision, ticket: { state: "held" }, vanished: marked };
+    expect(toQueue(kv ? [kv] : [])).toMatchObject([vanished]);
     const expected = { createRevision, session: SESSION, ticket: { ...ticket, state: "held", grantedAt: 5 } };
     expect(find(etcd, key)).toMatchObject(expected);
   }
@@ -98,10 +95,9 @@ test("a grant keeps key, create_revision and session, changes the state alone, a
 test("who joins a queue stands behind those who are there, and marks where it stands already", () => {
   const { etcd, basis, entries: places } = room([lockKey]);
   put(etcd, keys.resource("db", OTHER), serializeTicket(ticketWith()), OTHERS);
-  const ticket = ticketWith({ run: OWN });
   const changed = rewriteTickets(places, { state: "admitted" });
-  const tickets = [{ key: dbKey, ticket }];
-  etcd.apply(buildJoinTxn(keys, { tickets, after: places, changed, session: SESSION, basis }));
+  const on = { after: places, session: SESSION, basis };
+  etcd.apply(buildJoinTxn(keys, { ...on, tickets: [stake(dbKey)], changed }));
   const queue = etcd.range({
     ...keys.getQueueRange("resource", "db"),
     sort: { by: "create", order: "ascend" },

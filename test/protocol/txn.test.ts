@@ -8,6 +8,7 @@ import {
   type KeyValue,
   type OpResult,
 } from "../../src/protocol/txn.ts";
+import { put } from "./room.ts";
 import { bytes } from "./samples.ts";
 
 describe("the range of a prefix", () => {
@@ -27,8 +28,7 @@ describe("the range of a prefix", () => {
     fc.assert(
       fc.property(prefix, bytes, bytes, (begin, rest, other) => {
         const etcd = new MemoryEtcd({ now: () => 0 });
-        for (const key of new Set([begin + rest, other].filter((text) => text !== "")))
-          etcd.apply({ compare: [], success: [{ op: "put", key, value: "" }], failure: [] });
+        for (const key of new Set([begin + rest, other].filter((text) => text !== ""))) put(etcd, key, "");
         const found = etcd.range(buildPrefixRange(begin)).kvs.map(({ key }) => key);
         const expected = [...new Set([begin + rest, other])].filter((key) => key.startsWith(begin)).sort();
         expect([...found].sort()).toEqual(expected);

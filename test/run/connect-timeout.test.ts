@@ -1,19 +1,18 @@
 /** Maximum delay of a run that does not wait, if etcd answers late or not at all. */
-import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../src/base/log.ts";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../src/etcd/store.ts";
+import { StoreError, type Txn, type TxnResponse } from "../../src/etcd/store.ts";
 import { claimWithRetries } from "../../src/run/claim.ts";
 import type { ClaimRequest } from "../../src/run/request.ts";
 import { ManualClock } from "../etcd/manual-clock.ts";
-import { keys } from "../protocol/samples.ts";
+import { createPorts, createRequest } from "./claim/situations.ts";
 
 const CONNECT = 10_000;
 /** A call and a look that are under way when the time is up get a second each, the end of the session two. */
 const LATEST = CONNECT + 1_000 + 1_000 + 2_000;
 
-/** How late calls are answered, ms; Infinity: never. */
+const NEVER = Number.POSITIVE_INFINITY;
+/** How late calls are answered, ms. */
 interface Delays {
   grant: number;
   txn: number;
@@ -21,6 +20,9 @@ interface Delays {
   /** Transactions that put something; default: as the others. */
   put?: number;
 }
+
+const SLOW: Delays = { grant: 1_500, txn: 1_500, revoke: 100 };
+const QUICK: Delays = { grant: 100, txn: 100, revoke: 100 };
 
 class SlowStore extends MemoryStore {
   sessions = 0;
@@ -33,21 +35,17 @@ class SlowStore extends MemoryStore {
     this.#delays = delays;
   }
 
-  override async grant(
-    id: bigint,
-    ttl: number,
-    signal?: AbortSignal,
-  ): Promise<ResponseHeader & { ttl: number }> {
+  override async grant(...call: Parameters<MemoryStore["grant"]>) {
     this.sessions += 1;
-    const answer = await super.grant(id, ttl, signal);
-    await this.#late(this.#delays.grant, signal);
+    const answer = await super.grant(...call);
+    await this.#late(this.#delays.grant, call[2]);
     return answer;
   }
 
   override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
     const { txn: delay, put = delay } = this.#delays;
     const isPut = [...txn.success, ...txn.failure].some(({ op }) => op === "put");
-    if (isPut && put === Number.POSITIVE_INFINITY) await this.#late(put, signal); // it is not applied either
+    if (isPut && put === NEVER) await this.#late(put, signal); // it is not applied either
     const answer = await super.commitTxn(txn, signal);
     await this.#late(isPut ? put : delay, signal);
     return answer;
@@ -69,36 +67,28 @@ class SlowStore extends MemoryStore {
 async function claimOn(delays: Delays, more: Partial<ClaimRequest> = {}) {
   const clock = new ManualClock();
   const store = new SlowStore(clock, delays);
-  const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
-  const request: ClaimRequest = {
+  const request = createRequest({
     locks: ["x"],
-    leases: [],
-    waitLimits: { queues: false },
-    history: true,
-    identity: { host: "web1", pid: 1, user: "u", command: "job" },
-    ttl: 30,
     terminationTimeout: 500,
     connectTimeout: CONNECT,
     ...more,
-  };
-  const ports = { store, keys, clock, random, log: silentLog };
+  });
   const end = { at: Number.NaN, error: undefined as unknown };
   const finish = (error?: unknown) => Object.assign(end, { at: clock.now(), error });
-  const claimPorts = { ...ports, evaluateTotal: () => undefined, describeHost: () => "{}" };
-  void claimWithRetries(claimPorts, request, new AbortController().signal).then(() => finish(), finish);
+  const claimed = claimWithRetries(createPorts(clock, store), request, new AbortController().signal);
+  void claimed.then(() => finish(), finish);
   await clock.advance(10 * CONNECT);
   return { ...end, store };
 }
 
 describe("a run without --wait leaves within its connect timeout", () => {
   test("though each of its sessions lapses before the claim is answered", async () => {
-    const slow = { grant: 1_500, txn: 1_500, revoke: 100 };
-    const { at, error, store } = await claimOn(slow, { ttl: 2 });
+    const { at, error, store } = await claimOn(SLOW, { ttl: 2 });
     expect(error).toMatchObject({ kind: "unavailable" });
     expect(at).toBeGreaterThanOrEqual(CONNECT);
     expect(at).toBeLessThanOrEqual(LATEST);
     expect(store.sessions).toBeGreaterThan(1);
-    const between = await claimOn(slow, { ttl: 2, connectTimeout: 8_400 }); // the fifth has just been ended
+    const between = await claimOn(SLOW, { ttl: 2, connectTimeout: 8_400 }); // the fifth has just been ended
     expect(between.at).toBe(8_500);
     expect(between.error).toMatchObject({
       kind: "unavailable",
@@ -107,16 +97,14 @@ describe("a run without --wait leaves within its connect timeout", () => {
     });
   });
 
-  test("though its session was granted shortly before it was over, and nothing was answered then", async () => {
-    const late = { grant: 5_900, txn: Number.POSITIVE_INFINITY, revoke: Number.POSITIVE_INFINITY };
-    const { at, error } = await claimOn(late);
-    expect(error).toMatchObject({ kind: "unavailable" });
-    expect(at).toBeGreaterThanOrEqual(CONNECT);
-    expect(at).toBeLessThanOrEqual(LATEST);
-  });
-
-  test("though etcd answers its reads and renewals, and no write", async () => {
-    const { at, error } = await claimOn({ grant: 100, txn: 100, revoke: 100, put: Number.POSITIVE_INFINITY });
+  test.each<[string, Delays]>([
+    [
+      "its session was granted shortly before it was over, and nothing was answered then",
+      { grant: 5_900, txn: NEVER, revoke: NEVER },
+    ],
+    ["etcd answers its reads and renewals, and no write", { ...QUICK, put: NEVER }],
+  ])("though %s", async (_, delays) => {
+    const { at, error } = await claimOn(delays);
     expect(error).toMatchObject({ kind: "unavailable" });
     expect(at).toBeGreaterThanOrEqual(CONNECT);
     expect(at).toBeLessThanOrEqual(LATEST);
@@ -129,8 +117,7 @@ describe("a run without --wait leaves within its connect timeout", () => {
 });
 
 test("a run that waits outlasts it", async () => {
-  const slow = { grant: 1_500, txn: 1_500, revoke: 100 };
-  const { at, store } = await claimOn(slow, { ttl: 2, waitLimits: { queues: true } });
+  const { at, store } = await claimOn(SLOW, { ttl: 2, waitLimits: { queues: true } });
   expect(at).toBeNaN();
   expect(store.sessions).toBeGreaterThan(10);
 });

@@ -41,43 +41,37 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const cases = Object.keys(VERSIONS).flatMap((runtime) =>
-  Object.entries(EXAMPLES).map(([name, said]) => [runtime as keyof typeof VERSIONS, name, said] as const),
-);
+const SERVICES = {
+  leader: /I lead, token \d+/,
+  "web-cron": /port \d+/,
+};
 
-const services = [
-  ["leader", /I lead, token \d+/],
-  ["web-cron", /port \d+/],
-] as const;
-const serviceCases = Object.keys(VERSIONS).flatMap((runtime) =>
-  services.map(([name, started]) => [runtime as keyof typeof VERSIONS, name, started] as const),
-);
+/** A case for each runtime: its command line, and what an example says. */
+function listCases(examples: Record<string, RegExp>) {
+  return Object.entries(COMMANDS).flatMap(([runtime, words]) =>
+    Object.entries(examples).map(([name, said]) => ({ runtime, words, name, said })),
+  );
+}
+type Case = ReturnType<typeof listCases>[number];
 
-/** Returns the command line of a program under a runtime. */
-function buildCommand(runtime: keyof typeof VERSIONS, name: string): [program: string, args: string[]] {
-  const [program, ...args] = COMMANDS[runtime];
-  return [join(folder, "node_modules/.bin", program), [...args, join(folder, "examples", `${name}.mjs`)]];
+/** The words of a case, and the options of its process. */
+function prepare({ words: [program, ...args], name }: Case, namespace: TestNamespace) {
+  const { PATH } = process.env;
+  const endpoints = { SIGNALBOX_ENDPOINTS: cluster.etcd.endpoints.join(",") };
+  const env = { ...namespace.env, ...endpoints, PATH, HOME: folder };
+  const path = join(folder, "examples", `${name}.mjs`);
+  return [join(folder, "node_modules/.bin", program), [...args, path], { env, cwd: folder }] as const;
 }
 
-function buildEnv(namespace: TestNamespace): NodeJS.ProcessEnv {
-  return {
-    ...namespace.env,
-    PATH: process.env.PATH,
-    HOME: folder,
-    SIGNALBOX_ENDPOINTS: cluster.etcd.endpoints.join(","),
-  };
-}
-
-test.each(cases)("%s runs %s", async (runtime, name, said) => {
-  const [program, args] = buildCommand(runtime, name);
-  const { stdout } = await run(program, args, { env: buildEnv(cluster.createNamespace()), cwd: folder });
-  expect(stdout).toMatch(said);
+test.each(listCases(EXAMPLES))("$runtime runs $name", async (example) => {
+  const { stdout } = await run(...prepare(example, cluster.createNamespace()));
+  expect(stdout).toMatch(example.said);
 });
 
-test.each(serviceCases)("%s runs %s until it is ended", async (runtime, name, started) => {
+test.each(listCases(SERVICES))("$runtime runs $name until it is ended", async (example) => {
+  const { name, said } = example;
   const namespace = cluster.createNamespace();
-  const [program, args] = buildCommand(runtime, name);
-  const child = spawn(program, args, { env: buildEnv(namespace), cwd: folder });
+  const child = spawn(...prepare(example, namespace));
   let text = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (part: string) => {
@@ -85,7 +79,7 @@ test.each(serviceCases)("%s runs %s until it is ended", async (runtime, name, st
     });
   try {
     const ended = once(child, "close");
-    await waitUntil("its start", () => started.test(text));
+    await waitUntil("its start", () => said.test(text));
     if (name === "web-cron") {
       await namespace.execute(["schedule", "trigger", "digest.daily", "--yes"]);
       await waitUntil("its task", () => text.includes("digest.daily: ok"));
@@ -97,21 +91,13 @@ test.each(serviceCases)("%s runs %s until it is ended", async (runtime, name, st
   }
 });
 
-test("Bun runs tests without etcd", async () => {
-  const bun = join(folder, "node_modules/.bin/bun");
-  const { stderr } = await run(bun, ["test", "examples/testing.test.mjs"], { cwd: folder });
-  expect(stderr).toMatch(/ 2 pass\n 0 fail/);
-});
-
-test("Deno runs tests without etcd", async () => {
-  const deno = join(folder, "node_modules/.bin/deno");
-  const args = [
-    "test",
-    "--no-check",
-    "--allow-all",
-    "--node-modules-dir=manual",
-    "examples/testing.test.mjs",
-  ];
-  const { stdout } = await run(deno, args, { cwd: folder, env: { ...process.env, NO_COLOR: "1" } });
-  expect(stdout).toMatch("ok | 2 passed");
+const DENO_TEST = "test --no-check --allow-all --node-modules-dir=manual".split(" ");
+test.each([
+  ["bun", ["test"], / 2 pass\n 0 fail/],
+  ["deno", DENO_TEST, /ok \| 2 passed/],
+] as const)("%s runs tests without etcd", async (runtime, words, said) => {
+  const program = join(folder, "node_modules/.bin", runtime);
+  const options = { cwd: folder, env: { ...process.env, NO_COLOR: "1" } };
+  const { stdout, stderr } = await run(program, [...words, "examples/testing.test.mjs"], options);
+  expect(stdout + stderr).toMatch(said);
 });

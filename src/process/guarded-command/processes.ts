@@ -15,11 +15,6 @@ export interface ProcessStatus {
   isDead: boolean;
 }
 
-/** Lists all processes. */
-export function listProcesses(): ProcessStatus[] {
-  return listProcessIds().flatMap((pid) => readProcess(pid) ?? []);
-}
-
 /** Lists the ids of all processes, the newest first as long as ids grow. */
 export function listProcessIds(): number[] {
   return readdirSync("/proc")

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type ClaimShare, proveShares } from "../../../src/agent/shared-session.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { put, write } from "../../etcd/contract/index.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 
 test("many claims are proved by one read; if a ticket has changed, each is proved by itself", async () => {
@@ -8,11 +9,7 @@ test("many claims are proved by one read; if a ticket has changed, each is prove
   const asked: string[] = [];
   const shares = await Promise.all(
     ["a", "b", "c"].map(async (key) => {
-      const { revision } = await store.commitTxn({
-        compare: [],
-        failure: [],
-        success: [{ op: "put", key, value: key }],
-      });
+      const { revision } = await write(store, put(key));
       const prove = async () => {
         asked.push(key);
         return { raftTerm: 1n, fault: key === "b" ? "changed" : undefined };
@@ -27,7 +24,7 @@ test("many claims are proved by one read; if a ticket has changed, each is prove
   };
   expect(await proveAll()).toEqual(["fine", "fine", "fine"]);
   expect(asked).toEqual([]);
-  await store.commitTxn({ compare: [], failure: [], success: [{ op: "put", key: "b", value: "reset" }] });
+  await write(store, put("b", "reset"));
   expect(await proveAll()).toEqual(["fine", "changed", "fine"]);
   expect(asked).toEqual(["a", "b", "c"]);
 });

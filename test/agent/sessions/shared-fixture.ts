@@ -5,8 +5,8 @@ import { silentLog } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { SessionProof } from "../../../src/etcd/session/session.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import type { Op } from "../../../src/protocol/txn.ts";
 import type { OpenedSession } from "../../../src/run/request.ts";
+import { put, write } from "../../etcd/contract/index.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 
@@ -48,8 +48,7 @@ export class AgentHost {
   async putTicket({ store, session }: OpenedSession, run: string): Promise<string> {
     const key = keys.lock(`of ${run}`, run);
     const value = serializeTicket(ticketWith({ run, state: "held" }));
-    const put: Op = { op: "put", key, value, session: session.id };
-    await store.commitTxn({ compare: [], success: [put], failure: [] });
+    await write(store, put(key, value, session.id));
     return key;
   }
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { SharedSessions } from "../../../src/agent/shared-sessions.ts";
 import { SessionLost } from "../../../src/etcd/session/session.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
+import { type Op, StoreError } from "../../../src/etcd/store.ts";
 import type { OpenedSession } from "../../../src/run/request.ts";
+import { write } from "../../etcd/contract/index.ts";
+import { put } from "../../protocol/room.ts";
 import { keys } from "../../protocol/samples.ts";
 import { AgentHost, ClaimOwner, HOST, NEVER, TTL } from "./shared-fixture.ts";
 
@@ -15,6 +17,28 @@ const A = "aaaaaaaaaaaaaaaa";
 const B = "bbbbbbbbbbbbbbbb";
 const C = "cccccccccccccccc";
 
+/** An agent with one run. */
+async function startOne() {
+  const host = new AgentHost();
+  const agent = host.startAgent();
+  return { host, agent, a: await open(agent, A) };
+}
+
+async function startPair() {
+  const one = await startOne();
+  return { ...one, b: await open(one.agent, B) };
+}
+
+function own(host: AgentHost, { session }: OpenedSession): ClaimOwner {
+  const owner = new ClaimOwner(host);
+  session.keepAlive(owner);
+  return owner;
+}
+
+const failToAnswer = async () => {
+  throw new StoreError("unavailable", "no answer");
+};
+
 describe("runs of one agent", () => {
   test("share one session for each time to live", async () => {
     const agent = new AgentHost().startAgent();
@@ -26,9 +50,7 @@ describe("runs of one agent", () => {
   test("wait for a session that another run opens without a limit only as long as they may", async () => {
     const host = new AgentHost();
     const agent = host.startAgent();
-    host.store.grant = async () => {
-      throw new StoreError("unavailable", "no answer");
-    };
+    host.store.grant = failToAnswer;
     void agent.open({ run: A, ttl: TTL }, Number.POSITIVE_INFINITY, NEVER);
     let end: unknown;
     void open(agent, B).catch((error) => {
@@ -39,9 +61,7 @@ describe("runs of one agent", () => {
   });
 
   test("get another session when that one was lost", async () => {
-    const host = new AgentHost();
-    const agent = host.startAgent();
-    const a = await open(agent, A);
+    const { host, agent, a } = await startOne();
     host.store.etcd.revoke(a.session.id);
     await host.clock.advance(6_000);
     expect(getLoss(a)).toBe("expired");
@@ -49,24 +69,17 @@ describe("runs of one agent", () => {
   });
 
   test("leave without ending the session of the others", async () => {
-    const host = new AgentHost();
-    const agent = host.startAgent();
-    const [a, b] = [await open(agent, A), await open(agent, B)];
-    const [own, other] = [await host.putTicket(a, A), await host.putTicket(b, B)];
-    await a.session.end(host.clock.now() + 1_000, [own]);
-    expect([host.has(own), host.has(other)]).toEqual([false, true]);
+    const { host, a, b } = await startPair();
+    const [left, other] = [await host.putTicket(a, A), await host.putTicket(b, B)];
+    await a.session.end(host.clock.now() + 1_000, [left]);
+    expect([host.has(left), host.has(other)]).toEqual([false, true]);
   });
 
   test("leave a ticket in grace, which is on another session", async () => {
-    const host = new AgentHost();
-    const a = await open(host.startAgent(), A);
+    const { host, a } = await startOne();
     const key = await host.putTicket(a, A);
     host.store.etcd.grant(77n, 60);
-    host.store.etcd.apply({
-      compare: [],
-      success: [{ op: "put", key, value: "{}", session: 77n }],
-      failure: [],
-    });
+    put(host.store.etcd, key, "{}", 77n);
     await a.session.end(host.clock.now() + 1_000, [key]);
     expect(host.has(key)).toBe(true);
   });
@@ -74,10 +87,9 @@ describe("runs of one agent", () => {
 
 describe("the horizon of a run", () => {
   test("moves with each renewal that its own proof follows", async () => {
-    const host = new AgentHost();
-    const { session } = await open(host.startAgent(), A);
-    const owner = new ClaimOwner(host);
-    session.keepAlive(owner);
+    const { host, a } = await startOne();
+    const { session } = a;
+    const owner = own(host, a);
     const before = session.horizon;
     await host.clock.advance(5_000);
     expect([session.horizon - before, owner.moves]).toEqual([5_000, 1]);
@@ -86,12 +98,8 @@ describe("the horizon of a run", () => {
   test.each(["silent", "gone"] as const)(
     "does not move while its claim is %s, but that of others does",
     async (state) => {
-      const host = new AgentHost();
-      const agent = host.startAgent();
-      const [a, b] = [await open(agent, A), await open(agent, B)];
-      const [owner, other] = [new ClaimOwner(host), new ClaimOwner(host)];
-      a.session.keepAlive(owner);
-      b.session.keepAlive(other);
+      const { host, a, b } = await startPair();
+      const [owner] = [own(host, a), own(host, b)];
       owner.state = state;
       const before = a.session.horizon;
       await host.clock.advance(5_000);
@@ -102,12 +110,8 @@ describe("the horizon of a run", () => {
   );
 
   test("moves with its own proof: one that is late delays no other, and moves its run to the renewal before it", async () => {
-    const host = new AgentHost();
-    const agent = host.startAgent();
-    const [a, b] = [await open(agent, A), await open(agent, B)];
-    const [late, other] = [new ClaimOwner(host), new ClaimOwner(host)];
-    a.session.keepAlive(late);
-    b.session.keepAlive(other);
+    const { host, a, b } = await startPair();
+    const [late] = [own(host, a), own(host, b)];
     late.state = "late";
     const before = a.session.horizon;
     await host.clock.advance(5_000);
@@ -120,17 +124,14 @@ describe("the horizon of a run", () => {
   });
 
   test("does not move by a proof from before the machine may have been paused", async () => {
-    const host = new AgentHost();
-    const { session } = await open(host.startAgent(), A);
-    const owner = new ClaimOwner(host);
-    session.keepAlive(owner);
+    const { host, a } = await startOne();
+    const { session } = a;
+    const owner = own(host, a);
     owner.state = "late";
     const before = session.horizon;
     await host.clock.advance(5_000);
     host.store.etcd.revoke(session.id); // no renewal can prove it
-    host.store.renew = async () => {
-      throw new StoreError("unavailable", "no answer");
-    };
+    host.store.renew = failToAnswer;
     host.clock.ahead = 3_000;
     await host.clock.advance(20_000); // the horizon of the session has moved back
     owner.answer.resolve();
@@ -139,16 +140,16 @@ describe("the horizon of a run", () => {
   });
 
   test("does not move without an owner that proves it", async () => {
-    const host = new AgentHost();
-    const { session } = await open(host.startAgent(), A);
+    const { host, a } = await startOne();
+    const { session } = a;
     const before = session.horizon;
     await host.clock.advance(10_000);
     expect(session.horizon).toBe(before);
   });
 
   test("wakes who waits for it at the instant of the run, not of the session", async () => {
-    const host = new AgentHost();
-    const { session } = await open(host.startAgent(), A);
+    const { host, a } = await startOne();
+    const { session } = a;
     let wokenAt = -1;
     void session.waitUntilHorizonNear(10_000, NEVER).then(() => {
       wokenAt = host.clock.now();
@@ -158,10 +159,9 @@ describe("the horizon of a run", () => {
   });
 
   test("moves back when the machine may have been paused", async () => {
-    const host = new AgentHost();
-    const { session } = await open(host.startAgent(), A);
-    const owner = new ClaimOwner(host);
-    session.keepAlive(owner);
+    const { host, a } = await startOne();
+    const { session } = a;
+    own(host, a);
     host.store.etcd.revoke(session.id); // no renewal can prove it
     const before = session.horizon;
     host.clock.ahead = 20_000;
@@ -172,9 +172,7 @@ describe("the horizon of a run", () => {
 
 describe("a takeover", () => {
   async function setUp() {
-    const host = new AgentHost();
-    const former = host.startAgent();
-    const a = await open(former, A);
+    const { host, agent: former, a } = await startOne();
     const key = await host.putTicket(a, A);
     former.close();
     return { host, a, key, next: host.startAgent() };
@@ -191,18 +189,15 @@ describe("a takeover", () => {
   test("makes every later transaction of the former agent fail", async () => {
     const { host, a, key, next } = await setUp();
     await resume(next, A, a);
-    const late = a.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
-    await expect(late).rejects.toMatchObject({ kind: "moved" });
+    await expect(write(a.store, { op: "delete", key })).rejects.toMatchObject({ kind: "moved" });
     expect([host.has(key), getLoss(a)]).toEqual([true, "moved"]);
   });
 
   test("lets the former agent write history, and nothing else", async () => {
     const { a, next } = await setUp();
     await resume(next, A, a);
-    const put = { op: "put", key: keys.history("x"), value: "{}" } as const;
-    await expect(a.store.commitTxn({ compare: [], success: [put], failure: [] })).resolves.toMatchObject({
-      succeeded: true,
-    });
+    const put: Op = { op: "put", key: keys.history("x"), value: "{}" };
+    expect(await write(a.store, put)).toMatchObject({ succeeded: true });
   });
 
   test("is refused for a session that is gone, or has no agent", async () => {
@@ -218,7 +213,7 @@ describe("a takeover", () => {
     const second = await resume(next, A, a);
     const third = await resume(host.startAgent(), A, a);
     expect(third?.session.id).toBe(a.session.id);
-    const late = second?.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+    const late = write((second as OpenedSession).store, { op: "delete", key });
     await expect(late).rejects.toBeInstanceOf(SessionLost);
     expect(host.has(key)).toBe(true);
   });
@@ -226,38 +221,35 @@ describe("a takeover", () => {
 
 describe("a ticket without a run", () => {
   test("is removed after a renewal, if the session is the agent's own", async () => {
-    const host = new AgentHost();
-    const a = await open(host.startAgent(), A);
+    const { host, a } = await startOne();
     const key = await host.putTicket(a, "1ate1ate1ate1ate");
     await host.clock.advance(6_000);
     expect([host.has(key), host.killed]).toEqual([false, []]);
   });
 
   async function setUpTakenOver() {
-    const host = new AgentHost();
-    const former = host.startAgent();
-    const [a, b] = [await open(former, A), await open(former, B)];
-    const [own, other] = [await host.putTicket(a, A), await host.putTicket(b, B)];
+    const { host, agent: former, a, b } = await startPair();
+    const [kept, other] = [await host.putTicket(a, A), await host.putTicket(b, B)];
     former.close();
     const next = host.startAgent();
     const resumed = await resume(next, A, a);
-    resumed?.session.keepAlive(new ClaimOwner(host));
-    return { host, next, a, b, own, other };
+    own(host, resumed as OpenedSession);
+    return { host, next, b, kept, other };
   }
 
   test("stays for a time to live after a takeover: a guardian may report it", async () => {
-    const { host, next, b, own, other } = await setUpTakenOver();
+    const { host, next, b, kept, other } = await setUpTakenOver();
     await host.clock.advance(29_000);
-    expect([host.has(own), host.has(other)]).toEqual([true, true]);
+    expect([host.has(kept), host.has(other)]).toEqual([true, true]);
     expect(await resume(next, B, b)).toBeDefined();
     await host.clock.advance(30_000);
     expect([host.has(other), host.killed]).toEqual([true, []]);
   });
 
   test("is removed after that, when its processes were killed, and its run is never resumed", async () => {
-    const { host, next, b, own, other } = await setUpTakenOver();
+    const { host, next, b, kept, other } = await setUpTakenOver();
     await host.clock.advance(36_000);
-    expect([host.has(own), host.has(other)]).toEqual([true, false]);
+    expect([host.has(kept), host.has(other)]).toEqual([true, false]);
     expect(host.killed).toEqual([B]);
     expect(await resume(next, B, b)).toBeUndefined();
   });
@@ -274,9 +266,8 @@ describe("a ticket without a run", () => {
 });
 
 test("a session that no run uses is renewed for some minutes, and then expires", async () => {
-  const host = new AgentHost();
-  const agent = host.startAgent();
-  const { session } = await open(agent, A);
+  const { host, agent, a } = await startOne();
+  const { session } = a;
   session.stopRenewing();
   await host.clock.advance(290_000);
   expect(host.has(keys.agentSession(HOST, session.id))).toBe(true);
@@ -286,9 +277,7 @@ test("a session that no run uses is renewed for some minutes, and then expires",
 });
 
 test("the session that is kept is renewed without runs, and one that was taken over is not", async () => {
-  const host = new AgentHost();
-  const former = host.startAgent();
-  const a = await open(former, A);
+  const { host, agent: former, a } = await startOne();
   former.close();
   const agent = host.startAgent();
   await agent.keepOpen(TTL, 1_000);

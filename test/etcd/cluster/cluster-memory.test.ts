@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it, test } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { ClusterMemory } from "../../../src/etcd/cluster/cluster-memory.ts";
@@ -26,8 +26,11 @@ beforeEach(() => {
   home = createTestFolder();
 });
 
-function createMemory(endpoints = ["http://a:2379", "http://b:2379"], prefix = "/signalbox/"): ClusterMemory {
-  return new ClusterMemory({ prefix, endpoints }, { XDG_STATE_HOME: home });
+const ENDPOINTS = ["http://a:2379", "http://b:2379"];
+const PREFIX = "/signalbox/";
+
+function createMemory(endpoints = ENDPOINTS, prefix = PREFIX, folder = home): ClusterMemory {
+  return new ClusterMemory({ prefix, endpoints }, { XDG_STATE_HOME: folder });
 }
 
 /** Remembers a cluster. @returns the file */
@@ -46,22 +49,14 @@ describe("what is remembered", () => {
     expect(createMemory().recall()).toEqual({ id: 0xabcn, path });
     expect(createMemory().remember(0xdefn), "the second is not").toEqual({ id: 0xabcn, path });
     expect(listFiles(), "no draft is left").toHaveLength(1);
-    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
-      clusterId: "abc",
-      prefix: "/signalbox/",
-      endpoints: ["http://a:2379", "http://b:2379"],
-    });
+    const written = { clusterId: "abc", prefix: PREFIX, endpoints: ENDPOINTS };
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(written);
   });
 
   test.each([
-    [
-      "the order of the endpoints",
-      ["http://b:2379", "http://a:2379", "http://b:2379"],
-      "/signalbox/",
-      0xabcn,
-    ],
-    ["other endpoints", ["http://a:2379"], "/signalbox/", undefined],
-    ["another prefix", ["http://a:2379", "http://b:2379"], "/other/", undefined],
+    ["the order of the endpoints", [...ENDPOINTS, ...ENDPOINTS].slice(1), PREFIX, 0xabcn],
+    ["other endpoints", ["http://a:2379"], PREFIX, undefined],
+    ["another prefix", ENDPOINTS, "/other/", undefined],
   ])("%s", (_, endpoints, prefix, id) => {
     remember(0xabcn);
     expect(createMemory(endpoints, prefix).recall()?.id).toBe(id);
@@ -104,18 +99,13 @@ describe("a damaged file", () => {
     ["an empty one", ""],
     ["no JSON", "{"],
     ["no id", "{}"],
-    [
-      "an id that is none",
-      '{"clusterId":"x","prefix":"/signalbox/","endpoints":["http://a:2379","http://b:2379"]}',
-    ],
+    ["an id that is none", JSON.stringify({ clusterId: "x", prefix: PREFIX, endpoints: ENDPOINTS })],
     ["other endpoints", '{"clusterId":"1","prefix":"/signalbox/","endpoints":["http://c:2379"]}'],
   ])("is refused, with its path and the remedy: %s", (_, text) => {
     const path = remember(1n);
     writeFileSync(path, text);
-    const error = catchError(() => createMemory().recall());
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(error.message).toContain(path);
-    expect(error.message).toContain("signalbox init --forget-cluster");
+    const recall = () => createMemory().recall();
+    for (const part of [ConfigError, path, "signalbox init --forget-cluster"]) expect(recall).toThrow(part);
     expect(() => createMemory().remember(2n)).toThrow(ConfigError);
     expect(createMemory().forget(), "and can be forgotten").toEqual([path]);
     remember(2n);
@@ -142,7 +132,7 @@ describe("a folder that cannot be used: nothing is remembered, and nothing fails
   });
 
   it("no home", () => {
-    const memory = new ClusterMemory({ prefix: "/", endpoints: [] }, { XDG_STATE_HOME: "relative" });
+    const memory = createMemory([], "/", "relative");
     if (!IS_ROOT) expect(memory.remember(1n)).toEqual({ fault: "this user has no home" });
   });
 
@@ -160,11 +150,7 @@ describe("a folder that cannot be used: nothing is remembered, and nothing fails
     expect(createMemory().recall()).toBeUndefined();
     const link = `${home}-link`;
     symlinkSync(home, link);
-    const memory = new ClusterMemory(
-      { prefix: "/signalbox/", endpoints: ["http://a:2379", "http://b:2379"] },
-      { XDG_STATE_HOME: link },
-    );
-    expect(memory.recall()).toBeUndefined();
+    expect(createMemory(ENDPOINTS, PREFIX, link).recall()).toBeUndefined();
     unlinkSync(link);
     chownSync(home, 0, 0);
     expect(createMemory().recall()?.id).toBe(7n);
@@ -180,13 +166,9 @@ describe("a folder that cannot be used: nothing is remembered, and nothing fails
 
 it("the file can be read by other users, and written by nobody else", () => {
   const before = process.umask(0);
-  try {
-    const path = remember(1n);
-    expect(statSync(path).mode & 0o777).toBe(0o644);
-    expect(statSync(join(home, "signalbox")).mode & 0o777).toBe(0o755);
-  } finally {
-    process.umask(before);
-  }
+  onTestFinished(() => void process.umask(before));
+  const modes = [remember(1n), join(home, "signalbox")].map((path) => statSync(path).mode & 0o777);
+  expect(modes).toEqual([0o644, 0o755]);
 });
 
 describe("the pin of a process", () => {
@@ -196,9 +178,9 @@ describe("the pin of a process", () => {
   it("takes the cluster that another process has remembered since the start", () => {
     const pin = new ClusterPin(undefined, createMemory());
     remember(1n);
-    const error = catchError(() => pin.check(one, { cluster_id: "2" }));
-    expect(error).toBeInstanceOf(MemberError);
-    expect(error.message).toMatch(
+    const check = () => pin.check(one, { cluster_id: "2" });
+    expect(check).toThrow(MemberError);
+    expect(check).toThrow(
       /^http:\/\/a:2379 belongs to cluster 2, but this host remembers the cluster 1 for these endpoints \(.*cluster-[0-9a-f]{8}\.json\); .*signalbox init --forget-cluster$/,
     );
     expect(pin.isTrusted(one)).toBe(false);
@@ -228,12 +210,3 @@ describe("the pin of a process", () => {
     expect(() => pin.check(other, { cluster_id: "2" })).toThrow("another endpoint belongs to cluster 1");
   });
 });
-
-function catchError(act: () => unknown): Error {
-  try {
-    act();
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error("it did not fail");
-}

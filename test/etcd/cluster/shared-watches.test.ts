@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
-import type { Store, WatchBatch } from "../../../src/etcd/store.ts";
-import { storeContract } from "../contract/index.ts";
+import { catchErrorKind, put, storeContract, watchOnce, write } from "../contract/index.ts";
 import { createServedSubject, open } from "../served.ts";
 
 storeContract("the http transport with one stream for all watches", () =>
@@ -10,39 +9,31 @@ storeContract("the http transport with one stream for all watches", () =>
 
 describe("many watches on one stream", () => {
   test("each receives its own events, over one connection", async () => {
-    const etcd = await openShared();
-    const { store, from } = etcd;
-    const stop = new AbortController();
-    const watches = Array.from({ length: 100 }, (_, at) => watchOnce(store, `k${at}`, from, stop.signal));
-    for (let at = 99; at >= 0; at -= 1) await put(store, `k${at}`, `v${at}`);
+    const { store, from, countStreams } = await openShared();
+    const watches = Array.from({ length: 100 }, (_, at) => watchOnce(store, `k${at}`, from));
+    for (let at = 99; at >= 0; at -= 1) await write(store, put(`k${at}`));
     const batches = await Promise.all(watches);
     const keys = batches.map(({ events: [event] }) => event?.type === "put" && event.kv.key);
     expect(keys).toEqual(watches.map((_, at) => `k${at}`));
-    expect(await etcd.countStreams()).toBe(1);
+    expect(await countStreams()).toBe(1);
   });
 
   test("a compacted revision ends one watch, and no other", async () => {
-    const etcd = await openShared();
-    const { store, from } = etcd;
-    const stop = new AbortController();
-    const other = watchOnce(store, "b", from + 2n, stop.signal);
-    await put(store, "a", "1");
-    await put(store, "a", "2");
-    await etcd.member.runEtcdctl("compact", String(from + 1n));
-    await expect(watchOnce(store, "a", 1n, stop.signal)).rejects.toMatchObject({ kind: "compacted" });
-    await put(store, "b", "1");
+    const { store, from, member } = await openShared();
+    const other = watchOnce(store, "b", from + 2n);
+    for (const value of ["1", "2"]) await write(store, put("a", value));
+    await member.runEtcdctl("compact", String(from + 1n));
+    expect(await catchErrorKind(watchOnce(store, "a", 1n))).toBe("compacted");
+    await write(store, put("b"));
     expect((await other).events).toHaveLength(1);
   });
 
   test("when the member ends, every watch reports it", async () => {
-    const etcd = await openShared();
-    const stop = new AbortController();
-    const watches = ["a", "b", "c"].map((key) => watchOnce(etcd.store, key, etcd.from, stop.signal));
-    await Promise.all(watches.map((_, at) => put(etcd.store, `other${at}`, "1")));
-    const ends = Promise.allSettled(watches);
-    await etcd.member.stop();
-    const kinds = (await ends).map((end) => end.status === "rejected" && end.reason.kind);
-    expect(kinds).toEqual(["unavailable", "unavailable", "unavailable"]);
+    const { store, from, member } = await openShared();
+    const kinds = ["a", "b", "c"].map((key) => catchErrorKind(watchOnce(store, key, from)));
+    await Promise.all(kinds.map((_, at) => write(store, put(`other${at}`))));
+    await member.stop();
+    expect(await Promise.all(kinds)).toEqual(["unavailable", "unavailable", "unavailable"]);
   });
 });
 
@@ -63,13 +54,4 @@ async function openShared() {
       return Number(/^etcd_debugging_mvcc_watch_stream_total (\S+)$/m.exec(text)?.[1]);
     },
   };
-}
-
-async function watchOnce(store: Store, key: string, from: bigint, signal: AbortSignal): Promise<WatchBatch> {
-  for await (const batch of store.watch({ ranges: [{ key }], from }, signal)) return batch;
-  throw new Error("a watch ends only by throwing");
-}
-
-async function put(store: Store, key: string, value: string): Promise<void> {
-  await store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
 }

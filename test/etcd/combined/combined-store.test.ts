@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { combineTransactions } from "../../../src/etcd/combined/combined-store.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
@@ -38,93 +39,96 @@ function createHeldStore(commit: (txn: Txn) => Promise<unknown> = async () => {}
   };
   const store = combineTransactions(Object.assign(MemoryStore.create(clock), held), clock, keys);
   const sizes = () => sent.map(({ txn }) => Math.max(1, txn.success.filter(({ op }) => op === "txn").length));
-  return { store, sent, sizes, memory };
+  const waitForSizes = (...expected: number[]) => vi.waitFor(() => expect(sizes()).toEqual(expected));
+  /** Answers the nth of what is sent, when it is. */
+  const answer = async (at: number) => {
+    await vi.waitFor(() => expect(sent.length).toBeGreaterThan(at));
+    sent[at]?.answer.resolve();
+  };
+  const commitPuts = (...names: string[]) => names.map((key) => store.commitTxn(put(key)));
+  return { store, sent, sizes, waitForSizes, answer, commitPuts, memory };
 }
 
 describe("transactions that are committed at the same time", () => {
   it("go together, and one that is alone goes at once and as it is", async () => {
-    const { store, sent, sizes } = createHeldStore();
+    const { store, sent, waitForSizes, answer, commitPuts } = createHeldStore();
     const first = store.commitTxn(put("a"));
-    await vi.waitFor(() => expect(sizes()).toEqual([1]));
+    await waitForSizes(1);
     expect(sent[0]?.txn).toEqual(put("a"));
-    const more = ["b", "c", "d"].map((key) => store.commitTxn(put(key)));
-    sent[0]?.answer.resolve();
+    const more = commitPuts("b", "c", "d");
+    await answer(0);
     await first;
-    await vi.waitFor(() => expect(sizes()).toEqual([1, 3]));
-    sent[1]?.answer.resolve();
+    await waitForSizes(1, 3);
+    await answer(1);
     const answers = await Promise.all(more);
     expect(new Set(answers.map(({ revision }) => revision)).size).toBe(1);
     expect(answers.map(({ succeeded }) => succeeded)).toEqual([true, true, true]);
   });
 
   it("of one task go together from the first on", async () => {
-    const { store, sent, sizes } = createHeldStore();
-    const all = ["a", "b", "c"].map((key) => store.commitTxn(put(key)));
-    await vi.waitFor(() => expect(sizes()).toEqual([3]));
-    sent[0]?.answer.resolve();
+    const { waitForSizes, answer, commitPuts } = createHeldStore();
+    const all = commitPuts("a", "b", "c");
+    await waitForSizes(3);
+    await answer(0);
     await Promise.all(all);
   });
 
   it("succeed and fail each by itself", async () => {
-    const { store, sent, memory } = createHeldStore();
+    const { answer, commitPuts, memory } = createHeldStore();
     await memory.commitTxn(put("b"));
-    const all = ["a", "b", "c"].map((key) => store.commitTxn(put(key)));
-    await vi.waitFor(() => expect(sent).toHaveLength(1));
-    sent[0]?.answer.resolve();
+    const all = commitPuts("a", "b", "c");
+    await answer(0);
     const answers = await Promise.all(all);
     expect(answers.map(({ succeeded }) => succeeded)).toEqual([true, false, true]);
     expect(answers[1]?.results[0]).toMatchObject({ op: "range", count: 1 });
   });
 
   it("wait no longer than a moment for a call that hangs, and all hang if two do", async () => {
-    const { store, sent, sizes } = createHeldStore();
+    const { store, waitForSizes, answer } = createHeldStore();
     const hanging = store.commitTxn(put("a"));
-    await vi.waitFor(() => expect(sizes()).toEqual([1]));
+    await waitForSizes(1);
     const second = store.commitTxn(put("b"));
-    await vi.waitFor(() => expect(sizes()).toEqual([1, 1]));
-    sent[1]?.answer.resolve();
+    await waitForSizes(1, 1);
+    await answer(1);
     expect((await second).succeeded).toBe(true);
-    sent[0]?.answer.resolve();
+    await answer(0);
     await hanging;
   });
 
   it("wait for no write that hangs if they only read, and go together", async () => {
-    const { store, sent, sizes } = createHeldStore();
+    const { store, waitForSizes, answer } = createHeldStore();
     const hanging = [store.commitTxn(put("a"))];
-    await vi.waitFor(() => expect(sizes()).toEqual([1]));
+    await waitForSizes(1);
     hanging.push(store.commitTxn(put("b")));
-    await vi.waitFor(() => expect(sizes()).toEqual([1, 1]));
+    await waitForSizes(1, 1);
     hanging.push(store.commitTxn(put("c")));
     const read = (key: string): Txn => ({ compare: [], success: [{ op: "range", key }], failure: [] });
     const nested: Txn = { compare: [], success: [{ op: "txn", txn: read("y") }], failure: [] };
     const reads = [read("x"), nested].map((txn) => store.commitTxn(txn));
-    await vi.waitFor(() => expect(sizes()).toEqual([1, 1, 2]));
-    sent[2]?.answer.resolve();
+    await waitForSizes(1, 1, 2);
+    await answer(2);
     await Promise.all(reads);
-    for (const at of [0, 1, 3]) {
-      await vi.waitFor(() => expect(sent.length).toBeGreaterThan(at));
-      sent[at]?.answer.resolve();
-    }
+    for (const at of [0, 1, 3]) await answer(at);
     await Promise.all(hanging);
   });
 
   it("that put tickets into one queue go one after the other, so that the tickets have an order", async () => {
-    const { store, sent, sizes } = createHeldStore();
+    const { waitForSizes, answer, commitPuts } = createHeldStore();
     const tickets = ["r1", "r2"].map((run) => keys.lock("x", `${run}${"0".repeat(14)}`));
-    const all = [...tickets, keys.lock("y", "r30000000000000")].map((key) => store.commitTxn(put(key)));
-    await vi.waitFor(() => expect(sizes()).toEqual([2]));
-    sent[0]?.answer.resolve();
-    await vi.waitFor(() => expect(sizes()).toEqual([2, 1]));
-    sent[1]?.answer.resolve();
+    const all = commitPuts(...tickets, keys.lock("y", "r30000000000000"));
+    await waitForSizes(2);
+    await answer(0);
+    await waitForSizes(2, 1);
+    await answer(1);
     const [first, second, other] = (await Promise.all(all)).map(({ revision }) => revision);
     expect(second).toBeGreaterThan(first as bigint);
     expect(other).toBe(first);
   });
 
   it("each get the error of a batch that is not answered", async () => {
-    const { store, sent, sizes } = createHeldStore();
+    const { store, sent, sizes, waitForSizes } = createHeldStore();
     const all = ["a", "b"].map((key) => store.commitTxn(put(key)).catch((error: unknown) => error));
-    await vi.waitFor(() => expect(sizes()).toEqual([2]));
+    await waitForSizes(2);
     const error = new StoreError("unavailable", "no answer");
     sent[0]?.answer.reject(error);
     expect(await Promise.all(all)).toEqual([error, error]);
@@ -133,17 +137,11 @@ describe("transactions that are committed at the same time", () => {
 
   it("are sent one by one when etcd refuses the batch, and only the refused one fails", async () => {
     const refusal = new StoreError("permission", "not b");
-    const { store, sent, sizes } = createHeldStore(async (txn) => {
-      if (
-        JSON.stringify(txn, (_, value) => (typeof value === "bigint" ? String(value) : value)).includes('"b"')
-      )
-        throw refusal;
+    const { store, sizes, answer } = createHeldStore(async (txn) => {
+      if (inspect(txn, { depth: null }).includes("'b'")) throw refusal;
     });
     const all = ["a", "b", "c"].map((key) => store.commitTxn(put(key)).catch((error: unknown) => error));
-    for (let at = 0; at < 4; at += 1) {
-      await vi.waitFor(() => expect(sent.length).toBeGreaterThan(at));
-      sent[at]?.answer.resolve();
-    }
+    for (let at = 0; at < 4; at += 1) await answer(at);
     const [a, b, c] = await Promise.all(all);
     expect([a, c]).toMatchObject([{ succeeded: true }, { succeeded: true }]);
     expect(b).toBe(refusal);
@@ -151,19 +149,19 @@ describe("transactions that are committed at the same time", () => {
   });
 
   it("that are given up leave at once: from the queue, from a batch, and the last one ends the call", async () => {
-    const { store, sent, sizes } = createHeldStore();
+    const { store, sent, waitForSizes, answer } = createHeldStore();
     const stops = ["a", "b", "c"].map(() => new AbortController());
     const first = store.commitTxn(put("x"));
-    await vi.waitFor(() => expect(sizes()).toEqual([1]));
+    await waitForSizes(1);
     const all = stops.map((stop, at) =>
       store.commitTxn(put(`k${at}`), stop.signal).catch((error: unknown) => error),
     );
     const reasons = stops.map((_, at) => new Error(`given up ${at}`));
     stops[0]?.abort(reasons[0]);
     expect(await all[0]).toBe(reasons[0]);
-    sent[0]?.answer.resolve();
+    await answer(0);
     await first;
-    await vi.waitFor(() => expect(sizes()).toEqual([1, 2]));
+    await waitForSizes(1, 2);
     stops[1]?.abort(reasons[1]);
     expect(await all[1]).toBe(reasons[1]);
     expect(sent[1]?.signal?.aborted).toBe(false);

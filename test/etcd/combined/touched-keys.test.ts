@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { KeyCollection } from "../../../src/etcd/combined/touched-keys.ts";
+import { KeyCollection, SortedKeys } from "../../../src/etcd/combined/touched-keys.ts";
 import {
   buildPrefixRange,
   type Compare,
@@ -34,120 +34,55 @@ const findScope = (key: string) => {
   const [, queue] = /^(queue\/[^/]+\/)/.exec(key) ?? [];
   return queue === undefined ? undefined : buildPrefixRange(queue);
 };
-const collect = (...txns: Txn[]) => {
+const collect = (parts: Parts | Txn) => {
   const keys = new KeyCollection(findScope);
-  for (const one of txns) keys.add(one);
+  keys.add(build(parts));
   return keys;
 };
 
-const cases: { name: string; one: Txn; other: Txn; conflicts: boolean }[] = [
-  { name: "other keys", one: txn([put("a")]), other: txn([put("b")]), conflicts: false },
-  { name: "two puts of a key", one: txn([put("a")]), other: txn([put("a")]), conflicts: true },
-  {
-    name: "a put of a key that is compared",
-    one: txn([put("a")]),
-    other: txn([], [guard("a")]),
-    conflicts: true,
-  },
-  { name: "a put of a key that is read", one: txn([put("a")]), other: txn([readKey("a")]), conflicts: true },
-  {
-    name: "two that compare one key",
-    one: txn([], [guard("a")]),
-    other: txn([], [guard("a")]),
-    conflicts: false,
-  },
-  {
-    name: "two that compare a range",
-    one: txn([put("x")], [guardRange("d/")]),
-    other: txn([put("y")], [guardRange("d/")]),
-    conflicts: false,
-  },
-  {
-    name: "a put into a range that is compared",
-    one: txn([put("d/1")]),
-    other: txn([], [guardRange("d/")]),
-    conflicts: true,
-  },
-  {
-    name: "a put beside a range that is compared",
-    one: txn([put("e")]),
-    other: txn([], [guardRange("d/")]),
-    conflicts: false,
-  },
-  {
-    name: "a delete of a range and a put into it",
-    one: txn([remove("d/", "d0")]),
-    other: txn([put("d/1")]),
-    conflicts: true,
-  },
-  {
-    name: "a delete of a range and a read in it",
-    one: txn([remove("d/", "d0")]),
-    other: txn([readKey("d/1")]),
-    conflicts: true,
-  },
-  {
-    name: "a delete of a range that overlaps a read",
-    one: txn([remove("c", "d/5")]),
-    other: txn([read("d/")]),
-    conflicts: true,
-  },
-  {
-    name: "a delete of a range up to a key",
-    one: txn([remove("c", "d")]),
-    other: txn([put("d")]),
-    conflicts: false,
-  },
-  {
-    name: "a write of the failure branch",
-    one: txn([], [], [put("a")]),
-    other: txn([put("a")]),
-    conflicts: true,
-  },
-  {
-    name: "a write in a nested transaction",
-    one: txn([{ op: "txn", txn: txn([], [], [put("a")]) }]),
-    other: txn([], [guard("a")]),
-    conflicts: true,
-  },
-  {
-    name: "two tickets of a queue",
-    one: txn([put("queue/q/1")]),
-    other: txn([put("queue/q/2")]),
-    conflicts: true,
-  },
-  {
-    name: "tickets of two queues",
-    one: txn([put("queue/q/1")]),
-    other: txn([put("queue/r/1")]),
-    conflicts: false,
-  },
-  {
-    name: "a ticket and a read of its queue",
-    one: txn([put("queue/q/1")]),
-    other: txn([read("queue/q/")]),
-    conflicts: true,
-  },
-  {
-    name: "a ticket and a guard of another ticket of its queue",
-    one: txn([remove("queue/q/1")]),
-    other: txn([], [guard("queue/q/2")]),
-    conflicts: true,
-  },
+/** What a transaction does if it succeeds, and compares. */
+type Parts = (Op | Compare)[];
+const build = (parts: Parts | Txn) =>
+  Array.isArray(parts)
+    ? txn(
+        parts.filter((part) => "op" in part),
+        parts.filter((part): part is Compare => !("op" in part)),
+      )
+    : parts;
+
+const cases: [name: string, one: Parts | Txn, other: Parts, conflicts: boolean][] = [
+  ["other keys", [put("a")], [put("b")], false],
+  ["two puts of a key", [put("a")], [put("a")], true],
+  ["a put of a key that is compared", [put("a")], [guard("a")], true],
+  ["a put of a key that is read", [put("a")], [readKey("a")], true],
+  ["two that compare one key", [guard("a")], [guard("a")], false],
+  ["two that compare a range", [put("x"), guardRange("d/")], [put("y"), guardRange("d/")], false],
+  ["a put into a range that is compared", [put("d/1")], [guardRange("d/")], true],
+  ["a put beside a range that is compared", [put("e")], [guardRange("d/")], false],
+  ["a delete of a range and a put into it", [remove("d/", "d0")], [put("d/1")], true],
+  ["a delete of a range and a read in it", [remove("d/", "d0")], [readKey("d/1")], true],
+  ["a delete of a range that overlaps a read", [remove("c", "d/5")], [read("d/")], true],
+  ["a delete of a range up to a key", [remove("c", "d")], [put("d")], false],
+  ["a write of the failure branch", txn([], [], [put("a")]), [put("a")], true],
+  ["a write in a nested transaction", [{ op: "txn", txn: txn([], [], [put("a")]) }], [guard("a")], true],
+  ["two tickets of a queue", [put("queue/q/1")], [put("queue/q/2")], true],
+  ["tickets of two queues", [put("queue/q/1")], [put("queue/r/1")], false],
+  ["a ticket and a read of its queue", [put("queue/q/1")], [read("queue/q/")], true],
+  ["a ticket and a guard of another ticket of its queue", [remove("queue/q/1")], [guard("queue/q/2")], true],
 ];
 
 describe("the keys of two transactions", () => {
-  test.each(cases)("$name: $conflicts", ({ one, other, conflicts }) => {
+  test.each(cases)("%s", (_, one, other, conflicts) => {
     expect(collect(one).conflictsWith(collect(other))).toBe(conflicts);
     expect(collect(other).conflictsWith(collect(one))).toBe(conflicts);
   });
 
   test("are kept when collections are merged", () => {
-    const all = collect(txn([put("x")]));
-    all.merge(collect(txn([put("a"), remove("c", "d"), read("r/")], [guard("g")])));
-    const conflicting = [put("a"), put("c1"), put("r/1"), put("g"), put("x")];
-    expect(conflicting.map((op) => all.conflictsWith(collect(txn([op]))))).toEqual(Array(5).fill(true));
-    expect(all.conflictsWith(collect(txn([put("free")])))).toBe(false);
+    const all = collect([put("x")]);
+    all.merge(collect([put("a"), remove("c", "d"), read("r/"), guard("g")]));
+    const keys = ["a", "c1", "r/1", "g", "x", "free"];
+    const conflicting = keys.filter((key) => all.conflictsWith(collect([put(key)])));
+    expect(conflicting).toEqual(keys.slice(0, -1));
   });
 });
 
@@ -175,13 +110,26 @@ test("two collections conflict if a write of one meets anything of the other, al
     covers(one, other);
   fc.assert(
     fc.property(anyOps, anyOps, anyOps, (first, merged, candidate) => {
-      const seen = collect(txn(first));
-      seen.conflictsWith(collect(txn([read("a")]))); // what it builds to answer must not miss what comes later
-      seen.merge(collect(txn(merged)));
+      const seen = collect(first);
+      seen.conflictsWith(collect([read("a")])); // what it builds to answer must not miss what comes later
+      seen.merge(collect(merged));
       const expected = [...first, ...merged].some((one) => candidate.some((other) => meets(one, other)));
-      expect(seen.conflictsWith(collect(txn(candidate)))).toBe(expected);
-      expect(collect(txn(candidate)).conflictsWith(seen)).toBe(expected);
+      expect(seen.conflictsWith(collect(candidate))).toBe(expected);
+      expect(collect(candidate).conflictsWith(seen)).toBe(expected);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+const anyName = fc.string({ unit: fc.constantFrom("a", "b", "/", "\u00ff"), maxLength: 4 });
+
+test("sorted keys find those of a range, whatever the order in which they were added", () => {
+  fc.assert(
+    fc.property(fc.array(anyName), fc.array(anyName), anyName, anyName, (first, later, start, rangeEnd) => {
+      const keys = new SortedKeys(first);
+      for (const one of later) keys.add(one);
+      const isIn = (one: string) => one >= start && one < rangeEnd;
+      expect(keys.hasKeyIn({ key: start, rangeEnd })).toBe([...first, ...later].some(isIn));
+    }),
   );
 });

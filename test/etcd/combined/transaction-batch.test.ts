@@ -9,40 +9,37 @@ import {
   splitResponse,
 } from "../../../src/etcd/combined/combined-store.ts";
 import { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
-import type { Compare, Op, Txn, TxnResult } from "../../../src/protocol/txn.ts";
+import type { Compare, KeyValue, Op, Txn, TxnResult } from "../../../src/protocol/txn.ts";
 
 const put = (key: string, value = ""): Op => ({ op: "put", key, value });
 const txn = (success: Op[], compare: Compare[] = []): Txn => ({ compare, success, failure: [] });
 const guard = (key: string): Compare => ({ key, target: "mod", is: "equal", value: 0n });
 const candidate = (one: Txn, isAlone = false) => ({ txn: one, isAlone });
+const putting = (...keys: string[]) => candidate(txn(keys.map((key) => put(key))));
 const findNoScope = () => undefined;
 const choose = (...candidates: ReturnType<typeof candidate>[]) =>
   chooseBatch(candidates, findNoScope).map((one) => candidates.indexOf(one));
 
+const puttingMany = (length: number) => Array.from({ length }, (_, at) => putting(`k${at}`));
+
 describe("a batch", () => {
   test("takes all that fit together", () => {
-    expect(choose(candidate(txn([put("a")])), candidate(txn([put("b")])))).toEqual([0, 1]);
+    expect(choose(putting("a"), putting("b"))).toEqual([0, 1]);
     expect(choose()).toEqual([]);
   });
 
   test("leaves out who conflicts with a member", () => {
-    const [first, second] = [candidate(txn([put("a")])), candidate(txn([put("a"), put("b")]))];
-    expect(choose(first, second, candidate(txn([put("b")])), candidate(txn([put("c")])))).toEqual([0, 2, 3]);
+    expect(choose(putting("a"), putting("a", "b"), putting("b"), putting("c"))).toEqual([0, 2, 3]);
   });
 
   test("has a limit of members", () => {
-    const many = Array.from({ length: 200 }, (_, at) => candidate(txn([put(`k${at}`)])));
-    expect(choose(...many)).toEqual(Array.from({ length: MOST_MEMBERS }, (_, at) => at));
+    expect(choose(...puttingMany(200))).toEqual(Array.from({ length: MOST_MEMBERS }, (_, at) => at));
   });
 
   test("has a limit of operations, counted as etcd counts them", () => {
-    const large = candidate(
-      txn(
-        [],
-        Array.from({ length: 100 }, (_, at) => guard(`g${at}`)),
-      ),
-    );
-    const small = Array.from({ length: 60 }, (_, at) => candidate(txn([put(`k${at}`)])));
+    const guards = Array.from({ length: 100 }, (_, at) => guard(`g${at}`));
+    const large = candidate(txn([], guards));
+    const small = puttingMany(60);
     expect(choose(large, ...small)).toHaveLength(28); // 28 members, and 100 guards of one of them
     const nested: Op = { op: "txn", txn: txn([put("n")], [guard("1"), guard("2")]) };
     expect(countOperations(txn([nested, put("a")], [guard("x")]))).toBe(4);
@@ -52,18 +49,16 @@ describe("a batch", () => {
   });
 
   test("has a limit of bytes, and takes one that is larger by itself", () => {
-    const large = (key: string) => candidate(txn([put(key, "x".repeat(200_000))]));
-    expect(choose(large("a"), large("b"), candidate(txn([put("c")])))).toEqual([0, 2]);
-    expect(choose(candidate(txn([put("a", "x".repeat(900_000))])), large("b"))).toEqual([0]);
+    const large = (key: string, size = 200_000) => candidate(txn([put(key, "x".repeat(size))]));
+    expect(choose(large("a"), large("b"), putting("c"))).toEqual([0, 2]);
+    expect(choose(large("a", 900_000), large("b"))).toEqual([0]);
     expect(computeRequestSize(txn([{ op: "txn", txn: txn([put("abc", "12345")], [guard("g")]) }]))).toBe(129);
   });
 
   test("is one alone that must be alone", () => {
-    expect(choose(candidate(txn([put("a")]), true), candidate(txn([put("b")])))).toEqual([0]);
     const alone = candidate(txn([put("b")]), true);
-    expect(
-      choose(candidate(txn([put("a")])), alone, candidate(txn([put("b")])), candidate(txn([put("c")]))),
-    ).toEqual([0, 2, 3]);
+    expect(choose(alone, putting("a"))).toEqual([0]);
+    expect(choose(putting("a"), alone, putting("b"), putting("c"))).toEqual([0, 2, 3]);
   });
 
   test("gives every member what it would get by itself", () => {
@@ -79,20 +74,14 @@ describe("a batch", () => {
             const write: Op = deletes ? { op: "delete", key: puts } : put(puts, "new");
             return { compare: [guard(compared)], success: [write, reads], failure: [reads] };
           });
-          const chosen = chooseBatch(
-            txns.map((one) => candidate(one)),
-            findNoScope,
-          );
+          const candidates = txns.map((one) => candidate(one));
+          const chosen = chooseBatch(candidates, findNoScope);
           if (chosen.length < 2) return;
           const [together, oneByOne] = [createEtcd(there), createEtcd(there)];
           const answers = splitResponse(together.apply(buildBatchTxn(chosen)));
-          expect(answers.map(describeResult)).toEqual(
-            chosen.map(({ txn: one }) => describeResult(oneByOne.apply(one))),
-          );
-          const all = { key: "\0", rangeEnd: "\0" };
-          expect(together.range(all).kvs.map(({ key: name, value }) => [name, value])).toEqual(
-            oneByOne.range(all).kvs.map(({ key: name, value }) => [name, value]),
-          );
+          const expected = chosen.map(({ txn: one }) => describeResult(oneByOne.apply(one)));
+          expect(answers.map(describeResult)).toEqual(expected);
+          expect(listAll(together)).toEqual(listAll(oneByOne));
         },
       ),
     );
@@ -105,12 +94,10 @@ function createEtcd(keys: readonly string[]): MemoryEtcd {
   return etcd;
 }
 
-/** A result without revisions, which differ. */
+/** Keys and values, without revisions, which differ. */
+const toTexts = (kvs: readonly KeyValue[]) => kvs.map(({ key, value }) => [key, value]);
+const listAll = (etcd: MemoryEtcd) => toTexts(etcd.range({ key: "\0", rangeEnd: "\0" }).kvs);
+
 function describeResult({ succeeded, results }: TxnResult) {
-  return {
-    succeeded,
-    results: results.map((result) =>
-      result.op === "range" ? result.kvs.map(({ key, value }) => [key, value]) : result,
-    ),
-  };
+  return [succeeded, results.map((result) => (result.op === "range" ? toTexts(result.kvs) : result))];
 }

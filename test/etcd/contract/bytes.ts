@@ -2,6 +2,9 @@ import { expect, it } from "vitest";
 import { buildPrefixRange, type Compare } from "../../../src/etcd/store.ts";
 import { place, put, type Subject, write } from "./helpers.ts";
 
+const readValue = async (on: Subject, key: string, binaryValues = false) =>
+  (await on.store.readRange({ key, binaryValues })).kvs[0]?.value;
+
 /** Keys are bytes, values are text. */
 export function testBytes(on: Subject): void {
   it.each([
@@ -22,7 +25,7 @@ export function testBytes(on: Subject): void {
   ])("carries a value: %s", async (_what, value) => {
     const key = place();
     await write(on.store, put(key, value));
-    expect((await on.store.readRange({ key })).kvs[0]?.value).toBe(value);
+    expect(await readValue(on, key)).toBe(value);
     const compare: Compare = { key, target: "value", is: "equal", value };
     expect((await on.store.commitTxn({ compare: [compare], success: [], failure: [] })).succeeded).toBe(true);
   });
@@ -31,8 +34,8 @@ export function testBytes(on: Subject): void {
     if (!on.raw) return;
     const key = place();
     await on.raw.put(Buffer.from(key), Buffer.from([0x61, 0xff, 0x62]));
-    expect((await on.store.readRange({ key })).kvs[0]?.value).toBe("a\ufffdb");
-    expect((await on.store.readRange({ key, binaryValues: true })).kvs[0]?.value).toBe("a\xffb");
+    expect(await readValue(on, key)).toBe("a\ufffdb");
+    expect(await readValue(on, key, true)).toBe("a\xffb");
   });
 
   it("returns a text as bytes where these are wanted, and takes bytes", async () => {
@@ -45,6 +48,6 @@ export function testBytes(on: Subject): void {
     const all = String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte));
     if (on.raw === undefined) return;
     await write(on.store, { op: "put", key: at, value: all, binaryValue: true });
-    expect((await on.store.readRange({ key: at, binaryValues: true })).kvs[0]?.value).toBe(all);
+    expect(await readValue(on, at, true)).toBe(all);
   });
 }

@@ -4,7 +4,6 @@ import {
   type Op,
   type Store,
   StoreError,
-  type StoreErrorKind,
   type TxnResponse,
   type WatchBatch,
   type WatchEvent,
@@ -37,15 +36,23 @@ export const put = (key: string, value = "", session?: bigint): Op => ({
 });
 export const compareAbsent = (key: string): Compare => ({ key, target: "create", is: "equal", value: 0n });
 
-/** The kind of a refusal; fails the test when nothing was refused or something else was thrown. */
-export async function catchErrorKind(call: Promise<unknown>): Promise<StoreErrorKind> {
+/** A refusal; fails the test when nothing was refused or something else was thrown. */
+export async function catchRefusal(call: Promise<unknown>): Promise<StoreError> {
   const error = await call.then(
     (value) => expect.fail(`was not refused: ${String(value)}`),
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof StoreError)) throw error;
   expect(error.message).not.toBe("");
-  return error.kind;
+  return error;
+}
+
+export const catchErrorKind = async (call: Promise<unknown>) => (await catchRefusal(call)).kind;
+
+/** The first batch of a watch of one key. */
+export async function watchOnce(store: Store, key: string, from: bigint): Promise<WatchBatch> {
+  const [batch] = await follow(store, { ranges: [{ key }], from }, () => true);
+  return batch as WatchBatch;
 }
 
 export function write(store: Store, ...ops: Op[]): Promise<TxnResponse> {

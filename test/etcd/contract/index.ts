@@ -10,7 +10,7 @@ import { testTransactions } from "./transactions.ts";
 import { testWatches } from "./watches.ts";
 
 export type { Subject } from "./helpers.ts";
-export { catchErrorKind, write } from "./helpers.ts";
+export { catchErrorKind, catchRefusal, compareAbsent, put, watchOnce, write } from "./helpers.ts";
 
 /** @param open makes the store under test, once for the whole suite */
 export function storeContract(title: string, open: () => Promise<Subject>): void {

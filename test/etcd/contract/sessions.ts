@@ -2,6 +2,12 @@ import { expect, it } from "vitest";
 import { buildPrefixRange } from "../../../src/etcd/store.ts";
 import { catchErrorKind, createId, follow, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
 
+async function grant(on: Subject, ttl = 30): Promise<bigint> {
+  const id = createId();
+  await on.store.grant(id, ttl);
+  return id;
+}
+
 /** Sessions: granted, renewed, revoked, expired. */
 export function testSessions(on: Subject): void {
   it("grants a session with the id we chose, and renews it", async () => {
@@ -13,8 +19,7 @@ export function testSessions(on: Subject): void {
   });
 
   it("refuses to grant the same id twice, and the first grant still lives", async () => {
-    const id = createId();
-    await on.store.grant(id, 30);
+    const id = await grant(on);
     expect(await catchErrorKind(on.store.grant(id, 30))).toBe("exists");
     expect((await on.store.renew(id)).ttl).toBe(30);
   });
@@ -42,8 +47,7 @@ export function testSessions(on: Subject): void {
   });
 
   it("says how much of a session is left, and nothing of one that is gone", async () => {
-    const id = createId();
-    await on.store.grant(id, 30);
+    const id = await grant(on);
     const remaining = await on.store.readTimeToLive(id);
     expect(remaining?.ttl).toBe(30);
     expect(remaining?.left).toBeGreaterThan(0);
@@ -63,8 +67,7 @@ export function testSessions(on: Subject): void {
 
   it("revokes twice without complaint, and deletes the keys once, in one revision", async () => {
     const at = place();
-    const id = createId();
-    await on.store.grant(id, 30);
+    const id = await grant(on);
     const { revision } = await write(on.store, put(`${at}a`, "", id), put(`${at}b`, "", id), put(`${at}c`));
     await on.store.revoke(id);
     await on.store.revoke(id);
@@ -75,8 +78,7 @@ export function testSessions(on: Subject): void {
 
   it("ends a session that nobody renews, and its keys with it", async () => {
     const at = place();
-    const id = createId();
-    await on.store.grant(id, 1);
+    const id = await grant(on, 1);
     const { revision } = await write(on.store, put(`${at}k`, "v", id));
     const gone = follow(
       on.store,
@@ -91,8 +93,7 @@ export function testSessions(on: Subject): void {
 
   it("detaches a key from its session when it is put without one, keeps it with keepSession", async () => {
     const at = place();
-    const id = createId();
-    await on.store.grant(id, 30);
+    const id = await grant(on);
     await write(on.store, put(`${at}kept`, "1", id), put(`${at}freed`, "1", id));
     await write(
       on.store,

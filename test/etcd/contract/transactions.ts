@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange, type Op } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Compare, type Op } from "../../../src/etcd/store.ts";
 import { catchErrorKind, compareAbsent, createId, place, put, type Subject, write } from "./helpers.ts";
+
+const nest = (success: Op[], compare: Compare[] = [], failure: Op[] = []): Op => ({
+  op: "txn",
+  txn: { compare, success, failure },
+});
 
 /** Transactions: atomic, nested, refused. */
 export function testTransactions(on: Subject): void {
@@ -9,23 +14,10 @@ export function testTransactions(on: Subject): void {
     const first = await write(on.store, put(`${at}a`, "1"), put(`${at}b`, "1"));
     const second = await write(on.store, put(`${at}a`, "2"));
     expect(second.revision).toBe(first.revision + 1n);
+    const both = { createRevision: first.revision, session: 0n };
     expect((await on.store.readRange(buildPrefixRange(at))).kvs).toEqual([
-      {
-        key: `${at}a`,
-        value: "2",
-        createRevision: first.revision,
-        modRevision: second.revision,
-        session: 0n,
-        version: 2n,
-      },
-      {
-        key: `${at}b`,
-        value: "1",
-        createRevision: first.revision,
-        modRevision: first.revision,
-        session: 0n,
-        version: 1n,
-      },
+      { ...both, key: `${at}a`, value: "2", modRevision: second.revision, version: 2n },
+      { ...both, key: `${at}b`, value: "1", modRevision: first.revision, version: 1n },
     ]);
   });
 
@@ -45,14 +37,8 @@ export function testTransactions(on: Subject): void {
   it("answers each operation in its place, also in nested transactions", async () => {
     const at = place();
     await write(on.store, put(`${at}old`, "x"));
-    const nested: Op = {
-      op: "txn",
-      txn: {
-        compare: [compareAbsent(`${at}old`)],
-        success: [],
-        failure: [{ op: "range", key: `${at}new` }, put(`${at}deep`, "d")],
-      },
-    };
+    const failure: Op[] = [{ op: "range", key: `${at}new` }, put(`${at}deep`, "d")];
+    const nested = nest([], [compareAbsent(`${at}old`)], failure);
     const answer = await write(on.store, put(`${at}new`, "n"), { op: "delete", key: `${at}old` }, nested);
     expect(answer.succeeded).toBe(true);
     expect(answer.results).toMatchObject([
@@ -64,10 +50,7 @@ export function testTransactions(on: Subject): void {
 
   it("settles nested comparisons before anything is written", async () => {
     const at = place();
-    const nested: Op = {
-      op: "txn",
-      txn: { compare: [compareAbsent(`${at}a`)], success: [put(`${at}b`)], failure: [] },
-    };
+    const nested = nest([put(`${at}b`)], [compareAbsent(`${at}a`)]);
     const answer = await write(on.store, put(`${at}a`), nested);
     expect(answer.results[1]).toMatchObject({ op: "txn", succeeded: true });
   });
@@ -83,12 +66,9 @@ export function testTransactions(on: Subject): void {
 
   it("refuses a key put twice, or put and deleted, in one transaction", async () => {
     const at = place();
-    const nested: Op = { op: "txn", txn: { compare: [], success: [put(at)], failure: [] } };
-    expect(await catchErrorKind(write(on.store, put(at, "1"), put(at, "2")))).toBe("invalid");
-    expect(await catchErrorKind(write(on.store, put(at), { op: "delete", ...buildPrefixRange(at) }))).toBe(
-      "invalid",
-    );
-    expect(await catchErrorKind(write(on.store, put(at), nested))).toBe("invalid");
+    const all: Op = { op: "delete", ...buildPrefixRange(at) };
+    for (const other of [put(at, "2"), all, nest([put(at)])])
+      expect(await catchErrorKind(write(on.store, put(at, "1"), other))).toBe("invalid");
     expect((await on.store.readRange({ key: at })).count).toBe(0);
   });
 
@@ -102,11 +82,7 @@ export function testTransactions(on: Subject): void {
 
   it("lets the two branches of a nested transaction put the same key", async () => {
     const at = place();
-    const nested: Op = {
-      op: "txn",
-      txn: { compare: [], success: [put(at, "y")], failure: [put(at, "n")] },
-    };
-    await write(on.store, nested);
+    await write(on.store, nest([put(at, "y")], [], [put(at, "n")]));
     expect((await on.store.readRange({ key: at })).kvs[0]?.value).toBe("y");
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange, type WatchEvent } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Store, type WatchEvent } from "../../../src/etcd/store.ts";
 import { catchErrorKind, follow, getRevision, name, place, put, type Subject, write } from "./helpers.ts";
 
 /** Watches: from the past, in order, none missing. */
@@ -60,13 +60,7 @@ export function testWatches(on: Subject): void {
       { ranges: [buildPrefixRange(at)], from: revision + 1n },
       (seen) => seen.length === 2000,
     );
-    const writers = Array.from({ length: 20 }, async (_, writer) => {
-      const written: bigint[] = [];
-      for (let i = 0; i < 100; i += 1)
-        written.push((await write(on.store, put(`${at}${writer}/${i}`))).revision);
-      return written;
-    });
-    const written = sortRevisions((await Promise.all(writers)).flat());
+    const written = await putMany(on.store, (writer, i) => `${at}${writer}/${i}`);
     const events = (await all).flatMap((batch) => batch.events);
     expect(events.map(getRevision)).toEqual(written);
     expect(new Set(events.map(name)).size).toBe(2000);
@@ -75,13 +69,7 @@ export function testWatches(on: Subject): void {
   it("replays 2,000 revisions of the past without a gap", async () => {
     const at = place();
     const { revision } = await write(on.store, put(`${at}start`));
-    const writers = Array.from({ length: 20 }, async (_, writer) => {
-      const written: bigint[] = [];
-      for (let i = 0; i < 100; i += 1)
-        written.push((await write(on.store, put(`${at}${writer}`, String(i)))).revision);
-      return written;
-    });
-    const written = sortRevisions((await Promise.all(writers)).flat());
+    const written = await putMany(on.store, (writer) => `${at}${writer}`);
     const request = { ranges: [buildPrefixRange(at)], from: revision + 1n };
     const batches = await follow(on.store, request, (seen) => seen.length === 2000);
     expect(batches.flatMap(({ events }) => events.map(getRevision))).toEqual(written);
@@ -119,6 +107,13 @@ export function testWatches(on: Subject): void {
   });
 }
 
-function sortRevisions(revisions: readonly bigint[]): bigint[] {
-  return [...revisions].sort((a, b) => Number(a - b));
+/** Puts 2,000 keys, twenty at a time. @returns the revisions in order */
+async function putMany(store: Store, nameKey: (writer: number, i: number) => string): Promise<bigint[]> {
+  const writers = Array.from({ length: 20 }, async (_, writer) => {
+    const written: bigint[] = [];
+    for (let i = 0; i < 100; i += 1)
+      written.push((await write(store, put(nameKey(writer, i), String(i)))).revision);
+    return written;
+  });
+  return (await Promise.all(writers)).flat().sort((a, b) => Number(a - b));
 }

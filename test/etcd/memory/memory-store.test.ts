@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { put, remove } from "../../protocol/room.ts";
 import { storeContract } from "../contract/index.ts";
 
 storeContract("the memory store", async () => {
@@ -18,19 +19,13 @@ storeContract("the memory store", async () => {
 });
 
 describe("the memory core", () => {
-  const put = (key: string, session?: bigint) => ({
-    compare: [],
-    success: [{ op: "put" as const, key, value: "", ...(session && { session }) }],
-    failure: [],
-  });
-
   it("ends overdue sessions lazily, one revision each, the longest overdue first", () => {
     let now = 0;
     const etcd = new MemoryEtcd({ now: () => now });
     etcd.grant(1n, 10);
     etcd.grant(2n, 5);
-    etcd.apply(put("a", 1n));
-    etcd.apply(put("b", 2n));
+    put(etcd, "a", "", 1n);
+    put(etcd, "b", "", 2n);
     const deleted: unknown[] = [];
     etcd.subscribe([{ key: "\0", rangeEnd: "\0" }], etcd.revision + 1n, ({ revision, events }) => {
       deleted.push([revision, events.map((event) => (event.type === "delete" ? event.key : "put"))]);
@@ -69,12 +64,12 @@ describe("the memory core", () => {
   it("refuses puts and grants when it is full, not reads, renewals and deletes", () => {
     const etcd = new MemoryEtcd({ now: () => 0 });
     etcd.grant(1n, 5);
-    etcd.apply(put("a", 1n));
+    put(etcd, "a", "", 1n);
     etcd.full = true;
-    expect(() => etcd.apply(put("b"))).toThrow("space");
+    expect(() => put(etcd, "b", "")).toThrow("space");
     expect(() => etcd.grant(2n, 5)).toThrow("space");
     etcd.renew(1n);
-    etcd.apply({ compare: [], success: [{ op: "delete", key: "a" }], failure: [] });
+    remove(etcd, "a");
     expect(etcd.revoke(1n)).toBe(true);
   });
 
@@ -83,9 +78,9 @@ describe("the memory core", () => {
     const seen: bigint[] = [];
     etcd.subscribe([{ key: "a" }], 0n, ({ revision }) => {
       seen.push(revision);
-      if (seen.length < 3) etcd.apply(put("a"));
+      if (seen.length < 3) put(etcd, "a", "");
     });
-    etcd.apply(put("a"));
+    put(etcd, "a", "");
     expect(seen).toEqual([2n, 3n, 4n]);
   });
 });

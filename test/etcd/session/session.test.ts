@@ -63,15 +63,6 @@ describe("a session's horizon, when it is opened,", () => {
 });
 
 describe("opening a session", () => {
-  test("takes `exists` for success, with the TTL asked for, and needs no second id", async () => {
-    const fixture = new SessionFixture({ minTtl: 1 });
-    fixture.fates.grant = [fixture.loseAnswer(10)];
-    const session = await openSession(fixture, 10, 1_000);
-    expect(session.ttl).toBe(10_000);
-    expect(getLossKind(session)).toBeUndefined();
-    await expect(fixture.store.renew(session.id)).resolves.toMatchObject({ ttl: 10 });
-  });
-
   test("is tried until its time is up", async () => {
     const fixture = new SessionFixture();
     fixture.always.grant = fixture.loseRequest(100);
@@ -104,9 +95,13 @@ describe("opening a session", () => {
 });
 
 describe("a session that nobody renews", () => {
-  test("is lost at its horizon, and not a moment before", async () => {
+  async function openUnkept() {
     const fixture = new SessionFixture();
-    const session = await Session.open(fixture.ports, 10, 0);
+    return { fixture, session: await Session.open(fixture.ports, 10, 0) };
+  }
+
+  test("is lost at its horizon, and not a moment before", async () => {
+    const { fixture, session } = await openUnkept();
     await fixture.clock.advance(8_999);
     expect(getLossKind(session)).toBeUndefined();
     await fixture.clock.advance(1);
@@ -116,8 +111,7 @@ describe("a session that nobody renews", () => {
   });
 
   test("is lost for the first reason that is given", async () => {
-    const fixture = new SessionFixture();
-    const session = await Session.open(fixture.ports, 10, 0);
+    const { fixture, session } = await openUnkept();
     session.lose(new SessionLost("unfounded", "first"));
     session.lose(new SessionLost("expired", "second"));
     await fixture.clock.advance(20_000);
@@ -126,8 +120,7 @@ describe("a session that nobody renews", () => {
   });
 
   test("that rests has no timers and is never lost", async () => {
-    const fixture = new SessionFixture();
-    const session = await Session.open(fixture.ports, 10, 0);
+    const { fixture, session } = await openUnkept();
     session.stopRenewing();
     await waitForPending();
     expect(fixture.clock.pending).toBe(0);
@@ -138,8 +131,7 @@ describe("a session that nobody renews", () => {
 
 describe("revoking a session", () => {
   test("ends it with its tickets, and its renewals", async () => {
-    const fixture = new SessionFixture();
-    const session = await fixture.openSession(10);
+    const { fixture, session } = await SessionFixture.open(10);
     await session.end(0);
     await fixture.clock.advance(30_000);
     expect(fixture.etcd.getDeadline(session.id)).toBeUndefined();
@@ -149,8 +141,7 @@ describe("revoking a session", () => {
   });
 
   test("is tried until its time is up", async () => {
-    const fixture = new SessionFixture();
-    const session = await fixture.openSession(10);
+    const { fixture, session } = await SessionFixture.open(10);
     fixture.fates.revoke = [fixture.loseRequest(100), fixture.loseAnswer(100)];
     const revoked = session.end(1_000);
     await fixture.clock.advance(1_000);

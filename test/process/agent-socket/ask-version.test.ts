@@ -1,14 +1,13 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { askAgentVersion } from "../../../src/process/agent-socket/ask-version.ts";
 import { AGENT_REQUEST } from "../../../src/process/agent-socket/wire.ts";
 import { encodeFrame } from "../../../src/process/guarded-command/wire.ts";
-import { createFolder } from "./helpers.ts";
+import { createSocketPath } from "./helpers.ts";
 
 test("an agent that never ends its answer is silent after the limit, although it keeps sending", async () => {
-  const path = join(createFolder(), "agent.sock");
+  const path = createSocketPath();
   const server = createServer((socket) => {
     const frame = encodeFrame(AGENT_REQUEST.write, 1n, 0n, Buffer.from("1"));
     const timer = setInterval(() => socket.write(frame), 100);

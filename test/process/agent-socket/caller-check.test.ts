@@ -1,29 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { CallRequest } from "../../../src/process/agent-socket/call-request.ts";
-import { CallRefusal } from "../../../src/process/agent-socket/call-request.ts";
+import { CallRefusal, type CallRequest } from "../../../src/process/agent-socket/call-request.ts";
 import { checkCaller, hasAncestor } from "../../../src/process/agent-socket/peer.ts";
-import {
-  listProcesses,
-  type ProcessStatus,
-  readProcess,
-} from "../../../src/process/guarded-command/processes.ts";
-import { isRoot } from "../helpers.ts";
+import { type ProcessStatus, readProcess } from "../../../src/process/guarded-command/processes.ts";
+import { isRoot, startSleep } from "../helpers.ts";
 import { createFolder } from "./helpers.ts";
 
-function checkResumed(launcher: number, guardian: number): void {
-  const request = { pid: launcher, state: "running", bootTime: 1000 } as CallRequest;
-  checkCaller({ pid: guardian, uid: 0, gid: 0, groups: [] }, request, 1000);
+function check(state: CallRequest["state"], launcher: number, caller = launcher): void {
+  const request = { pid: launcher, state, bootTime: 1000 } as CallRequest;
+  checkCaller({ pid: caller, uid: 0, gid: 0, groups: [] }, request, 1000);
 }
+const checkNew = (pid: number) => check("new", pid);
+const checkResumed = (launcher: number, guardian: number) => check("running", launcher, guardian);
 
-function startSleep() {
-  const child = spawn("sleep", ["1000"], { stdio: "ignore" });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  return { child, pid: child.pid ?? 0 };
+async function endSleep(): Promise<number> {
+  const { child, pid, ended } = startSleep();
+  child.kill("SIGKILL");
+  await ended;
+  return pid;
 }
 
 /** Starts processes until one has a later start time, which counts in ticks of 10 ms. */
@@ -37,22 +34,16 @@ function startYoungerThan(pid: number): Promise<number> {
 
 /** Starts a process in a container of a kind, and returns its id as this process sees it. */
 async function startInContainer(words: readonly string[]): Promise<number> {
-  const child = spawn("unshare", [...words, "sh", "-c", "echo up; exec sleep 1000"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [parent = 0] = [child.pid];
-  const find = () => listProcesses().find((one) => one.parent === parent)?.pid ?? parent;
+  const script = ["sh", "-c", "echo up; exec sleep 1000"];
+  const child = spawn("unshare", [...words, ...script], { stdio: ["ignore", "pipe", "inherit"] });
+  const { pid: parent = 0 } = child;
+  const find = () => Number(readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8")) || parent;
   onTestFinished(() => {
     if (child.exitCode === null) process.kill(find(), "SIGKILL");
   });
   await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
   if (child.exitCode !== null) throw new Error(`${words.join(" ")} ended with ${child.exitCode}`);
   return find();
-}
-
-function checkNew(pid: number): void {
-  const request = { pid, state: "new", bootTime: 1000 } as CallRequest;
-  checkCaller({ pid, uid: 0, gid: 0, groups: [] }, request, 1000);
 }
 
 describe.runIf(isRoot)("a new caller", () => {
@@ -75,9 +66,7 @@ describe.runIf(isRoot)("a new caller", () => {
   });
 
   test("that has ended is not refused: its connection has ended too", async () => {
-    const { child, pid } = startSleep();
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    const pid = await endSleep();
     expect(() => checkNew(pid)).not.toThrow();
   });
 });
@@ -91,10 +80,8 @@ test("a guardian is a descendant of the launcher", () => {
 
 test("the launcher may have ended, and its id may be that of a younger process", async () => {
   const { pid } = startSleep();
-  const ended = startSleep();
-  ended.child.kill("SIGKILL");
-  await once(ended.child, "exit");
-  expect(() => checkResumed(ended.pid, pid)).not.toThrow();
+  const ended = await endSleep();
+  expect(() => checkResumed(ended, pid)).not.toThrow();
   const younger = await startYoungerThan(pid);
   expect(() => checkResumed(younger, pid)).not.toThrow();
   expect(() => checkResumed(pid, younger)).toThrow("another pid namespace");

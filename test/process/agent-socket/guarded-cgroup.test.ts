@@ -1,28 +1,14 @@
-import { chownSync, mkdirSync, readFileSync, rmdirSync, statfsSync } from "node:fs";
+import { chownSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { findGuardedCgroup } from "../../../src/process/agent-socket/launched-command.ts";
 import { CommandCgroup } from "../../../src/process/guarded-command/cgroup.ts";
+import { findWritableCgroup } from "../helpers.ts";
 import { createFolder } from "./helpers.ts";
 
 const NAME = `signalbox-f00-${process.pid}-1`;
 const own = process.getuid?.() ?? -1;
 
-/** The directory of this process's own cgroup, if cgroups can be made in it. */
-function findHome(): string | undefined {
-  const [, home = ""] = /^0::(\/.*)$/m.exec(readFileSync("/proc/self/cgroup", "utf8")) ?? [];
-  for (const mount of ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"])
-    try {
-      const path = `${mount}${home === "/" ? "" : home}`;
-      if (statfsSync(mount).type !== 0x63677270) continue;
-      mkdirSync(`${path}/${NAME}`);
-      rmdirSync(`${path}/${NAME}`);
-      return path;
-    } catch {
-      // read-only, or another user's
-    }
-  return undefined;
-}
-const home = findHome();
+const home = findWritableCgroup();
 
 test.runIf(home)("the cgroup of a command is found, if it belongs to the guardian's user", () => {
   const path = `${home}/${NAME}`;

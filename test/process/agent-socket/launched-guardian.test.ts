@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
@@ -10,7 +9,7 @@ import {
   LaunchedGuardian,
 } from "../../../src/process/agent-socket/launched-command.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
-import type { CommandSpec, GuardedCommand } from "../../../src/process/guarded-command/command.ts";
+import type { CommandSpec } from "../../../src/process/guarded-command/command.ts";
 import { readProcess } from "../../../src/process/guarded-command/processes.ts";
 import {
   encodeFrame,
@@ -18,9 +17,19 @@ import {
   GUARDIAN_REQUEST,
   WIRE_VERSION,
 } from "../../../src/process/guarded-command/wire.ts";
-import { clock, createMark, createOutput, findGuardians, isRoot, listRemains } from "../helpers.ts";
+import {
+  clock,
+  createMark,
+  createOutput,
+  findGuardians,
+  isRoot,
+  killTogether,
+  listRemains,
+  startSleep,
+  waitForSleepers,
+} from "../helpers.ts";
 import { launch } from "../launcher-helpers.ts";
-import { addon, type CallOptions, encodeCall, type FakeLauncher } from "./fake-launcher.ts";
+import { addon, encodeCall } from "./fake-launcher.ts";
 import { createFolder, startAgent, type TestAgent } from "./helpers.ts";
 
 const HELLO = encodeFrame(GUARDIAN_EVENT.hello, BigInt(Math.round(addon.readBootTime() * 1e6)), WIRE_VERSION);
@@ -38,6 +47,8 @@ function encodeSeen(pids: readonly number[]): Buffer {
   return encodeFrame(GUARDIAN_EVENT.seen, 0n, 0n, Buffer.concat(entries));
 }
 
+/** What is ordered of a command that no guardian of a test starts. */
+const EMPTY: CommandSpec = { file: "x", args: [], env: {} };
 const ports = { clock, readBootTime: addon.readBootTime };
 const inTime = (ms = 20_000) => ({ termAt: clock.now() + ms, killAt: clock.now() + ms + 1000 });
 
@@ -49,94 +60,54 @@ async function prepare(agent: TestAgent, command: [string, ...string[]], spec: P
 }
 
 /** Starts a command under real guardians, which a fake launcher forks. */
-async function startGuarded(command: [string, ...string[]]) {
-  const agent = await startAgent();
+async function startGuarded(script: string) {
   const mark = createMark();
-  const { launcher, call, it } = await prepare(agent, command);
+  const { launcher, it } = await prepare(await startAgent(), ["sh", "-c", script]);
   it.arm(inTime());
   const starting = it.start({ SIGNALBOX_RUN: mark });
   await launcher.startGuardians({ TEST_MARK: mark });
-  return { mark, launcher, call, it, pid: await starting };
+  await starting;
+  return { mark, it, ...findGuardians(mark) };
 }
 
 /** Orders a command whose guardians are frames that a test sends. */
 async function startScripted(options: Partial<CommandSpec> = {}) {
-  const agent = await startAgent();
-  const { launcher, call, it } = await prepare(agent, ["job", "word"], options);
+  const { launcher, call, it } = await prepare(await startAgent(), ["job", "word"], options);
   it.arm(inTime());
   const starting = it.start({ A: "1" });
   starting.catch(() => {});
   await launcher.receive(AGENT_REQUEST.guard);
-  return { agent, launcher, call, it, starting };
+  return { launcher, call, it, starting };
 }
 
-/**
- * A process that is no business of any call. These tests run as root, and a defect may kill whatever they report: they
- * report no process that they have not started, least of all process 1, from which all others descend.
- */
-function startVictim(before: string[] = [], program = "sleep"): { child: ChildProcess; pid: number } {
-  const [file = "", ...args] = [...before, program, "1000"];
-  const child = spawn(file, args, { stdio: "ignore", detached: true });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  return { child, pid: child.pid ?? 0 };
+// These tests run as root, and a defect may kill whatever they report: they report no process that they have not started,
+// least of all process 1, from which all others descend.
+const asUser = (uid: number) => ["setpriv", `--reuid=${uid}`, "--clear-groups"];
+
+const waitForExec = (pid: number, name = "sleep") =>
+  waitUntil("the exec", () => readProcess(pid)?.name === name);
+
+async function stop(...pids: number[]): Promise<void> {
+  for (const pid of pids) killProcess(pid, "SIGSTOP");
+  await waitUntil("the stop", () => pids.every((pid) => readProcess(pid)?.isStopped));
 }
 
 describe("under real guardians", () => {
-  test("a command runs with its words and additions, and its exit code ends the launcher", async () => {
-    const output = createOutput();
-    const { launcher, call, it } = await startGuarded([
-      "sh",
-      "-c",
-      `echo "$0 $1 $SIGNALBOX_RUN" > ${output.path}; exit 7`,
-      "a b",
-      "ä",
-    ] as [string, ...string[]]);
-    expect(await it.exited).toMatchObject({ code: 7, terminated: false });
-    await it.release();
-    await it.gone;
-    expect(output.lines()[0]).toMatch(/^a b ä [0-9a-f-]+$/);
-    call.end(7);
-    expect((await launcher.receive(AGENT_REQUEST.end)).a).toBe(7n);
-    await launcher.waitForClose();
-  });
-
-  test("a signal is passed on, and a deadline is kept", async () => {
-    const { it } = await startGuarded(["sleep", "30"]);
-    it.signal("SIGUSR1");
-    expect(await it.exited).toMatchObject({ signal: 10, terminated: false });
-    const second = await startGuarded(["sleep", "30"]);
-    second.it.arm({ termAt: clock.now(), killAt: clock.now() + 1000 });
-    expect(await second.it.exited).toMatchObject({ signal: 15, terminated: true });
-  });
-
   test("stopped guardians are woken", async () => {
-    const { mark, it } = await startGuarded(["sleep", "30"]);
-    const { outer, inner } = findGuardians(mark);
-    killProcess(outer.pid, "SIGSTOP");
-    killProcess(inner.pid, "SIGSTOP");
-    await waitUntil("the stop", () => readProcess(inner.pid)?.isStopped);
+    const { it, outer, inner } = await startGuarded("exec sleep 30");
+    await stop(outer, inner);
     it.terminate(clock.now() + 1000);
     expect(await it.exited).toMatchObject({ signal: 15, terminated: true });
-    killProcess(outer.pid, "SIGCONT");
+    killProcess(outer, "SIGCONT");
   });
 
   test("both guardians killed at once: all dead, by the agent's hand", async () => {
-    const { mark, it } = await startGuarded(["sh", "-c", "setsid sleep 1000 & sleep 1000"]);
-    await waitUntil("both sleepers", () => listRemains(mark).filter((name) => name === "sleep").length === 2);
-    const { outer, inner } = findGuardians(mark);
-    killProcess(outer.pid, "SIGSTOP"); // so that neither has time to act for the other
-    killProcess(inner.pid, "SIGSTOP");
-    killProcess(inner.pid, "SIGKILL");
-    killProcess(outer.pid, "SIGKILL");
+    const { mark, it, outer, inner } = await startGuarded("setsid sleep 1000 & sleep 1000");
+    await waitForSleepers(mark, 2);
+    killTogether(outer, inner);
     await it.gone;
     expect(listRemains(mark)).toEqual([]);
     expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
-  });
-
-  test("a program that does not exist", async () => {
-    await expect(startGuarded(["/no/such/program"])).rejects.toMatchObject({ exitCode: EXIT.notFound });
   });
 });
 
@@ -195,16 +166,19 @@ describe("the end", () => {
     await launcher.waitForClose();
   });
 
-  test("a connection that ends before the start, or with it", async () => {
+  test("a connection that ends before the start", async () => {
     const { launcher, call, it } = await prepare(await startAgent(), ["true"]);
     launcher.socket.destroy();
     await call.closed;
     it.arm(inTime());
     await expect(it.start({})).rejects.toMatchObject({ exitCode: EXIT.lost });
     await it.release();
-    const second = await startScripted();
-    second.launcher.socket.destroy();
-    await expect(second.starting).rejects.toMatchObject({ exitCode: EXIT.lost });
+  });
+
+  test("a connection that ends with the start", async () => {
+    const { launcher, starting } = await startScripted();
+    launcher.socket.destroy();
+    await expect(starting).rejects.toMatchObject({ exitCode: EXIT.lost });
   });
 
   test("after GONE, the end of the connection is no loss", async () => {
@@ -220,24 +194,19 @@ describe("the end", () => {
 });
 
 describe("a resumed call", () => {
-  async function resume(...events: Buffer[]): Promise<{ launcher: FakeLauncher; it: GuardedCommand }> {
+  async function resume(...events: Buffer[]) {
     const agent = await startAgent();
     const launcher = agent.connect();
-    const options: CallOptions = { pid: process.ppid, state: 2n, note: "n", connectionNumber: 1n };
+    const options = { pid: process.ppid, state: 2n, note: "n", connectionNumber: 1n };
     launcher.send(encodeCall(options), ...events);
     const call = await waitUntil("a call", () => agent.calls[0]);
     expect(call.peer.pid).toBe(process.pid);
     expect(call.request).toMatchObject({ state: "running", pid: process.ppid });
-    const it = await createLaunchedCommandHost(call, ports, "run-1").prepare({
-      file: "x",
-      args: [],
-      env: {},
-    });
-    return { launcher, it };
+    return { launcher, it: await createLaunchedCommandHost(call, ports, "run-1").prepare(EMPTY) };
   }
 
   test("has a command that runs, and gets deadlines", async () => {
-    const { launcher, it } = await resume(HELLO, encodePlace(startVictim().pid, 0));
+    const { launcher, it } = await resume(HELLO, encodePlace(startSleep().pid, 0));
     it.arm(inTime());
     await launcher.receive(GUARDIAN_REQUEST.arm);
     launcher.send(encodeFrame(GUARDIAN_EVENT.exited, 0n, 1n));
@@ -260,11 +229,10 @@ describe("a resumed call", () => {
   });
 
   test("whose guardians and launcher die loses its command, also if it was never armed", async () => {
-    const victim = startVictim();
+    const victim = startSleep();
     const { launcher, it } = await resume(HELLO, encodeSeen([victim.pid]));
-    const ended = once(victim.child, "exit");
     launcher.socket.end();
-    expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(await victim.ended).toEqual([null, "SIGKILL"]);
     await it.gone;
     expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
   });
@@ -274,14 +242,12 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
   /** A process of another user that makes a call, then sends what it is told, and ends when it is told. */
   async function callAsUser(uid: number) {
     const agent = await startAgent();
-    const client = spawn(
-      "setpriv",
-      [`--reuid=${uid}`, "--clear-groups", process.execPath, "-e", CLIENT, agent.path],
-      { stdio: ["pipe", "inherit", "inherit"], env: { CALL: encodeCall().toString("hex") } },
-    );
-    onTestFinished(() => {
-      client.kill("SIGKILL");
+    const [file = "", ...words] = [...asUser(uid), process.execPath, "-e", CLIENT, agent.path];
+    const client = spawn(file, words, {
+      stdio: ["pipe", "inherit", "inherit"],
+      env: { CALL: encodeCall().toString("hex") },
     });
+    onTestFinished(() => void client.kill("SIGKILL"));
     const call = await waitUntil("the call", () => agent.calls[0]);
     expect(call.peer.uid).toBe(uid);
     return {
@@ -301,21 +267,19 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
 
   test("kills and wakes only processes of that user that can be its guardians", async () => {
     const { call, client, tell } = await callAsUser(12_345);
-    const foreign = startVictim();
-    const own = startVictim(["setpriv", "--reuid=12345", "--clear-groups"]);
-    await waitUntil("the exec", () => readProcess(own.pid)?.name === "sleep");
+    const [foreign, own] = [startSleep(), startSleep(asUser(12_345))];
+    await waitForExec(own.pid);
     call.guard();
-    for (const victim of [foreign, own]) {
+    for (const { pid } of [foreign, own]) {
       const guardian = new LaunchedGuardian(call, clock, () => {});
-      tell(encodePlace(victim.pid, victim.pid));
-      await waitUntil("the place", () => guardian.pid === victim.pid);
-      guardian.setInnerPid(victim.pid);
-      killProcess(victim.pid, "SIGSTOP");
-      await waitUntil("the stop", () => readProcess(victim.pid)?.isStopped);
+      tell(encodePlace(pid, pid));
+      await waitUntil("the place", () => guardian.pid === pid);
+      guardian.setInnerPid(pid);
+      await stop(pid);
       guardian.wake();
       guardian.kill();
       await guardian.ended;
-      expect(readProcess(victim.pid)).toMatchObject({ isStopped: true, isDead: false });
+      expect(readProcess(pid)).toMatchObject({ isStopped: true, isDead: false });
     }
     // Not the launcher itself either, which is not below the launcher.
     for (const pid of [2 ** 40, client.pid ?? 0]) {
@@ -329,14 +293,12 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
 
   test("kills only processes of that user when its guardians are lost", async () => {
     const { call, client, tell } = await callAsUser(12_345);
-    const it = await createLaunchedCommandHost(call, ports).prepare({ file: "x", args: [], env: {} });
+    const it = await createLaunchedCommandHost(call, ports).prepare(EMPTY);
     it.arm(inTime());
     const run = createMark();
     const starting = it.start({ SIGNALBOX_RUN: run });
-    const foreign = startVictim(["env", `SIGNALBOX_RUN=${run}`]);
-    const own = startVictim(["setpriv", "--reuid=12345", "--clear-groups"]);
-    await waitUntil("the exec", () => readProcess(own.pid)?.name === "sleep");
-    await waitUntil("the exec", () => readProcess(foreign.pid)?.name === "sleep");
+    const [foreign, own] = [startSleep(["env", `SIGNALBOX_RUN=${run}`]), startSleep(asUser(12_345))];
+    for (const { pid } of [own, foreign]) await waitForExec(pid);
     const folder = `${createFolder()}/signalbox-1-2-3`;
     mkdirSync(folder);
     tell(
@@ -346,9 +308,8 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
       encodeFrame(GUARDIAN_EVENT.started, 5n),
     );
     await starting;
-    const ended = once(own.child, "exit");
     client.kill("SIGKILL");
-    expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(await own.ended).toEqual([null, "SIGKILL"]);
     await it.gone;
     expect(readProcess(foreign.pid)).toMatchObject({ isDead: false });
     expect(readdirSync(folder)).toEqual([]);
@@ -360,11 +321,10 @@ describe("guardians that do not answer", () => {
     const { call } = await (await startAgent()).call();
     const guardian = new LaunchedGuardian(call, clock, () => {});
     guardian.send(encodeFrame(GUARDIAN_REQUEST.ping));
-    const [below, other] = [startVictim(), startVictim()];
+    const [below, other] = [startSleep(), startSleep()];
     guardian.setInnerPid(below.pid);
-    const ended = once(below.child, "exit");
     guardian.kill(); // this process is the launcher
-    expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(await below.ended).toEqual([null, "SIGKILL"]);
     expect(await guardian.ended).toEqual({ code: undefined }); // although the launcher does not say so
     expect(readProcess(other.pid)).toMatchObject({ isDead: false });
   });
@@ -392,24 +352,24 @@ describe("guardians that do not answer", () => {
   });
 
   test("are found by their name when the launcher has ended", async () => {
-    const launcher = startVictim();
+    const launcher = startSleep();
     launcher.child.kill("SIGKILL");
-    await once(launcher.child, "exit");
+    await launcher.ended;
     const agent = await startAgent();
     agent.connect().sendCall({ pid: launcher.pid, state: 2n });
     const call = await waitUntil("a call", () => agent.calls[0]);
     const folder = createFolder();
     copyFileSync("/bin/sleep", `${folder}/sbxgd`);
-    const named = startVictim([], `${folder}/sbxgd`);
-    const other = startVictim();
+    const [named, other] = [startSleep([], `${folder}/sbxgd`), startSleep()];
+    await waitForExec(named.pid, "sbxgd");
+    await waitForExec(other.pid);
     for (const { pid } of [named, other]) {
-      await waitUntil("the exec", () => ["sleep", "sbxgd"].includes(readProcess(pid)?.name ?? ""));
       const guardian = new LaunchedGuardian(call, clock, () => {});
       guardian.setInnerPid(pid);
       guardian.kill();
       await guardian.ended;
     }
-    await waitUntil("the kill", () => named.child.signalCode === "SIGKILL");
+    expect(await named.ended).toEqual([null, "SIGKILL"]);
     expect(readProcess(other.pid)).toMatchObject({ isDead: false });
   });
 });

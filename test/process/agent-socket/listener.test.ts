@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -6,10 +6,13 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
 import { BLOCK_MAX, encodeFrame } from "../../../src/process/guarded-command/wire.ts";
 import { isRoot } from "../helpers.ts";
-import { addon, type CallOptions, encodeCall, encodeHead, joinTexts } from "./fake-launcher.ts";
+import { addon, type CallOptions, encodeCall, encodeHead } from "./fake-launcher.ts";
 import { LIMITS, startAgent } from "./helpers.ts";
 
 const END = encodeFrame(LAUNCHER_EVENT.callEnd, 0n, 0n);
+const encodeWords = (...texts: string[]) =>
+  encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.from(texts.join("")));
+const OTHER_USER = 12_345;
 
 describe("a call", () => {
   test("has the words, the settings and the directory of its launcher", async () => {
@@ -27,34 +30,17 @@ describe("a call", () => {
         settings: { SIGNALBOX_TTL: "10s", EMPTY: "", HOME: "/a=b" },
         directory: "/var/tmp/ü",
         note: undefined,
+        hasConfig: false,
         state: "new",
         connectionNumber: 0,
       },
     });
   });
 
-  test("says whether its user has a configuration file", async () => {
-    const agent = await startAgent();
-    const { call } = await agent.call({ hasConfig: true });
-    expect(call.request.hasConfig).toBe(true);
-    expect((await agent.call()).call.request.hasConfig).toBe(false);
-  });
-
-  test("that waits is resumed with its note", async () => {
-    const agent = await startAgent();
-    const { call } = await agent.call({ state: 1n, note: "call 7, attempt 2", connectionNumber: 3n });
-    expect(call.request).toMatchObject({ state: "waiting", note: "call 7, attempt 2", connectionNumber: 3 });
-  });
-
-  test("may come in any pieces", async () => {
-    const agent = await startAgent();
-    const launcher = agent.connect();
-    for (const byte of encodeCall({ words: ["run", "ä"] })) {
-      launcher.send(Buffer.from([byte]));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    const call = await waitUntil("a call", () => agent.calls[0]);
-    expect(call.request.words).toEqual(["run", "ä"]);
+  test("that waits is resumed with its note, and says whether its user has a configuration file", async () => {
+    const options = { state: 1n, note: "call 7, attempt 2", connectionNumber: 3n, hasConfig: true };
+    const { call } = await (await startAgent()).call(options);
+    expect(call.request).toMatchObject({ ...options, state: "waiting", connectionNumber: 3 });
   });
 
   test("of a user who is not served is declined with the reason", async () => {
@@ -66,7 +52,7 @@ describe("a call", () => {
   });
 
   const BYTES = Buffer.from("a\xff", "latin1");
-  test.each<[string, CallOptions, RegExp]>([
+  test.each<[string, CallOptions | Buffer[], RegExp]>([
     ["another process id", { pid: 1 }, /another pid namespace/],
     ["another boot clock", { bootTime: addon.readBootTime() + 60_000 }, /another time namespace/],
     ["an earlier boot clock", { bootTime: addon.readBootTime() - 60_000 }, /another time namespace/],
@@ -81,37 +67,28 @@ describe("a call", () => {
     ["a setting without a name", { settings: ["=x"] }, /settings of the call are malformed/],
     ["a setting without a value", { settings: ["X"] }, /settings of the call are malformed/],
     ["the guardian's state from a launcher", { state: 2n }, /another pid namespace/],
-  ])("with %s is declined", async (_, options, reason) => {
-    const agent = await startAgent();
-    const launcher = agent.connect();
-    launcher.sendCall(options);
-    expect(await launcher.receiveDecline()).toMatch(reason);
-    expect(agent.calls).toEqual([]);
-  });
-
-  test.each<[string, Buffer[], RegExp]>([
     ["no head", [END], /does not begin with its head/],
     ["two heads", [encodeHead(), encodeHead()], /two heads/],
     ["a head without a directory", [encodeFrame(LAUNCHER_EVENT.call, 0n, 1n, Buffer.alloc(8))], /malformed/],
     ["an unknown frame", [encodeHead(), encodeFrame(99)], /no frame of kind 99/],
     ["a frame that is too long", [encodeFrame(LAUNCHER_EVENT.call, 0n, 1n, Buffer.alloc(70_000))], /70000/],
-    ["half a word", [encodeHead(), encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.from("a")), END], /malf/],
-  ])("with %s is declined", async (_, frames, reason) => {
+    ["half a word", [encodeHead(), encodeWords("a"), END], /malf/],
+  ])("with %s is declined", async (_, sent, reason) => {
     const agent = await startAgent();
     const launcher = agent.connect();
-    launcher.send(...frames);
+    launcher.send(...(Array.isArray(sent) ? sent : [encodeCall(sent)]));
     expect(await launcher.receiveDecline()).toMatch(reason);
+    expect(agent.calls).toEqual([]);
   });
 
   test("can have 1 MiB of words, and not more", async () => {
     const agent = await startAgent();
-    const piece = encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, joinTexts(["x".repeat(BLOCK_MAX - 1)]));
-    const launcher = agent.connect();
-    launcher.send(encodeHead(), ...Array(16).fill(piece), END);
+    const whole = [encodeHead(), ...Array(16).fill(encodeWords("x".repeat(BLOCK_MAX - 1), "\0"))];
+    agent.connect().send(...whole, END);
     const call = await waitUntil("a call", () => agent.calls[0]);
     expect(call.request.words.length).toBe(16);
     const greedy = agent.connect();
-    greedy.send(encodeHead(), ...Array(16).fill(piece), encodeFrame(34, 0n, 0n, Buffer.from("\0")));
+    greedy.send(...whole, encodeFrame(LAUNCHER_EVENT.settings, 0n, 0n, Buffer.from("\0")));
     expect(await greedy.receiveDecline()).toMatch("more than 1 MiB");
   });
 
@@ -144,13 +121,19 @@ describe("a call", () => {
   });
 });
 
+const encodeSignal = (number: bigint) => encodeFrame(LAUNCHER_EVENT.signalled, number);
+
+/** Starts an agent that reads little from each user. */
+const startFrugalAgent = () =>
+  startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic: { burst: 500_000, rate: 1_000 } } } });
+
 describe("limits", () => {
   test("a client that is silent, or never completes its call, is declined", async () => {
     const agent = await startAgent({ limits: { ...LIMITS, callMs: 100 } });
     const [silent, slow] = [agent.connect(), agent.connect()];
     slow.send(encodeHead());
-    expect(await silent.receiveDecline()).toBe("the call was not complete after 0.1 s");
-    expect(await slow.receiveDecline()).toBe("the call was not complete after 0.1 s");
+    for (const client of [silent, slow])
+      expect(await client.receiveDecline()).toBe("the call was not complete after 0.1 s");
   });
 
   test("the connection of a client that sends endless data is closed, also when its pieces are small", async () => {
@@ -158,7 +141,7 @@ describe("limits", () => {
     for (const length of [BLOCK_MAX, 1, 0]) {
       const launcher = agent.connect();
       launcher.send(encodeHead());
-      const piece = encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.alloc(length));
+      const piece = encodeWords("\0".repeat(length));
       const timer = setInterval(() => launcher.send(...Array(100).fill(piece)), 1);
       onTestFinished(() => clearInterval(timer));
       await launcher.waitForClose();
@@ -181,7 +164,7 @@ describe("limits", () => {
     await Promise.all(unfinished.map(({ socket }) => socket.connecting && once(socket, "connect")));
     const next = agent.connect();
     next.sendCall({ words: ["run", "next"] });
-    const ordinary = startClient(agent.path, { uid: 12_345 });
+    const ordinary = startClient(agent.path);
     if (isRoot) await waitUntil("the call of another user", () => agent.calls.length === 1);
     else await ordinary.exited;
     expect(agent.calls.filter(({ request }) => request.words.includes("next"))).toEqual([]);
@@ -203,22 +186,21 @@ describe("limits", () => {
   });
 
   test("a user whose runs have sent too much: nothing more is read from them; calls are, and other users are served", async () => {
-    const traffic = { burst: 500_000, rate: 1_000 };
-    const agent = await startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic } } });
+    const agent = await startFrugalAgent();
     const { launcher, call } = await agent.call();
     const signals: string[] = [];
     call.onSignal(({ name }) => signals.push(name));
-    launcher.send(...Array(1000).fill(encodeFrame(LAUNCHER_EVENT.signalled, 1n)));
+    launcher.send(...Array(1000).fill(encodeSignal(1n)));
     await waitUntil("signals", () => signals.length > 0);
     const before = signals.length;
-    launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    launcher.send(encodeSignal(15n));
     const next = await agent.call({ words: ["run", "next"] });
-    next.launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    next.launcher.send(encodeSignal(15n));
     next.call.onSignal(({ name }) => signals.push(name));
     if (isRoot) {
-      startClient(agent.path, { uid: 12_345 });
+      startClient(agent.path);
       await waitUntil("the call of another user", () => agent.calls.length === 3);
-      expect(agent.calls[2]?.peer.uid).toBe(12_345);
+      expect(agent.calls[2]?.peer.uid).toBe(OTHER_USER);
     }
     expect(signals.length).toBe(before);
   });
@@ -231,15 +213,14 @@ describe("limits", () => {
     busy.call.onSignal(() => {});
     idle.call.onSignal(({ name }) => signals.push(name));
     // More at once than may be between the threads.
-    busy.launcher.send(...Array(1000).fill(encodeFrame(LAUNCHER_EVENT.signalled, 1n)));
+    busy.launcher.send(...Array(1000).fill(encodeSignal(1n)));
     await agent.call();
-    idle.launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    idle.launcher.send(encodeSignal(15n));
     await waitUntil("the signal", () => signals.length === 1);
   });
 
   test("a user whose unfinished calls have sent too much: what runs already is read", async () => {
-    const traffic = { burst: 500_000, rate: 1_000 };
-    const agent = await startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic } } });
+    const agent = await startFrugalAgent();
     const { launcher, call } = await agent.call();
     for (let count = 0; count < 60; count += 1) agent.connect().send(encodeHead());
     const late = agent.connect();
@@ -247,7 +228,7 @@ describe("limits", () => {
     await once(late.socket, "connect");
     const signals: string[] = [];
     call.onSignal(({ name }) => signals.push(name));
-    launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    launcher.send(encodeSignal(15n));
     await waitUntil("the signal", () => signals.length === 1);
     expect(agent.calls.length).toBe(1);
   });
@@ -265,7 +246,7 @@ describe("limits", () => {
     };
     const agent = await startAgent({ isServed: countConnection });
     const { launcher, call } = await agent.call();
-    const flood = startClient(agent.path, { uid: isRoot ? 12_345 : undefined, connections: 10_000 });
+    const flood = startClient(agent.path, 10_000);
     const refused = await flood.refused;
     call.writeOutput(1, "still here");
     expect((await launcher.receive(AGENT_REQUEST.write)).block.toString()).toBe("still here");
@@ -282,25 +263,17 @@ describe("limits", () => {
  * Starts a process, as another user if it can, that makes a call, or many connections that send nothing.
  * `refused`: how many of them were declined, when all others are connected
  */
-function startClient(
-  path: string,
-  { uid, connections = 0 }: { uid?: number | undefined; connections?: number },
-): { child: ChildProcess; exited: Promise<unknown>; refused: Promise<number> } {
+function startClient(path: string, connections = 0) {
   const script = connections > 0 ? FLOOD : CALL;
-  const become = uid === undefined || !isRoot ? [] : ["setpriv", `--reuid=${uid}`, "--groups=12001,12002"];
+  const become = isRoot ? ["setpriv", `--reuid=${OTHER_USER}`, "--groups=12001,12002"] : [];
   const [file = "", ...args] = [...become, process.execPath, "-e", script, path, String(connections)];
   const child = spawn(file, args, {
     stdio: ["ignore", "pipe", "inherit"],
     env: { HEAD: encodeHead({ pid: 0 }).toString("hex") },
   });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  const exited = once(child, "exit");
-  const refused = new Promise<number>((resolve) => {
-    child.stdout.once("data", (text: Buffer) => resolve(Number(text.toString())));
-  });
-  return { child, exited, refused };
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const refused = once(child.stdout, "data").then(Number);
+  return { child, exited: once(child, "exit"), refused };
 }
 
 const CALL = `
@@ -333,9 +306,9 @@ setInterval(() => {}, 1000);
 
 test.runIf(isRoot)("the peer is the user who connected, with all groups", async () => {
   const agent = await startAgent();
-  startClient(agent.path, { uid: 12_345 });
+  startClient(agent.path);
   const call = await waitUntil("the call", () => agent.calls[0]);
-  expect(call.peer).toMatchObject({ uid: 12_345, gid: 0 });
+  expect(call.peer).toMatchObject({ uid: OTHER_USER, gid: 0 });
   expect(call.peer.groups.toSorted()).toEqual([12_001, 12_002]);
   expect(call.request.pid).toBe(call.peer.pid);
 });

@@ -1,20 +1,22 @@
 /** Sockets whose path is removed or replaced while an agent listens on them. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type AgentAddress, ListeningSocket } from "../../../src/process/agent-socket/listening-socket.ts";
+import { ListeningSocket } from "../../../src/process/agent-socket/listening-socket.ts";
 import { isRoot } from "../helpers.ts";
-import { createFolder } from "./helpers.ts";
+import { createFolder, createSocketPath, listenOn } from "./helpers.ts";
 
-async function open(address: AgentAddress) {
+async function open() {
+  const path = join(createFolder(), "run/agent.sock");
   const connections: Socket[] = [];
   const socket = new ListeningSocket(
-    address,
+    { path },
     (connection) => connections.push(connection),
     (error) => {
       throw error;
@@ -25,10 +27,8 @@ async function open(address: AgentAddress) {
     socket.close();
     for (const connection of connections) connection.destroy();
   });
-  return { socket, connections };
+  return { path, socket, connections };
 }
-
-const createPath = () => join(createFolder(), "run/agent.sock");
 
 function connectTo(path: string): Socket {
   const client = connect(path).on("error", () => {});
@@ -36,42 +36,26 @@ function connectTo(path: string): Socket {
   return client;
 }
 
-/** Listens on a path as systemd does. */
-async function listenOn(path: string): Promise<Server & { _handle?: { fd: number } }> {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  return server;
-}
-
 describe("a socket", () => {
-  test("that is where launchers look is left alone", async () => {
-    const path = createPath();
-    const { socket } = await open({ path });
-    expect(await socket.checkPath()).toEqual({ state: "found" });
-    expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
-  });
-
-  test("that was removed with its folder is made again, and its former connections stay", async () => {
-    const path = createPath();
-    const { socket, connections } = await open({ path });
+  test("is left alone, and one that was removed with its folder is made again, and its former connections stay", async () => {
+    const { path, socket, connections } = await open();
     const former = connectTo(path);
     await waitUntil("a connection", () => connections.length === 1);
+    expect(await socket.checkPath()).toEqual({ state: "found" });
+    expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
     rmSync(dirname(path), { recursive: true });
     expect(await socket.checkPath()).toEqual({ state: "restored" });
     expect(await socket.checkPath()).toEqual({ state: "found" });
     connectTo(path);
     await waitUntil("a connection to the new socket", () => connections.length === 2);
     connections[0]?.write("still there");
-    const [chunk] = await new Promise<Buffer[]>((resolve) => former.once("data", (data) => resolve([data])));
-    expect(String(chunk)).toBe("still there");
+    expect(String(await once(former, "data"))).toBe("still there");
     socket.close();
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
   test("that is made again has accepted what came to the former one", async () => {
-    const path = createPath();
-    const { socket, connections } = await open({ path });
+    const { path, socket, connections } = await open();
     const kept = `${path}.kept`;
     renameSync(path, kept);
     const checking = socket.checkPath();
@@ -85,8 +69,7 @@ describe("a socket", () => {
     ["a folder", (path) => mkdirSync(path)],
     ["another socket", (path) => listenOn(path)],
   ])("is not made again where %s is, until that is gone", async (_, put) => {
-    const path = createPath();
-    const { socket } = await open({ path });
+    const { path, socket } = await open();
     rmSync(path);
     await put(path);
     expect(await socket.checkPath()).toEqual({ state: "lost", path, why: "it was replaced" });
@@ -96,15 +79,13 @@ describe("a socket", () => {
   });
 
   test.runIf(isRoot)("that got another owner is not found", async () => {
-    const path = createPath();
-    const { socket } = await open({ path });
+    const { path, socket } = await open();
     chownSync(path, 12_345, 12_345);
     expect(await socket.checkPath()).toMatchObject({ state: "lost", why: "it belongs to user 12345" });
   });
 
   test("in a folder to which others can write now is not found", async () => {
-    const path = createPath();
-    const { socket } = await open({ path });
+    const { path, socket } = await open();
     chmodSync(dirname(path), 0o777);
     expect(await socket.checkPath()).toMatchObject({ why: expect.stringContaining("other users can write") });
     rmSync(path);
@@ -113,8 +94,7 @@ describe("a socket", () => {
   });
 
   test("that is closed meanwhile is not made again", async () => {
-    const path = createPath();
-    const { socket } = await open({ path });
+    const { path, socket } = await open();
     rmSync(path);
     const checking = socket.checkPath();
     socket.close();
@@ -136,7 +116,7 @@ const INHERIT = `
 
 describe("an inherited socket", () => {
   test("that was removed or replaced is reported, and is not made again", async () => {
-    const path = join(createFolder(), "agent.sock");
+    const path = createSocketPath();
     const server = await listenOn(path);
     const child = spawn(process.execPath, ["--input-type=module", "-e", INHERIT], {
       stdio: ["pipe", "pipe", "inherit", server._handle?.fd ?? -1],
@@ -145,7 +125,7 @@ describe("an inherited socket", () => {
     const lines = createInterface(child.stdio[1] as Readable)[Symbol.asyncIterator]();
     expect((await lines.next()).value).toBe("ready");
     const check = async () => {
-      (child.stdio[0] as Writable).write("\n");
+      child.stdin?.write("\n");
       return JSON.parse(String((await lines.next()).value));
     };
     expect(await check()).toEqual({ state: "found" });

@@ -11,38 +11,34 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { ConfigError } from "../../../src/base/errors.ts";
-import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
 import type { AgentListener } from "../../../src/process/agent-socket/listener.ts";
-import {
-  type AgentAddress,
-  takeInheritedSocket,
-} from "../../../src/process/agent-socket/listening-socket.ts";
+import { takeInheritedSocket } from "../../../src/process/agent-socket/listening-socket.ts";
 import { AGENT_REQUEST } from "../../../src/process/agent-socket/wire.ts";
 import { isRoot } from "../helpers.ts";
 import { FakeLauncher } from "./fake-launcher.ts";
-import { createFolder, openListener } from "./helpers.ts";
+import { createFolder, createSocketPath, listenOn, openListener } from "./helpers.ts";
 
-async function startListener(address: AgentAddress, calls: LaunchedCall[] = []): Promise<AgentListener> {
-  return await openListener(address, {
-    onCall: (call) => calls.push(call),
-    onFault: (error) => {
-      throw error;
+/** Starts a listener, which declines each call with this reason. */
+function startListener(path: string, reason = "enough"): Promise<AgentListener> {
+  return openListener(
+    { path },
+    {
+      onCall: (call) => call.decline(reason),
+      onFault: (error) => {
+        throw error;
+      },
     },
-  });
+  );
 }
 
-async function expectCall(path: string, calls: LaunchedCall[]): Promise<void> {
+async function expectDecline(path: string, reason: string): Promise<void> {
   const launcher = new FakeLauncher(path);
   launcher.sendCall();
-  const call = await waitUntil("a call", () => calls[0]);
-  call.decline("enough");
-  await launcher.waitForClose();
+  expect(await launcher.receiveDecline()).toBe(reason);
 }
 
 /** Leaves the socket of a process that was killed. */
@@ -56,47 +52,42 @@ test("the directory is created for this user, and the socket is for everybody", 
   const path = join(createFolder(), "run/signalbox/agent.sock");
   const before = process.umask(0o027);
   onTestFinished(() => void process.umask(before));
-  await startListener({ path });
+  await startListener(path);
   process.umask(before);
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o755);
   expect(statSync(path).mode & 0o777).toBe(0o666);
 });
 
 test("an agent whose socket was deleted and replaced does not remove its successor's", async () => {
-  const path = join(createFolder(), "agent.sock");
-  const calls: LaunchedCall[] = [];
-  const former = await startListener({ path });
+  const path = createSocketPath();
+  const former = await startListener(path);
   rmSync(path);
-  await startListener({ path }, calls);
+  await startListener(path, "the next one");
   former.close();
   expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
-  await expectCall(path, calls);
+  await expectDecline(path, "the next one");
 });
 
 test("the socket of an agent that has ended is replaced; nothing is left of it", async () => {
-  const path = join(createFolder(), "agent.sock");
-  const calls: LaunchedCall[] = [];
+  const path = createSocketPath();
   await leaveSocket(path);
-  await startListener({ path }, calls);
-  await expectCall(path, calls);
+  await startListener(path, "listens");
+  await expectDecline(path, "listens");
   expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
 });
 
 test("a socket on which another agent listens stays", async () => {
-  const path = join(createFolder(), "agent.sock");
-  const calls: LaunchedCall[] = [];
-  await startListener({ path }, calls);
-  await expect(startListener({ path })).rejects.toThrow(/another agent listens on .*agent\.sock/);
-  await expectCall(path, calls);
+  const path = createSocketPath();
+  await startListener(path, "the first");
+  await expect(startListener(path)).rejects.toThrow(/another agent listens on .*agent\.sock/);
+  await expectDecline(path, "the first");
 });
 
 test.each([true, false])(
   "a socket to which this user may not connect stays, and the error says so (somebody listens: %s)",
   async (listens) => {
-    const folder = createFolder();
-    chmodSync(folder, 0o755);
-    const path = join(folder, "agent.sock");
-    if (listens) await startListener({ path });
+    const path = createSocketPath();
+    if (listens) await startListener(path);
     else await leaveSocket(path);
     chmodSync(path, 0);
     const script = `
@@ -114,18 +105,18 @@ test.each([true, false])(
 );
 
 test("a socket that its agent removes while it is tried is no reason not to listen", async () => {
-  const path = join(createFolder(), "agent.sock");
+  const path = createSocketPath();
   await leaveSocket(path);
-  const opening = startListener({ path });
+  const opening = startListener(path);
   rmSync(path); // the attempt to connect has not begun
   await opening;
   expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
 });
 
 test("a path that is not a socket stays", async () => {
-  const path = join(createFolder(), "agent.sock");
+  const path = createSocketPath();
   writeFileSync(path, "precious");
-  await expect(startListener({ path })).rejects.toThrow("it is not a socket");
+  await expect(startListener(path)).rejects.toThrow("it is not a socket");
   expect(lstatSync(path).isFile()).toBe(true);
 });
 
@@ -135,7 +126,7 @@ test.each([0o777, 0o775, 0o1777])(
     const folder = join(createFolder(), "shared");
     mkdirSync(folder);
     chmodSync(folder, mode);
-    const opening = startListener({ path: join(folder, "agent.sock") });
+    const opening = startListener(join(folder, "agent.sock"));
     await expect(opening).rejects.toThrow(ConfigError);
     await expect(opening).rejects.toThrow("other users can write to it");
     expect(readdirSync(folder)).toEqual([]);
@@ -146,22 +137,20 @@ test.runIf(isRoot)("the directory of another user is refused", async () => {
   const folder = join(createFolder(), "foreign");
   mkdirSync(folder, { mode: 0o755 });
   chownSync(folder, 12_345, 12_345);
-  const opening = startListener({ path: join(folder, "agent.sock") });
+  const opening = startListener(join(folder, "agent.sock"));
   await expect(opening).rejects.toThrow("it belongs to user 12345");
 });
 
 test("a directory that cannot be created is an error of the configuration", async () => {
   const file = join(createFolder(), "file");
   writeFileSync(file, "");
-  const opening = startListener({ path: join(file, "signalbox/agent.sock") });
+  const opening = startListener(join(file, "signalbox/agent.sock"));
   await expect(opening).rejects.toThrow(/cannot create .*file\/signalbox/);
 });
 
 test("a listening socket can be inherited", async () => {
-  const path = join(createFolder(), "agent.sock");
-  const server: Server & { _handle?: { fd: number } } = createServer();
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const path = createSocketPath();
+  const server = await listenOn(path);
   const script = `
     import { openAgentListener } from "${import.meta.dirname}/../../../src/process/agent-socket/listener.ts";
     import { startSocketServer } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-server.ts";
@@ -182,9 +171,7 @@ test("a listening socket can be inherited", async () => {
     stdio: ["ignore", "pipe", "inherit", server._handle?.fd ?? -1],
     env: { ...process.env, LISTEN_FDS: "1" },
   });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
+  onTestFinished(() => void child.kill("SIGKILL"));
   await once(child.stdio[1] as Readable, "data");
   linkSync(path, `${path}.kept`);
   server.close(); // removes the path; the child still listens

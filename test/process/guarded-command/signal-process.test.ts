@@ -1,22 +1,17 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { signalProcess } from "../../../src/process/guarded-command/orphans.ts";
-import { readProcess } from "../../../src/process/guarded-command/processes.ts";
+import { type ProcessStatus, readProcess } from "../../../src/process/guarded-command/processes.ts";
+import { startSleep } from "../helpers.ts";
 
 /** Starts a process that lasts, and reads what /proc shows of it. */
-async function startSleeper() {
-  const child = spawn("sleep", ["1000"]);
-  await once(child, "spawn");
-  const status = readProcess(child.pid ?? 0);
-  if (status === undefined) throw new Error("the process has ended");
-  const ended = once(child, "exit");
-  return { child, status, ended };
+function startSeen() {
+  const process = startSleep();
+  return { ...process, status: readProcess(process.pid) as ProcessStatus };
 }
 
 test("a process that was seen is signalled, and no descriptor stays open", async () => {
-  const { status, ended } = await startSleeper();
+  const { status, ended } = startSeen();
   signalProcess({ pid: 0, born: 0 }, "SIGCONT"); // loads the addon
   const before = readdirSync("/proc/self/fd").length;
   expect(signalProcess(status, "SIGUSR1")).toBe(true);
@@ -26,7 +21,7 @@ test("a process that was seen is signalled, and no descriptor stays open", async
 });
 
 test("another process that has its id by now, or that is not meant any more, is left alone", async () => {
-  const { child, status, ended } = await startSleeper();
+  const { child, status, ended } = startSeen();
   expect(signalProcess({ ...status, born: status.born - 1 }, "SIGKILL")).toBe(false);
   expect(signalProcess(status, "SIGKILL", () => false)).toBe(false);
   child.kill("SIGTERM");
@@ -34,7 +29,7 @@ test("another process that has its id by now, or that is not meant any more, is 
 });
 
 test("the process is held while it is examined: its id cannot come to mean another one", async () => {
-  const { child, status, ended } = await startSleeper();
+  const { child, status, ended } = startSeen();
   const countHandles = () =>
     readdirSync("/proc/self/fdinfo").filter((fd) => {
       try {

@@ -4,6 +4,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { Acquisition } from "../../../src/run/acquire.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
+import { OTHER, put } from "../../protocol/room.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, REQUESTS } from "./situations.ts";
 
@@ -34,9 +35,7 @@ class SilentStore extends MemoryStore {
 test("a run that ends between the answer to its ticket and the first read of its queue has a ticket", async () => {
   const clock = new ManualClock();
   const store = new SilentStore(new MemoryEtcd({ now: () => clock.now() }));
-  const value = serializeTicket(ticketWith({ run: "other", state: "held" }));
-  const put = { op: "put", key: keys.lock("a", "other"), value } as const;
-  await new MemoryStore(store.etcd).commitTxn({ compare: [], success: [put], failure: [] });
+  put(store.etcd, keys.lock("a", OTHER), serializeTicket(ticketWith({ run: OTHER, state: "held" })));
   const attempt = await createAttempt(createPorts(clock, store), REQUESTS["lock, queue"]);
   const stop = new AbortController();
   const acquisition = new Acquisition(attempt, UNLIMITED, stop.signal);

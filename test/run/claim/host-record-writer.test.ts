@@ -1,12 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { createHostWriteGuard } from "../../../fixtures/simulation/role.ts";
-import { silentLog } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { HostRecordWriter } from "../../../src/run/acquire.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";
+import { createPorts } from "./situations.ts";
 
 const HOST = "web1.example.com";
 const KEY = keys.host(HOST);
@@ -36,41 +35,20 @@ class Role extends MemoryStore {
 function createFixture(host = HOST) {
   const clock = new ManualClock();
   const store = new Role(MemoryStore.create(clock).etcd);
-  let text = "there";
-  const presence = new HostRecordWriter(
-    {
-      store,
-      keys,
-      clock,
-      log: silentLog,
-      describeHost: () => text,
-      evaluateTotal: () => undefined,
-      random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
-    },
-    { identity: { host, pid: 1, user: "u", command: "job" } },
-  );
+  const said = { text: "there" };
+  const ports = { ...createPorts(clock, store), describeHost: () => said.text };
+  const presence = new HostRecordWriter(ports, { identity: { host, pid: 1, user: "u", command: "job" } });
   const record = () => store.etcd.range({ key: KEY }).kvs[0];
-  const setText = (next: string) => {
-    text = next;
-  };
-  return {
-    store,
-    presence,
-    record,
-    say: setText,
-    claim: () => presence.callWithRecord(CLAIM, (txn) => store.commitTxn(txn)),
-  };
+  const claim = () => presence.callWithRecord(CLAIM, (txn) => store.commitTxn(txn));
+  return { store, said, presence, record, claim };
 }
 
 test("a claim leaves word, whether it is granted or refused, and its results stay in their places", async () => {
-  const { claim, record, say } = createFixture();
-  const granted = await claim();
-  expect(granted).toMatchObject({
-    succeeded: true,
-    results: [{ op: "put" }, { op: "range" }, { op: "txn" }],
-  });
+  const { claim, record, said } = createFixture();
+  const results = [{ op: "put" }, { op: "range" }, { op: "txn" }];
+  expect(await claim()).toMatchObject({ succeeded: true, results });
   expect(record()).toMatchObject({ value: "there", session: 0n });
-  say("there again");
+  said.text = "there again";
   expect(await claim()).toMatchObject({ succeeded: false });
   expect(record()).toMatchObject({ value: "there again" });
 });
@@ -94,21 +72,16 @@ test("who may not write hosts makes the same call without, and does not try agai
   expect(record()).toBeUndefined();
 });
 
-test("who may not write anything is told so", async () => {
+test.each([
+  ["who may not write anything is told so, after a second call without", "permission", 2],
+  ["other errors are the caller's", "noSession", 1],
+] as const)("%s", async (_, kind, calls) => {
   const { store, claim } = createFixture();
   store.check = () => {
-    throw new StoreError("permission", "etcdserver: permission denied");
+    throw new StoreError(kind, "refused");
   };
-  await expect(claim()).rejects.toMatchObject({ kind: "permission" });
-});
-
-test("other errors are the caller's", async () => {
-  const { store, claim } = createFixture();
-  store.check = () => {
-    throw new StoreError("noSession", "requested lease not found");
-  };
-  await expect(claim()).rejects.toMatchObject({ kind: "noSession" });
-  expect(store.sent).toHaveLength(1);
+  await expect(claim()).rejects.toMatchObject({ kind });
+  expect(store.sent).toHaveLength(calls);
 });
 
 test("a name that can be no key is left out", async () => {

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
 import { VanishedTickets } from "../../../src/observe/vanished-tickets.ts";
 import { admit } from "../../../src/protocol/admission.ts";
-import { type QueueEntry, serializeTicket, type Ticket, toQueueEntry } from "../../../src/protocol/ticket.ts";
-import type { Op, OpResult, Txn } from "../../../src/protocol/txn.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import type { Op, Txn } from "../../../src/protocol/txn.ts";
 import {
   buildResourceReads,
   computeHeadSize,
@@ -13,6 +13,7 @@ import {
   readClaimView,
 } from "../../../src/run/claim-view.ts";
 import { decideStep } from "../../../src/run/decide.ts";
+import { find, put } from "../../protocol/room.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, LOCK_KEY, REQUESTS, WALL } from "./situations.ts";
 
@@ -35,9 +36,8 @@ class Bed {
       const run = `${index}`.padStart(16, "0");
       // Names are in another order than places.
       this.#runs.push([...run].reverse().join(""));
-      const value =
-        wish === undefined ? "{" : serializeTicket(ticketWith({ run: this.#runs[index] ?? "", ...wish }));
-      this.#apply([{ op: "put", key: this.key(index), value }]);
+      const ticket = ticketWith({ run: this.run(index), ...wish });
+      put(this.#etcd, this.key(index), wish === undefined ? "{" : serializeTicket(ticket));
     });
   }
 
@@ -50,21 +50,11 @@ class Bed {
   }
 
   look(index: number, depth: number): ResourceQueueView {
-    const mine = this.#mine(index);
+    const mine = find(this.#etcd, this.key(index));
     this.asked = buildResourceReads(keys, "db", mine?.createRevision, depth);
-    const results = this.#apply(this.asked);
+    const { results } = this.#etcd.apply({ compare: [], success: [...this.asked], failure: [] });
     this.read = results.reduce((sum, one) => sum + (one.op === "range" ? one.kvs.length : 0), 0);
     return parseResourceQueue(results, mine, depth);
-  }
-
-  #mine(index: number): QueueEntry | undefined {
-    const [own] = this.#apply([{ op: "range", key: this.key(index) }]);
-    const [kv] = own?.op === "range" ? own.kvs : [];
-    return kv && toQueueEntry(kv);
-  }
-
-  #apply(success: readonly Op[]): readonly OpResult[] {
-    return this.#etcd.apply({ compare: [], success: [...success], failure: [] }).results;
   }
 }
 
@@ -175,27 +165,23 @@ describe("the places ahead in the queue of a lock that the run shares", () => {
     await fc.assert(
       fc.asyncProperty(places, async (places) => {
         const etcd = new MemoryEtcd({ now: () => 0 });
-        const put = (key: string, ticket: Ticket) =>
-          etcd.apply({
-            compare: [],
-            success: [{ op: "put", key, value: serializeTicket(ticket) }],
-            failure: [],
-          });
         const firstSole = places.findIndex(({ sole }) => sole);
         const others = places.map(({ sole, held }, at) => {
           // Only those before the first that does not share, or that one if it is the first, can hold the lock.
           const canHold = firstSole < 0 || at < firstSole || at === 0;
           const state = held && canHold ? "held" : "waiting";
           const run = `${at}`.padStart(16, "0");
-          put(keys.lock("a", run), ticketWith({ run, state, ...(!sole && { shared: true as const }) }));
-          return { key: keys.lock("a", run), sole, state };
+          const key = keys.lock("a", run);
+          const ticket = ticketWith({ run, state, ...(!sole && { shared: true as const }) });
+          put(etcd, key, serializeTicket(ticket));
+          return { key, sole, state };
         });
-        const { revision } = put(LOCK_KEY, ticketWith({ run: attempt.run, shared: true }));
+        put(etcd, LOCK_KEY, serializeTicket(ticketWith({ run: attempt.run, shared: true })));
         const store = {
           ...ports.store,
           commitTxn: async (txn: Txn) => etcd.apply(txn),
         } as typeof ports.store;
-        const revisions = { lock: revision, resources: undefined };
+        const revisions = { lock: etcd.revision, resources: undefined };
         const how = { revisions, depth: 0, host: undefined, vanished: new VanishedTickets(ports.clock) };
         const here = { ...attempt, ports: { ...ports, store } };
         const view = await readClaimView(here, how, new AbortController().signal);

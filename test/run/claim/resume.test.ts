@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { claimWithRetries, createOwnSessions, resumeGrant } from "../../../src/run/claim.ts";
-import { CallAttempts } from "../../../src/run/request.ts";
+import { CallAttempts, type ClaimRequest } from "../../../src/run/request.ts";
+import { put } from "../../protocol/room.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createPorts, createRequest, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "./situations.ts";
 
@@ -15,11 +16,7 @@ async function setUp(tickets: Record<string, "held" | "waiting" | "grace">, isSe
   const { session } = opened;
   for (const [key, state] of Object.entries(tickets)) {
     const value = serializeTicket(ticketWith({ run: RUN, state, grantedAt: 5 }));
-    ports.store.etcd.apply({
-      compare: [],
-      success: [{ op: "put", key, value, session: session.id }],
-      failure: [],
-    });
+    put(ports.store.etcd, key, value, session.id);
   }
   const sessions = { ...own, resume: async () => (isSessionGone ? undefined : opened) };
   const resumed = { run: RUN, session: session.id, ttl: 30, enqueuedAt: 1 };
@@ -49,24 +46,30 @@ describe("attempts of one call", () => {
   const CALL = "ca11ca11ca11ca11";
   const FORMER = "f0rmerf0rmerf0rm";
 
-  /** Claims lock a while a ticket stands there. */
-  async function claimBehind(ticket: Partial<Parameters<typeof ticketWith>[0]>, queues = false) {
-    const ports = { ...createPorts(), attempts: new CallAttempts(CALL, 2) };
+  /** Claims lock a, behind a ticket if there is one. */
+  async function claim(
+    ticket: Partial<Ticket> | undefined,
+    waitLimits: ClaimRequest["waitLimits"] = { queues: false },
+    waited = 0,
+  ) {
+    const ports = createPorts(); // its clock stands still
+    const { etcd } = ports.store;
     const value = serializeTicket(ticketWith({ run: FORMER, state: "held", ...ticket }));
     const former = keys.lock("a", FORMER);
-    ports.store.etcd.apply({ compare: [], success: [{ op: "put", key: former, value }], failure: [] });
-    const request = createRequest({ locks: ["a"], waitLimits: queues ? { queues, lock: 0 } : { queues } });
-    const acquired = await claimWithRetries(ports, request, NEVER);
-    const isLeft = ports.store.etcd.range({ key: former }).kvs.length > 0;
-    return [acquired.kind, isLeft];
+    if (ticket !== undefined) put(etcd, former, value);
+    const attempts = new CallAttempts(CALL, 2, ports.clock.getWallTime() - waited);
+    const request = createRequest({ locks: ["a"], waitLimits });
+    const acquired = await claimWithRetries({ ...ports, attempts }, request, NEVER);
+    return { acquired, isLeft: etcd.range({ key: former }).kvs.length > 0 };
   }
 
-  test.each([
-    [false, "without waiting"],
-    [true, "with waiting"],
-  ])("an earlier one does not stop a later one (queue: %s)", async (queues) => {
-    expect(await claimBehind({ call: CALL, attempt: 2 }, queues)).toEqual(["granted", false]);
-  });
+  test.each([{ queues: false }, { queues: true, lock: 0 }])(
+    "an earlier one does not stop a later one: %j",
+    async (limits) => {
+      const earlier = { call: CALL, attempt: 2 };
+      expect(await claim(earlier, limits)).toMatchObject({ acquired: { kind: "granted" }, isLeft: false });
+    },
+  );
 
   test.each<[string, object]>([
     ["an equal one", { call: CALL, attempt: 3 }],
@@ -74,26 +77,17 @@ describe("attempts of one call", () => {
     ["one of another call", { call: "0ther0ther0ther0", attempt: 1 }],
     ["a run without a call", {}],
   ])("%s does", async (_, ticket) => {
-    expect(await claimBehind(ticket)).toEqual(["refused", true]);
+    expect(await claim(ticket)).toMatchObject({ acquired: { kind: "refused" }, isLeft: true });
   });
 
   test("share one wait", async () => {
-    const ports = createPorts();
-    const value = serializeTicket(ticketWith({ run: FORMER, state: "held" }));
-    const key = keys.lock("a", FORMER);
-    ports.store.etcd.apply({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-    const attempts = new CallAttempts(CALL, 2, ports.clock.getWallTime() - 60_000);
-    const request = createRequest({ locks: ["a"], waitLimits: { queues: true, lock: 60_000 } });
-    const acquired = await claimWithRetries({ ...ports, attempts }, request, NEVER); // its clock stands still
+    const { acquired } = await claim({}, { queues: true, lock: 60_000 }, 60_000);
     expect(acquired).toMatchObject({ kind: "refused", refusal: { kind: "timeout" } });
   });
 
   test("are numbered after those of other processes, in the ticket", async () => {
-    const ports = { ...createPorts(), attempts: new CallAttempts(CALL, 2) };
-    const acquired = await claimWithRetries(ports, REQUESTS.lock, NEVER);
-    expect(acquired.kind === "granted" && acquired.grant.entries[0]?.ticket).toMatchObject({
-      call: CALL,
-      attempt: 3,
-    });
+    const { acquired } = await claim(undefined);
+    const ticket = { call: CALL, attempt: 3 };
+    expect(acquired).toMatchObject({ kind: "granted", grant: { entries: [{ ticket }] } });
   });
 });

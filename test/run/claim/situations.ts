@@ -10,14 +10,13 @@ import type { ClaimAttempt } from "../../../src/run/attempt.ts";
 import type { ClaimView, ResourceQueueView } from "../../../src/run/claim-view.ts";
 import type { ClaimPorts, ClaimRequest } from "../../../src/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { keys, placeWith } from "../../protocol/samples.ts";
 
 export const RUN = "0wn0wn0wn0wn0wn0";
 export const HOST = "web1.example.com";
 /** Wall clock of all cases, ms. A ticket in grace ends at 900 (`over`) or 1100 (`grace`). */
 export const WALL = 1_000;
 export const LOCK_KEY = keys.lock("a", RUN);
-const OTHER_LOCK_KEY = keys.lock("b", RUN);
 export const DB_KEY = keys.resource("db", RUN);
 
 /** Ports over an etcd of their own. A stored total is a number. */
@@ -103,17 +102,13 @@ export function createView(situation: Situation): ClaimView {
       .map(createOwnEntry)
       .map((entry) => [entry.key, entry]),
   );
-  const others = splitWords(situation.ahead).map((state, at) =>
-    createOther(keys.lock("a", nameRun(at)), state, at),
-  );
-  const inQueue = (others: readonly QueueEntry[], key: string) => {
-    const mine = own.get(key);
-    const queue = mine === undefined ? others : [...others, mine];
+  const buildLockQueue = (lock: string, ahead: string | undefined) => {
+    const key = keys.lock(lock, RUN);
+    const others = splitWords(ahead).map((state, at) => createOther(keys.lock(lock, nameRun(at)), state, at));
+    const queue = [...others, ...listOf(own.get(key))];
     return [key, { queue, hasMoreAhead: situation.hasMoreAhead ?? false, isAheadKnown: true }] as const;
   };
-  const othersOfB = splitWords(situation.aheadOfB).map((state, at) =>
-    createOther(keys.lock("b", nameRun(at)), state, at),
-  );
+  const { aheadOfB } = situation;
   return {
     revision: 50n,
     own,
@@ -127,8 +122,8 @@ export function createView(situation: Situation): ClaimView {
       groups: new Map(situation.members === undefined ? [] : [["web", splitWords(situation.members)]]),
     },
     lockQueues: new Map([
-      inQueue(others, LOCK_KEY),
-      ...(situation.aheadOfB === undefined ? [] : [inQueue(othersOfB, OTHER_LOCK_KEY)]),
+      buildLockQueue("a", situation.ahead),
+      ...(aheadOfB === undefined ? [] : [buildLockQueue("b", aheadOfB)]),
     ]),
     resourceQueues: new Map(situation.queue === undefined ? [] : [["db", createQueue(situation.queue, own)]]),
   };
@@ -139,25 +134,22 @@ function createOwnEntry(word: string): QueueEntry {
   const isLock = name.length === 1;
   const key = isLock ? keys.lock(name, RUN) : keys.resource(name, RUN);
   const units = isLock ? { count: 1, total: 1 } : { count: 2, total: 4 };
-  return createEntry(key, RUN, BigInt(at), state, units);
+  return createEntry(key, RUN, Number(at), state, units);
 }
 
 function createOther(key: string, state: string, at: number, count = 1): QueueEntry {
-  return createEntry(key, nameRun(at), BigInt(at + 1), state, { count, total: 4 });
+  return createEntry(key, nameRun(at), at + 1, state, { count, total: 4 });
 }
 
 function createEntry(
   key: string,
   run: string,
-  revision: bigint,
+  at: number,
   state: string,
-  units: Pick<Ticket, "count" | "total">,
+  units: Partial<Ticket>,
 ): QueueEntry {
-  const entry = { key, run, createRevision: revision, modRevision: revision + 10n, session: 1n };
-  return {
-    ...entry,
-    ticket: state === "broken" ? undefined : ticketWith({ run, ...units, ...toTicketState(state) }),
-  };
+  const ticket = state === "broken" ? undefined : { ...units, ...toTicketState(state) };
+  return { ...placeWith(run, at, ticket), key, modRevision: BigInt(at + 10) };
 }
 
 function toTicketState(state: string): Partial<Ticket> {
@@ -170,9 +162,8 @@ function toTicketState(state: string): Partial<Ticket> {
 
 function createQueue(text: string, own: ReadonlyMap<string, QueueEntry>): ResourceQueueView {
   const [reach, ...words] = text.split(" ");
-  const mine = own.get(DB_KEY);
   const queue = words.flatMap((word, at): QueueEntry[] => {
-    if (word === "*") return mine === undefined ? [] : [mine];
+    if (word === "*") return listOf(own.get(DB_KEY));
     const [state = "", count] = word.split(":");
     return [createOther(keys.resource("db", nameRun(at)), state, at, Number(count))];
   });
@@ -186,5 +177,6 @@ function createDrain(word: string): Drain {
   return { ...target, key: keys.drain(target.scope, name), by: "op", at: 1, modRevision: 3n, ...end };
 }
 
+const listOf = <T>(item: T | undefined) => (item === undefined ? [] : [item]);
 const nameRun = (at: number) => `${at}`.padStart(16, "0");
 const splitWords = (text = "") => text.split(" ").filter((word) => word !== "");

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../src/protocol/ticket.ts";
-import type { Op } from "../../../src/protocol/txn.ts";
+import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { ResourceTotal } from "../../../src/run/eligibility.ts";
 import { buildStepTransaction } from "../../../src/run/step.ts";
+import { find, OTHER, put, remove } from "../../protocol/room.ts";
 import { EMPTY_BASIS, keys, ticketWith } from "../../protocol/samples.ts";
 import {
   createAttempt,
@@ -15,7 +15,6 @@ import {
   WALL,
 } from "./situations.ts";
 
-const OTHER = "0ther0ther0ther0";
 const OTHER_LOCK = keys.lock("a", OTHER);
 const totals: readonly ResourceTotal[] = [
   { lease: { resource: "db", count: 2, total: 4 }, configured: undefined, total: 4 },
@@ -29,45 +28,32 @@ async function setUp(request: RequestName, own: { lock?: string; db?: string; ot
   const ports = createPorts();
   const { etcd } = ports.store;
   const attempt = await createAttempt(ports, REQUESTS[request]);
-  const apply = (...success: Op[]) => etcd.apply({ compare: [], success, failure: [] });
-  const put = (key: string, state: string): Op => ({
-    op: "put",
-    key,
-    session: key === OTHER_LOCK ? 0n : attempt.session.id,
-    value: serializeTicket({
-      ...ticketWith({
-        run: key === OTHER_LOCK ? OTHER : RUN,
-        state: state === "reset" ? "waiting" : (state as "held"),
-      }),
-      ...(state === "reset" && { reset: { by: "op", at: 1 } }),
-    }),
-  });
+  const putTicket = (key: string, state: string) => {
+    const run = key === OTHER_LOCK ? OTHER : RUN;
+    const change = state === "reset" ? { reset: { by: "op", at: 1 } } : { state: state as "held" };
+    const session = run === RUN ? attempt.session.id : undefined;
+    put(etcd, key, serializeTicket(ticketWith({ run, ...change })), session);
+  };
   const at = { lock: LOCK_KEY, db: DB_KEY, other: OTHER_LOCK };
-  for (const [name, state] of Object.entries(own)) apply(put(at[name as keyof typeof at], state));
-  const find = (key: string) => etcd.range({ key }).kvs.map(toQueueEntry)[0];
+  for (const [name, state] of Object.entries(own)) putTicket(at[name as keyof typeof at], state);
   const happen = (event: Event) => {
     const [verb, name] = event.startsWith("-") ? ["delete", event.slice(1)] : event.split(" ");
     const key = at[(name ?? verb) as keyof typeof at];
-    if (event === "drain") apply({ op: "put", key: keys.drain("all", "all"), value: "{}" });
-    else if (verb === "delete") apply({ op: "delete", key });
-    else if (verb === "reset") apply(put(key, "reset"));
-    else if (event === "other") apply(put(OTHER_LOCK, "held"));
+    if (event === "drain") put(etcd, keys.drain("all", "all"), "{}");
+    else if (verb === "delete") remove(etcd, key);
+    else if (verb === "reset") putTicket(key, "reset");
+    else if (event === "other") putTicket(OTHER_LOCK, "held");
   };
+  const findEntries = (...keys: string[]) => keys.flatMap((key) => find(etcd, key) ?? []);
   /** State of each own ticket now, `-` for none. */
-  const show = () => [LOCK_KEY, DB_KEY].map((key) => find(key)?.ticket?.state ?? "-").join(" ");
-  const build = (step: Parameters<typeof buildStepTransaction>[1]) =>
-    buildStepTransaction(attempt, step, WALL);
-  const basis = { ...EMPTY_BASIS, revision: etcd.revision };
-  return {
-    etcd,
-    attempt,
-    find,
-    happen,
-    show,
-    build,
-    basis,
-    findEntries: (...keys: string[]) => keys.flatMap((key) => find(key) ?? []),
+  const show = () => [LOCK_KEY, DB_KEY].map((key) => find(etcd, key)?.ticket?.state ?? "-").join(" ");
+  const build = (step: Parameters<typeof buildStepTransaction>[1], history = true) => {
+    const kept = { ...attempt, request: { ...attempt.request, history } };
+    return buildStepTransaction(kept, step, WALL);
   };
+  const basis = { ...EMPTY_BASIS, revision: etcd.revision };
+  const claim = { kind: "claim", basis, totals: attempt.resourceKeys.length > 0 ? totals : [] } as const;
+  return { etcd, happen, show, build, basis, claim, findEntries };
 }
 
 describe("claim", () => {
@@ -85,8 +71,8 @@ describe("claim", () => {
     ["a free lock under a drain, to queue for", "lock, queue", "drain", true, false, "- -"],
     ["units under a drain", "lease", "drain", false, false, "- -"],
   ])("%s", async (_, request, event, grants, succeeded, expected) => {
-    const { build, basis, happen, etcd, show, findEntries } = await setUp(request, {});
-    const built = build({ kind: "claim", basis, totals: REQUESTS[request].leases.length > 0 ? totals : [] });
+    const { build, claim, happen, etcd, show, findEntries } = await setUp(request, {});
+    const built = build(claim);
     happen(event);
     const answer = etcd.apply(built.txn);
     expect([built.readGrant !== undefined, answer.succeeded, show()]).toEqual([grants, succeeded, expected]);
@@ -100,29 +86,26 @@ describe("claim", () => {
     ["lease", true, false],
     ["both", true, false],
   ])("%s, history %s: reads the history %s", async (request, history, readsHistory) => {
-    const { attempt, basis, etcd } = await setUp(request, {});
-    const step = { kind: "claim", basis, totals: REQUESTS[request].leases.length > 0 ? totals : [] } as const;
-    const built = buildStepTransaction(
-      { ...attempt, request: { ...REQUESTS[request], history } },
-      step,
-      WALL,
+    const { build, claim, etcd } = await setUp(request, {});
+    const built = build(claim, history);
+    expect(built.readGrant?.(etcd.apply(built.txn)).histories).toEqual(
+      readsHistory ? [undefined] : undefined,
     );
-    const grant = built.readGrant?.(etcd.apply(built.txn));
-    expect(grant?.histories).toEqual(readsHistory ? [undefined] : undefined);
-    expect(built.txn.success.some((op) => op.op === "range" && op.key === keys.history("a"))).toBe(
-      readsHistory,
-    );
+    const isRead = built.txn.success.some((op) => op.op === "range" && op.key === keys.history("a"));
+    expect(isRead).toBe(readsHistory);
   });
 
   test("the tickets carry the units, and when they were granted", async () => {
-    const both = await setUp("both", {});
-    both.etcd.apply(both.build({ kind: "claim", basis: both.basis, totals }).txn);
-    expect(both.find(DB_KEY)?.ticket).toMatchObject({ count: 2, total: 4, isStated: true, run: RUN });
-    expect(both.find(LOCK_KEY)?.ticket).toMatchObject({ count: 1, total: 1 });
-    expect(both.find(LOCK_KEY)?.ticket?.grantedAt).toBeUndefined();
-    const lock = await setUp("lock", {});
-    lock.etcd.apply(lock.build({ kind: "claim", basis: lock.basis, totals: [] }).txn);
-    expect(lock.find(LOCK_KEY)?.ticket).toMatchObject({ state: "held", grantedAt: WALL });
+    const claimTickets = async (request: RequestName) => {
+      const { etcd, build, claim, findEntries } = await setUp(request, {});
+      etcd.apply(build(claim).txn);
+      return findEntries(DB_KEY, LOCK_KEY).map(({ ticket }) => ticket);
+    };
+    const [db, lock] = await claimTickets("both");
+    expect(db).toMatchObject({ count: 2, total: 4, isStated: true, run: RUN });
+    expect(lock).toMatchObject({ count: 1, total: 1 });
+    expect(lock).not.toHaveProperty("grantedAt");
+    expect(await claimTickets("lock")).toMatchObject([{ state: "held", grantedAt: WALL }]);
   });
 });
 
@@ -176,10 +159,8 @@ describe("announce", () => {
     ["reset db", true, "admitted waiting"],
     ["drain", true, "admitted waiting"],
   ])("after %j: %s, %s", async (event, succeeded, expected) => {
-    const { build, happen, etcd, show, findEntries } = await setUp("both", {
-      lock: "waiting",
-      db: "waiting",
-    });
+    const own = { lock: "waiting", db: "waiting" };
+    const { build, happen, etcd, show, findEntries } = await setUp("both", own);
     const built = build({ kind: "announce", entries: findEntries(LOCK_KEY) });
     happen(event);
     expect(built.readGrant).toBeUndefined();
@@ -195,10 +176,10 @@ describe("sweep", () => {
     ["reset other", false, true],
     ["drain", true, false],
   ])("after %j: %s, ticket left: %s", async (event, succeeded, isLeft) => {
-    const { build, happen, etcd, find, findEntries } = await setUp("lock", { other: "grace" });
+    const { build, happen, etcd, findEntries } = await setUp("lock", { other: "grace" });
     const built = build({ kind: "sweep", entries: findEntries(OTHER_LOCK) });
     happen(event);
     expect(etcd.apply(built.txn).succeeded).toBe(succeeded);
-    expect(find(OTHER_LOCK) !== undefined).toBe(isLeft);
+    expect(findEntries(OTHER_LOCK).length > 0).toBe(isLeft);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { Session } from "../../../src/etcd/session/session.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
-import { serializeTicket, toQueue } from "../../../src/protocol/ticket.ts";
+import { serializeTicket, type Ticket, toQueue } from "../../../src/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { type AcquireResult, Acquisition } from "../../../src/run/acquire.ts";
 import { type ClaimAttempt, createClaimAttempt } from "../../../src/run/attempt.ts";
@@ -10,6 +10,7 @@ import { finishClaim } from "../../../src/run/finish.ts";
 import type { ClaimPorts, ClaimRequest, ClaimSession } from "../../../src/run/request.ts";
 import { Successors } from "../../../src/run/successors.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
+import { find, put, remove } from "../../protocol/room.ts";
 import { keys } from "../../protocol/samples.ts";
 import { createPorts, REQUESTS } from "./situations.ts";
 
@@ -43,11 +44,7 @@ describe("runs of one process that wait for one lock", () => {
     const [first, second, third] = runs as [QueuedRun, QueuedRun, QueuedRun];
     second.stop.abort(new Error("left"));
     await expect(second.acquired).rejects.toThrow("left");
-    await store.commitTxn({
-      compare: [],
-      success: [{ op: "delete", key: second.attempt.lockKeys[0] ?? "" }],
-      failure: [],
-    });
+    remove(store.etcd, second.attempt.lockKeys[0] ?? "");
     await free(first);
     await third.acquired;
     expect(await listHolders(store)).toEqual([third.attempt.run]);
@@ -57,16 +54,11 @@ describe("runs of one process that wait for one lock", () => {
     const { runs, store } = await startQueue(2);
     const [first, second] = runs as [QueuedRun, QueuedRun];
     const key = second.attempt.lockKeys[0] ?? "";
-    const [ticket] = toQueue((await store.readRange({ key })).kvs).map((one) => one.ticket);
-    if (ticket === undefined) throw new Error("no ticket");
-    const value = serializeTicket({ ...ticket, reset: { by: "op", at: 0 } });
-    const session = second.attempt.session.id;
-    const asked = store.commitTxn({
-      compare: [],
-      success: [{ op: "put", key, value, session }],
-      failure: [],
-    });
-    await Promise.all([asked, free(first)]);
+    const ticket = find(store.etcd, key)?.ticket as Ticket;
+    const freed = free(first);
+    const reset = { ...ticket, reset: { by: "op", at: 0 } };
+    put(store.etcd, key, serializeTicket(reset), second.attempt.session.id);
+    await freed;
     expect((await second.acquired).kind).toBe("refused");
     expect(await listHolders(store)).toEqual([]);
   });
@@ -142,21 +134,9 @@ async function startQueue(count: number, requests: readonly ClaimRequest[] = [])
 
 /** A session that no run ends. */
 async function openSharedSession(ports: ClaimPorts): Promise<ClaimSession> {
-  const { id, signal, grantTerm, ttl, horizon } = await Session.open(ports, 30, 1_000);
-  const nothing = () => {};
-  return {
-    id,
-    signal,
-    grantTerm,
-    ttl,
-    horizon,
-    isDoubted: false,
-    waitUntilHorizonNear: async () => {},
-    stopRenewing: nothing,
-    lose: nothing,
-    keepAlive: nothing,
-    end: async () => {},
-  };
+  const session = await Session.open(ports, 30, 1_000);
+  session.stopRenewing();
+  return Object.assign(session, { keepAlive: () => {}, end: async () => {} });
 }
 
 async function free({ acquired }: QueuedRun): Promise<void> {

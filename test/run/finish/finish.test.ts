@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../src/etcd/session/session.ts";
-import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
-import { appendPastRun, type PastRun, parsePastRuns } from "../../../src/protocol/history.ts";
-import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../src/protocol/ticket.ts";
-import type { Op } from "../../../src/protocol/txn.ts";
+import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { appendPastRun, parsePastRuns } from "../../../src/protocol/history.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { finishClaim } from "../../../src/run/finish.ts";
 import type { Grant } from "../../../src/run/step.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { find, put, remove } from "../../protocol/room.ts";
+import { keys, past, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
 
 const HISTORY = keys.history("a");
@@ -30,19 +30,15 @@ class FaultyStore extends MemoryStore {
     return answer;
   }
 
-  override async grant(
-    id: bigint,
-    ttl: number,
-    signal?: AbortSignal,
-  ): Promise<ResponseHeader & { ttl: number }> {
+  override async grant(...call: Parameters<MemoryStore["grant"]>) {
     this.#failOn("silent", "unavailable");
     this.#failOn("grace refused", "permission");
-    return await super.grant(id, ttl, signal);
+    return await super.grant(...call);
   }
 
-  override async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
+  override async revoke(...call: Parameters<MemoryStore["revoke"]>) {
     this.#failOn("silent", "unavailable");
-    await super.revoke(id, signal);
+    await super.revoke(...call);
   }
 
   #failOn(fault: Fault, kind: "unavailable" | "permission"): void {
@@ -63,51 +59,20 @@ type Event = "" | "history" | "own history" | "-lock" | "again lock" | "reset lo
 async function setUp(name: "lock" | "lease" | "both", event: Event) {
   const clock = new ManualClock();
   const store = new FaultyStore(MemoryStore.create(clock).etcd);
-  const ports = { ...createPorts(clock), store };
-  const attempt = await createAttempt(ports, REQUESTS[name]);
-  const apply = (...success: Op[]) => store.etcd.apply({ compare: [], success, failure: [] });
-  const put = (key: string, change = {}): Op => ({
-    op: "put",
-    key,
-    session: attempt.session.id,
-    value: serializeTicket(ticketWith({ run: RUN, state: "held", ...change })),
-  });
+  const { etcd } = store;
+  const attempt = await createAttempt(createPorts(clock, store), REQUESTS[name]);
+  const putTicket = (key: string, change = {}) =>
+    put(etcd, key, serializeTicket(ticketWith({ run: RUN, state: "held", ...change })), attempt.session.id);
   const own = [...attempt.lockKeys, ...attempt.resourceKeys];
-  apply(...own.map((key) => put(key)));
-  const find = (key: string): QueueEntry | undefined => store.etcd.range({ key }).kvs.map(toQueueEntry)[0];
-  const entries = own.flatMap((key) => find(key) ?? []);
+  for (const key of own) putTicket(key);
+  const entries = own.flatMap((key) => find(etcd, key) ?? []);
   const grant: Grant = { attempt, entries, grantedAt: 0, histories: [undefined] };
-  const putHistory = (run: string): Op => ({
-    op: "put",
-    key: HISTORY,
-    value: appendPastRun(undefined, past(run)),
-  });
-  const changes: Record<Event, Op[][]> = {
-    "": [],
-    history: [[putHistory(OTHER)]],
-    "own history": [[putHistory(RUN)]],
-    "-lock": [[{ op: "delete", key: LOCK_KEY }]],
-    "again lock": [[{ op: "delete", key: LOCK_KEY }], [put(LOCK_KEY)]],
-    "reset lock": [[put(LOCK_KEY, { reset: { by: "op", at: 1 } })]],
-  };
-  for (const change of changes[event]) apply(...change);
-  return { clock, store, grant, find };
-}
-
-function past(run: string): PastRun {
-  return {
-    run,
-    host: "web1",
-    pid: 1,
-    command: "job",
-    exit: 0,
-    token: "5",
-    enqueuedAt: 1,
-    grantedAt: 2,
-    endedAt: 3,
-    waited: 1,
-    held: 1,
-  };
+  if (event.endsWith("history"))
+    put(etcd, HISTORY, appendPastRun(undefined, past(event === "history" ? OTHER : RUN)));
+  if (event === "-lock" || event === "again lock") remove(etcd, LOCK_KEY);
+  if (event === "again lock") putTicket(LOCK_KEY);
+  if (event === "reset lock") putTicket(LOCK_KEY, { reset: { by: "op", at: 1 } });
+  return { clock, store, grant };
 }
 
 interface Ending {
@@ -122,38 +87,26 @@ interface Ending {
 
 /** Finishes a claim. Returns the state of both tickets, the runs in the history, whether the session is left, and the time it took. */
 async function finish(ending: Ending) {
-  const {
-    request = "both",
-    event = "",
-    fault = "",
-    graceUntil,
-    isHistoryKept = true,
-    isSessionLost,
-  } = ending;
-  const { clock, store, grant, find } = await setUp(request, event);
+  const { request: name = "both", event = "", graceUntil, isHistoryKept = true, isSessionLost } = ending;
+  const { clock, store, grant } = await setUp(name, event);
   const { session } = grant.attempt;
-  const attempt = {
-    ...grant.attempt,
-    request: {
-      ...REQUESTS[request],
-      history: isHistoryKept,
-      ...(graceUntil !== undefined && { grace: graceUntil }),
-    },
-  };
+  const grace = graceUntil === undefined ? {} : { grace: graceUntil };
+  const request = { ...REQUESTS[name], history: isHistoryKept, ...grace };
   if (isSessionLost) session.lose(new SessionLost("horizon", "too late"));
-  store.fault = fault;
+  store.fault = ending.fault ?? "";
   let isDone = false;
-  void finishClaim({ ...grant, attempt }, { exit: 0, reason: undefined, keepsGrace: true }).then(() => {
+  const finished = { ...grant, attempt: { ...grant.attempt, request } };
+  void finishClaim(finished, { exit: 0, reason: undefined, keepsGrace: true }).then(() => {
     isDone = true;
   });
   await clock.advance(0);
   while (!isDone) await clock.advance(100);
   const { kvs } = store.etcd.range({ key: HISTORY });
   return {
-    tickets: [LOCK_KEY, DB_KEY].map((key) => find(key)?.ticket?.state ?? "-").join(" "),
+    tickets: [LOCK_KEY, DB_KEY].map((key) => find(store.etcd, key)?.ticket?.state ?? "-").join(" "),
     history: parsePastRuns(kvs[0]?.value).map(({ run }) => run),
     hasSession: store.etcd.getRemaining(session.id) !== undefined,
-    isMoved: (find(LOCK_KEY)?.session ?? session.id) !== session.id,
+    isMoved: (find(store.etcd, LOCK_KEY)?.session ?? session.id) !== session.id,
     took: clock.now(),
   };
 }

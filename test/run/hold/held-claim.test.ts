@@ -1,15 +1,15 @@
 /** A claim that is held without a command, with exact times. */
-import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
-import { acquireClaim, type HeldClaim } from "../../../src/run/held-claim.ts";
+import { acquireClaim } from "../../../src/run/held-claim.ts";
 import type { ClaimRequest } from "../../../src/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
+import { remove } from "../../protocol/room.ts";
 import { keys } from "../../protocol/samples.ts";
+import { createPorts, createRequest } from "../claim/situations.ts";
 
 const [TTL, HORIZON, TERMINATION] = [10_000, 9_000, 2_000];
 
@@ -17,9 +17,9 @@ class Line extends MemoryStore {
   isCut = false;
   proposals = 0;
 
-  override async renew(id: bigint, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }> {
+  override async renew(...call: Parameters<MemoryStore["renew"]>) {
     this.#pass();
-    return await super.renew(id, signal);
+    return await super.renew(...call);
   }
 
   override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
@@ -33,34 +33,15 @@ class Line extends MemoryStore {
   }
 }
 
-interface Scene {
-  clock: ManualClock;
-  store: Line;
-  held: HeldClaim;
-  /** When its signal fired, ms; undefined: it has not. */
-  firedAt(): number | undefined;
-}
-
+/** Acquires a claim. `firedAt`: when its signal fired, ms; undefined: it has not. */
 async function createScene(
   more: Partial<ClaimRequest> = {},
   clock = new ManualClock(),
   store = new Line(MemoryStore.create(clock).etcd),
-): Promise<Scene> {
-  const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
-  const request: ClaimRequest = {
-    locks: ["x"],
-    leases: [],
-    waitLimits: { queues: false },
-    history: true,
-    identity: { host: "web1", pid: 1, user: "u", command: "job" },
-    ttl: TTL / 1000,
-    terminationTimeout: TERMINATION,
-    connectTimeout: 1_000,
-    ...more,
-  };
-  const ports = { store, keys, clock, random, log: silentLog };
-  const claim = { ...ports, evaluateTotal: () => undefined, describeHost: () => "{}" };
-  const held = await acquireClaim(claim, request, new AbortController().signal);
+) {
+  const times = { ttl: TTL / 1000, terminationTimeout: TERMINATION };
+  const request = createRequest({ locks: ["x"], ...times, ...more });
+  const held = await acquireClaim(createPorts(clock, store), request, new AbortController().signal);
   let firedAt: number | undefined;
   held.signal.addEventListener("abort", () => {
     firedAt = clock.now();
@@ -119,7 +100,7 @@ describe("a claim without a command", () => {
   test("fires at once when its ticket is taken, and does not wait for the next renewal", async () => {
     const { clock, store, held, firedAt } = await createScene();
     await clock.advance(100);
-    store.etcd.apply({ compare: [], success: [{ op: "delete", key: held.lockKey ?? "" }], failure: [] });
+    remove(store.etcd, held.lockKey ?? "");
     await clock.advance(0);
     expect(firedAt()).toBe(100);
     expect(held.signal.reason).toMatchObject({ kind: "gone" });
@@ -150,9 +131,9 @@ describe("a claim without a command", () => {
   test("adds to the history that was read with its grant, of each lock", async () => {
     const { clock, store, held } = await createScene();
     await held.release();
-    const readRuns = (lock: string) =>
-      parsePastRuns(store.etcd.range({ key: keys.history(lock) }).kvs[0]?.value).map(({ run }) => run);
-    const [value = ""] = store.etcd.range({ key: keys.history("x") }).kvs.map((kv) => kv.value);
+    const readHistory = (lock: string) => store.etcd.range({ key: keys.history(lock) }).kvs[0]?.value ?? "";
+    const readRuns = (lock: string) => parsePastRuns(readHistory(lock)).map(({ run }) => run);
+    const value = readHistory("x");
     const other = value.replaceAll(held.run, "0ther0ther0ther0");
     const written: Op[] = [
       { op: "put", key: keys.history("x"), value },
