@@ -7,7 +7,7 @@ import { readMemberClocks } from "../../../src/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/worker-heartbeat.ts";
-import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+import { MINUTE, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 describe("what is heard", () => {
   const collectSamples = (...offsets: number[][]) => {
@@ -115,10 +115,12 @@ describe("three workers", () => {
 
   test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
     const own = new SettableClock(fixture.clock.getWallTime());
-    const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    const right = [fixture.startWorker(returnOk), fixture.startWorker(returnOk)];
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
-    const off = fixture.startWorker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
+    const off = fixture.startWorker(returnOk, {
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
+    });
     await off.waitUntilJoined();
     await fixture.add("soon", {}, { start: START + 30 * MINUTE });
     own.advance(60 * MINUTE);
@@ -138,10 +140,9 @@ describe("three workers", () => {
 
   test("its clock is set right: it fires again", async () => {
     const wrong = new SettableClock(fixture.clock.getWallTime() + 60_000);
-    const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    const right = [fixture.startWorker(returnOk), fixture.startWorker(returnOk)];
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
-    const off = fixture.startWorker(run, { clock: wrong });
+    const off = fixture.startWorker(returnOk, { clock: wrong });
     await off.waitForEvents((events) =>
       events.find((event) => event.kind === "clock" && event.state === "refuses"),
     );
@@ -164,7 +165,7 @@ describe("a lone worker whose clock is set forward", () => {
   async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
     const own = new SettableClock(START - 30 * MINUTE);
     const asked: number[] = [];
-    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(returnOk, {
       clock: own,
       clockOffset: () => own.getWallTime() - own.now(),
       readMemberClocks: async () => {
@@ -217,7 +218,7 @@ describe("a lone worker whose clock is set forward", () => {
 
   test("lets other workers judge as soon as one is heard", async () => {
     const { worker, own } = await jump(() => []);
-    const other = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const other = fixture.startWorker(returnOk, {
       clock: new SettableClock(own.getWallTime()),
     });
     await other.waitUntilJoined();
@@ -229,7 +230,7 @@ describe("a lone worker whose clock is set forward", () => {
   test("is not stopped by a small step, nor by one back", async () => {
     const own = new SettableClock(START);
     let asked = 0;
-    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(returnOk, {
       clock: own,
       clockOffset: () => own.getWallTime() - own.now(),
       readMemberClocks: async () => {
