@@ -8,17 +8,18 @@ export abstract class StoredKeys {
   abstract readonly store: Store;
   abstract readonly keys: Keys;
 
-  /** Puts keys in one transaction: a key, its value, another key, its value … */
-  async put(...pairs: string[]): Promise<void> {
+  /** Puts keys in one transaction: a key, its value, another key, its value … @returns its revision */
+  async put(...pairs: string[]): Promise<bigint> {
     const success = Array.from({ length: pairs.length / 2 }, (_, n) => {
       return { op: "put", key: pairs[2 * n] ?? "", value: pairs[2 * n + 1] ?? "" } as const;
     });
-    await this.store.commitTxn({ compare: [], success, failure: [] });
+    return (await this.store.commitTxn({ compare: [], success, failure: [] })).revision;
   }
 
-  async delete(...keys: string[]): Promise<void> {
+  /** @returns the revision of the transaction */
+  async delete(...keys: string[]): Promise<bigint> {
     const success = keys.map((key) => ({ op: "delete", key }) as const);
-    await this.store.commitTxn({ compare: [], success, failure: [] });
+    return (await this.store.commitTxn({ compare: [], success, failure: [] })).revision;
   }
 
   async readValue(key: string): Promise<string | undefined> {

@@ -109,46 +109,28 @@ describe("starts in the same minute", () => {
 
 describe("leases beyond the total", () => {
   const lease = (text: string) => ({ leases: [text] });
-  it.each([
-    { what: "together", took: 10 * MINUTE, minute: 5, leases: ["db=2", "db=2"], total: 3, peak: [4] },
-    {
-      what: "one after the other",
-      took: 5 * MINUTE,
-      minute: 5,
-      leases: ["db=2", "db=2"],
-      total: 3,
-      peak: [],
-    },
-    { what: "within the total", took: 10 * MINUTE, minute: 5, leases: ["db=2", "db=1"], total: 3, peak: [] },
-    {
-      what: "the smallest stated total",
-      took: 10 * MINUTE,
-      minute: 5,
-      leases: ["db=2:9", "db=2:3"],
-      total: 0,
-      peak: [4],
-    },
-    { what: "no total", took: 10 * MINUTE, minute: 5, leases: ["db=2", "db=2"], total: 0, peak: [] },
-    {
-      what: "macros are left out",
-      took: 10 * MINUTE,
-      minute: 5,
-      leases: ["HOST_db=2:3", "HOST_db=2:3"],
-      total: 0,
-      peak: [],
-    },
-    {
-      what: "an unknown duration is a minute",
-      took: undefined,
-      minute: 0,
-      leases: ["db=2", "db=2"],
-      total: 3,
-      peak: [4],
-    },
-  ])("$what", ({ took, minute, leases: [one = "", other = ""], total, peak }) => {
+  interface Case {
+    what: string;
+    /** Of the runs so far, ms; null if there are none. */
+    took?: number | null;
+    minute?: number;
+    leases?: [string, string];
+    total?: number;
+    peak: number[];
+  }
+  it.each<Case>([
+    { what: "together", peak: [4] },
+    { what: "one after the other", took: 5 * MINUTE, peak: [] },
+    { what: "within the total", leases: ["db=2", "db=1"], peak: [] },
+    { what: "the smallest stated total", leases: ["db=2:9", "db=2:3"], total: 0, peak: [4] },
+    { what: "no total", total: 0, peak: [] },
+    { what: "macros are left out", leases: ["HOST_db=2:3", "HOST_db=2:3"], total: 0, peak: [] },
+    { what: "an unknown duration is a minute", took: null, minute: 0, peak: [4] },
+  ])("$what", ({ took = 10 * MINUTE, minute = 5, leases = ["db=2", "db=2"], total = 3, peak }) => {
+    const [one, other] = leases;
     const inputs = [
-      inputOf("a", "0 3 * * *", took, lease(one)),
-      inputOf("b", `${minute} 3 * * *`, took, lease(other)),
+      inputOf("a", "0 3 * * *", took ?? undefined, lease(one)),
+      inputOf("b", `${minute} 3 * * *`, took ?? undefined, lease(other)),
     ];
     const found = report(inputs, total === 0 ? {} : { db: total });
     expect(found.leases.map((collision) => collision.peak)).toEqual(peak);

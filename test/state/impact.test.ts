@@ -201,12 +201,8 @@ describe("a change of totals", () => {
     );
     const hits = fates(snapshot, resourceChange(snapshot, "FQDN_cpu", { total: "CPU" }));
     expect(hits).toEqual(["a leaves 78", "c perhaps 78"]);
-    const { affected: constant } = computeConfigImpact(
-      snapshot,
-      resourceChange(snapshot, "FQDN_cpu", { total: "2" }),
-      NOW,
-    );
-    expect(constant.map(({ fate }) => fate)).toEqual(["leaves", "leaves", "leaves"]);
+    const constant = resourceChange(snapshot, "FQDN_cpu", { total: "2" });
+    expect(fates(snapshot, constant)).toEqual(["a leaves 78", "b leaves 78", "c leaves 78"]);
     const own = resourceChange(snapshot, `${A}_cpu`, { total: "3" });
     expect(fates(snapshot, own), "its own configuration comes first").toEqual([]);
     const less = resourceChange(snapshot, `${A}_cpu`, { total: "2" });
