@@ -31,8 +31,8 @@ export abstract class StoredKeys {
     return (await this.store.readRange(range)).kvs.map(({ key }) => key.slice(this.keys.prefix.length));
   }
 
-  async readDue(id: string): Promise<DueState> {
-    const parsed = parseDue((await this.readValue(this.keys.due(id))) ?? "");
+  async readDue(id: string, host?: string): Promise<DueState> {
+    const parsed = parseDue((await this.readValue(this.keys.due(id, host))) ?? "");
     if ("fault" in parsed) throw new Error(parsed.fault);
     return parsed.value;
   }

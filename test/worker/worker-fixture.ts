@@ -161,6 +161,8 @@ export class WorkerFixture extends StoredKeys {
   }
 }
 
+type EventOf<K extends WorkerEvent["kind"]> = Extract<WorkerEvent, { kind: K }>;
+
 /** A worker in this process, with what it has told. */
 export class TestWorker {
   readonly engine: ScheduleWorker;
@@ -202,20 +204,35 @@ export class TestWorker {
     }
   }
 
-  /** Waits until so many starts have ended. @returns their outcomes */
-  async waitForOutcomes(count: number): Promise<Extract<WorkerEvent, { kind: "ended" }>["outcome"][]> {
-    return await this.waitForEvents((events) => {
-      const ended = events.flatMap((event) => (event.kind === "ended" ? [event.outcome] : []));
-      return ended.length >= count && ended;
+  list<K extends WorkerEvent["kind"]>(kind: K): EventOf<K>[] {
+    return this.events.filter((event): event is EventOf<K> => event.kind === kind);
+  }
+
+  /** Waits until it has told so many events of a kind. @returns those that are so, the first ones first */
+  async waitFor<K extends WorkerEvent["kind"]>(
+    kind: K,
+    count = 1,
+    is: (event: EventOf<K>) => boolean = () => true,
+  ): Promise<[EventOf<K>, ...EventOf<K>[]]> {
+    return await this.waitForEvents(() => {
+      const [first, ...more] = this.list(kind).filter(is);
+      return first !== undefined && more.length + 1 >= count && [first, ...more];
     });
+  }
+
+  /** Waits until so many starts have ended. @returns their outcomes */
+  async waitForOutcomes(count: number): Promise<EventOf<"ended">["outcome"][]> {
+    return (await this.waitFor("ended", count)).map(({ outcome }) => outcome);
+  }
+
+  /** Waits until so many starts have ended well. */
+  async waitForSuccesses(count: number): Promise<void> {
+    await this.waitFor("ended", count, ({ outcome }) => outcome.result === "ok");
   }
 
   /** Waits until it takes what is due. @returns its id */
   async waitUntilJoined(times = 1): Promise<string> {
-    return await this.waitForEvents((events) => {
-      const joins = events.flatMap((event) => (event.kind === "joined" ? [event.worker] : []));
-      return joins[times - 1];
-    });
+    return (await this.waitFor("joined", times)).at(-1)?.worker ?? "";
   }
 
   async stop(): Promise<void> {

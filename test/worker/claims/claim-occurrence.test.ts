@@ -39,7 +39,9 @@ async function joinWorker(fixture: WorkerFixture) {
 }
 
 /** A worker that is about to claim a schedule which has missed three occurrences, so that it reads the outcomes first. */
-async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<unknown>) {
+async function setUp(
+  whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<unknown>,
+) {
   const clock = new SettableClock(START);
   const store = MemoryStore.create(clock);
   const fixture = new WorkerFixture(store, clock);

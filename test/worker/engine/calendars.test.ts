@@ -89,7 +89,7 @@ describe("a worker", () => {
     await waitUntil("the next occurrence moves", hasNext(START + DAY));
     expect(refused).toBe(1);
     expect(await fixture.listRunning()).toEqual([]);
-    expect(worker.events.filter(({ kind }) => kind === "started")).toEqual([]);
+    expect(worker.list("started")).toEqual([]);
   });
 
   test("writes the first state of a schedule without one as its calendars say", async () => {
@@ -112,14 +112,12 @@ describe("a worker", () => {
     await fixture.putDaily(due, { overlap: "replace" });
     const gate = Promise.withResolvers<void>();
     const worker = fixture.startWorker(() => gate.promise.then(returnOk));
-    await worker.waitForEvents((events) => events.some(({ kind }) => kind === "started"));
+    await worker.waitFor("started");
     await fixture.delete(fixture.keys.calendar("off"));
     await waitUntil("it warns", () => fixture.warnings.length === 1);
     fixture.clock.set(START + DAY + 1_000);
     await fixture.add("other", { cron: "0 10 3 3 *" });
-    await worker.waitForEvents((events) =>
-      events.some((event) => event.kind === "started" && event.id === "other"),
-    );
+    await worker.waitFor("started", 1, ({ id }) => id === "other");
     gate.resolve();
     expect(await worker.waitForOutcomes(2)).toMatchObject([{ result: "ok" }, { result: "ok" }]);
   });

@@ -66,7 +66,7 @@ describe("an occurrence with a condition", () => {
     await waitForCheck("busy");
     expect((await fixture.readOutcomes("job")).runs).toEqual([]);
     fixture.clock.set(START + 90_002);
-    const skipped = await worker.waitForEvents((events) => events.find(({ kind }) => kind === "skipped"));
+    const [skipped] = await worker.waitFor("skipped");
     const reason = 'on busy, condition "load < 2" does not hold: load is 9';
     expect(skipped).toMatchObject({ outcome: { scheduled: START, count: 1, reason } });
     expect((await fixture.readOutcomes("job")).runs).toMatchObject([{ result: "skipped", reason }]);

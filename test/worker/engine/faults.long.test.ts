@@ -90,8 +90,7 @@ describe("each occurrence runs exactly once", () => {
     const { runs, run } = createCounter();
     const workers = [lossy.startWorker(run), lossy.startWorker(run)];
     fixture.clock.advance(4 * MINUTE);
-    const isSettled = () =>
-      workers.flatMap(({ events }) => events.filter(({ kind }) => kind === "ended")).length === 32;
+    const isSettled = () => workers.flatMap((worker) => worker.list("ended")).length === 32;
     await Promise.race(workers.map((worker) => worker.waitForEvents(isSettled)));
     await lossy.close();
     expect(runs.toSorted()).toEqual(buildExpectedRuns(IDS, 4));
@@ -128,10 +127,7 @@ describe("each occurrence runs exactly once", () => {
       while (performance.now() < until && !task.signal.aborted) await pause(10);
       return task.signal.aborted ? { result: "lost" } : verdict;
     });
-    await worker.waitForEvents(
-      (events) =>
-        events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
-    );
+    await worker.waitForSuccesses(3);
     await slow.close();
     expect(runs).toEqual(["job 0", "job 1", "job 2"]);
     expect((await fixture.readOutcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
@@ -166,9 +162,7 @@ test("nothing is begun on a claim that may have expired while the process stood 
     },
     { ttl: 2, terminationTimeout: 100 },
   );
-  await worker.waitForEvents((events) =>
-    events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
-  );
+  await worker.waitForSuccesses(1);
   await stalled.close();
   expect(attempts, "the first was claimed, and not begun").toHaveLength(1);
   expect(attempts[0]).toBeGreaterThan(1);
@@ -184,7 +178,7 @@ test("an etcd that is full holds up the end of a task; when there is room, it is
     await gate.promise;
     return verdict;
   });
-  await worker.waitForEvents((events) => events.some(({ kind }) => kind === "started"));
+  await worker.waitFor("started");
   const junk = await fill(fixture);
   gate.resolve();
   await cluster.store.commitTxn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });

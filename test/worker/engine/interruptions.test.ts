@@ -11,15 +11,7 @@ import { parseDue } from "../../../src/schedule/state/due.ts";
 import type { WorkerEvent } from "../../../src/worker/events.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import type { Poller } from "../../../src/worker/polling/poller.ts";
-import {
-  isDeleting,
-  isPutting,
-  MINUTE,
-  returnOk,
-  START,
-  type TestWorker,
-  WorkerFixture,
-} from "../worker-fixture.ts";
+import { isDeleting, isPutting, MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 /** How long is waited for what comes by a watch, ms. */
 const PATIENCE = 30_000;
@@ -39,9 +31,6 @@ function watchTransactions(look: (txn: Txn) => Promise<void> | void): Store {
   };
   return delegateStore(cluster.store, { commitTxn: txn });
 }
-
-const waitForStarts = (worker: TestWorker, count = 1) =>
-  worker.waitForEvents((events) => events.filter(({ kind }) => kind === "started").length >= count);
 
 /** Polls until there is something, whatever is refused before. */
 const pollUntilTask = (poller: Poller) =>
@@ -63,7 +52,7 @@ describe("a running key never outlives its task", () => {
     await fixture.add("job");
     const { run, open } = createGate();
     const worker = fixture.startWorker(run);
-    await waitForStarts(worker);
+    await worker.waitFor("started");
     await fixture.put(fixture.keys.due("job"), "?");
     open();
     await worker.waitForOutcomes(1);
@@ -84,7 +73,7 @@ describe("a running key never outlives its task", () => {
       }
     });
     const worker = new WorkerFixture(again, fixture.clock, fixture.keys).startWorker(run);
-    await waitForStarts(worker);
+    await worker.waitFor("started");
     await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
     open();
     await worker.waitForOutcomes(2);
@@ -101,24 +90,18 @@ test("forbid made allow while one runs: the next waits for its end, and asks not
   });
   const { run, open } = createGate();
   const worker = new WorkerFixture(counting, fixture.clock, fixture.keys).startWorker(run);
-  await waitForStarts(worker);
+  await worker.waitFor("started");
   await fixture.put(fixture.keys.schedule("job"), formatDefinition({ ...definition, overlap: "allow" }));
   await fixture.add("mark");
-  await waitForStarts(worker, 2); // by then the worker knows the new definition
+  await worker.waitFor("started", 2); // by then the worker knows the new definition
   const before = claims;
   fixture.clock.advance(MINUTE);
-  await worker.waitForEvents(
-    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 2,
-  );
+  await worker.waitFor("ended", 2, ({ id }) => id === "mark");
   fixture.clock.advance(MINUTE);
-  await worker.waitForEvents(
-    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 3,
-  );
+  await worker.waitFor("ended", 3, ({ id }) => id === "mark");
   expect(claims - before).toBe(0);
   open();
-  await worker.waitForEvents(
-    (events) => events.filter((event) => event.kind === "ended" && event.id === "job").length >= 3,
-  );
+  await worker.waitFor("ended", 3, ({ id }) => id === "job");
   await worker.stop();
 });
 
@@ -129,7 +112,7 @@ test("told to stop, a worker leaves though etcd refuses the end of a task; anoth
       throw new StoreError("permission", "refused by the test");
   });
   const worker = new WorkerFixture(refusing, fixture.clock, fixture.keys).startWorker(returnOk);
-  await waitForStarts(worker);
+  await worker.waitFor("started");
   await worker.stop();
   expect(await fixture.listRunning()).toEqual([]);
   const other = fixture.startWorker(returnOk);
@@ -274,7 +257,7 @@ test("given back, an occurrence whose starts were counted anew by hand leaves a 
   await fixture.add("job");
   const { run, open } = createGate();
   const worker = fixture.startWorker(run);
-  await waitForStarts(worker);
+  await worker.waitFor("started");
   const { open: opened, ...rest } = await fixture.readDue("job");
   const anew = opened.map((one) => ({ ...one, attempt: 0 }));
   await fixture.put(fixture.keys.due("job"), JSON.stringify({ ...rest, open: anew }));

@@ -76,9 +76,7 @@ describe("one worker", () => {
     const second = fixture.startWorker(run);
     fixture.clock.set(START + 3 * MINUTE);
     await second.waitForOutcomes(3);
-    const ended = [...first.events, ...second.events].flatMap((event) =>
-      event.kind === "ended" ? [event] : [],
-    );
+    const ended = [...first.list("ended"), ...second.list("ended")];
     expect(ended.map(({ outcome: { result }, wasFailing }) => [result, wasFailing]).slice(0, 6)).toEqual([
       ["ok", false],
       ["failed", false],
@@ -254,9 +252,7 @@ describe("one worker", () => {
     expect(task?.signal.reason).toMatchObject({ result: "lost", message: "its running key was deleted" });
     expect(hand.tasks[1]).toMatchObject({ scheduled: START, attempt: 2 });
     hand.let(1);
-    await worker.waitForEvents((events) =>
-      events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
-    );
+    await worker.waitForSuccesses(1);
   });
 
   test("drained it takes nothing; undrained it goes on", async () => {
@@ -272,7 +268,7 @@ describe("one worker", () => {
     fixture.clock.advance(MINUTE);
     const other = fixture.startWorker(returnOk, { host: "h2.example.com" });
     await other.waitForOutcomes(1);
-    expect(worker.events.filter(({ kind }) => kind === "started")).toHaveLength(1);
+    expect(worker.list("started")).toHaveLength(1);
   });
 
   test("takes only what is for its host, also when the group changes", async () => {
@@ -297,8 +293,7 @@ describe("one worker", () => {
       hand.let(n);
     }
     await worker.waitForOutcomes(5);
-    const most = Math.max(...worker.events.map((event) => (event.kind === "load" ? event.running : 0)));
-    expect(most).toBe(2);
+    expect(Math.max(...worker.list("load").map(({ running }) => running))).toBe(2);
   });
 
   test("asked to drain, it ends what it runs, leaves, and takes nothing more", async () => {
@@ -358,10 +353,7 @@ describe("overlap", () => {
     await hand.hasTaken(4);
     expect(hand.tasks[3]).toMatchObject({ scheduled: START + MINUTE, attempt: 2 });
     for (const n of [0, 2, 3]) hand.let(n);
-    await worker.waitForEvents(
-      (events) =>
-        events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
-    );
+    await worker.waitForSuccesses(3);
     expect(await fixture.readDue("job")).toMatchObject({ next: START + 3 * MINUTE, open: [] });
   });
 
