@@ -71,14 +71,6 @@ describe("add", () => {
     expect((await operator.store.readRange(keys.getFullRange())).kvs).toEqual([]);
   });
 
-  it("is done once, though its answer was lost", async () => {
-    const operator = new OperatorFixture();
-    operator.store.fates.push("fine", "lost"); // the look, the act
-    const done = await operator.advanceUntilSettled(operator.apply(buildAddMutation("a", HOURLY)));
-    expect(done.kind).toBe("done");
-    expect(await listRecords(operator)).toHaveLength(1);
-  });
-
   it("has start and at as PerfectSched has them", async () => {
     const operator = new OperatorFixture();
     const start = Date.UTC(2030, 0, 1, 0, 30);

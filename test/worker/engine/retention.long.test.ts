@@ -6,7 +6,6 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type LogFields, silentLog } from "../../../src/base/log.ts";
 import { delegateStore } from "../../../src/etcd/delegate-store.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
-import { readPages } from "../../../src/observe/read.ts";
 import { formatAuditTime } from "../../../src/protocol/audit.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../../../src/worker/worker-ports.ts";
@@ -120,21 +119,6 @@ test("another worker goes on when one vanishes, and when etcd was away", async (
   await cluster.etcd.restart();
   await waitUntil("the end", async () => (await fixture.countAudit()) === 200);
   expect(other.engine.id).toBeDefined();
-});
-
-test("who reads meanwhile sees all records of one revision", async () => {
-  await fixture.putAudit([...range(1_500, () => 100), ...range(200, () => 1)]);
-  const { keys } = fixture;
-  const seen: string[] = [];
-  let isPruned = false;
-  for await (const { kvs } of readPages(fixture.createPorts(), keys.audits())) {
-    seen.push(...kvs.map(({ key }) => key));
-    if (isPruned) continue;
-    fixture.startPruner("h1.example.com");
-    await waitUntil("the end", async () => (await fixture.countAudit()) === 200);
-    isPruned = true;
-  }
-  expect(new Set(seen).size).toBe(1_700);
 });
 
 test("a worker that may not delete the audit deletes histories, says so once, and works", async () => {

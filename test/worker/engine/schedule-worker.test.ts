@@ -140,18 +140,6 @@ describe("one worker", () => {
     expect(dead.map(({ scheduled }) => scheduled)).toEqual([START + MINUTE, START]);
   });
 
-  test("retries after its back-off, and what follows waits", async () => {
-    await fixture.add("job", { retries: 1, backoff: 10_000 });
-    const worker = fixture.startWorker(async ({ attempt }) => ({ result: attempt === 1 ? "failed" : "ok" }));
-    await worker.waitForOutcomes(1);
-    const [open] = (await fixture.readDue("job")).open;
-    expect(open).toMatchObject({ scheduled: START, failures: 1, attempt: 1 });
-    fixture.clock.set((open?.runAt ?? 0) + 1);
-    const ended = await worker.waitForOutcomes(2);
-    expect(ended[1]).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
-    expect((await fixture.readOutcomes("job")).dead).toEqual([]);
-  });
-
   test.each([
     ["..20m", undefined],
     ["20m..", "too-short"],
@@ -280,20 +268,6 @@ describe("one worker", () => {
     await fixture.put(fixture.keys.group("web"), '["h1.example.com"]');
     await worker.waitForOutcomes(2);
     expect((await fixture.readDue("job")).next).toBe(START + MINUTE);
-  });
-
-  test("no more at a time than it may", async () => {
-    const hand = createHeldHandler();
-    for (let n = 0; n < 5; n += 1) await fixture.add(`job${n}`);
-    const worker = fixture.startWorker(hand.run, { concurrency: 2 });
-    await hand.hasTaken(2);
-    expect(await fixture.listRunning()).toHaveLength(2);
-    for (let n = 0; n < 5; n += 1) {
-      await hand.hasTaken(n + 1);
-      hand.let(n);
-    }
-    await worker.waitForOutcomes(5);
-    expect(Math.max(...worker.list("load").map(({ running }) => running))).toBe(2);
   });
 
   test("asked to drain, it ends what it runs, leaves, and takes nothing more", async () => {
