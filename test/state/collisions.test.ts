@@ -1,7 +1,7 @@
 /** Schedules that compete, as tables of definitions and outcomes. */
 import { describe, expect, it } from "vitest";
 import type { Definition } from "../../src/schedule/definition.ts";
-import { findCollisions, suggestSpread } from "../../src/state/collisions.ts";
+import { findCollisions, shiftCron, suggestSpread } from "../../src/state/collisions.ts";
 import { forecastSchedule, type RecordedSchedule } from "../../src/state/forecast.ts";
 import { definitionOf } from "../views/schedules.ts";
 
@@ -215,11 +215,6 @@ describe("another minute", () => {
   const lock = { command: ["signalbox", "run", "--lock", "x", "--", "make"] };
   it.each([
     {
-      what: "the next one",
-      inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *")],
-      crons: ["b 1 3 * * *"],
-    },
-    {
       what: "one that nobody has",
       inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "1,2 3 * * *")],
       crons: ["b 3 3 * * *"],
@@ -254,4 +249,25 @@ describe("another minute", () => {
     const found = suggestSpread(findCollisions(forecasts, new Map()), forecasts);
     expect(found.map(({ id, cron = "-" }) => `${id} ${cron}`)).toEqual(crons);
   });
+});
+
+it.each([
+  ["0 3 * * *", 5, "5 3 * * *"],
+  ["0,30 3 * * 1-5", 5, "5,35 3 * * 1-5"],
+  ["55 3 * * *", 10, "5 4 * * *"],
+  ["55 23 * * *", 10, undefined],
+  ["0,55 3 * * *", 10, undefined],
+  ["50 * * * *", 20, "10 * * * *"],
+  ["0,50 * * * *", 20, "10,20 * * * *"],
+  ["*/15 * * * *", 4, "4-59/15 * * * *"],
+  ["*/15 * * * *", 15, undefined],
+  ["*/7 * * * *", 1, undefined],
+  ["* * * * *", 1, undefined],
+  ["0-10 * * * *", 1, undefined],
+  ["@daily", 7, "7 0 * * *"],
+  ["@hourly", 7, "7 * * * *"],
+  ["@weekly", 7, "7 0 * * 0"],
+  ["@manual", 7, undefined],
+] as const)("the minutes of %s, %i later", (text, minutes, moved) => {
+  expect(shiftCron(text, minutes)).toBe(moved);
 });
