@@ -115,7 +115,7 @@ describe("version 1", () => {
 
 describe("parsing", () => {
   test("a mount point with a space, and a place with a colon", () => {
-    const files = inGroup("/a:b", mount("/my\\040groups", "/", "cgroup2 none rw"));
+    const files = inGroup("/a:b\nnonsense", mount("/my\\040groups", "/", "cgroup2 none rw"));
     expect(limits({ ...files, "/my groups/a:b/memory.max": "7" }).memory).toBe(7);
   });
 
