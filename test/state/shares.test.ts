@@ -91,12 +91,9 @@ describe("shares", () => {
 describe("a bar", () => {
   it.each([
     [0, 4, "...."],
-    [1, 4, "#..."],
-    [3, 4, "###."],
     [4, 4, "####"],
     [1, 1_000, "#..."],
     [999, 1_000, "###."],
-    [9, 4, "####"],
     [1, undefined, "    "],
   ])("of %d of %s", (units, total, bar) => {
     expect(renderShareBar({ used: units, total }, ["#", "."])).toBe(bar);
