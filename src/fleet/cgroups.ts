@@ -56,7 +56,7 @@ export function readCgroupLimits(read: KernelFileReader): CgroupLimits {
 }
 
 /** Parses `/proc/self/cgroup`: one line `id:controllers:path` for each hierarchy. */
-export function parseMemberships(text: string): CgroupMembership[] {
+function parseMemberships(text: string): CgroupMembership[] {
   return text.split("\n").flatMap((line) => {
     const [id = "", controllers = "", ...rest] = line.split(":");
     const path = rest.join(":");
@@ -66,7 +66,7 @@ export function parseMemberships(text: string): CgroupMembership[] {
 }
 
 /** Parses the cgroup mounts in `/proc/self/mountinfo` (proc(5)) that can have one of the controllers we need. */
-export function parseMounts(text: string): CgroupMount[] {
+function parseMounts(text: string): CgroupMount[] {
   return text.split("\n").flatMap((line) => {
     if (!line.includes(" - cgroup")) return [];
     const [left = "", right = ""] = line.split(" - ", 2);
@@ -140,14 +140,14 @@ function readMemoryLimit(directory: string, mount: CgroupMount, read: KernelFile
  * Parses `cpu.max`: `QUOTA PERIOD`, both in µs. `max` or, in version 1, `-1` means no limit.
  * @returns processors; infinite without a limit
  */
-export function parseCpuMax(text: string): number {
+function parseCpuMax(text: string): number {
   const [quota = "", period = "", ...more] = text.trim().split(" ");
   const cpus = more.length === 0 ? (parseWholeNumber(quota) ?? 0) / (parseWholeNumber(period) ?? 0) : 0;
   return Number.isFinite(cpus) && cpus > 0 ? cpus : Number.POSITIVE_INFINITY;
 }
 
 /** Counts the processors in a kernel list such as `0-3,8`. Infinite if the list is empty. */
-export function parseCpuList(text: string): number {
+function parseCpuList(text: string): number {
   const count = parseCpuRanges(text).reduce((sum, [first, last]) => sum + last - first + 1, 0);
   return count > 0 ? count : Number.POSITIVE_INFINITY;
 }

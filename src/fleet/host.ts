@@ -66,7 +66,7 @@ function readFullName(machine: Machine, { host }: HostSettings): string {
 /**
  * Finds the name with a domain on the line of `/etc/hosts` that has the bare name: `127.0.1.1 web1.example.com web1`.
  */
-export function findNameInHosts(text: string, name: string): string | undefined {
+function findNameInHosts(text: string, name: string): string | undefined {
   for (const line of text.split("\n")) {
     const [, ...names] = line.replace(/#.*/, "").trim().split(/\s+/).map(canonicalizeHost);
     const full = names.includes(name)

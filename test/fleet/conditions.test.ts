@@ -34,17 +34,8 @@ describe("conditions on a host", () => {
     expect(createConditions(...conditions).findUnmet()).toBe(why);
   });
 
-  test("are measured again at each check", () => {
-    let load = 9;
-    const conditions = new HostConditions(["load < 5"], () => load);
-    expect(conditions.findUnmet()).toBeDefined();
-    load = 1;
-    expect(conditions.findUnmet()).toBeUndefined();
-  });
-
   test.each([
     ["CPU / (RACK - 7) < 1", 'condition "CPU / (RACK - 7) < 1": division by zero, at character 5'],
-    ["FQDN < 1", "not a number"],
     ["DISK < 1", 'there is no macro "DISK"'],
   ])("%s cannot be evaluated", (condition, fault) => {
     const read = () => createConditions(condition).read();
@@ -64,7 +55,6 @@ test.each([
   ["pressure.io <= 0.5 * OWN_MACRO", undefined],
   ["1 / (CPU - 1) < load", undefined],
   ["lod < CPU", 'there is no macro "lod"'],
-  ["Load < CPU", 'there is no macro "Load"'],
   ["pressure.disk < 3", 'there is no macro "pressure.disk"'],
   ["load < 10%", "a number is missing, at character 11"],
   ["load", "write it as 'load < CPU', with load, pressure.cpu, pressure.memory, pressure.io and macros"],

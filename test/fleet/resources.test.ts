@@ -10,7 +10,6 @@ import {
 const macros = createMacros({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 7976, macros: {} });
 
 test.each([
-  ["10", 10],
   [" 10\n", 10],
   ['"CPU*2"', 8],
   ["int(MEMMB/1024)", 7],
@@ -21,10 +20,7 @@ test.each([
 });
 
 test.each([
-  ["", "a number is missing"],
   ["0", "is 0, it must be 1 or more"],
-  ["1.5", "not a whole number"],
-  ["RAM", "there is no macro"],
   ["null", "has no total"],
   ["[]", "has no total"],
   ['{"total": true}', "has no total"],

@@ -1,17 +1,9 @@
 /** The package as programs get it: what it exports is there, and its types stand alone. */
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import * as source from "../../src/library/index.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -47,34 +39,30 @@ test.each([
 ])(
   "the types compile in a program of its own with %s, %s, strictly, and refuse what is wrong",
   (module, ending) => {
-    const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
-    try {
-      mkdirSync(join(folder, "node_modules"));
-      symlinkSync(ROOT, join(folder, "node_modules/signalbox"));
-      const program = readFileSync(join(import.meta.dirname, "fixture-types.ts"), "utf8");
-      writeFileSync(
-        join(folder, `program.${ending}`),
-        program.replace("../../src/library/index.ts", "signalbox"),
-      );
-      const compilerOptions = {
-        module,
-        target: "es2024",
-        lib: ["es2024", "esnext.disposable", "dom"],
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        skipLibCheck: false,
-        noEmit: true,
-        types: [],
-      };
-      writeFileSync(
-        join(folder, "tsconfig.json"),
-        JSON.stringify({ compilerOptions, include: [`program.${ending}`] }),
-      );
-      const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
-      const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
-      expect(stdout).toBe("");
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const folder = createTestFolder();
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(ROOT, join(folder, "node_modules/signalbox"));
+    const program = readFileSync(join(import.meta.dirname, "fixture-types.ts"), "utf8");
+    writeFileSync(
+      join(folder, `program.${ending}`),
+      program.replace("../../src/library/index.ts", "signalbox"),
+    );
+    const compilerOptions = {
+      module,
+      target: "es2024",
+      lib: ["es2024", "esnext.disposable", "dom"],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      types: [],
+    };
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, include: [`program.${ending}`] }),
+    );
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    expect(stdout).toBe("");
   },
 );

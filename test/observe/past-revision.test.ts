@@ -12,6 +12,7 @@ import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { serializeAuditRecord } from "../../src/protocol/audit.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
+import { StoredKeys } from "../operate/stored-keys.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
 import { pastRun, plain, runOf } from "../state/pictures.ts";
 import { memory, running } from "../views/schedules.ts";
@@ -19,7 +20,8 @@ import { memory, running } from "../views/schedules.ts";
 const { signal } = new AbortController();
 
 /** An etcd in memory in which one key a second is written. */
-class Site {
+class Site extends StoredKeys {
+  readonly keys = keys;
   readonly store = MemoryStore.create({ now: () => 0 });
   readonly ports = {
     store: this.store,
@@ -28,16 +30,6 @@ class Site {
     random: realRandom,
     settings: { connectTimeout: 5_000 },
   };
-
-  async put(key: string, value: string): Promise<bigint> {
-    const put = { op: "put" as const, key, value };
-    return (await this.store.commitTxn({ compare: [], success: [put], failure: [] })).revision;
-  }
-
-  async delete(key: string): Promise<bigint> {
-    return (await this.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] }))
-      .revision;
-  }
 
   /** Writes an action of an operator at a time. */
   act(at: number): Promise<bigint> {

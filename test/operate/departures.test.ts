@@ -6,41 +6,35 @@ import type { Op } from "../../src/protocol/txn.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
-const buildKeys = (count: number) =>
-  Array.from({ length: count }, (_, i) => keys.lock(`l${i}`, `${i}`.padStart(16, "0")));
-
 async function putTickets(operator: OperatorFixture, count: number) {
-  for (const key of buildKeys(count))
-    await operator.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{}" }], failure: [] });
+  for (let n = 0; n < count; n += 1) await operator.put(keys.lock(`l${n}`, `${n}`.padStart(16, "0")), "{}");
   const { kvs } = await operator.store.readRange(keys.locks());
   return kvs.map(({ key, createRevision }) => ({ key, createRevision }));
 }
 
-const remove = (operator: OperatorFixture, ...gone: string[]) =>
-  operator.store.commitTxn({ compare: [], success: gone.map((key) => ({ op: "delete", key })), failure: [] });
-
-function startWait(operator: OperatorFixture, more: Partial<DepartureWait> = {}) {
+/** Starts to wait. @returns what comes of it, and what is told meanwhile */
+function startWait(
+  operator: OperatorFixture,
+  anchors: Parameters<typeof waitUntilGone>[1],
+  more: Partial<DepartureWait> = {},
+) {
   const news: DepartureEvent[] = [];
-  return {
-    news,
-    watch: {
-      signal: new AbortController().signal,
-      onEvent: (one: DepartureEvent) => news.push(one),
-      ...more,
-    },
-    operator,
+  const watch = {
+    signal: new AbortController().signal,
+    onEvent: (one: DepartureEvent) => news.push(one),
+    ...more,
   };
+  return { news, waiting: waitUntilGone(operator.ports, anchors, watch) };
 }
 
 describe("waiting until tickets are gone", () => {
   it.each([1, 5, 250])("ends when the last of %i is", async (count) => {
     const operator = new OperatorFixture();
     const anchors = await putTickets(operator, count);
-    const { watch, news } = startWait(operator);
-    const waiting = waitUntilGone(operator.ports, anchors, watch);
+    const { news, waiting } = startWait(operator, anchors);
     for (const { key } of anchors) {
       await operator.clock.advance(10);
-      await remove(operator, key);
+      await operator.delete(key);
     }
     expect(await operator.advanceUntilSettled(waiting)).toEqual([]);
     expect(news.at(-1)).toEqual({ kind: "left", remaining: 0 });
@@ -50,11 +44,9 @@ describe("waiting until tickets are gone", () => {
   it("takes a later ticket at the same key for another one", async () => {
     const operator = new OperatorFixture();
     const anchors = await putTickets(operator, 1);
-    await remove(operator, ...anchors.map(({ key }) => key));
+    await operator.delete(...anchors.map(({ key }) => key));
     await putTickets(operator, 1);
-    expect(
-      await operator.advanceUntilSettled(waitUntilGone(operator.ports, anchors, startWait(operator).watch)),
-    ).toEqual([]);
+    expect(await operator.advanceUntilSettled(startWait(operator, anchors).waiting)).toEqual([]);
   });
 
   it("waits for the time to live of a ticket that vanishes after it was read beside its mark", async () => {
@@ -67,11 +59,10 @@ describe("waiting until tickets are gone", () => {
       { op: "put", key: keys.mark(key), value: serializeTicket(mark) },
     ];
     const { revision } = await operator.store.commitTxn({ compare: [], success: puts, failure: [] });
-    const { watch } = startWait(operator);
-    const waiting = waitUntilGone(operator.ports, [{ key, createRevision: revision }], watch);
+    const { waiting } = startWait(operator, [{ key, createRevision: revision }]);
     await operator.clock.advance(60_000);
     const vanishedAt = operator.clock.now();
-    await remove(operator, key); // as if etcd had revoked its session, which was renewed until now
+    await operator.delete(key); // as if etcd had revoked its session, which was renewed until now
     expect(await operator.advanceUntilSettled(waiting)).toEqual([]);
     expect(operator.clock.now() - vanishedAt).toBeGreaterThanOrEqual(30_000);
   });
@@ -80,9 +71,9 @@ describe("waiting until tickets are gone", () => {
     const operator = new OperatorFixture();
     const anchors = await putTickets(operator, 3);
     const deadline = 25_000;
-    const waiting = waitUntilGone(operator.ports, anchors, startWait(operator, { deadline }).watch);
+    const { waiting } = startWait(operator, anchors, { deadline });
     await operator.clock.advance(1_000);
-    await remove(operator, anchors[1]?.key ?? "");
+    await operator.delete(anchors[1]?.key ?? "");
     expect(await operator.advanceUntilSettled(waiting)).toEqual([anchors[0], anchors[2]]);
     expect(operator.clock.now()).toBeGreaterThanOrEqual(deadline);
   });
@@ -90,11 +81,10 @@ describe("waiting until tickets are gone", () => {
   it("goes on when etcd was away, and says so once", async () => {
     const operator = new OperatorFixture();
     const anchors = await putTickets(operator, 1);
-    const { watch, news } = startWait(operator);
     operator.store.fates.push("refused", "refused", "refused");
-    const waiting = waitUntilGone(operator.ports, anchors, watch);
+    const { news, waiting } = startWait(operator, anchors);
     await operator.clock.advance(10_000);
-    await remove(operator, ...anchors.map(({ key }) => key));
+    await operator.delete(...anchors.map(({ key }) => key));
     expect(await operator.advanceUntilSettled(waiting)).toEqual([]);
     expect(news.map(({ kind }) => kind)).toEqual(["away", "back", "left"]);
   });
@@ -107,9 +97,9 @@ describe("waiting until tickets are gone", () => {
       await new Promise((_resolve, fail) => signal.addEventListener("abort", () => fail(signal.reason)));
       throw new Error("not reached");
     };
-    const waiting = waitUntilGone(operator.ports, anchors, startWait(operator).watch);
+    const { waiting } = startWait(operator, anchors);
     await operator.clock.advance(1_000);
-    await remove(operator, ...anchors.map(({ key }) => key));
+    await operator.delete(...anchors.map(({ key }) => key));
     expect(await operator.advanceUntilSettled(waiting)).toEqual([]);
   });
 
@@ -117,11 +107,7 @@ describe("waiting until tickets are gone", () => {
     const operator = new OperatorFixture();
     const anchors = await putTickets(operator, 1);
     const stop = new AbortController();
-    const waiting = waitUntilGone(
-      operator.ports,
-      anchors,
-      startWait(operator, { signal: stop.signal }).watch,
-    );
+    const { waiting } = startWait(operator, anchors, { signal: stop.signal });
     await operator.clock.advance(1_000);
     stop.abort(new Error("enough"));
     await expect(operator.advanceUntilSettled(waiting)).rejects.toThrow("enough");

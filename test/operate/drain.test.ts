@@ -14,8 +14,7 @@ async function listDrains(operator: OperatorFixture): Promise<Drain[]> {
 
 async function putByHand(operator: OperatorFixture, ...names: string[]): Promise<void> {
   const value = serializeDrain({ by: "ann", at: 1 });
-  const success = names.map((name) => ({ op: "put" as const, key: keys.drain("host", name), value }));
-  await operator.store.commitTxn({ compare: [], success, failure: [] });
+  await operator.put(...names.flatMap((name) => [keys.drain("host", name), value]));
 }
 
 const buildOptions = (instead: readonly Drain[]) => ({ target, instead, seen: 1n, outcome: "drained" });
@@ -59,11 +58,7 @@ describe("a drain", () => {
 
   it("is not put when something else has moved that it rests on", async () => {
     const operator = new OperatorFixture();
-    await operator.store.commitTxn({
-      compare: [],
-      success: [{ op: "put", key: keys.group("web"), value: "[]" }],
-      failure: [],
-    });
+    await operator.put(keys.group("web"), "[]");
     const guard = { ...keys.groups(), target: "mod", is: "less", value: 1n } as const;
     const { receipt } = await putDrain(operator.ports, { ...buildOptions([]), compare: [guard] });
     expect(receipt.kind).toBe("changed");

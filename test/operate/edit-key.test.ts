@@ -2,23 +2,14 @@
 import { describe, expect, it } from "vitest";
 import type { Txn } from "../../src/etcd/store.ts";
 import { type EditPorts, editKey } from "../../src/operate/edit-key.ts";
-import { parseAuditRecord } from "../../src/protocol/audit.ts";
 import { keys } from "../protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const KEY = "/foreign/x";
 
 class Editor extends OperatorFixture {
-  /** Everything that was committed, to send it again. */
-  readonly sent: Txn[] = [];
-
   getEditPorts(settings: { allowEdit: boolean; readOnly?: boolean } = { allowEdit: true }): EditPorts {
     return { ...this.ports, settings: { connectTimeout: 5_000, readOnly: false, ...settings } };
-  }
-
-  async put(value: string, session?: bigint): Promise<void> {
-    const put = { op: "put", key: KEY, value, ...(session !== undefined && { session }) } as const;
-    await this.store.commitTxn({ compare: [], success: [put], failure: [] });
   }
 
   async read() {
@@ -32,11 +23,6 @@ class Editor extends OperatorFixture {
     const edit = { key: KEY, value, before: kv, seen: revision, reason: undefined };
     return await this.advanceUntilSettled(editKey(ports, edit));
   }
-
-  async listOutcomes(): Promise<(string | undefined)[]> {
-    const { kvs } = await this.store.readRange(keys.audits());
-    return kvs.map(({ value }) => parseAuditRecord("", value)?.outcome);
-  }
 }
 
 describe("an edit", () => {
@@ -44,31 +30,32 @@ describe("an edit", () => {
     "is applied and recorded once when its answers are %s, %s",
     async (...fates) => {
       const editor = new Editor();
-      await editor.put("1");
+      await editor.put(KEY, "1");
       editor.store.fates.push(...fates.filter(Boolean));
       expect((await editor.edit("22")).kind).toBe("done");
       expect((await editor.read()).kv).toMatchObject({ value: "22", version: 2n });
       editor.store.fates.push(...fates.filter(Boolean));
       expect((await editor.edit(undefined)).kind).toBe("done");
       expect((await editor.read()).kv).toBeUndefined();
-      expect(await editor.listOutcomes()).toEqual([
-        "changed from 1 byte to 2 bytes",
-        "deleted, it had 2 bytes",
+      expect(await editor.listRecords()).toMatchObject([
+        { outcome: "changed from 1 byte to 2 bytes" },
+        { outcome: "deleted, it had 2 bytes" },
       ]);
     },
   );
 
   it("that etcd receives once more later changes nothing", async () => {
     const editor = new Editor();
-    await editor.put("1");
+    await editor.put(KEY, "1");
     const commit = editor.store.commitTxn.bind(editor.store);
+    const sent: Txn[] = [];
     editor.store.commitTxn = async (txn, signal) => {
-      editor.sent.push(txn);
+      sent.push(txn);
       return await commit(txn, signal);
     };
     await editor.edit("2");
-    const [txn] = editor.sent;
-    await editor.put("3");
+    const [txn] = sent;
+    await editor.put(KEY, "3");
     expect(txn && (await commit(txn)).succeeded).toBe(false);
     expect((await editor.read()).kv?.value).toBe("3");
   });
@@ -77,21 +64,22 @@ describe("an edit", () => {
     const editor = new Editor();
     const ports = editor.getEditPorts();
     const absent = { key: KEY, before: undefined, seen: 0n, reason: undefined };
-    await editor.put("1");
+    await editor.put(KEY, "1");
     expect((await editKey(ports, { ...absent, value: "x" })).kind).toBe("changed");
     const { kv: before } = await editor.read();
-    await editor.put("2");
+    await editor.put(KEY, "2");
     expect((await editKey(ports, { ...absent, before, value: undefined })).kind).toBe("changed");
     await editor.edit(undefined);
     expect((await editKey(ports, { ...absent, before, value: "x" })).kind).toBe("changed");
     expect((await editor.read()).kv).toBeUndefined();
-    expect(await editor.listOutcomes()).toHaveLength(1);
+    expect(await editor.listRecords()).toHaveLength(1);
   });
 
   it("keeps the session of a key", async () => {
     const editor = new Editor();
     await editor.store.grant(7n, 60);
-    await editor.put("1", 7n);
+    const put = { op: "put", key: KEY, value: "1", session: 7n } as const;
+    await editor.store.commitTxn({ compare: [], success: [put], failure: [] });
     await editor.edit("2");
     expect((await editor.read()).kv).toMatchObject({ value: "2", session: 7n });
   });

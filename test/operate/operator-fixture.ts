@@ -3,8 +3,15 @@ import { randomBytes } from "node:crypto";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../src/etcd/store.ts";
 import type { OperatorPorts } from "../../src/operate/ports.ts";
+import {
+  applyMutation,
+  type MutationOptions,
+  type ScheduleMutation,
+} from "../../src/operate/schedule-mutation.ts";
+import { type AuditRecord, parseAuditRecord } from "../../src/protocol/audit.ts";
 import { ManualClock } from "../etcd/manual-clock.ts";
 import { keys } from "../protocol/samples.ts";
+import { StoredKeys } from "./stored-keys.ts";
 
 /** `lost`: applied, the answer lost. `refused`: not applied, as if etcd were away. */
 export type Fate = "fine" | "lost" | "refused";
@@ -21,7 +28,8 @@ class UnreliableStore extends MemoryStore {
   }
 }
 
-export class OperatorFixture {
+export class OperatorFixture extends StoredKeys {
+  readonly keys = keys;
   readonly clock = new ManualClock();
   readonly store = new UnreliableStore(MemoryStore.create(this.clock).etcd);
   readonly ports: OperatorPorts = {
@@ -32,6 +40,15 @@ export class OperatorFixture {
     settings: { connectTimeout: 5_000, readOnly: false },
     operator: { user: "root", host: "ops.example.com", sudoUser: "ann" },
   };
+
+  async apply(mutation: ScheduleMutation, options?: MutationOptions) {
+    return await applyMutation(this.ports, mutation, options);
+  }
+
+  async listRecords(): Promise<(AuditRecord | undefined)[]> {
+    const { kvs } = await this.store.readRange(keys.audits());
+    return kvs.map(({ key, value }) => parseAuditRecord(key.slice(keys.audits().key.length), value));
+  }
 
   /** Moves time on until a promise is settled. */
   async advanceUntilSettled<T>(promise: Promise<T>): Promise<T> {

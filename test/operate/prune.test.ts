@@ -21,19 +21,13 @@ async function createSampleFixture(): Promise<OperatorFixture> {
       seen: 1n,
       outcome: "drained",
     };
-    await put(operator, keys.audit(record.id), serializeAuditRecord(record));
-    await put(operator, keys.host(`web${day}`), JSON.stringify({ v: 1, seenAt: day * DAY }));
+    await operator.put(keys.audit(record.id), serializeAuditRecord(record));
+    await operator.put(keys.host(`web${day}`), JSON.stringify({ v: 1, seenAt: day * DAY }));
   }
-  await put(operator, keys.host("strange"), "{");
-  await put(operator, keys.drain("all", "all"), "{}");
+  await operator.put(keys.host("strange"), "{");
+  await operator.put(keys.drain("all", "all"), "{}");
   return operator;
 }
-
-const put = (operator: OperatorFixture, key: string, value: string) =>
-  operator.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-
-const listRemainingKeys = async (operator: OperatorFixture) =>
-  (await operator.store.readRange(keys.getFullRange())).kvs.map(({ key }) => key.slice(keys.prefix.length));
 
 describe("pruning", () => {
   it("forgets audit records before an instant, and keeps its own", async () => {
@@ -41,7 +35,7 @@ describe("pruning", () => {
     const found = await readPruneCandidates(operator.ports, { audit: 60 * DAY, hosts: undefined });
     expect([found.audit.count, found.hosts]).toEqual([2, []]);
     expect((await prune(operator.ports, found)).kind).toBe("done");
-    const keysLeft = await listRemainingKeys(operator);
+    const keysLeft = await operator.listKeys();
     expect(keysLeft.filter((key) => key.startsWith("audit/"))).toHaveLength(2);
     expect(keysLeft.filter((key) => key.startsWith("hosts/"))).toHaveLength(4);
     expect(keysLeft).toContain("drains/all/all");
@@ -52,7 +46,7 @@ describe("pruning", () => {
     const found = await readPruneCandidates(operator.ports, { audit: undefined, hosts: 60 * DAY });
     expect(found.hosts.map(({ record }) => record.fqdn).sort()).toEqual(["strange", "web1", "web50"]);
     await prune(operator.ports, found);
-    const keysLeft = await listRemainingKeys(operator);
+    const keysLeft = await operator.listKeys();
     expect(keysLeft.filter((key) => key.startsWith("hosts/"))).toEqual(["hosts/web99"]);
     expect(keysLeft.filter((key) => key.startsWith("audit/"))).toHaveLength(4);
   });
@@ -60,10 +54,10 @@ describe("pruning", () => {
   it("refuses when such a host was seen meanwhile", async () => {
     const operator = await createSampleFixture();
     const found = await readPruneCandidates(operator.ports, { audit: 60 * DAY, hosts: 60 * DAY });
-    await put(operator, keys.host("web1"), JSON.stringify({ v: 1, seenAt: 100 * DAY }));
-    const before = await listRemainingKeys(operator);
+    await operator.put(keys.host("web1"), JSON.stringify({ v: 1, seenAt: 100 * DAY }));
+    const before = await operator.listKeys();
     expect((await prune(operator.ports, found)).kind).toBe("changed");
-    expect(await listRemainingKeys(operator)).toEqual(before);
+    expect(await operator.listKeys()).toEqual(before);
   });
 
   it("finds nothing in an instant long ago", async () => {

@@ -9,6 +9,7 @@ import {
 } from "../../src/operate/retention.ts";
 import { formatAuditTime, parseAuditTime } from "../../src/protocol/audit.ts";
 import { keys } from "../protocol/samples.ts";
+import { historyOf } from "../state/pictures.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;
@@ -92,33 +93,7 @@ describe("the time of an audit record", () => {
 });
 
 describe("deleting", () => {
-  const put = (operator: OperatorFixture, ...pairs: [key: string, value: string][]) =>
-    operator.store.commitTxn({
-      compare: [],
-      success: pairs.map(([key, value]) => ({ op: "put", key, value }) as const),
-      failure: [],
-    });
-  const listLeft = async ({ store }: OperatorFixture) =>
-    (await store.readRange(keys.getFullRange())).kvs.map(({ key }) => key.slice(keys.prefix.length));
-  const buildHistory = (endedAt: number) =>
-    JSON.stringify({
-      v: 1,
-      runs: [
-        {
-          run: "r",
-          host: "h",
-          pid: 1,
-          command: "c",
-          token: "1",
-          enqueuedAt: 0,
-          grantedAt: 0,
-          endedAt,
-          waited: 0,
-          held: 0,
-          exit: 0,
-        },
-      ],
-    });
+  const buildHistory = (endedAt: number) => historyOf("", { endedAt }).value;
 
   it("leaves histories of locks that are used, and what was written again meanwhile", async () => {
     const operator = new OperatorFixture();
@@ -129,16 +104,16 @@ describe("deleting", () => {
       ["again", 1],
       ["young", 99],
     ] as const)
-      await put(operator, [keys.history(name), buildHistory(day * DAY)]);
-    await put(operator, [keys.mark(keys.lock("used", "0123456789ab")), "{}"]);
+      await operator.put(keys.history(name), buildHistory(day * DAY));
+    await operator.put(keys.mark(keys.lock("used", "0123456789ab")), "{}");
     const found = (await readExpired(operator.ports, "history", { age: 90 * DAY, count: undefined })).list();
     expect(found.map(({ key }) => keys.parse(key))).toEqual([
       { kind: "history", name: "idle" },
       { kind: "history", name: "again" },
     ]);
-    await put(operator, [keys.history("again"), buildHistory(100 * DAY)]);
+    await operator.put(keys.history("again"), buildHistory(100 * DAY));
     expect(await deleteExpired(operator.ports, found)).toBe(1);
-    expect((await listLeft(operator)).filter((key) => key.startsWith("history/"))).toEqual([
+    expect(await operator.listKeys(keys.histories())).toEqual([
       "history/again",
       "history/used",
       "history/young",
@@ -149,16 +124,16 @@ describe("deleting", () => {
     const operator = new OperatorFixture();
     await operator.clock.advance(100 * DAY);
     for (let day = 1; day < 100; day += 1)
-      await put(operator, [keys.audit(`${formatAuditTime(day * DAY)}0123456789`), "{}"]);
+      await operator.put(keys.audit(`${formatAuditTime(day * DAY)}0123456789`), "{}");
     const limits = { age: undefined, count: 9 };
     const found = (await readExpired(operator.ports, "audit", limits)).list();
     operator.store.fates.push("lost", "refused");
     const deleted = await operator.advanceUntilSettled(deleteExpired(operator.ports, found));
     expect(deleted).toBe(40); // the first 50 were deleted by the call without an answer
-    expect(await listLeft(operator)).toHaveLength(9);
-    await put(operator, [keys.schema("9999"), ""]);
+    expect(await operator.listKeys()).toHaveLength(9);
+    await operator.put(keys.schema("9999"), "");
     const rest = (await readExpired(operator.ports, "audit", { age: undefined, count: 0 })).list();
     expect(await deleteExpired(operator.ports, rest)).toBe(0);
-    expect(await listLeft(operator)).toHaveLength(10);
+    expect(await operator.listKeys()).toHaveLength(10);
   });
 });

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
+import { delegateStore } from "../../src/etcd/delegate-store.ts";
 import type { OperatorPorts } from "../../src/operate/ports.ts";
 import { applyMutation } from "../../src/operate/schedule-mutation.ts";
 import { buildAddMutation } from "../../src/operate/schedule-mutations.ts";
@@ -12,7 +13,6 @@ import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import type { Definition } from "../../src/schedule/definition.ts";
 import { parseDue } from "../../src/schedule/state/due.ts";
-import { divertCalls } from "../worker/worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 const christmas: Definition = { cron: "0 3 25 12 *", timezone: "UTC", except: ["off"], ifExcluded: "next" };
@@ -71,7 +71,7 @@ function interrupt(key: string, meanwhile: () => Promise<unknown>) {
     }
     return await store.commitTxn(txn, signal);
   };
-  return { seen, ports: { ...ports, store: divertCalls(store, { commitTxn }) } };
+  return { seen, ports: { ...ports, store: delegateStore(store, { commitTxn }) } };
 }
 
 test("a schedule that is added meanwhile moves too", async () => {

@@ -88,11 +88,6 @@ async function does(operator: OperatorFixture, document: SiteChanges, terms: Par
   expect(end.kind).toBe("done");
 }
 
-const put = (operator: OperatorFixture, key: string, value = "[]") =>
-  operator.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-const remove = (operator: OperatorFixture, key: string) =>
-  operator.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
-
 async function readDefinitions({ store }: OperatorFixture): Promise<Map<string, Definition>> {
   const { kvs } = await store.readRange(keys.schedules());
   return new Map(
@@ -155,10 +150,10 @@ describe("changes", () => {
 
 describe("changes are refused", () => {
   const meddling: [what: string, meddle: (operator: OperatorFixture) => Promise<unknown>][] = [
-    ["a group changed", (operator) => put(operator, keys.group("before1"), '["other"]')],
-    ["a group was written again as it was", (operator) => put(operator, keys.group("before1"), '["web1"]')],
-    ["a group came", (operator) => put(operator, keys.group("new"))],
-    ["a resource came", (operator) => put(operator, keys.resourceConfig("new"), "1")],
+    ["a group changed", (operator) => operator.put(keys.group("before1"), '["other"]')],
+    ["a group was written again as it was", (operator) => operator.put(keys.group("before1"), '["web1"]')],
+    ["a group came", (operator) => operator.put(keys.group("new"), "[]")],
+    ["a resource came", (operator) => operator.put(keys.resourceConfig("new"), "1")],
     ["a group was deleted by somebody", (operator) => does(operator, groups({ before1: undefined }))],
   ];
 
@@ -177,7 +172,7 @@ describe("changes are refused", () => {
     const operator = new OperatorFixture();
     await does(operator, manyGroups(60, "before"));
     const update = await prepare(operator, groups({ web: [] }));
-    await remove(operator, keys.group("before1"));
+    await operator.delete(keys.group("before1"));
     expect((await applySite(operator.ports, update)).kind).toBe("changed");
   });
 
@@ -185,7 +180,7 @@ describe("changes are refused", () => {
     const operator = new OperatorFixture();
     await does(operator, groups({ web: [], db: [] }));
     const update = await prepare(operator, groups({ web: ["a"] }), { isSingle: true });
-    await put(operator, keys.group("db"), '["other"]');
+    await operator.put(keys.group("db"), '["other"]');
     expect((await applySite(operator.ports, update)).kind).toBe("done");
     expect((await applySite(operator.ports, update)).kind).toBe("changed");
   });
@@ -194,7 +189,7 @@ describe("changes are refused", () => {
     ["changed", (operator: OperatorFixture) => does(operator, manyJobs(1, { note: "other" }))],
     [
       "written again as it was",
-      (operator: OperatorFixture) => put(operator, keys.schedule("j0"), JSON.stringify(JOB)),
+      (operator: OperatorFixture) => operator.put(keys.schedule("j0"), JSON.stringify(JOB)),
     ],
     ["deleted", (operator: OperatorFixture) => does(operator, { schedules: new Map([["j0", undefined]]) })],
   ])("of a schedule that was %s", async (_, meddle) => {
@@ -212,7 +207,7 @@ describe("changes are refused", () => {
     const terms = { owner: "site:a", prunes: true };
     await does(operator, manyJobs(2), terms);
     const update = await prepare(operator, manyJobs(1), terms);
-    await put(operator, keys.schedule("new"), JSON.stringify({ ...JOB, source: "site:a" }));
+    await operator.put(keys.schedule("new"), JSON.stringify({ ...JOB, source: "site:a" }));
     expect((await applySite(operator.ports, update)).kind).toBe("done"); // its guards are on what was shown
     expect([...(await readDefinitions(operator)).keys()]).toEqual(["j0", "new"]);
     await does(operator, manyJobs(1), terms);
@@ -223,7 +218,7 @@ describe("changes are refused", () => {
     const operator = new OperatorFixture();
     await does(operator, manyJobs(200));
     const update = await prepare(operator, manyJobs(200, { cron: "0 4 * * *" }));
-    await put(operator, keys.due("j1"), JSON.stringify({ v: 1, next: 10, runAt: 10, open: [] }));
+    await operator.put(keys.due("j1"), JSON.stringify({ v: 1, next: 10, runAt: 10, open: [] }));
     expect((await operator.advanceUntilSettled(applySite(operator.ports, update))).kind).toBe("done");
     for (const { cron } of (await readDefinitions(operator)).values()) expect(cron).toBe("0 4 * * *");
   });
@@ -262,7 +257,7 @@ describe("a site that is too large for one transaction", () => {
     const end = await applySite(operator.ports, {
       ...(await prepare(operator, document)),
       onPart: () =>
-        meddled.push(put(operator, keys.schedule("z0"), JSON.stringify({ ...JOB, note: "other" }))),
+        meddled.push(operator.put(keys.schedule("z0"), JSON.stringify({ ...JOB, note: "other" }))),
     });
     expect(end.kind).toBe("changed");
     expect(meddled).toHaveLength(1);
@@ -322,7 +317,7 @@ it("an edit that takes a pause away skips what the pause has prevented", async (
   const pause = { by: "ann", at: 0 };
   await does(operator, manyJobs(1, { pause }));
   const now = operator.ports.clock.getWallTime();
-  await put(operator, keys.due("j0"), JSON.stringify({ v: 1, next: now - 10, runAt: now - 10, open: [] }));
+  await operator.put(keys.due("j0"), JSON.stringify({ v: 1, next: now - 10, runAt: now - 10, open: [] }));
   await does(operator, manyJobs(1));
   expect((await readDefinitions(operator)).get("j0")?.pause, "an apply keeps it").toEqual(pause);
   await does(operator, manyJobs(1), { prunes: true, isEdit: true });
@@ -339,7 +334,7 @@ describe("a schedule on every host", () => {
   /** Writes the state of a schedule on each host. @param next  the next occurrence there, ms since the epoch */
   async function putStates(operator: OperatorFixture, id: string, next: number): Promise<void> {
     for (const host of HOSTS)
-      await put(operator, keys.due(id, host), JSON.stringify({ v: 1, next, runAt: next, open: [] }));
+      await operator.put(keys.due(id, host), JSON.stringify({ v: 1, next, runAt: next, open: [] }));
   }
 
   /** The next occurrences on the hosts, ISO 8601. */

@@ -53,6 +53,9 @@ async function readIds(path: string) {
   return { ids, unreadable };
 }
 
+const waitForId = (path: string, id: string) =>
+  waitUntil("it is written", async () => (await readIds(path).catch(() => undefined))?.ids.includes(id));
+
 const name = (n: number) => `r${String(n).padStart(3, "0")}`;
 
 test("what is written is read in its order, and only its user can read it", async () => {
@@ -69,9 +72,7 @@ test("a full file is renamed, and the oldest are removed", async () => {
   const writer = open();
   for (let n = 0; n < 40; n += 1) {
     writer.append({ id: name(n) });
-    await waitUntil("it is written", async () =>
-      (await readIds(path).catch(() => ({ ids: [] as string[] }))).ids.includes(name(n)),
-    );
+    await waitForId(path, name(n));
   }
   await writer.close();
   const folder = join(path, "..");
@@ -108,9 +109,7 @@ test("the newest records stay after the host's clock was set back", async () => 
     const writer = open({ ...clock, getWallTime: () => clock.getWallTime() + ahead });
     for (const end = n + 10; n < end; n += 1) {
       writer.append({ id: name(n) });
-      await waitUntil("it is written", async () =>
-        (await readIds(path).catch(() => ({ ids: [] as string[] }))).ids.includes(name(n)),
-      );
+      await waitForId(path, name(n));
     }
     await writer.close();
   }
@@ -178,9 +177,7 @@ test("a reader misses nothing of a file that is renamed while it reads", async (
   const writer = open();
   const append = async (n: number) => {
     writer.append({ id: name(n), text: "x".repeat(60) });
-    await waitUntil("it is written", async () =>
-      (await readIds(path).catch(() => ({ ids: [] as string[] }))).ids.includes(name(n)),
-    );
+    await waitForId(path, name(n));
   };
   for (let n = 0; n < 12; n += 1) await append(n);
   const ids: string[] = [];
@@ -226,10 +223,8 @@ describe("what cannot be written waits, is told once, and is written later", () 
     await new Promise((resolve) => setTimeout(resolve, 50)); // some more attempts
     expect(warnings).toEqual([expect.stringMatching(why)]);
     rmSync(path, { recursive: true });
-    await waitUntil(
-      "it is written",
-      async () => (await readIds(path).catch(() => ({ ids: [] }))).ids.length === 2,
-    );
+    await waitForId(path, "b");
+    expect((await readIds(path)).ids).toEqual(["a", "b"]);
     await writer.close();
     expect(warnings).toHaveLength(1);
   });

@@ -13,17 +13,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
-import { OutputFile, OutputKeeper } from "../../src/output/output-keeper.ts";
+import { OutputFile, OutputKeeper, OutputTail } from "../../src/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../src/output/output-reader.ts";
 import { cutFirst, getLostBytes, type OutputRecord } from "../../src/output/output-record.ts";
 import { clock } from "../process/helpers.ts";
 
 const RUN = "abcdefghjkmnpqrs";
 
-function createFolder(): string {
-  const folder = createTestFolder();
-  return join(folder, "output");
-}
+const createFolder = () => join(createTestFolder(), "output");
 
 function openFile(directory: string, size: number, time = clock, faults: Error[] = []): OutputFile {
   return new OutputFile(time, { directory, run: RUN, size, onFault: (error) => faults.push(error) });
@@ -167,4 +164,19 @@ test("a run without output has no files", async () => {
   expect(keeper.renderTail()).toBeUndefined();
   await keeper.close();
   expect(await listSegments(directory, RUN)).toEqual([]);
+});
+
+test("the tail has at most 4 KiB, begins between characters and has no escape sequences", () => {
+  const tail = new OutputTail();
+  tail.take(Buffer.from("é".repeat(10_000)));
+  tail.take(Buffer.from("\n\x1b[31mred\x1b[0m\r\n\x07end\n\n"));
+  const text = tail.render() ?? "";
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(4_096);
+  expect(text).toMatch(/^é+\nred\nend$/);
+});
+
+test("a tail without output is none", () => {
+  const tail = new OutputTail();
+  tail.take(Buffer.from("\n\r\n \x1b[0m"));
+  expect(tail.render()).toBeUndefined();
 });

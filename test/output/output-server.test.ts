@@ -9,6 +9,7 @@ import type { Op, Txn } from "../../src/etcd/store.ts";
 import { buildSegmentPath } from "../../src/output/output-directory.ts";
 import { encodeRecord } from "../../src/output/output-record.ts";
 import { OutputServer } from "../../src/output/output-server.ts";
+import { OutputBudget } from "../../src/output/viewer-state.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { formatOutputRequest, parseOutputChunk } from "../../src/protocol/output.ts";
@@ -106,4 +107,13 @@ test("ten viewers of a flood cost two writes a second, of less than 1 MiB; witho
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(500);
   expect(Math.max(...writes.map(({ bytes }) => bytes))).toBeLessThan(1024 * 1024);
   expect(writes.length, "nothing is written when nobody looks").toBe(writesWithoutViewers);
+});
+
+test("a viewer gets 1 MiB at once, and then 16 KiB a second", () => {
+  const budget = new OutputBudget(0);
+  expect(budget.getLeft(0)).toBe(1_048_576);
+  budget.spend(1_048_576);
+  expect(budget.getLeft(0)).toBe(0);
+  expect(budget.getLeft(2_000)).toBe(32_768);
+  expect(budget.getLeft(3_600_000), "unused time does not add up").toBe(1_048_576);
 });

@@ -2,9 +2,7 @@ import { expect, test } from "vitest";
 import { findChainCycle } from "../../src/schedule/chain-graph.ts";
 
 const CASES: [string, Record<string, string[]>, string[] | undefined][] = [
-  ["follows nothing", { a: [] }, undefined],
   ["follows itself", { a: ["a"] }, ["a", "a"]],
-  ["two follow each other", { a: ["b"], b: ["a"] }, ["a", "b", "a"]],
   ["a long way around", { a: ["b"], b: ["c", "d"], c: [], d: ["e"], e: ["a"] }, ["a", "b", "d", "e", "a"]],
   ["a diamond is none", { a: ["b", "c"], b: ["d"], c: ["d"], d: [] }, undefined],
   ["a cycle elsewhere is not its own", { a: ["b"], b: ["c"], c: ["b"] }, undefined],

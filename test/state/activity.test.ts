@@ -45,29 +45,12 @@ describe("activity", () => {
     expect(count(running("nightly.backup", { run: runOf("t"), since: ago(2) }), claim)).toEqual(task);
   });
 
-  it("counts the last outcome of a schedule", () => {
-    const last = {
-      scheduled: ago(4),
-      startedAt: ago(3),
-      endedAt: ago(1),
-      late: 0,
-      result: "failed",
-      run: "z",
-    } as const;
-    expect(count(...schedule("nightly.backup", {}, { last })).holders).toEqual([0, 1, 1, 0]);
-  });
-
-  it("counts failures when they ended: of locks, and the last one of a schedule", () => {
+  it("counts the last outcome of a schedule; failures of runs and schedules count when they ended", () => {
     const failed = pastRun({ endedAt: ago(2.5), exit: 3 });
     const early = pastRun({ run: runOf("q"), endedAt: ago(4), exit: 3 });
-    const last = {
-      scheduled: ago(4),
-      startedAt: ago(3),
-      endedAt: NOW,
-      late: 0,
-      result: "failed",
-      run: "z",
-    } as const;
+    const times = { scheduled: ago(4), startedAt: ago(3), endedAt: ago(0.5), late: 0 };
+    const last = { ...times, result: "failed", run: "z" } as const;
+    expect(count(...schedule("nightly", {}, { last })).holders).toEqual([0, 1, 1, 0.5]);
     const kvs = [
       historyOf("x", failed, early, pastRun({ run: runOf("r") })),
       ...schedule("nightly", {}, { last }),

@@ -1,7 +1,7 @@
 /** Schedules that compete, as tables of definitions and outcomes. */
 import { describe, expect, it } from "vitest";
 import type { Definition } from "../../src/schedule/definition.ts";
-import { findCollisions, suggestSpread } from "../../src/state/collisions.ts";
+import { findCollisions, shiftCron, suggestSpread } from "../../src/state/collisions.ts";
 import { forecastSchedule, type RecordedSchedule } from "../../src/state/forecast.ts";
 import { definitionOf } from "../views/schedules.ts";
 
@@ -109,46 +109,28 @@ describe("starts in the same minute", () => {
 
 describe("leases beyond the total", () => {
   const lease = (text: string) => ({ leases: [text] });
-  it.each([
-    { what: "together", took: 10 * MINUTE, minute: 5, leases: ["db=2", "db=2"], total: 3, peak: [4] },
-    {
-      what: "one after the other",
-      took: 5 * MINUTE,
-      minute: 5,
-      leases: ["db=2", "db=2"],
-      total: 3,
-      peak: [],
-    },
-    { what: "within the total", took: 10 * MINUTE, minute: 5, leases: ["db=2", "db=1"], total: 3, peak: [] },
-    {
-      what: "the smallest stated total",
-      took: 10 * MINUTE,
-      minute: 5,
-      leases: ["db=2:9", "db=2:3"],
-      total: 0,
-      peak: [4],
-    },
-    { what: "no total", took: 10 * MINUTE, minute: 5, leases: ["db=2", "db=2"], total: 0, peak: [] },
-    {
-      what: "macros are left out",
-      took: 10 * MINUTE,
-      minute: 5,
-      leases: ["HOST_db=2:3", "HOST_db=2:3"],
-      total: 0,
-      peak: [],
-    },
-    {
-      what: "an unknown duration is a minute",
-      took: undefined,
-      minute: 0,
-      leases: ["db=2", "db=2"],
-      total: 3,
-      peak: [4],
-    },
-  ])("$what", ({ took, minute, leases: [one = "", other = ""], total, peak }) => {
+  interface Case {
+    what: string;
+    /** Of the runs so far, ms; null if there are none. */
+    took?: number | null;
+    minute?: number;
+    leases?: [string, string];
+    total?: number;
+    peak: number[];
+  }
+  it.each<Case>([
+    { what: "together", peak: [4] },
+    { what: "one after the other", took: 5 * MINUTE, peak: [] },
+    { what: "within the total", leases: ["db=2", "db=1"], peak: [] },
+    { what: "the smallest stated total", leases: ["db=2:9", "db=2:3"], total: 0, peak: [4] },
+    { what: "no total", total: 0, peak: [] },
+    { what: "macros are left out", leases: ["HOST_db=2:3", "HOST_db=2:3"], total: 0, peak: [] },
+    { what: "an unknown duration is a minute", took: null, minute: 0, peak: [4] },
+  ])("$what", ({ took = 10 * MINUTE, minute = 5, leases = ["db=2", "db=2"], total = 3, peak }) => {
+    const [one, other] = leases;
     const inputs = [
-      inputOf("a", "0 3 * * *", took, lease(one)),
-      inputOf("b", `${minute} 3 * * *`, took, lease(other)),
+      inputOf("a", "0 3 * * *", took ?? undefined, lease(one)),
+      inputOf("b", `${minute} 3 * * *`, took ?? undefined, lease(other)),
     ];
     const found = report(inputs, total === 0 ? {} : { db: total });
     expect(found.leases.map((collision) => collision.peak)).toEqual(peak);
@@ -233,11 +215,6 @@ describe("another minute", () => {
   const lock = { command: ["signalbox", "run", "--lock", "x", "--", "make"] };
   it.each([
     {
-      what: "the next one",
-      inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *")],
-      crons: ["b 1 3 * * *"],
-    },
-    {
       what: "one that nobody has",
       inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "1,2 3 * * *")],
       crons: ["b 3 3 * * *"],
@@ -272,4 +249,25 @@ describe("another minute", () => {
     const found = suggestSpread(findCollisions(forecasts, new Map()), forecasts);
     expect(found.map(({ id, cron = "-" }) => `${id} ${cron}`)).toEqual(crons);
   });
+});
+
+it.each([
+  ["0 3 * * *", 5, "5 3 * * *"],
+  ["0,30 3 * * 1-5", 5, "5,35 3 * * 1-5"],
+  ["55 3 * * *", 10, "5 4 * * *"],
+  ["55 23 * * *", 10, undefined],
+  ["0,55 3 * * *", 10, undefined],
+  ["50 * * * *", 20, "10 * * * *"],
+  ["0,50 * * * *", 20, "10,20 * * * *"],
+  ["*/15 * * * *", 4, "4-59/15 * * * *"],
+  ["*/15 * * * *", 15, undefined],
+  ["*/7 * * * *", 1, undefined],
+  ["* * * * *", 1, undefined],
+  ["0-10 * * * *", 1, undefined],
+  ["@daily", 7, "7 0 * * *"],
+  ["@hourly", 7, "7 * * * *"],
+  ["@weekly", 7, "7 0 * * 0"],
+  ["@manual", 7, undefined],
+] as const)("the minutes of %s, %i later", (text, minutes, moved) => {
+  expect(shiftCron(text, minutes)).toBe(moved);
 });

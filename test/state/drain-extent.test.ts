@@ -53,12 +53,7 @@ describe("a drain is about", () => {
   it.each([
     { words: "lock x", holds: "a", waits: ["b stays"] },
     { words: "lock y", holds: "", waits: ["c leaves"] },
-    { words: "lock z", holds: "", waits: [] },
-    { words: "resource db", holds: "a", waits: ["c leaves", "f depends"] },
-    { words: "resource mem", holds: "e", waits: [] },
     { words: "host A.example.com.", holds: "a", waits: [] },
-    { words: "host c.example.com", holds: "", waits: ["c leaves"] },
-    { words: "group web", holds: "a", waits: ["b leaves"] },
     { words: "group all", holds: "a", waits: ["b leaves"] },
     { words: "group none", holds: "", waits: [] },
     { words: "all", holds: "ae", waits: ["b stays", "c depends", "f depends"] },

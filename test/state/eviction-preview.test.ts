@@ -8,6 +8,7 @@ import type { KeyValue } from "../../src/protocol/txn.ts";
 import {
   buildClaims,
   describeQueueChanges,
+  findClaim,
   findClaimsByWord,
   findResetTargets,
   isHolder,
@@ -29,31 +30,7 @@ describe("who is next when a run is reset", () => {
   const db = (count: number, state: Ticket["state"] = "waiting") => ({ count, total: 10, state });
 
   it.each([
-    { what: "the first waiter of the lock", kvs: lock, evict: ["a"], next: ["b"] },
-    { what: "nobody, when a waiter goes", kvs: lock, evict: ["b"], next: [] },
     { what: "the second, when both ahead go", kvs: lock, evict: ["a", "b"], next: ["c"] },
-    {
-      what: "as many as the freed units bear",
-      kvs: [
-        stand("resource db", "a", 1, db(8, "held")),
-        stand("resource db", "b", 2, db(4)),
-        stand("resource db", "c", 3, db(6)),
-        stand("resource db", "d", 4, db(1)),
-      ],
-      evict: ["a"],
-      next: ["b", "c"],
-    },
-    {
-      what: "nobody, while a large one stands in front",
-      kvs: [
-        stand("resource db", "a", 1, db(4, "held")),
-        stand("resource db", "b", 2, db(4, "held")),
-        stand("resource db", "c", 3, db(10)),
-        stand("resource db", "d", 4, db(1)),
-      ],
-      evict: ["a"],
-      next: [],
-    },
     {
       what: "nobody, when the next still waits in another queue",
       kvs: [
@@ -183,6 +160,21 @@ describe("whom a reset is about", () => {
     expect(found("c.example.com:1")).toEqual([]);
     expect([...claims.values()].filter(isHolder).map(({ run }) => run[0])).toEqual(["a", "f", "g"]);
   });
+});
+
+it("one claim is found as it is among all of them, with all its tickets", () => {
+  const snapshot = pictureOf([
+    stand("lock x", "a", 1, held),
+    stand("lock x", "b", 2, waiting),
+    stand("resource db", "b", 3, waiting),
+  ]);
+  const claims = buildClaims(snapshot);
+  expect([...claims].map(([run, { entries }]) => [run[0], entries.length])).toEqual([
+    ["a", 1],
+    ["b", 2],
+  ]);
+  for (const [run, claim] of claims) expect(findClaim(snapshot, run)).toEqual(claim);
+  expect(findClaim(snapshot, runOf("c"))).toBeUndefined();
 });
 
 describe("what happened in a queue", () => {

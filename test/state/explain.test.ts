@@ -47,18 +47,6 @@ const lock = [
 ];
 
 describe("an explanation", () => {
-  it("of a holder is that it holds", () => {
-    expect(of("a", ...lock)).toMatchObject({ state: "holds", obstacles: [] });
-  });
-
-  it("of a waiter names those ahead, nearest first", () => {
-    const { state, obstacles, first } = of("c", ...lock);
-    expect({ state, first }).toEqual({ state: "waits", first: undefined });
-    expect(
-      obstacles.map(({ position, missing, ahead }) => [position, missing, ahead.map(({ run }) => run[0])]),
-    ).toEqual([[3, 2, ["b", "a"]]]);
-  });
-
   it("of one whose turn has come is that it is ready, or drained", () => {
     const [, ...waiters] = lock;
     expect(of("b", ...waiters).state).toBe("ready");
@@ -82,15 +70,6 @@ describe("an explanation", () => {
       ["lock", 1, 0, 0, 1],
       ["resource", 2, 1, 4, 5],
     ]);
-  });
-
-  it.each([
-    { what: "of one that asks for more than operators allow", config: total("3"), state: "impossible" },
-    { what: "of the same where nobody set a total", config: drain("lock", "other"), state: "ready" },
-  ])("$what is that it is $state", ({ config, state }) => {
-    expect(of("a", stand("resource db", "a", 1, { ...waiting, count: 4, total: 5 }), config).state).toBe(
-      state,
-    );
   });
 
   it("judges by the total that an expression means on the run's own host", () => {

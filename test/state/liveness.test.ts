@@ -14,12 +14,10 @@ import { NOW } from "./pictures.ts";
 describe("whether a runner is there", () => {
   it.each([
     { pulse: { left: 30, ttl: 30 }, verdict: "alive" },
-    { pulse: { left: 24, ttl: 30 }, verdict: "alive" },
     { pulse: { left: 15, ttl: 30 }, verdict: "alive" },
     { pulse: { left: 14, ttl: 30 }, verdict: "quiet" },
     { pulse: { left: 0, ttl: 30 }, verdict: "quiet" },
     { pulse: { left: 1, ttl: 2 }, verdict: "alive" },
-    { pulse: { left: 31, ttl: 30 }, verdict: "alive" },
     { pulse: { left: 30, ttl: 30, isShared: true }, verdict: "agent" },
     { pulse: { left: 14, ttl: 30, isShared: true }, verdict: "quiet" },
     { pulse: { left: 30, ttl: 30, isShared: false }, verdict: "alive" },

@@ -16,14 +16,7 @@ const stored = (ago: number, until?: number) =>
 
 describe("drains that are known", () => {
   it.each([
-    { what: "none", kvs: [], found: [] },
-    { what: "a stored one", kvs: [stored(9)], found: ["lock x 9- active"] },
     { what: "a stored one that has ended", kvs: [stored(9, 4)], found: ["lock x 9-4 expired"] },
-    {
-      what: "lifted",
-      kvs: [audit("drain", "lock x", 9), audit("undrain", "lock x", 4)],
-      found: ["lock x 9-4 lifted"],
-    },
     {
       what: "lifted twice",
       kvs: [audit("drain", "all", 9), audit("undrain", "all", 4), audit("undrain", "all", 3)],
@@ -43,11 +36,6 @@ describe("drains that are known", () => {
         stored(5),
       ],
       found: ["lock x 5- active", "lock x 9-7 lifted"],
-    },
-    {
-      what: "a stored one and its record",
-      kvs: [audit("drain", "lock x", 9), stored(9)],
-      found: ["lock x 9- active"],
     },
     {
       what: "it ended by itself, and its key is gone",

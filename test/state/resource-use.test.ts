@@ -4,21 +4,10 @@ import type { PastRun } from "../../src/protocol/history.ts";
 import type { QueueEntry } from "../../src/protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import { computeResourceUse, listPastUses, type PastUse } from "../../src/state/resource-use.ts";
+import { pastRun } from "./pictures.ts";
 
-const past = (change: Partial<PastRun>): PastRun => ({
-  run: "r1",
-  host: "web1",
-  pid: 7,
-  command: "report.sh",
-  token: "3",
-  enqueuedAt: 100,
-  grantedAt: 150,
-  endedAt: 200,
-  waited: 50,
-  held: 50,
-  exit: 0,
-  ...change,
-});
+const past = (change: Partial<PastRun>) =>
+  pastRun({ run: "r1", enqueuedAt: 100, grantedAt: 150, endedAt: 200, ...change });
 const outcome: OccurrenceOutcome = {
   scheduled: 0,
   result: "failed",
@@ -53,9 +42,9 @@ test("a use is listed for each resource, the newest first, and once for a run wi
     {
       subject: "lock a",
       run: "r1",
-      host: "web1",
-      pid: 7,
-      command: "report.sh",
+      host: "web1.example.com",
+      pid: 4711,
+      command: "invoices.sh",
       units: 2,
       enqueuedAt: 100,
       grantedAt: 150,

@@ -1,26 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { toQueueEntry } from "../../src/protocol/ticket.ts";
+import { serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
 import { SharedValues } from "../../src/state/snapshot-builder.ts";
+import { keys, ticketWith } from "../protocol/samples.ts";
+import { plain } from "./pictures.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>
-  toQueueEntry({
-    key: `/signalbox/locks/a/${inKey}`,
-    createRevision: 1n,
-    modRevision: 1n,
-    session: 7n,
-    value: JSON.stringify({
-      v: 1,
-      run,
-      host,
-      pid: 1,
-      user: "ops",
-      count: 1,
-      total: 1,
-      state: "held",
-      command: "true",
-      enqueuedAt: 1,
-    }),
-  });
+  toQueueEntry(plain(keys.lock("a", inKey), serializeTicket(ticketWith({ run, host }))));
 
 describe("SharedValues", () => {
   test("changes nothing that can be seen", () => {

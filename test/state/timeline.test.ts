@@ -23,7 +23,6 @@ const drain = (scope: "lock" | "all", name: string, at: number, until?: number) 
 
 describe("bars", () => {
   it.each([
-    { what: "nothing", kvs: [], bars: [] },
     { what: "a wait and a hold", kvs: [ended(8_000, 5_000, 2_500)], bars: ["lock x  ..---###.."] },
     { what: "a failed run", kvs: [ended(5_000, 5_000, 2_500, 1)], bars: ["lock x  .....!!!.."] },
     { what: "before the time", kvs: [ended(30_000, 25_000, 12_000)], bars: [] },
@@ -36,7 +35,6 @@ describe("bars", () => {
       ],
       bars: ["lock y       ........--", "resource db  ....---###"],
     },
-    { what: "a drain", kvs: [drain("lock", "x", 4_000)], bars: ["lock x  ......xxxx"] },
     { what: "an ended drain", kvs: [drain("lock", "x", 8_000, 6_500)], bars: ["lock x  ..xx......"] },
     {
       what: "a drain of everything",

@@ -17,7 +17,6 @@ export interface HandlerFixture {
   ports: HandlerPorts;
   /** Lines that handlers logged as output. */
   lines: string[];
-  createTask(more?: Partial<Definition>): TestTask;
 }
 
 export interface TestTask extends ScheduledTask {
@@ -43,7 +42,7 @@ export function createHandlerFixture(more: Partial<HandlerPorts> = {}): HandlerF
     env: { PATH: process.env.PATH ?? "", TEST_MARK: mark },
     ...more,
   };
-  return { mark, ports, lines, createTask: createTask };
+  return { mark, ports, lines };
 }
 
 export function createTask(more: Partial<Definition> = {}): TestTask {
@@ -78,8 +77,7 @@ export function createTask(more: Partial<Definition> = {}): TestTask {
 
 /** A file in a folder of its own, which goes with the test. */
 export function writeTestFile(name: string, text: string): string {
-  const folder = createTestFolder();
-  const path = join(folder, name);
+  const path = join(createTestFolder(), name);
   writeFileSync(path, text);
   return path;
 }

@@ -2,7 +2,6 @@
 
 import { spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
-import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 
 /** Reads datagrams as systemd does; prints each between brackets. */
@@ -21,10 +20,4 @@ export async function startReceiver(address: string): Promise<{ words(): string[
   });
   await waitUntil("the receiver listens", () => text.startsWith("ready\n"));
   return { words: () => [...text.matchAll(/\[([^\]]*)\]/g)].map(([, word = ""]) => word) };
-}
-
-/** A folder for a test. */
-export function createFolder(): string {
-  const path = createTestFolder();
-  return path;
 }

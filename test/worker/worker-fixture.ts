@@ -8,14 +8,16 @@ import { realRandom } from "../../src/process/random.ts";
 import { createKeys, type Keys } from "../../src/protocol/keys.ts";
 import type { Op, Txn } from "../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
-import { type DueState, formatDue, parseDue } from "../../src/schedule/state/due.ts";
+import { formatDue } from "../../src/schedule/state/due.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../src/schedule/state/due-transitions.ts";
-import { type OutcomeHistory, parseOutcomes } from "../../src/schedule/state/outcome.ts";
 import { parseRunning, type RunningRecord } from "../../src/schedule/state/running-record.ts";
+import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../../src/worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../src/worker/handler.ts";
+import { Poller, type PollerOptions } from "../../src/worker/polling/poller.ts";
 import type { SchedulePorts } from "../../src/worker/worker-ports.ts";
+import { StoredKeys } from "../operate/stored-keys.ts";
 
 /** A wall clock that the test sets, and that goes on from there; whoever sleeps wakes then. Monotonic time is the machine's. */
 export class SettableClock implements Clock {
@@ -65,14 +67,31 @@ export class SettableClock implements Clock {
 export const START = Date.parse("2026-03-02T10:00:00Z");
 export const MINUTE = 60_000;
 
+/** A worker that could run anything, and runs nothing. */
+export const IDLE_WORKER: WorkerRecord = {
+  host: "h2.example.com",
+  pid: 1,
+  version: "0",
+  since: 0,
+  wall: 0,
+  beat: 1,
+  types: ["/.*/"],
+  tags: [],
+  running: 0,
+  concurrency: 1,
+  clock: "ok",
+};
+
 /** Keys of one test. */
-export class WorkerFixture {
+export class WorkerFixture extends StoredKeys {
   readonly store: Store;
   readonly keys: Keys;
   readonly clock: SettableClock;
   readonly #workers: TestWorker[] = [];
+  readonly #pollers: Poller[] = [];
 
   constructor(store: Store, clock = new SettableClock(START), keys = createKeys(`/${randomUUID()}/`)) {
+    super();
     this.store = store;
     this.clock = clock;
     this.keys = keys;
@@ -95,33 +114,6 @@ export class WorkerFixture {
     return definition;
   }
 
-  /** Puts keys in one transaction. */
-  async put(...pairs: string[]): Promise<void> {
-    const puts = Array.from({ length: pairs.length / 2 }, (_, n) => {
-      return { op: "put", key: pairs[2 * n] ?? "", value: pairs[2 * n + 1] ?? "" } as const;
-    });
-    await this.store.commitTxn({ compare: [], success: puts, failure: [] });
-  }
-
-  async delete(...keys: string[]): Promise<void> {
-    await this.store.commitTxn({
-      compare: [],
-      success: keys.map((key) => ({ op: "delete", key })),
-      failure: [],
-    });
-  }
-
-  async readDue(id: string): Promise<DueState> {
-    const { kvs } = await this.store.readRange({ key: this.keys.due(id) });
-    const parsed = parseDue(kvs[0]?.value ?? "");
-    if ("fault" in parsed) throw new Error(parsed.fault);
-    return parsed.value;
-  }
-
-  async readOutcomes(id: string): Promise<OutcomeHistory> {
-    return parseOutcomes((await this.store.readRange({ key: this.keys.outcomes(id) })).kvs[0]?.value);
-  }
-
   async listRunning(): Promise<(RunningRecord & { key: string })[]> {
     const { kvs } = await this.store.readRange(this.keys.runnings());
     return kvs.flatMap(({ key, value }) => {
@@ -140,11 +132,36 @@ export class WorkerFixture {
     return hand;
   }
 
-  /** Stops the workers, whatever they do. */
+  /** A program that polls. */
+  async openPoller(options: Partial<PollerOptions> = {}): Promise<Poller> {
+    const whole = { host: "h1", pid: 1, version: "0", ttl: 30, measure: () => undefined, ...options };
+    const poller = await Poller.open(this.createPorts(), whole, new AbortController().signal);
+    this.#pollers.push(poller);
+    return poller;
+  }
+
+  /** Registers a worker that exists only as a key. */
+  async putWorker(id: string, change: Partial<WorkerRecord> = {}): Promise<void> {
+    const record = { ...IDLE_WORKER, wall: this.clock.getWallTime(), ...change };
+    await this.put(this.keys.worker(id), formatWorker(record));
+  }
+
+  /** Revokes the session of a key, as if its owner had not renewed it. */
+  async revokeSession(key: string): Promise<void> {
+    const { kvs } = await this.store.readRange({ key });
+    await this.store.revoke(kvs[0]?.session ?? 0n);
+  }
+
+  /** Stops the workers and pollers, whatever they do. */
   async close(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.stop()));
+    await Promise.all([
+      ...this.#workers.map((worker) => worker.stop()),
+      ...this.#pollers.map((one) => one.close()),
+    ]);
   }
 }
+
+type EventOf<K extends WorkerEvent["kind"]> = Extract<WorkerEvent, { kind: K }>;
 
 /** A worker in this process, with what it has told. */
 export class TestWorker {
@@ -187,20 +204,35 @@ export class TestWorker {
     }
   }
 
-  /** Waits until so many starts have ended. @returns their outcomes */
-  async waitForOutcomes(count: number): Promise<Extract<WorkerEvent, { kind: "ended" }>["outcome"][]> {
-    return await this.waitForEvents((events) => {
-      const ended = events.flatMap((event) => (event.kind === "ended" ? [event.outcome] : []));
-      return ended.length >= count && ended;
+  list<K extends WorkerEvent["kind"]>(kind: K): EventOf<K>[] {
+    return this.events.filter((event): event is EventOf<K> => event.kind === kind);
+  }
+
+  /** Waits until it has told so many events of a kind. @returns those that are so, the first ones first */
+  async waitFor<K extends WorkerEvent["kind"]>(
+    kind: K,
+    count = 1,
+    is: (event: EventOf<K>) => boolean = () => true,
+  ): Promise<[EventOf<K>, ...EventOf<K>[]]> {
+    return await this.waitForEvents(() => {
+      const [first, ...more] = this.list(kind).filter(is);
+      return first !== undefined && more.length + 1 >= count && [first, ...more];
     });
+  }
+
+  /** Waits until so many starts have ended. @returns their outcomes */
+  async waitForOutcomes(count: number): Promise<EventOf<"ended">["outcome"][]> {
+    return (await this.waitFor("ended", count)).map(({ outcome }) => outcome);
+  }
+
+  /** Waits until so many starts have ended well. */
+  async waitForSuccesses(count: number): Promise<void> {
+    await this.waitFor("ended", count, ({ outcome }) => outcome.result === "ok");
   }
 
   /** Waits until it takes what is due. @returns its id */
   async waitUntilJoined(times = 1): Promise<string> {
-    return await this.waitForEvents((events) => {
-      const joins = events.flatMap((event) => (event.kind === "joined" ? [event.worker] : []));
-      return joins[times - 1];
-    });
+    return (await this.waitFor("joined", times)).at(-1)?.worker ?? "";
   }
 
   async stop(): Promise<void> {
@@ -216,18 +248,15 @@ export class TestWorker {
 }
 
 /** Lists what a transaction does if its guards hold, also as a part of a combined one. */
-export const listOps = ({ success }: Txn): Op[] =>
+const listOps = ({ success }: Txn): Op[] =>
   success.flatMap((op) => (op.op === "txn" ? listOps(op.txn) : [op]));
 
-/** A store of which some calls go another way; all else goes straight. */
-export function divertCalls(real: Store, calls: Partial<Store>): Store {
-  return new Proxy(real, {
-    get: (target, name) => {
-      if (Object.hasOwn(calls, name)) return Reflect.get(calls, name);
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
+/** Whether a transaction puts a key of which this is a part. */
+export const isPutting = (txn: Txn, part: string) =>
+  listOps(txn).some((op) => op.op === "put" && op.key.includes(part));
+
+/** Whether a transaction deletes a key of which this is a part. */
+export const isDeleting = (txn: Txn, part: string) =>
+  listOps(txn).some((op) => op.op === "delete" && op.key.includes(part));
 
 export const returnOk = async (): Promise<TaskResult> => ({ result: "ok" });

@@ -7,9 +7,10 @@ import { expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { createFolder, startReceiver } from "../../worker/receiver.ts";
+import { startReceiver } from "../../worker/receiver.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -60,7 +61,7 @@ async function scrape(
 
 test("figures, hooks and systemd's words follow what a worker does", async ({ namespace }) => {
   const { url, calls } = await startListener();
-  const socket = join(createFolder(), "notify");
+  const socket = join(createTestFolder(), "notify");
   const { words } = await startReceiver(socket);
   const hooks = { missed: `${url}/worker/missed`, late: `${url}/worker/late` };
   const file = cluster.createPath(JSON.stringify({ handlers: [], hooks, metrics: "0" }));
@@ -120,7 +121,7 @@ test("figures, hooks and systemd's words follow what a worker does", async ({ na
 test("a worker without a session is not healthy, and its watchdog is not fed", async ({ namespace }) => {
   const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
   onTestFinished(() => proxy.close());
-  const socket = join(createFolder(), "notify");
+  const socket = join(createTestFolder(), "notify");
   const { words } = await startReceiver(socket);
   const env = {
     NOTIFY_SOCKET: socket,

@@ -6,9 +6,7 @@ import { createTiming } from "../../../src/schedule/timing.ts";
 const calendars: Calendars = new Map([
   ["weekend", { value: { days: ["sat", "sun"] } }],
   ["holidays", { value: { days: ["12-25", "12-26", "01-01"] } }],
-  ["party", { value: { days: ["2026-12-24..2027-01-01"] } }],
   ["all", { value: { days: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] } }],
-  ["quarter", { value: { days: ["03-31", "06-30", "09-30", "12-31"] } }],
   ["clocks", { value: { days: ["2026-03-28", "2026-10-24"] } }],
   ["broken", { fault: "it is odd" }],
 ]);
@@ -41,15 +39,6 @@ function listOccurrences({ cron, zone = "UTC", from, next, ...fields }: Case): s
 describe("occurrences on excluded days", () => {
   test.each<[string, Case]>([
     [
-      "are left out",
-      {
-        cron: "0 3 * * *",
-        except: ["weekend"],
-        from: "2026-11-20T00:00Z",
-        next: ["2026-11-20T03:00", "2026-11-23T03:00"],
-      },
-    ],
-    [
       "of several cron texts move one by one, to the same instant once",
       {
         cron: ["0 3 * * 6", "0 3 * * 1", "0 9 * * 6"],
@@ -77,56 +66,6 @@ describe("occurrences on excluded days", () => {
         ifExcluded: "next",
         from: "2026-11-21T00:00Z",
         next: ["2026-11-23T12:00", "2026-11-24T12:00"],
-      },
-    ],
-    [
-      "move to the next day over the end of a year",
-      {
-        cron: "0 3 31 12 *",
-        except: ["party"],
-        ifExcluded: "next",
-        from: "2026-12-01T00:00Z",
-        next: ["2027-01-02T03:00", "2027-12-31T03:00"],
-      },
-    ],
-    [
-      "move to the day before, over the end of a year",
-      {
-        cron: "0 3 1 1 *",
-        except: ["holidays", "weekend"],
-        ifExcluded: "previous",
-        from: "2026-12-01T00:00Z",
-        next: ["2026-12-31T03:00", "2027-12-31T03:00", "2028-12-29T03:00"],
-      },
-    ],
-    [
-      "run once with an occurrence of that day",
-      {
-        cron: "0 3 * * *",
-        except: ["holidays"],
-        ifExcluded: "next",
-        from: "2026-12-24T00:00Z",
-        next: ["2026-12-24T03:00", "2026-12-27T03:00", "2026-12-28T03:00"],
-      },
-    ],
-    [
-      "of another calendar than `only` are left out",
-      {
-        cron: "0 3 * * *",
-        only: ["quarter", "holidays"],
-        except: ["weekend"],
-        from: "2026-12-20T00:00Z",
-        next: ["2026-12-25T03:00", "2026-12-31T03:00", "2027-01-01T03:00", "2027-03-31T03:00"],
-      },
-    ],
-    [
-      "are those of the wall clock, not of UTC",
-      {
-        cron: "0 22 * * *",
-        zone: "America/New_York",
-        except: ["holidays"],
-        from: "2026-12-24T12:00Z",
-        next: ["2026-12-25T03:00", "2026-12-28T03:00"],
       },
     ],
     [

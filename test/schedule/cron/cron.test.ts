@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import { CRON_MACROS, CronError, parseCron } from "../../../src/schedule/cron/cron.ts";
-import type { CronField } from "../../../src/schedule/cron/cron-field.ts";
 import { findOccurrenceAfter } from "../../../src/schedule/cron/occurrence.ts";
 
 const valuesOf = (text: string) => {
@@ -26,27 +25,18 @@ describe("fields", () => {
     ["0 0 */10 * *", 2, [1, 11, 21, 31]],
     ["0 0 1 JAN,mar-May,12 *", 3, [1, 3, 4, 5, 12]],
     ["0 0 * * 7", 4, [0]],
-    ["0 0 * * 0-7", 4, range(0, 6)],
-    ["0 0 * * 5-7", 4, [0, 5, 6]],
     ["0 0 * * fri-sun", 4, [0, 5, 6]],
     ["0 0 * * Mon-FRI", 4, range(1, 5)],
-    ["0 0 * * */2", 4, [0, 2, 4, 6]],
-    ["0 0 * * sun,wed", 4, [0, 3]],
     // A single value with a step goes on to the end of the field (robfig/cron, croniter, cron-parser, Quartz;
     // croner refuses it unless told otherwise).
     ["5/15 * * * *", 0, [5, 20, 35, 50]],
     ["0 0 * * 1/2", 4, [1, 3, 5]],
-    ["0 0 25/3 * *", 2, [25, 28, 31]],
     // A range that wraps goes on at the beginning of the field (croniter; croner and cron-parser refuse it).
-    ["0 22-2 * * *", 1, [0, 1, 2, 22, 23]],
     ["0 23-0 * * *", 1, [0, 23]],
     ["0 20-4/3 * * *", 1, [2, 20, 23]],
-    ["0 0 * * fri-mon", 4, [0, 1, 5, 6]],
-    ["0 0 * * sat-mon", 4, [0, 1, 6]],
     ["0 0 * * 7-mon", 4, [0, 1]],
     ["0 0 * * 7-3/2", 4, [0, 2]],
     ["0 0 * * fri-tue/2", 4, [0, 2, 5]],
-    ["0 0 1 nov-feb *", 3, [1, 2, 11, 12]],
     ["0 0 1 apr-mar/2 *", 3, [2, 4, 6, 8, 10, 12]],
     // Full English names (gorhill/cronexpr).
     ["0 0 1 January,JUNE-august *", 3, [1, 6, 7, 8]],
@@ -54,35 +44,6 @@ describe("fields", () => {
   ];
   test.each(cases)("%s", (text, at, values) => {
     expect(valuesOf(text)[at]).toEqual(values);
-  });
-
-  // In the tests of other implementations (see other-suites.test.ts): L, LW, 15W and 1#2 (Spring, gorhill/cronexpr, croner),
-  // L-3 (Quartz, Spring), 5L (Spring, cron-parser), friL (Spring), FRI#L (croner), lists of # (Spring, croniter).
-  const special: [string, (field: { day: CronField; weekday: CronField }) => unknown, unknown][] = [
-    ["0 0 L * *", ({ day }) => [day.fromEnd, day.values], [[0], []]],
-    ["0 0 15,l * *", ({ day }) => [day.fromEnd, day.values], [[0], [15]]],
-    ["0 0 L-3,l-10 * *", ({ day }) => [day.fromEnd, day.values], [[3, 10], []]],
-    ["0 0 15W,1w,20 * *", ({ day }) => [day.nearest, day.values], [[1, 15], [20]]],
-    ["0 0 LW * *", ({ day }) => [day.isLastWeekday, day.fromEnd, day.nearest], [true, [], []]],
-    ["0 0 * * 5L", ({ weekday }) => [weekday.lasts, weekday.values], [[5], []]],
-    ["0 0 * * mon,friL", ({ weekday }) => [weekday.lasts, weekday.values], [[5], [1]]],
-    ["0 0 * * fridayL,FRI#L,sun#l", ({ weekday }) => [weekday.lasts, weekday.values], [[0, 5], []]],
-    ["0 0 * * mon#2", ({ weekday }) => [weekday.nths, weekday.values], [[[1, 2]], []]],
-    ["0 0 * * 7#5", ({ weekday }) => [weekday.nths, weekday.values], [[[0, 5]], []]],
-    [
-      "0 0 * * 1#4,3#2,sat",
-      ({ weekday }) => [weekday.nths, weekday.values],
-      [
-        [
-          [1, 4],
-          [3, 2],
-        ],
-        [6],
-      ],
-    ],
-  ];
-  test.each(special)("%s", (text, pick, wanted) => {
-    expect(pick(parseCron(text).fields)).toEqual(wanted);
   });
 
   test("spaces and tabs around and between do not count", () => {
@@ -108,10 +69,8 @@ describe("fields", () => {
 describe("one time of the day", () => {
   test.each([
     ["30 2 * * *", true],
-    ["30 2 1 1 *", true],
     ["30-30 02 * * 1-5", true],
     ["@daily", true],
-    ["@hourly", false],
     ["30 2,3 * * *", false],
     ["30 */24 * * *", false],
     ["30-30/5 2 * * *", false],
@@ -124,9 +83,7 @@ describe("one time of the day", () => {
 describe("refused", () => {
   const cases: [text: string, says: string, field?: string][] = [
     ["", "is empty"],
-    ["  ", "is empty"],
     ["5", "has 1 field, five are required"],
-    ["5 4", "has 2 fields"],
     ["0 30 2 * * *", 'leave them out: "30 2 * * *"'],
     ["0 0 1 1 * * 2026", "has 7 fields"],
     ["60 * * * *", "0 to 59", "minute"],
@@ -135,32 +92,23 @@ describe("refused", () => {
     ["0 0 0 * *", "1 to 31", "day of the month"],
     ["0 0 32 * *", "1 to 31", "day of the month"],
     ["0 0 1 0 *", "1 to 12 or jan to dec", "month"],
-    ["0 0 1 13 *", "1 to 12", "month"],
     ["0 0 * * 8", "0 to 7 or sun to sat", "day of the week"],
     ["*/0 * * * *", 'the step "0"', "minute"],
-    ["*/x * * * *", 'the step "x"', "minute"],
     ["*/ * * * *", 'the step ""', "minute"],
     ["*/5/5 * * * *", "more than one step", "minute"],
     ["1,,2 * * * *", "something is missing", "minute"],
     ["1-2-3 * * * *", "is not understood", "minute"],
-    ["1.5 * * * *", "is not understood", "minute"],
     ["1e1 * * * *", "is not understood", "minute"],
-    ["0x10 * * * *", "is not understood", "minute"],
     ["٣ * * * *", "is not understood", "minute"],
     ["0 0 * * thrusday", "did you mean thu?", "day of the week"],
-    ["0 0 * * mno", "did you mean mon?", "day of the week"],
     ["jan * * * *", "0 to 59", "minute"],
     ["L * * * *", "is not understood", "minute"],
     ["0~59 * * * *", "~ is not supported; write a time and give the schedule a jitter", "minute"],
     ["0 0 L-31 * *", "use L-1 to L-30", "day of the month"],
     ["0 0 W * *", "W follows a date", "day of the month"],
-    ["0 0 32W * *", "W follows a date", "day of the month"],
-    ["0 0 1-5W * *", "is not understood", "day of the month"],
     ["0 0 * * 5W", "is not understood", "day of the week"],
-    ["0 0 * janury *", "did you mean jan?", "month"],
     ["0 0 31W 2,4 *", "never fires", "day of the month"],
     ["0 0 * * 1-3#2", "# takes one weekday", "day of the week"],
-    ["0 0 * * 1#x", "# takes one weekday", "day of the week"],
     ["0 0 * * L", "is not understood", "day of the week"],
     ["0 0 * * 1-5L", "L follows one weekday", "day of the week"],
     ["0 0 * * 1#6", "# takes one weekday", "day of the week"],

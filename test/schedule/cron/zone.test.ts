@@ -8,11 +8,8 @@ const HOUR = 3_600_000;
 
 describe("names", () => {
   test.each([
-    ["UTC", "UTC"],
     ["utc", "UTC"],
-    ["Europe/Berlin", "Europe/Berlin"],
     ["europe/BERLIN", "Europe/Berlin"],
-    ["Asia/Kolkata", "Asia/Kolkata"],
     ["US/Pacific", "US/Pacific"],
     ["Etc/GMT-2", "Etc/GMT-2"],
     ["CET", "CET"],
@@ -23,10 +20,8 @@ describe("names", () => {
   test.each([
     ["", "a name such as Europe/Berlin"],
     ["Berlin", "did you mean Europe/Berlin?"],
-    ["new york", "did you mean America/New_York?"],
     ["Europe/Berln", "did you mean Europe/Berlin?"],
     ["CEST", "did you mean Europe/Berlin?"],
-    ["BST", "did you mean Europe/London?"],
     ["ist", "did you mean Asia/Kolkata?"],
     ["ECT", "unknown time zone"],
     ["Z", "did you mean UTC?"],
@@ -50,13 +45,10 @@ describe("names", () => {
 
 describe("offsets", () => {
   test.each([
-    ["Europe/Berlin", "2026-01-01T00:00Z", 1],
     ["Europe/Berlin", "2026-03-29T00:59:59.999Z", 1],
     ["Europe/Berlin", "2026-03-29T01:00Z", 2],
     ["Europe/Dublin", "2026-07-01T00:00Z", 1],
-    ["Australia/Lord_Howe", "2026-01-01T00:00Z", 11],
     ["Australia/Lord_Howe", "2026-07-01T00:00Z", 10.5],
-    ["Asia/Kathmandu", "2026-07-01T00:00Z", 5.75],
     ["America/St_Johns", "2026-01-01T00:00Z", -3.5],
     ["Pacific/Apia", "2011-12-30T09:59:59Z", -10],
     ["Pacific/Apia", "2011-12-30T10:00Z", 14],

@@ -69,12 +69,6 @@ describe("a plan that is never due by itself", () => {
   });
 });
 
-test("every other plan is a cron expression", () => {
-  const plan = parsePlan("30  2 * * *");
-  expect([plan.kind, plan.text, explainPlan(plan)]).toEqual(["cron", "30 2 * * *", "at 02:30, every day"]);
-  expect(() => parsePlan("@manually")).toThrow("is not a macro");
-});
-
 describe("a plan of several cron texts", () => {
   const texts = ["0 9 * * 1-5", "30 2,9 * * *", "0 9 1 * *"];
   const zone = "Europe/Berlin";

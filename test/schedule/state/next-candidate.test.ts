@@ -31,7 +31,6 @@ describe("what may be taken", () => {
   const retrying = [opened(NOW - 90, { runAt: NOW + 500 })];
   const trigger = [opened(NOW - 5, { kind: "trigger" })];
   const cases: [string, Partial<Definition>, DueState, number[], number | "next" | undefined][] = [
-    ["the next one", {}, due(), [], "next"],
     ["forbid: not beside one that runs", {}, due([opened(NOW - 90)]), [NOW - 90], undefined],
     ["forbid: one that was lost comes first", {}, due([opened(NOW - 90)]), [], NOW - 90],
     ["forbid: the next waits for one that is tried again", {}, due(retrying), [], NOW - 90],

@@ -1,6 +1,5 @@
 /** The outcome history of schedules: writing and reading. */
 import { describe, expect, test } from "vitest";
-import { SCHEDULE_DEFAULTS } from "../../../src/schedule/definition-values.ts";
 import {
   addOutcomes,
   DEAD_LETTERS_LENGTH,
@@ -26,18 +25,6 @@ const many = (count: number, change: Partial<OccurrenceOutcome> = {}) =>
   Array.from({ length: count }, (_, n) => outcome(n, change));
 
 describe("what is remembered", () => {
-  test("the newest first, and so many", () => {
-    let memory = NO_OUTCOMES;
-    for (const one of many(SCHEDULE_DEFAULTS.keep + 5)) memory = addOutcomes(memory, [one], {});
-    expect(memory.runs.map(({ scheduled }) => scheduled)).toEqual(
-      many(SCHEDULE_DEFAULTS.keep).map((_, n) => 24 - n),
-    );
-  });
-
-  test("several at once come oldest first", () => {
-    expect(addOutcomes(NO_OUTCOMES, many(3), {}).runs.map(({ scheduled }) => scheduled)).toEqual([2, 1, 0]);
-  });
-
   test("dead letters beside the runs, and so many", () => {
     let memory = NO_OUTCOMES;
     for (const one of many(DEAD_LETTERS_LENGTH + 2, { result: "failed" }))
@@ -74,11 +61,8 @@ describe("the limits of a definition", () => {
     addOutcomes(NO_OUTCOMES, added, limits).runs.map(({ scheduled }) => scheduled);
 
   test.each<[OutcomeLimits, number[]]>([
-    [{}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
-    [{ keep: 1 }, [9]],
     [{ keep: 3 }, [9, 8, 7]],
     [{ keepFor: 0 }, [9]],
-    [{ keepFor: 2 }, [9, 8, 7]],
     [{ keep: 2, keepFor: 5 }, [9, 8]],
     [{ keep: 5, keepFor: 2 }, [9, 8, 7]],
   ])("%j", (limits, kept) => {

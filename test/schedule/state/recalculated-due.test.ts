@@ -7,6 +7,7 @@ import { startOccurrence } from "../../../src/schedule/state/start-occurrence.ts
 import { createTiming } from "../../../src/schedule/timing.ts";
 
 const at = (date: string) => Date.parse(`${date}T03:00Z`);
+const planned = (next: string, runAt = next): DueState => ({ next: at(next), runAt: at(runAt), open: [] });
 const calendarOf = (...days: string[]): Calendars => new Map([["off", { value: { days } }]]);
 const daily: Definition = { cron: "0 3 * * *", timezone: "UTC", except: ["off"] };
 const EVE = Date.parse("2026-12-24T12:00Z");
@@ -36,14 +37,14 @@ describe("a change of a calendar", () => {
   });
 
   test("keeps an occurrence that is already due", () => {
-    const due: DueState = { next: at("2026-12-24"), runAt: at("2026-12-24"), open: [] };
+    const due = planned("2026-12-24");
     const swap = { before: empty, after: calendarOf("12-24") };
     expect(computeRecalculatedDue("job", daily, due, EVE, swap)).toBe(due);
   });
 
   test("keeps the time of an occurrence that waits for its delay", () => {
     const definition = { ...daily, delay: 86_400_000 };
-    const due: DueState = { next: at("2026-12-24"), runAt: at("2026-12-25"), open: [] };
+    const due = planned("2026-12-24", "2026-12-25");
     const swap = { before: empty, after: calendarOf("12-31") };
     expect(computeRecalculatedDue("job", definition, due, EVE, swap)).toBe(due);
   });
@@ -91,7 +92,7 @@ describe("a change of a calendar", () => {
 });
 
 describe("an occurrence that was computed before its day was excluded", () => {
-  const due: DueState = { next: at("2026-12-25"), runAt: at("2026-12-25"), open: [] };
+  const due = planned("2026-12-25");
   const start = (change: Partial<Definition>) => {
     const definition = { ...daily, ...change };
     const timing = createTiming("job", definition, calendarOf("12-25"));
@@ -104,6 +105,6 @@ describe("an occurrence that was computed before its day was excluded", () => {
     [{ cron: "0 3 25 * *", ifExcluded: "next" as const }, "2026-12-26"],
     [{ cron: "0 3 25 * *", ifExcluded: "previous" as const }, "2027-01-25"],
   ])("does not start: %j", (change, next) => {
-    expect(start(change)).toEqual({ due: { next: at(next), runAt: at(next), open: [] }, outcomes: [] });
+    expect(start(change)).toEqual({ due: planned(next), outcomes: [] });
   });
 });

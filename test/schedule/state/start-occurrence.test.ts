@@ -51,12 +51,6 @@ describe("on time", () => {
     expect(taken).toMatchObject({ scheduled: 10 * M, runAt: 3 * M });
     expect(due).toMatchObject({ next: 11 * M, runAt: 11 * M });
   });
-
-  test("the last of all", () => {
-    const { due, occurrence: taken } = takeNext({}, state(10 * M), 10 * M, everyMinute(0, 10 * M));
-    expect(taken?.scheduled).toBe(10 * M);
-    expect(due.next).toBeUndefined();
-  });
 });
 
 describe("after an outage of ten minutes", () => {
@@ -77,22 +71,6 @@ describe("after an outage of ten minutes", () => {
     expect(result.due.next).toBe(next === undefined ? undefined : next * M);
     expect(result.outcomes.map(({ count }) => count)).toEqual(skipped === undefined ? [] : [skipped]);
     expect(result.due.open).toEqual(result.occurrence === undefined ? [] : [result.occurrence]);
-  });
-
-  test("what was skipped is on record", () => {
-    const [skipped] = takeNext({ catchup: "latest" }, state(10 * M), now).outcomes;
-    expect(skipped).toEqual({ scheduled: 10 * M, until: 19 * M, count: 10, result: "skipped", endedAt: now });
-  });
-
-  test("all are made up for, in order, each once", () => {
-    let due = state(10 * M);
-    const taken: (number | undefined)[] = [];
-    while (due.runAt <= now) {
-      const step = takeNext({}, due, now);
-      taken.push(step.occurrence?.scheduled);
-      due = { ...step.due, open: [] };
-    }
-    expect(taken).toEqual(Array.from({ length: 11 }, (_, n) => (10 + n) * M));
   });
 
   test("a year's outage is counted up to a bound", () => {
@@ -167,13 +145,6 @@ describe("again", () => {
       { runAt: one.runAt, open: one },
       12 * M,
     );
-
-  test("its start is counted", () => {
-    expect(again(open)).toMatchObject({
-      occurrence: { attempt: 2 },
-      due: { open: [{ attempt: 2 }], next: 11 * M },
-    });
-  });
 
   test("what kills its workers is given up after ten of them", () => {
     const { occurrence: taken, dead, due } = again({ ...open, attempt: 10 });

@@ -4,7 +4,6 @@ import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import {
   applyKey,
   createCachedSchedule,
-  isEmpty,
   removeScheduleKey,
 } from "../../../src/worker/cache/cached-schedule.ts";
 
@@ -14,23 +13,6 @@ const createRunning = (key: string): KeyValue => ({
   createRevision: 7n,
   modRevision: 7n,
   session: 3n,
-});
-
-test("the running keys of one schedule are not those of another", () => {
-  const [one, other] = [
-    createCachedSchedule({ id: "one", host: undefined, since: undefined }, 5),
-    createCachedSchedule({ id: "other", host: undefined, since: undefined }, 5),
-  ];
-  applyKey(one, "running", createRunning("running/one"));
-  expect([...one.running.keys()]).toEqual(["running/one"]);
-  expect(other.running.size).toBe(0);
-  removeScheduleKey(one, "running", "running/one", 99);
-  expect(one.running.size).toBe(0);
-  expect(one.freeSince).toBe(99);
-  applyKey(other, "running", createRunning("running/other"));
-  expect(one.running.size).toBe(0);
-  expect(isEmpty(one)).toBe(true);
-  expect(isEmpty(other)).toBe(false);
 });
 
 test("several running keys go one by one; one that is not there changes nothing", () => {

@@ -11,7 +11,7 @@ import { type ClaimContext, claimOccurrence } from "../../../src/worker/claims/c
 import { ConditionGate } from "../../../src/worker/claims/condition-gate.ts";
 import { WorkerRegistration } from "../../../src/worker/registration/worker-registration.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+import { IDLE_WORKER, MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 /** A worker that has read all schedules. */
 async function joinWorker(fixture: WorkerFixture) {
@@ -26,20 +26,12 @@ async function joinWorker(fixture: WorkerFixture) {
   };
   const cache = new ScheduleCache(keys, () => clock.getWallTime(), listener);
   await load(ports, cache);
-  const record = {
-    host: "h",
-    pid: 1,
-    version: "1",
-    since: 0,
-    wall: 0,
-    beat: 1,
-    types: [],
-    tags: [],
-    running: 0,
-    concurrency: 1,
-    clock: "ok" as const,
-  };
-  const registration = await WorkerRegistration.join(ports, 30, () => record, new AbortController().signal);
+  const registration = await WorkerRegistration.join(
+    ports,
+    30,
+    () => IDLE_WORKER,
+    new AbortController().signal,
+  );
   const vanished = new VanishedTickets(clock);
   const conditions = new ConditionGate("h", () => undefined, ports);
   const context: ClaimContext = { ports, registration, cache, vanished, conditions, host: "h", pid: 1 };
@@ -47,7 +39,9 @@ async function joinWorker(fixture: WorkerFixture) {
 }
 
 /** A worker that is about to claim a schedule which has missed three occurrences, so that it reads the outcomes first. */
-async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<void>) {
+async function setUp(
+  whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<unknown>,
+) {
   const clock = new SettableClock(START);
   const store = MemoryStore.create(clock);
   const fixture = new WorkerFixture(store, clock);
@@ -82,9 +76,9 @@ test("claims nothing when a later schema version is required since it read", asy
 
 test("does not overwrite a state that arrives while the outcomes are read", async () => {
   const later = { next: START + 4 * MINUTE, runAt: START + 4 * MINUTE, open: [] };
-  const { fixture, result } = await setUp(async (cache, { keys, store }) => {
-    const put = { op: "put", key: keys.due("a"), value: formatDue(later) } as const;
-    await store.commitTxn({ compare: [], success: [put], failure: [] });
+  const { fixture, result } = await setUp(async (cache, one) => {
+    const { keys, store } = one;
+    await one.put(keys.due("a"), formatDue(later));
     const { kvs } = await store.readRange({ key: keys.due("a") });
     for (const kv of kvs) cache.applyPut(kv);
   });
@@ -131,13 +125,11 @@ async function setUpRace() {
 
 test("counts the time of a lost start only from a read that shows that its running key is missing", async () => {
   const { fixture, claimSecond, leave } = await setUpRace();
-  const { keys, store } = fixture;
   const clock = new ManualClock();
   const vanished = new VanishedTickets(clock);
   expect(await claimSecond({ vanished })).toEqual({ kind: "missed" });
   await clock.advance(MINUTE); // the first worker renews its session, and its task goes on
-  const revoked = { op: "delete", key: keys.running("a") } as const;
-  await store.commitTxn({ compare: [], success: [revoked], failure: [] });
+  await fixture.delete(fixture.keys.running("a"));
   expect(await claimSecond({ vanished })).toEqual({ kind: "missed", until: expect.any(Number) });
   await leave();
 });
@@ -145,7 +137,6 @@ test("counts the time of a lost start only from a read that shows that its runni
 test("claims nothing beside a task whose start the state does not name, as versions before marks write it", async () => {
   const { fixture, claimSecond, deliverState, leave } = await setUpRace();
   const due = await fixture.readDue("a");
-  if (due === undefined) throw new Error("the schedule has no state");
   const open = due.open.map(forgetSession);
   await fixture.put(fixture.keys.due("a"), formatDue({ ...due, open }));
   await deliverState();

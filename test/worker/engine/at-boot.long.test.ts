@@ -3,7 +3,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type DueState, parseDue } from "../../../src/schedule/state/due.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
@@ -27,11 +26,7 @@ const startWorker = (host: string, id: string, minute: number, run = record) =>
 
 const addAtBoot = () => fixture.add("job", { cron: "@reboot", on: "every-host" });
 
-async function readState(host: string): Promise<DueState | undefined> {
-  const { kvs } = await fixture.store.readRange({ key: fixture.keys.due("job", host) });
-  const parsed = parseDue(kvs[0]?.value ?? "");
-  return "value" in parsed ? parsed.value : undefined;
-}
+const readState = (host: string) => fixture.readDue("job", host).catch(() => undefined);
 
 /** Waits until a host has noted a boot, and runs nothing. */
 const waitUntilNoted = (host: string, id: string) =>

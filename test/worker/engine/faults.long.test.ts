@@ -3,9 +3,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { delegateStore } from "../../../src/etcd/delegate-store.ts";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { divertCalls, listOps, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+import { isDeleting, isPutting, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile({ quotaBytes: 32 * 2 ** 20 });
 let fixture: WorkerFixture;
@@ -35,18 +36,17 @@ function loseTransactions(real: Store): Store {
     if (calls % 3 === 0) throw createLostError();
     return answer;
   };
-  return divertCalls(real, { commitTxn: txn });
+  return delegateStore(real, { commitTxn: txn });
 }
 
 /** The answers to what deletes a running key come so late, ms. */
 function delayEnds(real: Store, ms: number): Store {
   const txn: Store["commitTxn"] = async (one, signal) => {
-    const isEnd = listOps(one).some((op) => op.op === "delete" && op.key.includes("/running/"));
     const answer = await real.commitTxn(one, signal);
-    if (isEnd) await pause(ms);
+    if (isDeleting(one, "/running/")) await pause(ms);
     return answer;
   };
-  return divertCalls(real, { commitTxn: txn });
+  return delegateStore(real, { commitTxn: txn });
 }
 
 /** The process stands still for so long, ms, between a claim's being applied and its answer. Frozen, it would be the same. */
@@ -54,27 +54,27 @@ function freezeAfterClaim(real: Store, ms: number): Store {
   let isDone = false;
   const txn: Store["commitTxn"] = async (one, signal) => {
     const answer = await real.commitTxn(one, signal);
-    const isClaim = listOps(one).some((op) => op.op === "put" && op.key.includes("/running/"));
+    const isClaim = isPutting(one, "/running/");
     const until = isClaim && !isDone ? performance.now() + ms : 0;
     isDone ||= isClaim;
     while (performance.now() < until);
     return answer;
   };
-  return divertCalls(real, { commitTxn: txn });
+  return delegateStore(real, { commitTxn: txn });
 }
 
 /** From the first claim on, which is applied, transactions get no answer for so long, ms. Renewals do. */
 function muteAfter(real: Store, ms: number): Store {
   let until: number | undefined;
   const txn: Store["commitTxn"] = async (one, signal) => {
-    const isClaim = listOps(one).some((op) => op.op === "put" && op.key.includes("/running/"));
+    const isClaim = isPutting(one, "/running/");
     if (until !== undefined && performance.now() < until) throw new StoreError("unavailable", "mute");
     const answer = await real.commitTxn(one, signal);
     if (until !== undefined || !isClaim) return answer;
     until = performance.now() + ms;
     throw new StoreError("unavailable", "mute");
   };
-  return divertCalls(real, { commitTxn: txn });
+  return delegateStore(real, { commitTxn: txn });
 }
 
 const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
@@ -90,8 +90,7 @@ describe("each occurrence runs exactly once", () => {
     const { runs, run } = createCounter();
     const workers = [lossy.startWorker(run), lossy.startWorker(run)];
     fixture.clock.advance(4 * MINUTE);
-    const isSettled = () =>
-      workers.flatMap(({ events }) => events.filter(({ kind }) => kind === "ended")).length === 32;
+    const isSettled = () => workers.flatMap((worker) => worker.list("ended")).length === 32;
     await Promise.race(workers.map((worker) => worker.waitForEvents(isSettled)));
     await lossy.close();
     expect(runs.toSorted()).toEqual(buildExpectedRuns(IDS, 4));
@@ -128,10 +127,7 @@ describe("each occurrence runs exactly once", () => {
       while (performance.now() < until && !task.signal.aborted) await pause(10);
       return task.signal.aborted ? { result: "lost" } : verdict;
     });
-    await worker.waitForEvents(
-      (events) =>
-        events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
-    );
+    await worker.waitForSuccesses(3);
     await slow.close();
     expect(runs).toEqual(["job 0", "job 1", "job 2"]);
     expect((await fixture.readOutcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
@@ -166,9 +162,7 @@ test("nothing is begun on a claim that may have expired while the process stood 
     },
     { ttl: 2, terminationTimeout: 100 },
   );
-  await worker.waitForEvents((events) =>
-    events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
-  );
+  await worker.waitForSuccesses(1);
   await stalled.close();
   expect(attempts, "the first was claimed, and not begun").toHaveLength(1);
   expect(attempts[0]).toBeGreaterThan(1);
@@ -184,7 +178,7 @@ test("an etcd that is full holds up the end of a task; when there is room, it is
     await gate.promise;
     return verdict;
   });
-  await worker.waitForEvents((events) => events.some(({ kind }) => kind === "started"));
+  await worker.waitFor("started");
   const junk = await fill(fixture);
   gate.resolve();
   await cluster.store.commitTxn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
@@ -198,12 +192,7 @@ test("an etcd that is full holds up the end of a task; when there is room, it is
 async function fill({ keys }: WorkerFixture): Promise<{ key: string; rangeEnd: string }> {
   const value = "x".repeat(1_000_000);
   try {
-    for (let n = 0; ; n += 1)
-      await cluster.store.commitTxn({
-        compare: [],
-        success: [{ op: "put", key: `${keys.prefix}zz/${n}`, value }],
-        failure: [],
-      });
+    for (let n = 0; ; n += 1) await fixture.put(`${keys.prefix}zz/${n}`, value);
   } catch (error) {
     expect(error).toMatchObject({ kind: "noSpace" });
   }

@@ -2,23 +2,16 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { delegateStore } from "../../../src/etcd/delegate-store.ts";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
-import { buildDefinitionChange } from "../../../src/operate/schedule-mutations.ts";
-import type { Op, Txn } from "../../../src/protocol/txn.ts";
+import type { Txn } from "../../../src/protocol/txn.ts";
 import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import type { WorkerEvent } from "../../../src/worker/events.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { Poller } from "../../../src/worker/polling/poller.ts";
-import {
-  divertCalls,
-  listOps,
-  MINUTE,
-  returnOk,
-  START,
-  type TestWorker,
-  WorkerFixture,
-} from "../worker-fixture.ts";
+import type { Poller } from "../../../src/worker/polling/poller.ts";
+import { isDeleting, isPutting, MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 /** How long is waited for what comes by a watch, ms. */
 const PATIENCE = 30_000;
@@ -36,13 +29,12 @@ function watchTransactions(look: (txn: Txn) => Promise<void> | void): Store {
     await look(one);
     return await cluster.store.commitTxn(one, signal);
   };
-  return divertCalls(cluster.store, { commitTxn: txn });
+  return delegateStore(cluster.store, { commitTxn: txn });
 }
 
-const isDeleting = (txn: Txn, key: string) => listOps(txn).some((op) => op.op === "delete" && op.key === key);
-const isPutting = (ops: readonly Op[], key: string) => ops.some((op) => op.op === "put" && op.key === key);
-const waitForStarts = (worker: TestWorker, count = 1) =>
-  worker.waitForEvents((events) => events.filter(({ kind }) => kind === "started").length >= count);
+/** Polls until there is something, whatever is refused before. */
+const pollUntilTask = (poller: Poller) =>
+  waitUntil("a task", () => poller.poll().catch(() => undefined), { ms: PATIENCE });
 
 /** Handlers that wait for a word, the first `count` of them; the others are done at once. */
 function createGate(count = 1) {
@@ -60,7 +52,7 @@ describe("a running key never outlives its task", () => {
     await fixture.add("job");
     const { run, open } = createGate();
     const worker = fixture.startWorker(run);
-    await waitForStarts(worker);
+    await worker.waitFor("started");
     await fixture.put(fixture.keys.due("job"), "?");
     open();
     await worker.waitForOutcomes(1);
@@ -81,7 +73,7 @@ describe("a running key never outlives its task", () => {
       }
     });
     const worker = new WorkerFixture(again, fixture.clock, fixture.keys).startWorker(run);
-    await waitForStarts(worker);
+    await worker.waitFor("started");
     await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
     open();
     await worker.waitForOutcomes(2);
@@ -94,28 +86,22 @@ test("forbid made allow while one runs: the next waits for its end, and asks not
   const definition = await fixture.add("job");
   let claims = 0;
   const counting = watchTransactions((txn) => {
-    if (isPutting(listOps(txn), fixture.keys.due("job"))) claims += 1;
+    if (isPutting(txn, fixture.keys.due("job"))) claims += 1;
   });
   const { run, open } = createGate();
   const worker = new WorkerFixture(counting, fixture.clock, fixture.keys).startWorker(run);
-  await waitForStarts(worker);
+  await worker.waitFor("started");
   await fixture.put(fixture.keys.schedule("job"), formatDefinition({ ...definition, overlap: "allow" }));
   await fixture.add("mark");
-  await waitForStarts(worker, 2); // by then the worker knows the new definition
+  await worker.waitFor("started", 2); // by then the worker knows the new definition
   const before = claims;
   fixture.clock.advance(MINUTE);
-  await worker.waitForEvents(
-    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 2,
-  );
+  await worker.waitFor("ended", 2, ({ id }) => id === "mark");
   fixture.clock.advance(MINUTE);
-  await worker.waitForEvents(
-    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 3,
-  );
+  await worker.waitFor("ended", 3, ({ id }) => id === "mark");
   expect(claims - before).toBe(0);
   open();
-  await worker.waitForEvents(
-    (events) => events.filter((event) => event.kind === "ended" && event.id === "job").length >= 3,
-  );
+  await worker.waitFor("ended", 3, ({ id }) => id === "job");
   await worker.stop();
 });
 
@@ -126,7 +112,7 @@ test("told to stop, a worker leaves though etcd refuses the end of a task; anoth
       throw new StoreError("permission", "refused by the test");
   });
   const worker = new WorkerFixture(refusing, fixture.clock, fixture.keys).startWorker(returnOk);
-  await waitForStarts(worker);
+  await worker.waitFor("started");
   await worker.stop();
   expect(await fixture.listRunning()).toEqual([]);
   const other = fixture.startWorker(returnOk);
@@ -142,10 +128,11 @@ test("joining anew, it survives that its new session is gone before it was used"
     if (joins === 2) throw new StoreError("noSession", "requested lease not found");
   });
   const worker = new WorkerFixture(unlucky, fixture.clock, fixture.keys).startWorker(returnOk, { ttl: 5 });
-  await worker.waitUntilJoined();
-  const [record] = (await cluster.store.readRange(fixture.keys.workers())).kvs;
-  await cluster.store.revoke(record?.session ?? 0n);
-  await worker.waitUntilJoined(2);
+  const before = await worker.waitUntilJoined();
+  await fixture.revokeSession(fixture.keys.worker(before));
+  expect(await worker.waitUntilJoined(2)).not.toBe(before);
+  await fixture.add("job");
+  await worker.waitForOutcomes(1);
   await worker.stop();
 });
 
@@ -179,22 +166,6 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
   },
 );
 
-test("a schedule that is moved to where nothing comes any more has ended", () => {
-  const definition = { cron: "* * * * *", timezone: "UTC" };
-  const before = {
-    id: "job",
-    definitionMod: 1n,
-    definition,
-    dueMod: 1n,
-    outcomesMod: 0n,
-    outcomes: { runs: [], dead: [] },
-    due: { next: START, runAt: START, open: [] },
-  };
-  const after = { ...definition, end: START + 1 };
-  const [change] = buildDefinitionChange(before, after, START, { start: START + MINUTE });
-  expect(change?.due).toEqual({ runAt: 0, open: [] });
-});
-
 test.each([{ until: 1e300 }, { until: "soon" }, { by: {} }, { why: 5 }])(
   "a pause by hand that says %j cannot be read",
   (odd) => {
@@ -209,20 +180,13 @@ test("a poller goes on after a claim that etcd refused", async () => {
   await fixture.add("job");
   let isFull = true;
   const full = watchTransactions((txn) => {
-    if (isFull && isPutting(listOps(txn), fixture.keys.running("job")))
+    if (isFull && isPutting(txn, fixture.keys.running("job")))
       throw new StoreError("noSpace", "from the test");
   });
-  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30, measure: () => undefined };
-  const ports = new WorkerFixture(full, fixture.clock, fixture.keys).createPorts();
-  const poller = await Poller.open(ports, options, new AbortController().signal);
+  const poller = await new WorkerFixture(full, fixture.clock, fixture.keys).openPoller();
   await expect(poller.poll()).rejects.toMatchObject({ kind: "noSpace" });
   isFull = false;
-  const task = await vi.waitFor(async () => {
-    const one = await poller.poll();
-    expect(one).toBeDefined();
-    return one;
-  }, PATIENCE);
-  await task?.finish();
+  await (await pollUntilTask(poller)).finish();
   await poller.close();
 });
 
@@ -233,8 +197,8 @@ test("a clock that goes back an hour holds up nothing but what is not due by it"
   const refused = Promise.withResolvers<void>();
   const full = watchTransactions((txn) => {
     const key = fixture.keys.running("job");
-    if (!isFull || !isPutting(listOps(txn), key)) return;
-    isFull = !isPutting(txn.success, key); // what was combined is sent again by itself
+    if (!isFull || !isPutting(txn, key)) return;
+    isFull = txn.success.some(({ op }) => op === "txn"); // what was combined is sent again by itself
     if (!isFull) refused.resolve();
     throw new StoreError("noSpace", "from the test");
   });
@@ -259,10 +223,8 @@ test("a poller that may not watch any more says so, and sees again when it may",
       yield next.value;
     }
   };
-  const withdrawn = divertCalls(cluster.store, { watch });
-  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30, measure: () => undefined };
-  const ports = new WorkerFixture(withdrawn, fixture.clock, fixture.keys).createPorts();
-  const poller = await Poller.open(ports, options, new AbortController().signal);
+  const withdrawn = delegateStore(cluster.store, { watch });
+  const poller = await new WorkerFixture(withdrawn, fixture.clock, fixture.keys).openPoller();
   expect(await poller.poll()).toBeUndefined();
   isAllowed = false;
   stop.resolve(undefined);
@@ -270,12 +232,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
   isAllowed = true;
   stop = Promise.withResolvers();
   await fixture.add("job");
-  const task = await vi.waitFor(async () => {
-    const one = await poller.poll().catch(() => undefined);
-    expect(one).toBeDefined();
-    return one;
-  }, PATIENCE);
-  await task?.finish();
+  await (await pollUntilTask(poller)).finish();
   await poller.close();
 });
 
@@ -300,7 +257,7 @@ test("given back, an occurrence whose starts were counted anew by hand leaves a 
   await fixture.add("job");
   const { run, open } = createGate();
   const worker = fixture.startWorker(run);
-  await waitForStarts(worker);
+  await worker.waitFor("started");
   const { open: opened, ...rest } = await fixture.readDue("job");
   const anew = opened.map((one) => ({ ...one, attempt: 0 }));
   await fixture.put(fixture.keys.due("job"), JSON.stringify({ ...rest, open: anew }));

@@ -1,7 +1,6 @@
 /** How many outcomes a worker keeps in etcd, as the definition says. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TaskResult } from "../../../src/worker/handler.ts";
 import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
@@ -20,7 +19,6 @@ async function listMinutes(): Promise<number[]> {
 test.each([
   [{}, 20],
   [{ keep: 3 }, 3],
-  [{ keep: 25 }, 25],
 ])("with %j, %i of many outcomes stay", async (limits, count) => {
   await fixture.add("job", limits);
   fixture.clock.set(START + 29 * MINUTE);
@@ -38,17 +36,6 @@ test("with keepFor, an outcome goes when one is added that ended so much later",
   expect(await listMinutes()).toEqual([3, 2]);
 });
 
-test("the limits apply to skipped occurrences too, and not to dead letters", async () => {
-  await fixture.add("job", { keep: 1, catchup: "latest" });
-  const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "failed" }));
-  for (const minute of [5, 10, 15]) {
-    fixture.clock.set(START + minute * MINUTE);
-    await worker.waitForOutcomes(minute / 5);
-  }
-  expect(await listMinutes()).toEqual([15]);
-  expect((await fixture.readOutcomes("job")).dead).toHaveLength(3);
-});
-
 test("a changed limit counts from the next outcome on", async () => {
   const definition = await fixture.add("job");
   const worker = fixture.startWorker(returnOk);
@@ -59,19 +46,4 @@ test("a changed limit counts from the next outcome on", async () => {
   fixture.clock.set(START + 6 * MINUTE);
   await worker.waitForOutcomes(7);
   expect(await listMinutes()).toEqual([6, 5]);
-});
-
-test("whether a failure is the first one is known although only one outcome stays", async () => {
-  await fixture.add("job", { keep: 1, keepFor: 0 });
-  const results: TaskResult["result"][] = ["failed", "retry", "failed", "ok"];
-  const worker = fixture.startWorker(async () => ({ result: results.shift() ?? "ok", wait: 1 }));
-  fixture.clock.set(START + 2 * MINUTE);
-  await worker.waitForOutcomes(4);
-  const ended = worker.events.flatMap((event) => (event.kind === "ended" ? [event] : []));
-  expect(ended.map(({ outcome: { result }, wasFailing }) => [result, wasFailing])).toEqual([
-    ["failed", false],
-    ["retry", true],
-    ["failed", true],
-    ["ok", true],
-  ]);
 });

@@ -1,12 +1,11 @@
 /** Workers on a real etcd, with a wall clock that the test sets. */
 
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
-import { formatWorker } from "../../../src/schedule/state/worker-record.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
@@ -77,9 +76,7 @@ describe("one worker", () => {
     const second = fixture.startWorker(run);
     fixture.clock.set(START + 3 * MINUTE);
     await second.waitForOutcomes(3);
-    const ended = [...first.events, ...second.events].flatMap((event) =>
-      event.kind === "ended" ? [event] : [],
-    );
+    const ended = [...first.list("ended"), ...second.list("ended")];
     expect(ended.map(({ outcome: { result }, wasFailing }) => [result, wasFailing]).slice(0, 6)).toEqual([
       ["ok", false],
       ["failed", false],
@@ -143,18 +140,6 @@ describe("one worker", () => {
     expect(dead.map(({ scheduled }) => scheduled)).toEqual([START + MINUTE, START]);
   });
 
-  test("retries after its back-off, and what follows waits", async () => {
-    await fixture.add("job", { retries: 1, backoff: 10_000 });
-    const worker = fixture.startWorker(async ({ attempt }) => ({ result: attempt === 1 ? "failed" : "ok" }));
-    await worker.waitForOutcomes(1);
-    const [open] = (await fixture.readDue("job")).open;
-    expect(open).toMatchObject({ scheduled: START, failures: 1, attempt: 1 });
-    fixture.clock.set((open?.runAt ?? 0) + 1);
-    const ended = await worker.waitForOutcomes(2);
-    expect(ended[1]).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
-    expect((await fixture.readOutcomes("job")).dead).toEqual([]);
-  });
-
   test.each([
     ["..20m", undefined],
     ["20m..", "too-short"],
@@ -178,10 +163,8 @@ describe("one worker", () => {
     );
     const worker = fixture.startWorker(returnOk);
     await worker.waitUntilJoined();
-    await vi.waitFor(
-      async () => expect(await fixture.readDue("byhand")).toMatchObject({ next: START + MINUTE }),
-      30_000,
-    );
+    await waitUntil("its state", () => fixture.readDue("byhand").catch(() => undefined));
+    expect(await fixture.readDue("byhand")).toMatchObject({ next: START + MINUTE });
     fixture.clock.advance(MINUTE);
     await worker.waitForOutcomes(1);
     expect(await fixture.readDue("byhand")).toMatchObject({ next: START + 2 * MINUTE });
@@ -257,9 +240,7 @@ describe("one worker", () => {
     expect(task?.signal.reason).toMatchObject({ result: "lost", message: "its running key was deleted" });
     expect(hand.tasks[1]).toMatchObject({ scheduled: START, attempt: 2 });
     hand.let(1);
-    await worker.waitForEvents((events) =>
-      events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
-    );
+    await worker.waitForSuccesses(1);
   });
 
   test("drained it takes nothing; undrained it goes on", async () => {
@@ -275,7 +256,7 @@ describe("one worker", () => {
     fixture.clock.advance(MINUTE);
     const other = fixture.startWorker(returnOk, { host: "h2.example.com" });
     await other.waitForOutcomes(1);
-    expect(worker.events.filter(({ kind }) => kind === "started")).toHaveLength(1);
+    expect(worker.list("started")).toHaveLength(1);
   });
 
   test("takes only what is for its host, also when the group changes", async () => {
@@ -287,21 +268,6 @@ describe("one worker", () => {
     await fixture.put(fixture.keys.group("web"), '["h1.example.com"]');
     await worker.waitForOutcomes(2);
     expect((await fixture.readDue("job")).next).toBe(START + MINUTE);
-  });
-
-  test("no more at a time than it may", async () => {
-    const hand = createHeldHandler();
-    for (let n = 0; n < 5; n += 1) await fixture.add(`job${n}`);
-    const worker = fixture.startWorker(hand.run, { concurrency: 2 });
-    await hand.hasTaken(2);
-    expect(await fixture.listRunning()).toHaveLength(2);
-    for (let n = 0; n < 5; n += 1) {
-      await hand.hasTaken(n + 1);
-      hand.let(n);
-    }
-    await worker.waitForOutcomes(5);
-    const most = Math.max(...worker.events.map((event) => (event.kind === "load" ? event.running : 0)));
-    expect(most).toBe(2);
   });
 
   test("asked to drain, it ends what it runs, leaves, and takes nothing more", async () => {
@@ -361,10 +327,7 @@ describe("overlap", () => {
     await hand.hasTaken(4);
     expect(hand.tasks[3]).toMatchObject({ scheduled: START + MINUTE, attempt: 2 });
     for (const n of [0, 2, 3]) hand.let(n);
-    await worker.waitForEvents(
-      (events) =>
-        events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
-    );
+    await worker.waitForSuccesses(3);
     expect(await fixture.readDue("job")).toMatchObject({ next: START + 3 * MINUTE, open: [] });
   });
 
@@ -416,34 +379,13 @@ describe("where a later schema version is required", () => {
 });
 
 describe("several workers", () => {
-  test("each occurrence is run once, whoever is faster", async () => {
-    const ids = Array.from({ length: 30 }, (_, n) => `job${n}`);
-    for (const id of ids) await fixture.add(id);
-    const runs: string[] = [];
-    const count = async ({ id, scheduled }: ScheduledTask): Promise<TaskResult> => {
-      runs.push(`${id} ${(scheduled - START) / MINUTE}`);
-      return { result: "ok" };
-    };
-    const workers = [1, 2, 3].map(() => fixture.startWorker(count, { concurrency: 4 }));
-    for (let minute = 0; minute < 4; minute += 1) {
-      while (runs.length < 30 * (minute + 1))
-        await Promise.race(workers.map((one) => one.waitForEvents(() => runs.length >= 30 * (minute + 1))));
-      fixture.clock.advance(MINUTE);
-    }
-    const expected = ids.flatMap((id) => [0, 1, 2, 3].map((minute) => `${id} ${minute}`));
-    expect(runs.filter((run) => !run.endsWith(" 4")).sort()).toEqual(expected.sort());
-    const shares = workers.map(({ events }) => events.filter(({ kind }) => kind === "started").length);
-    for (const share of shares) expect(share).toBeGreaterThan(0);
-  });
-
   test("the session of one is gone: another takes its task again, and the first one's end counts for nothing", async () => {
     await fixture.add("job");
     const hand = createHeldHandler();
     const first = fixture.startWorker(hand.run);
     await hand.hasTaken(1);
     const second = fixture.startWorker(returnOk);
-    const { kvs } = await cluster.store.readRange({ key: fixture.keys.running("job") });
-    await cluster.store.revoke(kvs[0]?.session ?? 0n);
+    await fixture.revokeSession(fixture.keys.running("job"));
     const [again] = await second.waitForOutcomes(1);
     expect(again).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
     await first.waitForOutcomes(1);
@@ -459,19 +401,6 @@ describe("several workers", () => {
     const worker = fixture.startWorker(hand.run, { concurrency: 1 });
     const own = await worker.waitUntilJoined();
     const other = "other";
-    const record = {
-      host: "h2.example.com",
-      pid: 1,
-      version: "0",
-      since: 0,
-      wall: clock.getWallTime(),
-      beat: 1,
-      types: ["/.*/"],
-      tags: [],
-      running: 0,
-      concurrency: 1,
-      clock: "ok" as const,
-    };
     const chooseIds = (count: number, first: string, name: string) =>
       Array.from({ length: 200 }, (_, n) => `${name}${n}`)
         .filter((id) => listWorkersBefore(own, [own, other], id).length === (first === own ? 0 : 1))
@@ -488,7 +417,8 @@ describe("several workers", () => {
       since: START,
       late: 0,
     });
-    await fixture.put(keys.worker(other), formatWorker(record), keys.running(left), running);
+    await fixture.putWorker(other);
+    await fixture.put(keys.running(left), running);
     await fixture.add(left, {}, { start: START });
     for (const id of backlog) await fixture.add(id, {}, { start: START + MINUTE });
     await hand.hasTaken(1);
@@ -512,22 +442,9 @@ describe("several workers", () => {
       const worker = fixture.startWorker(returnOk);
       const own = await worker.waitUntilJoined();
       const other = "other";
-      const record = {
-        host: "h2.example.com",
-        pid: 1,
-        version: "0",
-        since: 0,
-        wall: clock.getWallTime(),
-        beat: 1,
-        types: ["/.*/"],
-        tags: [],
-        running: 0,
-        concurrency: 1,
-        clock: "ok" as const,
-      };
       const ids = Array.from({ length: 50 }, (_, n) => `job${n}`);
       const theirs = ids.find((id) => listWorkersBefore(own, [own, other], id).length === 1) ?? "";
-      await fixture.put(keys.worker(other), formatWorker({ ...record, isJoining: true }));
+      await fixture.putWorker(other, { isJoining: true });
       await fixture.add(theirs, { end: START });
       clock.set(START);
       const [outcome] = await worker.waitForOutcomes(1);
@@ -536,15 +453,5 @@ describe("several workers", () => {
       expect(kvs[0]?.value, "this one has joined").not.toContain("isJoining");
       await worker.stop();
     });
-  });
-
-  test("one that has lost its session joins anew", async () => {
-    const worker = fixture.startWorker(returnOk, { ttl: 5 }); // renews every 0.8 s
-    const before = await worker.waitUntilJoined();
-    const { kvs } = await cluster.store.readRange(fixture.keys.workers());
-    await cluster.store.revoke(kvs[0]?.session ?? 0n);
-    await fixture.add("job");
-    await worker.waitForOutcomes(1);
-    expect(await worker.waitUntilJoined(2)).not.toBe(before);
   });
 });

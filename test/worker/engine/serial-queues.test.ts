@@ -3,13 +3,14 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { delegateStore } from "../../../src/etcd/delegate-store.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { listWorkersBefore } from "../../../src/schedule/hash.ts";
 import { buildQueueLease } from "../../../src/schedule/serial-queue.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { divertCalls, listOps, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+import { isPutting, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;
@@ -140,11 +141,10 @@ test("those that were removed meanwhile do not delay the next one", async () => 
 async function startMeddled(meddle: (count: number) => Promise<void>): Promise<void> {
   let count = 0;
   const commitTxn: Store["commitTxn"] = async (txn, signal) => {
-    const isClaim = listOps(txn).some((op) => op.op === "put" && op.key === fixture.keys.running("q1"));
-    if (isClaim) await meddle(count++);
+    if (isPutting(txn, fixture.keys.running("q1"))) await meddle(count++);
     return await cluster.store.commitTxn(txn, signal);
   };
-  fixture = new WorkerFixture(divertCalls(cluster.store, { commitTxn }), fixture.clock);
+  fixture = new WorkerFixture(delegateStore(cluster.store, { commitTxn }), fixture.clock);
   const worker = startWorker(2);
   await worker.waitUntilJoined();
   for (const n of [1, 2, 3]) await add(`q${n}`, "one", n);

@@ -25,6 +25,9 @@ test.each<[number, string | undefined]>([
   [302, "http://a.example/"],
   [302, "http://["],
   [302, "file:///etc/passwd"],
+  [302, "//"],
+  [302, "javascript:alert(1)"],
+  [302, "ftp://127.0.0.1/"],
   [302, "data:text/plain,x"],
   [302, "mailto:ops@example.com"],
 ])("a response %i to %s is not followed", (status, location) => {

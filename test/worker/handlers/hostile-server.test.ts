@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { HttpHandler } from "../../../src/worker/handlers/http-handler.ts";
-import { createHandlerFixture } from "../handler-fixture.ts";
+import { createHandlerFixture, createTask } from "../handler-fixture.ts";
 import { readHttpSpec, startRawServer, startWebServer } from "./http-fixture.ts";
 
 /** Writes again and again until the other side closes. */
@@ -24,7 +24,7 @@ function writeSlowly(socket: Socket, text: string, head: string): void {
 const HEAD = "HTTP/1.1 200 OK\r\n";
 
 async function runAgainst(write: (socket: Socket) => void, more: object = {}, timeout = 20_000) {
-  const { ports, createTask, lines } = createHandlerFixture();
+  const { ports, lines } = createHandlerFixture();
   const { url, waitUntilClosed } = await startRawServer(write);
   const handler = new HttpHandler(ports, { http: readHttpSpec({ url, ...more }), timeout });
   const result = await handler.run(createTask());
@@ -101,21 +101,8 @@ test.each<[string, (socket: Socket) => void, RegExp]>([
   expect(failed).toMatchObject({ result: "failed", reason: expect.stringMatching(reason) });
 });
 
-test.each(["file:///etc/passwd", "javascript:alert(1)", "ftp://127.0.0.1/", "http://[", "//"])(
-  "a redirect to %s is not followed",
-  async (location) => {
-    const { ports, createTask } = createHandlerFixture();
-    const { url, requests } = await startWebServer(
-      (response) => void response.writeHead(302, { location }).end(),
-    );
-    const handler = new HttpHandler(ports, { http: readHttpSpec({ url, redirects: 5 }) });
-    expect(await handler.run(createTask())).toMatchObject({ result: "failed", code: 302 });
-    expect(requests).toHaveLength(1);
-  },
-);
-
 test("a circle of redirects ends", async () => {
-  const { ports, createTask } = createHandlerFixture();
+  const { ports } = createHandlerFixture();
   const { url, requests } = await startWebServer(
     (response) => void response.writeHead(302, { location: "/" }).end(),
   );
@@ -142,7 +129,7 @@ test("escape sequences and bytes that are no text become harmless", async () => 
 });
 
 test("the worker's own secrets, sent back, appear in neither the tail nor the reason", async () => {
-  const { ports, createTask, lines } = createHandlerFixture({ secrets: ["hunter2"] });
+  const { ports, lines } = createHandlerFixture({ secrets: ["hunter2"] });
   const { url } = await startWebServer(
     (response) => void response.writeHead(302, { location: "http://hunter2.example/" }).end("hunter2"),
   );

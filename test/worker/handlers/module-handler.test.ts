@@ -3,7 +3,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
 import { createModuleHandler } from "../../../src/worker/handlers/handlers.ts";
 import { listRemains } from "../../process/helpers.ts";
-import { createHandlerFixture, writeTestFile } from "../handler-fixture.ts";
+import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 
 const matchFailure = (reason: string | RegExp) => ({
   result: "failed" as const,
@@ -14,10 +14,10 @@ const matchFailure = (reason: string | RegExp) => ({
 const buildModule = (script: string) => `export default async (task) => { ${script} };\n`;
 
 async function runHandler(text: string, more: { name?: string; export?: string; timeout?: number } = {}) {
-  const { mark, ports, createTask: task } = createHandlerFixture();
+  const { mark, ports } = createHandlerFixture();
   const { name = "module.mjs", ...options } = more;
   const handler = createModuleHandler(ports, { module: writeTestFile(name, text), ...options });
-  const verdict = await handler.run(task({ data: { n: 1 } }));
+  const verdict = await handler.run(createTask({ data: { n: 1 } }));
   expect(listRemains(mark)).toEqual([]);
   return verdict;
 }
@@ -58,9 +58,9 @@ test.each<[string, string, Partial<TaskResult>]>([
 });
 
 test("what the host says of a module is not taken for output", async () => {
-  const { ports, createTask: task, lines } = createHandlerFixture();
+  const { ports, lines } = createHandlerFixture();
   const module = writeTestFile("module.mjs", buildModule("console.log('said'); console.error('more')"));
-  const verdict = await createModuleHandler(ports, { module }).run(task());
+  const verdict = await createModuleHandler(ports, { module }).run(createTask());
   expect(verdict.tail?.split("\n").toSorted()).toEqual(["more", "said"]);
   expect(lines.toSorted()).toEqual(["more", "said"]);
 });
@@ -80,14 +80,14 @@ test("a module that blocks its process is ended by its timeout", async () => {
 });
 
 test("a module hears by its signal that it must end", async () => {
-  const { ports, createTask: task, lines } = createHandlerFixture({ terminationTimeout: 5_000 });
+  const { ports, lines } = createHandlerFixture({ terminationTimeout: 5_000 });
   const module = writeTestFile(
     "module.mjs",
     buildModule(
       "console.log('there'); await new Promise((r) => { task.signal.onabort = () => { console.log('bye'); r(); }; setTimeout(r, 20000); })",
     ),
   );
-  const given = task();
+  const given = createTask();
   const running = createModuleHandler(ports, { module }).run(given);
   await waitUntil("output", () => lines.includes("there"));
   given.end("replaced");
@@ -95,9 +95,9 @@ test("a module hears by its signal that it must end", async () => {
 });
 
 test("secrets are not in what a module was ended by", async () => {
-  const { ports, createTask: task } = createHandlerFixture({ secrets: ["hunter2"] });
+  const { ports } = createHandlerFixture({ secrets: ["hunter2"] });
   const module = writeTestFile("module.mjs", buildModule("throw new Error('hunter2 is wrong')"));
-  expect(await createModuleHandler(ports, { module }).run(task())).toMatchObject({
+  expect(await createModuleHandler(ports, { module }).run(createTask())).toMatchObject({
     reason: "Error: *** is wrong",
   });
 });

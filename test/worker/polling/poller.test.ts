@@ -5,26 +5,15 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../src/schedule/errors.ts";
 import type { PolledTask } from "../../../src/worker/polling/polled-task.ts";
-import { Poller, type PollerOptions } from "../../../src/worker/polling/poller.ts";
+import type { Poller } from "../../../src/worker/polling/poller.ts";
 import { MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 let fixture: WorkerFixture;
-let pollers: Poller[];
 beforeEach(() => {
   fixture = new WorkerFixture(cluster.store);
-  pollers = [];
 });
-afterEach(async () => {
-  for (const poller of pollers) await poller.close();
-});
-
-async function createPoller(options: Partial<PollerOptions> = {}): Promise<Poller> {
-  const whole = { host: "h1", pid: 1, version: "0", ttl: 30, measure: () => undefined, ...options };
-  const opened = await Poller.open(fixture.createPorts(), whole, new AbortController().signal);
-  pollers.push(opened);
-  return opened;
-}
+afterEach(() => fixture.close());
 
 /** What others did comes by the watch: polls until there is something. */
 async function pollUntilTask(from: Poller): Promise<PolledTask> {
@@ -38,56 +27,26 @@ async function pollUntilTask(from: Poller): Promise<PolledTask> {
 const getScheduled = (task: PolledTask | undefined) => task?.claimed.running.scheduled;
 
 test("where a later schema version is required, nothing can be polled", async () => {
-  const poller = await createPoller();
+  const poller = await fixture.openPoller();
   await fixture.put(fixture.keys.schema("0002"), "");
   const refusal = { exitCode: 78, message: expect.stringContaining("schema version 2") };
   await expect(pollUntilTask(poller)).rejects.toMatchObject(refusal);
-  await expect(createPoller()).rejects.toMatchObject(refusal);
+  await expect(fixture.openPoller()).rejects.toMatchObject(refusal);
 });
 
 describe("take", () => {
-  const cases: [string, object, object, number, boolean][] = [
-    // what, definition, first, now, taken
-    ["at its time", {}, { start: START }, START, true],
-    ["not before", {}, { start: START + MINUTE }, START + MINUTE - 20_000, false],
-    ["late", {}, { start: START }, START + 10 * MINUTE, true],
-    ["not before its delay", { delay: 30_000 }, { start: START }, START + 10_000, false],
-    ["after its delay", { delay: 30_000 }, { start: START }, START + 30_000, true],
-    [
-      "at `at`, before its nominal time",
-      {},
-      { start: START + MINUTE, at: START - 50_000 },
-      START - 40_000,
-      true,
-    ],
-    [
-      "not before `at`, though its time has come",
-      {},
-      { start: START, at: START + 300_000 },
-      START + 200_000,
-      false,
-    ],
-  ];
-  test.each(cases)("%s", async (_, definition, first, now, isTaken) => {
-    fixture.clock.set(START - MINUTE);
-    await fixture.add("job", definition, first);
-    fixture.clock.set(now);
-    const task = await (await createPoller()).poll();
-    expect(task !== undefined).toBe(isTaken);
-  });
-
   test("those due longest come first", async () => {
     await fixture.add("b", {}, { start: START - MINUTE });
     await fixture.add("a", {}, { start: START });
     await fixture.add("c", { delay: 1_000 }, { start: START - 2 * MINUTE });
-    const from = await createPoller();
+    const from = await fixture.openPoller();
     const ids = [await from.poll(), await from.poll(), await from.poll(), await from.poll()];
     expect(ids.map((task) => task?.claimed.id)).toEqual(["c", "b", "a", undefined]);
   });
 
   test("what is taken is invisible, for its taker and for others", async () => {
     await fixture.add("job");
-    const [one, two] = [await createPoller(), await createPoller()];
+    const [one, two] = [await fixture.openPoller(), await fixture.openPoller()];
     expect(await one.poll()).toBeDefined();
     fixture.clock.advance(10 * MINUTE);
     expect([await one.poll(), await two.poll()]).toEqual([undefined, undefined]);
@@ -95,7 +54,7 @@ describe("take", () => {
 
   test("of two who poll at once, one gets it", async () => {
     await fixture.add("job");
-    const both = await Promise.all([createPoller(), createPoller()]);
+    const both = await Promise.all([fixture.openPoller(), fixture.openPoller()]);
     const tasks = await Promise.all(both.map((one) => one.poll()));
     expect(tasks.filter((task) => task !== undefined)).toHaveLength(1);
   });
@@ -104,7 +63,7 @@ describe("take", () => {
 describe("alive time", () => {
   test("without a heartbeat, another gets the same occurrence; the first is told", async () => {
     await fixture.add("job");
-    const [one, two] = [await createPoller({ aliveTime: 300_000 }), await createPoller()];
+    const [one, two] = [await fixture.openPoller({ aliveTime: 300_000 }), await fixture.openPoller()];
     const first = await one.poll();
     fixture.clock.advance(299_000);
     await one.expire();
@@ -120,7 +79,7 @@ describe("alive time", () => {
 
   test("a heartbeat keeps it", async () => {
     await fixture.add("job");
-    const [one, two] = [await createPoller({ aliveTime: 300_000 }), await createPoller()];
+    const [one, two] = [await fixture.openPoller({ aliveTime: 300_000 }), await fixture.openPoller()];
     const task = await one.poll();
     for (let beat = 0; beat < 3; beat += 1) {
       fixture.clock.advance(299_000);
@@ -133,10 +92,9 @@ describe("alive time", () => {
 
   test("with a session that is gone, another gets it, and the first is told at the next word", async () => {
     await fixture.add("job");
-    const [one, two] = [await createPoller(), await createPoller()];
+    const [one, two] = [await fixture.openPoller(), await fixture.openPoller()];
     const first = await one.poll();
-    const { kvs } = await cluster.store.readRange({ key: fixture.keys.running("job") });
-    await cluster.store.revoke(kvs[0]?.session ?? 0n);
+    await fixture.revokeSession(fixture.keys.running("job"));
     const second = await pollUntilTask(two);
     expect(getScheduled(second)).toBe(START);
     expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
@@ -154,7 +112,7 @@ describe("finish, retry, release", () => {
   test("finish: the next counts from the scheduled time, so missed ones are made up one by one", async () => {
     await fixture.add("job");
     fixture.clock.set(START + 3 * MINUTE + 10_000);
-    const from = await createPoller();
+    const from = await fixture.openPoller();
     const scheduled: (number | undefined)[] = [];
     for (let n = 0; n < 4; n += 1) {
       const task = await from.poll();
@@ -167,7 +125,7 @@ describe("finish, retry, release", () => {
 
   test("finishing twice is an error of its own", async () => {
     await fixture.add("job");
-    const task = await (await createPoller()).poll();
+    const task = await (await fixture.openPoller()).poll();
     await task?.finish();
     await expect(task?.finish()).rejects.toThrow(AlreadyFinishedError);
     await expect(task?.retry()).rejects.toThrow(AlreadyFinishedError);
@@ -176,7 +134,7 @@ describe("finish, retry, release", () => {
 
   test("retry: the same occurrence, after its wait", async () => {
     await fixture.add("job");
-    const from = await createPoller();
+    const from = await fixture.openPoller();
     await (await from.poll())?.retry();
     fixture.clock.advance(290_000);
     expect(await from.poll()).toBeUndefined();
@@ -189,20 +147,14 @@ describe("finish, retry, release", () => {
 
   test("release: the same occurrence, at once, by anybody", async () => {
     await fixture.add("job");
-    const [one, two] = [await createPoller(), await createPoller()];
+    const [one, two] = [await fixture.openPoller(), await fixture.openPoller()];
     await (await one.poll())?.release();
     expect(getScheduled(await pollUntilTask(two))).toBe(START);
   });
 
-  test("its data is what was stored, whatever it is", async () => {
-    const data = { table: "日本", rows: [1, null, 2.5], deep: { a: { b: "\u0000" } } };
-    await fixture.add("job", { data });
-    expect((await (await createPoller()).poll())?.claimed.definition.data).toEqual(data);
-  });
-
   test("deleted while it is worked on: its end says so, and leaves nothing", async () => {
     await fixture.add("job");
-    const task = await (await createPoller()).poll();
+    const task = await (await fixture.openPoller()).poll();
     await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
     await expect(task?.finish()).rejects.toBeInstanceOf(NotFoundError);
     expect((await cluster.store.readRange(fixture.keys.dues())).kvs).toEqual([]);
@@ -211,10 +163,9 @@ describe("finish, retry, release", () => {
 
   test("closing gives back what is open", async () => {
     await fixture.add("job");
-    const one = await createPoller();
+    const one = await fixture.openPoller();
     await one.poll();
     await one.close();
-    pollers.shift();
     expect(await fixture.readDue("job")).toMatchObject({ open: [{ scheduled: START }] });
     expect(await fixture.listRunning()).toEqual([]);
   });

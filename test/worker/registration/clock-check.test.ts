@@ -7,7 +7,9 @@ import { readMemberClocks } from "../../../src/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/worker-heartbeat.ts";
-import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+import { MINUTE, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+
+const isRefusal = ({ state }: { state: string }) => state === "refuses";
 
 describe("what is heard", () => {
   const collectSamples = (...offsets: number[][]) => {
@@ -75,7 +77,7 @@ describe("three workers", () => {
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
     const off = fixture.startWorker(count, { clock: wrong });
     await off.waitUntilJoined();
-    await off.waitForEvents((events) => events.find(({ kind }) => kind === "clock"));
+    await off.waitFor("clock");
     const early = [...runs];
     for (let minute = 0; minute < 3; minute += 1) {
       fixture.clock.set(START + minute * MINUTE);
@@ -85,8 +87,8 @@ describe("three workers", () => {
           [...right, off].map((one) => one.waitForEvents(() => runs.length >= 10 * (minute + 1))),
         );
     }
-    const judged = off.events.flatMap((event) => (event.kind === "clock" ? [event] : []));
-    const calm = right.flatMap(({ events }) => events.filter((event) => event.kind === "clock"));
+    const judged = off.list("clock");
+    const calm = right.flatMap((worker) => worker.list("clock"));
     const expected = ids.flatMap((id) => [0, 1, 2].map((minute) => `${id} ${minute}`));
     return { runs, early, judged, calm, off, expected };
   }
@@ -107,7 +109,7 @@ describe("three workers", () => {
       expect(runs.toSorted()).toEqual(expected.toSorted());
       expect(early).toEqual([]);
       expect(judged[0]).toMatchObject({ state: "refuses" });
-      expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
+      expect(off.list("started")).toEqual([]);
       expect(calm).toEqual([]);
       const { kvs } = await cluster.store.readRange(fixture.keys.workers());
       expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
@@ -115,36 +117,30 @@ describe("three workers", () => {
 
   test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
     const own = new SettableClock(fixture.clock.getWallTime());
-    const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    const right = [fixture.startWorker(returnOk), fixture.startWorker(returnOk)];
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
-    const off = fixture.startWorker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
+    const off = fixture.startWorker(returnOk, {
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
+    });
     await off.waitUntilJoined();
     await fixture.add("soon", {}, { start: START + 30 * MINUTE });
     own.advance(60 * MINUTE);
     // What was heard on a busy machine may have earned it a warning before.
-    const [judged] = await off.waitForEvents((events) => {
-      const found = events.flatMap((event) =>
-        event.kind === "clock" && event.state === "refuses" ? [event] : [],
-      );
-      return found.length > 0 && found;
-    });
-    expect((judged?.skew ?? 0) / MINUTE).toBeCloseTo(60, 0);
+    const [{ skew }] = await off.waitFor("clock", 1, isRefusal);
+    expect(skew / MINUTE).toBeCloseTo(60, 0);
     await fixture.add("now");
     await Promise.race(right.map((worker) => worker.waitForOutcomes(1)));
     expect((await fixture.readDue("soon")).next).toBe(START + 30 * MINUTE);
-    expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
+    expect(off.list("started")).toEqual([]);
   });
 
   test("its clock is set right: it fires again", async () => {
     const wrong = new SettableClock(fixture.clock.getWallTime() + 60_000);
-    const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    const right = [fixture.startWorker(returnOk), fixture.startWorker(returnOk)];
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
-    const off = fixture.startWorker(run, { clock: wrong });
-    await off.waitForEvents((events) =>
-      events.find((event) => event.kind === "clock" && event.state === "refuses"),
-    );
+    const off = fixture.startWorker(returnOk, { clock: wrong });
+    await off.waitFor("clock", 1, isRefusal);
     wrong.set(fixture.clock.getWallTime());
     await Promise.all(right.map((worker) => worker.stop()));
     await fixture.add("job");
@@ -164,7 +160,7 @@ describe("a lone worker whose clock is set forward", () => {
   async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
     const own = new SettableClock(START - 30 * MINUTE);
     const asked: number[] = [];
-    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(returnOk, {
       clock: own,
       clockOffset: () => own.getWallTime() - own.now(),
       readMemberClocks: async () => {
@@ -176,29 +172,21 @@ describe("a lone worker whose clock is set forward", () => {
     await worker.waitUntilJoined();
     await fixture.add("soon");
     own.advance(60 * MINUTE);
-    const [refused] = await worker.waitForEvents((events) => {
-      const found = events.filter((event) => event.kind === "clock" && event.state === "refuses");
-      return found.length > 0 && found;
-    });
-    expect(refused).toMatchObject({ kind: "clock", state: "refuses", skew: expect.closeTo(60 * MINUTE, -4) });
+    const [{ skew }] = await worker.waitFor("clock", 1, isRefusal);
+    expect(skew).toBeCloseTo(60 * MINUTE, -4);
     return { worker, own, asked };
   }
-
-  const countStarts = (events: readonly { kind: string }[]) =>
-    events.filter(({ kind }) => kind === "started").length;
 
   test("fires nothing while etcd's members disagree, and goes on when it is set right", async () => {
     let off = -60 * MINUTE;
     const { worker, own, asked } = await jump(() => [off, off, 5]);
     await worker.waitForEvents(() => asked.length > 0);
-    expect(countStarts(worker.events)).toBe(0);
+    expect(worker.list("started")).toEqual([]);
     expect((await fixture.readDue("soon")).next).toBe(START);
     off = 0;
     own.advance(-60 * MINUTE);
-    await worker.waitForEvents((events) =>
-      events.find((event) => event.kind === "clock" && event.state === "ok"),
-    );
-    expect(countStarts(worker.events)).toBe(0); // it is half an hour away again
+    await worker.waitFor("clock", 1, ({ state }) => state === "ok");
+    expect(worker.list("started")).toEqual([]); // it is half an hour away again
     own.advance(3_000); // no jump that has to be judged
     await fixture.add("now", {}, { start: own.getWallTime() - MINUTE });
     await worker.waitForOutcomes(1);
@@ -217,19 +205,17 @@ describe("a lone worker whose clock is set forward", () => {
 
   test("lets other workers judge as soon as one is heard", async () => {
     const { worker, own } = await jump(() => []);
-    const other = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const other = fixture.startWorker(returnOk, {
       clock: new SettableClock(own.getWallTime()),
     });
     await other.waitUntilJoined();
-    await worker.waitForEvents((events) =>
-      events.find((event) => event.kind === "clock" && event.state !== "refuses"),
-    );
+    await worker.waitFor("clock", 1, ({ state }) => state !== "refuses");
   });
 
   test("is not stopped by a small step, nor by one back", async () => {
     const own = new SettableClock(START);
     let asked = 0;
-    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(returnOk, {
       clock: own,
       clockOffset: () => own.getWallTime() - own.now(),
       readMemberClocks: async () => {

@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createNotifier } from "../../../src/worker/service/notifier.ts";
 import { Warnings } from "../events.ts";
-import { createFolder, startReceiver } from "../receiver.ts";
+import { startReceiver } from "../receiver.ts";
 
 test.each(["path", "abstract"])(
   "systemd is told by its words, over a socket with a %s address",
   async (kind) => {
-    const address = kind === "path" ? join(createFolder(), "socket") : `@signalbox-test-${process.pid}`;
+    const address = kind === "path" ? join(createTestFolder(), "socket") : `@signalbox-test-${process.pid}`;
     const { words } = await startReceiver(address);
     const log = new Warnings();
     const notifier = createNotifier({ NOTIFY_SOCKET: address }, { log, isAlive: () => true });
@@ -31,7 +32,7 @@ test.each(["path", "abstract"])(
 );
 
 test("the watchdog is fed while the worker is alive, and not after", async () => {
-  const address = join(createFolder(), "socket");
+  const address = join(createTestFolder(), "socket");
   const { words } = await startReceiver(address);
   let isAlive = true;
   let asked = 0;
@@ -54,7 +55,7 @@ test("the watchdog is fed while the worker is alive, and not after", async () =>
 });
 
 test("a watchdog of another process is none of ours", async () => {
-  const address = join(createFolder(), "socket");
+  const address = join(createTestFolder(), "socket");
   const { words } = await startReceiver(address);
   let asked = 0;
   const isAlive = () => {

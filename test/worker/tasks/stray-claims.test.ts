@@ -4,8 +4,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { delegateStore } from "../../../src/etcd/delegate-store.ts";
 import type { Store, Txn } from "../../../src/etcd/store.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
-import { Poller } from "../../../src/worker/polling/poller.ts";
-import { listOps, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+import { isPutting, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
 const keys = createKeys(`/${crypto.randomUUID()}/`);
@@ -15,11 +14,7 @@ function applyRefusedClaimLate(store: Store): Store {
   let isFirst = true;
   return delegateStore(store, {
     commitTxn: async (txn: Txn, signal) => {
-      const isClaim = listOps(txn).some(
-        ({ key = "", op }: { key?: string; op: string }) =>
-          op === "put" && key.startsWith(keys.runnings().key),
-      );
-      if (!isClaim || !isFirst) return await store.commitTxn(txn, signal);
+      if (!isPutting(txn, keys.runnings().key) || !isFirst) return await store.commitTxn(txn, signal);
       isFirst = false;
       const drain = keys.drain("lock", "elsewhere");
       await store.commitTxn({ compare: [], success: [{ op: "put", key: drain, value: "{}" }], failure: [] });
@@ -49,9 +44,7 @@ test("a worker gives the occurrence back, and runs it", async () => {
 test("a program that polls gives it back, and gets it", async () => {
   const fixture = new WorkerFixture(applyRefusedClaimLate(cluster.store), new SettableClock(START), keys);
   await fixture.add("polled", { cron: "0 0 1 1 *" }, { at: START });
-  const over = new AbortController();
-  const options = { host: "h", pid: 1, version: "0", ttl: 30, measure: () => undefined };
-  const poller = await Poller.open(fixture.createPorts(), options, over.signal);
+  const poller = await fixture.openPoller();
   let task = await poller.poll();
   expect(task).toBeUndefined();
   while (task === undefined) {
@@ -60,5 +53,5 @@ test("a program that polls gives it back, and gets it", async () => {
   }
   expect(task.claimed.running).toMatchObject({ attempt: 1 });
   await task.finish();
-  await poller.close();
+  await fixture.close();
 });
