@@ -61,8 +61,10 @@ class Crontab {
     this.namespace = cluster.createNamespace();
     const { SIGNALBOX_PREFIX, SIGNALBOX_CONNECT_TIMEOUT, SIGNALBOX_TTL } = this.namespace.env;
     this.#as = user === undefined ? [] : asUser(user);
+    const home = createReadableFolder();
     this.env = {
-      HOME: createReadableFolder(), // a user cannot write to it
+      HOME: home, // a user cannot write to it
+      ...(user === undefined && { XDG_STATE_HOME: home }), // root would remember the cluster in /var/lib, for all tests
       LOGNAME: "job",
       PATH: "/usr/bin:/bin",
       SHELL: "/bin/sh",
