@@ -15,8 +15,7 @@ const cluster = TestCluster.startForFile();
 async function startTwo(host: HostAgent) {
   const { jobs } = host.namespace;
   const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["stubborn"] });
-  const second = jobs.start({ name: "second", options: "--lock x --wait" });
-  await jobs.waitForTickets("second", "waiting");
+  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
   return { first, second };
 }
 
@@ -39,7 +38,7 @@ function killByWord(run: TestProcess, word: string): number[] {
 
 /** What is killed, and the exit code that the run then has. */
 const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = [
-  ["the launcher", (run) => killProcess(run.pid, "SIGKILL"), { signal: "SIGKILL" }],
+  ["the launcher", (run) => run.kill("SIGKILL"), { signal: "SIGKILL" }],
   [
     "all that shows the name of the lock",
     (run) => expect(killByWord(run, "--lock\0x\0")).toEqual([run.pid]),
@@ -60,7 +59,7 @@ const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = 
     "the launcher and both guardians",
     (run) => {
       killGuardians(run);
-      killProcess(run.pid, "SIGKILL");
+      run.kill("SIGKILL");
     },
     { signal: "SIGKILL" },
   ],
@@ -99,11 +98,10 @@ test("a launcher killed while it waits leaves its place", async () => {
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
   const { namespace } = host;
   const { first, second } = await startTwo(host);
-  const third = namespace.jobs.start({ name: "third", options: "--lock x --wait" });
-  await namespace.jobs.waitForTickets("third", "waiting");
-  killProcess(second.pid, "SIGKILL");
+  const third = await namespace.jobs.startWaiter({ name: "third", options: "--lock x --wait" });
+  second.kill("SIGKILL");
   await namespace.jobs.waitForTickets("second", "waiting", 0);
-  killProcess(first.pid, "SIGTERM");
+  first.kill("SIGTERM");
   expect(await third.ended).toExit(0, { stderr: "" });
   expect(await namespace.listTickets()).toEqual([]);
 });

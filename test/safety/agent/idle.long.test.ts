@@ -9,11 +9,9 @@ const cluster = TestCluster.startForFile();
 test("the session of an idle agent was lost: hosts show the agent again within about a minute", async () => {
   const { namespace } = await HostAgent.start(cluster);
   const waitForAgent = () =>
-    waitUntil(
-      "an agent",
-      async () => JSON.parse((await namespace.execute("ls hosts --json")).stdout).rows[0]?.agents[0],
-      { every: 500 },
-    );
+    waitUntil("an agent", async () => (await namespace.executeJson("ls hosts")).rows[0]?.agents[0], {
+      every: 500,
+    });
   await waitForAgent();
   const [former] = await namespace.listSharedSessions();
   expect(former).toBeDefined();

@@ -64,11 +64,11 @@ async function removeTickets(runs: readonly TestProcess[]): Promise<number[]> {
     op: "range" as const,
     ...namespace.keys.getQueueRange("lock", `l${at}`),
   }));
-  const { results } = await cluster.store.commitTxn({ compare: [], success, failure: [] });
+  const { results } = await cluster.write(...success);
   const tickets = results.flatMap((result) => (result.op === "range" ? result.kvs : []));
   expect(tickets.length).toBeGreaterThanOrEqual(RUNS);
   const removals = tickets.map(({ key }) => ({ op: "delete" as const, key }));
-  await cluster.store.commitTxn({ compare: [], success: removals, failure: [] });
+  await cluster.write(...removals);
   const removedAt = performance.now();
   return await Promise.all(
     runs.map(async ({ ended }) => {

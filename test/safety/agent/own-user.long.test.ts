@@ -61,7 +61,7 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
     ["another user in agentAllow", become(OTHER)],
   ])("is not used by %s, also if it would serve them", async (who, as) => {
     const host = await startHost(who.includes("agentAllow") ? { SIGNALBOX_AGENT_ALLOW: String(OTHER) } : {});
-    const run = (options: object) => host.namespace.startRun("-v --lock x", "id -u", options).ended;
+    const run = (options: object) => host.namespace.run("-v --lock x", "id -u", options);
     expect(await run(as)).toFail(77, "belongs to another user");
     expect(await run({ ...as, ...AUTO })).toMatchObject({
       code: 0,

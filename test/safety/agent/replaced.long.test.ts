@@ -111,16 +111,15 @@ describe("--kill-leftovers", () => {
 
 describe("--grace", () => {
   const takeLock = ({ namespace }: HostAgent, options: readonly string[]) =>
-    namespace.startRun(["--lock", "x", ...options], ["true"]).ended;
+    namespace.run(["--lock", "x", ...options]);
 
   test("of a command that ends while there is no agent begins with the next one", async () => {
     const host = await startHost();
     const { jobs } = host.namespace;
-    const go = cluster.createPath();
     const options = ["--lock", "x", "--grace", "60s"];
-    const run = await jobs.startAndWait({ name: "job", options, hold: ["until", go] });
+    const run = await jobs.startHolder({ name: "job", options });
     await host.end();
-    writeFileSync(go, "");
+    run.finish();
     await jobs.journal.waitForLine("job", "end");
     await host.start();
     expect(await run.ended).toExitSilently(0);
@@ -160,12 +159,11 @@ describe("a lock and leases", () => {
       options: "--lock y --lease db=1:2",
       hold: ["until", two],
     });
-    const third = jobs.start({
+    const third = await jobs.startWaiter({
       name: "third",
       options: "--lock x --lease db=2:2 --lease net=1:1 --wait",
       units: 2,
     });
-    await jobs.waitForTickets("third", "waiting");
     const list = async () =>
       (await namespace.listTickets()).map(({ key, createRevision }) => `${key} ${createRevision}`);
     const before = await list();
@@ -210,13 +208,11 @@ describe("a drain", () => {
   test("that stops a waiting run stops it under the next agent, until it is lifted", async () => {
     const host = await startHost();
     const { namespace } = host;
-    const go = cluster.createPath();
-    const holder = await namespace.jobs.startAndWait({
+    const holder = await namespace.jobs.startHolder({
       name: "job",
       options: "--lock x",
-      hold: ["until", go],
     });
-    const waiting = namespace.startRun("--lock x --wait", ["true"]);
+    const waiting = namespace.startRun("--lock x --wait");
     await namespace.waitForTicket(waiting, "waiting", "x");
     const drain = namespace.start([...DRAIN, "--wait"]);
     await waitUntil(
@@ -224,11 +220,10 @@ describe("a drain", () => {
       async () => (await namespace.store.readRange(namespace.keys.drains())).kvs.length,
     );
     await replaceAgent(host);
-    writeFileSync(go, "");
-    expect(await holder.ended).toExitSilently(0);
+    expect(await holder.finish()).toExitSilently(0);
     expect(await drain.ended).toExit(0);
     await replaceAgent(host);
-    expect(await namespace.startRun("--lock x", ["true"]).ended).toExit(75);
+    expect(await namespace.run("--lock x")).toExit(75);
     expect(waiting.child.exitCode).toBeNull();
     expect(await namespace.execute("undrain lock x --yes")).toExit(0);
     expect(await waiting.ended).toExitSilently(0);
@@ -283,6 +278,6 @@ describe("a reset", () => {
     await host.start();
     expect(await first.ended).toExit(125);
     await waitForDeath(first.mark, 1_000);
-    expect(await host.namespace.startRun("--lock x", ["true"]).ended).toExitSilently(0);
+    expect(await host.namespace.run("--lock x")).toExitSilently(0);
   });
 });

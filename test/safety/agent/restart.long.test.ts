@@ -3,7 +3,6 @@ import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -20,8 +19,7 @@ async function startTwo(host: HostAgent, options: readonly string[] = []) {
     options: ["--lock", "x", ...options],
     hold: ["until", go],
   });
-  const second = jobs.start({ name: "second", options: "--lock x --wait" });
-  await jobs.waitForTickets("second", "waiting");
+  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
   return { first, second, go };
 }
 
@@ -129,7 +127,7 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
     expect(await direct.ended).toExit(0);
     host.signal("SIGCONT");
     expect(await first.ended).toExit(125);
-    expect(await namespace.startRun("--lock y", ["true"]).ended).toExit(0, { stderr: "" });
+    expect(await namespace.run("--lock y")).toExit(0, { stderr: "" });
     expect(findOveruse(namespace.jobs.journal.readLines(), 1)).toEqual([]);
   });
 });
@@ -142,7 +140,7 @@ test("a frozen agent, replaced: what it still does when it wakes up has no effec
     host.signal("SIGSTOP");
     rmSync(host.socket); // its backlog would still accept connections
     await host.start();
-    killProcess(old.pid, "SIGCONT");
+    old.kill("SIGCONT");
     writeFileSync(go, "");
     expect(await first.ended).toExit(0, { stderr: "" });
     expect(await second.ended).toExit(0, { stderr: "" });

@@ -3,7 +3,6 @@ import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -26,7 +25,7 @@ async function startJob(host: HostAgent, options: readonly string[] = []) {
 }
 
 const runTrue = (host: HostAgent, options: object = {}, flags: readonly string[] = []) =>
-  host.namespace.startRun(["--lock", "y", ...flags], ["true"], options).ended;
+  host.namespace.run(["--lock", "y", ...flags], "true", options);
 
 test("the socket is deleted: what runs goes on, new runs fall back until the agent makes it again", async () => {
   const host = await HostAgent.start(cluster);
@@ -82,8 +81,8 @@ test.runIf(process.getuid?.() === 0)("jobs of other users: served only if the ag
   expect(await runTrue(host, as)).toFail(69, "does not serve user");
   await host.end();
   await host.start({ env: { SIGNALBOX_AGENT_ALLOW: String(OTHER) } });
-  const served = await host.namespace.startRun("--lock z", "id -u", as).ended;
-  expect(served).toEqual({ ...matchSilentEnd(0), stdout: `${OTHER}\n` });
+  const served = await host.namespace.run("--lock z", "id -u", as);
+  expect(served).toPrint(`${OTHER}\n`);
 });
 
 test.runIf(process.getuid?.() === 0)(

@@ -228,8 +228,8 @@ describe.runIf(isRoot)("a user of cron", () => {
     const crontab = new Crontab(USER);
     expect(await crontab.run("--lock x")).toEqual(DONE);
     const verbose = await crontab.run("-v --lock x");
-    expect(verbose).toMatchObject({ code: 0, stderr: expect.stringMatching(/no agent is started why=/) });
-    expect(await crontab.run("--agent always --lock x")).toMatchObject({ code: 77 });
+    expect(verbose).toExit(0, { stderr: /no agent is started why=/ });
+    expect(await crontab.run("--agent always --lock x")).toExit(77);
     expect([connections, listAgents(socket)]).toEqual([0, []]);
   });
 
@@ -266,7 +266,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     clearPlace();
     const before = ["setpriv", `--ruid=${USER}`, `--euid=${OTHER}`, "--clear-groups"];
     const run = await new Crontab().run("-v --lock x", { before });
-    expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining("this run is setuid") });
+    expect(run).toExit(0, { stderr: "this run is setuid" });
     expect(existsSync(PLACE)).toBe(false);
   });
 
@@ -295,7 +295,7 @@ test("of two agents that start at one instant, one stays", async () => {
   const words = ["agent", "--agent-socket", socket, "--idle-timeout", "10m"];
   const agents = [1, 2].map(() => spawn(LAUNCHER, words, { env, stdio: ["ignore", "ignore", "pipe"] }));
   const [first] = await Promise.race(agents.map(async (agent) => [await readEnd(agent)]));
-  expect(first).toMatchObject({ code: 78, stderr: expect.stringContaining("another agent listens") });
+  expect(first).toExit(78, { stderr: "another agent listens" });
   await waitUntil("one agent", () => existsSync(socket) && listAgents(socket).length === 1);
 });
 
@@ -306,7 +306,7 @@ test("an agent keeps no lock, output or variable of the run that has started it"
   // the end of the run includes that of its output
   expect(await crontab.run("--lock x", { before: ["bash", "-c", hold, "bash"] })).toEqual(DONE);
   const { pid } = await waitForAgent(crontab.socket);
-  expect((await readEnd(spawn("flock", ["-n", file, "true"], { stdio: "pipe" }))).code).toBe(0);
+  expect(await readEnd(spawn("flock", ["-n", file, "true"], { stdio: "pipe" }))).toExit(0);
   expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SECRET_OF_JOB");
 });
 
@@ -337,7 +337,7 @@ describe("a command of an agent that is killed goes on", () => {
   async function finishJob({ crontab, held, go }: Awaited<ReturnType<typeof startJob>>): Promise<void> {
     await waitUntil("service", async () => (await crontab.runWithoutNode("--lock x")).code === 0);
     writeFileSync(go, "");
-    expect(await held.ended).toMatchObject({ code: 3, stderr: "" });
+    expect(await held.ended).toExit(3, { stderr: "" });
     expect(await crontab.namespace.listTickets()).toEqual([]);
   }
 
@@ -368,10 +368,7 @@ test("an agent with other settings does not serve the run, and stays the only on
   await crontab.run("--lock x");
   await waitForAgent(crontab.socket);
   const other = await crontab.run("-v --prefix /elsewhere/ --lock x");
-  expect(other).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining("its prefix differs from that of the agent"),
-  });
+  expect(other).toExit(0, { stderr: "its prefix differs from that of the agent" });
   expect(listAgents(crontab.socket)).toHaveLength(1);
 });
 
@@ -381,7 +378,7 @@ test("the setting can be in a file, which the launcher does not read", async () 
   writeFileSync(config, JSON.stringify({ agent: "start" }));
   const env = { ...crontab.env, SIGNALBOX_CONFIG: config };
   const run = spawn(LAUNCHER, ["run", "--lock", "x", "--", "true"], { env, stdio: "pipe" });
-  expect(await readEnd(run)).toMatchObject({ code: 0, stderr: "" });
+  expect(await readEnd(run)).toExit(0, { stderr: "" });
   await waitForAgent(crontab.socket);
   expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
 });
@@ -429,8 +426,8 @@ describe("an agent with --idle-timeout", () => {
     const state = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1_500, "serves"))]);
     expect(state).toBe("serves");
     writeFileSync(go, "");
-    expect(await readEnd(job)).toMatchObject({ code: 0 });
-    expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining("no longer needed") });
+    expect(await readEnd(job)).toExit(0);
+    expect(await ended).toExit(0, { stderr: "no longer needed" });
     expect(existsSync(socket)).toBe(false);
   });
 
@@ -444,7 +441,7 @@ describe("an agent with --idle-timeout", () => {
     await waitUntil("its retirement", () => !existsSync(socket));
     expect(agent.exitCode).toBeNull();
     writeFileSync(go, "");
-    expect(await readEnd(job)).toMatchObject({ code: 0, stderr: "" });
-    expect(await ended).toMatchObject({ code: 0 });
+    expect(await readEnd(job)).toExit(0, { stderr: "" });
+    expect(await ended).toExit(0);
   });
 });

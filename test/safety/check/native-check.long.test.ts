@@ -78,7 +78,7 @@ describe.concurrent("a guardian", () => {
     const namespace = cluster.createNamespace();
     expect((await namespace.execute(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
     expect((await namespace.execute(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
-    const { findings } = JSON.parse((await namespace.execute("init --json")).stdout);
+    const { findings } = await namespace.executeJson("init");
     expect(findings).toContainEqual(
       expect.objectContaining({ kind: "guardian", id: "guardian", level: "ok" }),
     );
@@ -123,8 +123,7 @@ describe.concurrent("a guardian", () => {
 
   test("that is killed by a seccomp filter", () => {
     const init = install((path) => writeFileSync(path, "#!/bin/sh\nkill -SYS $$\n"))("init");
-    expect(init.code).toBe(78);
-    expect(init.stdout).toMatch(/^FAILURE guardian: .* was killed .*\n? *.*does a seccomp filter/);
+    expect(init).toExit(78, { stdout: /^FAILURE guardian: .* was killed .*\n? *.*does a seccomp filter/ });
   });
 
   test.skipIf(process.getuid?.() !== 0)("on a file system that is mounted noexec", ({ onTestFinished }) => {
@@ -135,8 +134,7 @@ describe.concurrent("a guardian", () => {
     symlinkSync(resolve(import.meta.dirname, "../../../node_modules"), join(mount, "node_modules"));
     const signalbox = install(() => {}, mount);
     const init = signalbox("init");
-    expect(init.code).toBe(78);
-    expect(init.stdout).toContain(`it is on ${mount}, which is mounted noexec`);
+    expect(init).toExit(78, { stdout: `it is on ${mount}, which is mounted noexec` });
   });
 });
 

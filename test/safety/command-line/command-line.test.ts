@@ -1,7 +1,6 @@
 /** The command line: typing errors, and output for people and for programs. */
 
 import { describe, expect } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
@@ -23,7 +22,7 @@ describe.concurrent("help", () => {
   test("help all has every command, help connection its options, and --version prints one line", async () => {
     const { stdout } = await cluster.createNamespace().execute("help all");
     const connection = await cluster.createNamespace().execute("help connection");
-    expect(connection).toEqual({ ...matchSilentEnd(0), stdout: expect.stringMatching(/^ {2}--endpoints /m) });
+    expect(connection).toExit(0, { stdout: /^ {2}--endpoints /m, stderr: "" });
     for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
     expect((await cluster.createNamespace().execute(["--version"])).stdout).toMatch(
@@ -116,21 +115,19 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
 describe.concurrent("options before the command", () => {
   test("are those of the command", async ({ namespace }) => {
     const file = cluster.createPath(JSON.stringify({ contexts: { prod: { prefix: "/elsewhere/" } } }));
-    const { stdout } = await namespace.execute(["-c", file, "--context=prod", "config", "--json"], {
-      env: { SIGNALBOX_PREFIX: "" },
-    });
-    expect(JSON.parse(stdout).settings).toContainEqual(
-      expect.objectContaining({ key: "prefix", value: "/elsewhere/" }),
-    );
-    expect(await namespace.execute("--prefix /x/ run --lock a -- echo -v")).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "-v\n",
-    });
+    expect(
+      (
+        await namespace.executeJson(["-c", file, "--context=prod", "config"], {
+          env: { SIGNALBOX_PREFIX: "" },
+        })
+      ).settings,
+    ).toContainEqual(expect.objectContaining({ key: "prefix", value: "/elsewhere/" }));
+    expect(await namespace.execute("--prefix /x/ run --lock a -- echo -v")).toPrint("-v\n");
   });
 });
 
 test.skipIf(IS_WITH_AGENT)("--agent always without the launcher: 69, and what to start", async () => {
-  const run = cluster.createNamespace().startRun("--agent always", ["true"]);
+  const run = cluster.createNamespace().startRun("--agent always");
   expect(await run.ended).toFail(69, "; start the program signalbox (in a clone: dist/signalbox)");
 });
 
@@ -158,13 +155,12 @@ describe.concurrent("settings", () => {
   test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async ({
     namespace,
   }) => {
-    const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput("up");
-    expect(await namespace.startRun("--wait=200ms --lock job", ["true"]).ended).toExitSilently(75);
+    const holder = await namespace.startHolder("--lock job");
+    expect(await namespace.run("--wait=200ms --lock job")).toExitSilently(75);
     const waiter = namespace.startRun("--lock job --wait", "echo ran");
     await namespace.waitForTicket(waiter, "waiting", "job");
-    holder.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+    holder.kill("SIGTERM");
+    expect(await waiter.ended).toPrint("ran\n");
   });
 
   test("config prints each value with its source, as text and as JSON", async () => {
@@ -210,7 +206,7 @@ describe.concurrent("settings", () => {
     const namespace = cluster.createNamespace({
       env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" },
     });
-    const end = await namespace.startRun(["-c", file], ["true"]).ended;
+    const end = await namespace.run(["-c", file]);
     expect(end).toFail(78, message);
     expect(end.stderr).toContain(file);
   });
@@ -221,28 +217,26 @@ describe.concurrent("--dry-run", () => {
     namespace,
   }) => {
     const options = ["--lock", "job", "--lease", "db=1+1:5", "--host", "web1.example.com", "--dry-run"];
-    const free = await namespace.startRun(options, ["true"]).ended;
-    expect(free).toEqual({
-      ...matchSilentEnd(0),
-      stdout: [
+    const free = await namespace.run(options);
+    expect(free).toPrint(
+      [
         "host     web1.example.com",
         "lock     job",
         "lease    db: 2 of 5, 5 free",
         "now      would be granted at once",
         "",
       ].join("\n"),
-    });
+    );
     expect(await namespace.listKeys(), "what it wrote").toEqual([]);
-    const holder = namespace.startRun("--lock job --lease db=4:5", ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput("up");
-    const busy = await namespace.startRun(options, ["true"]).ended;
+    const holder = await namespace.startHolder("--lock job --lease db=4:5");
+    const busy = await namespace.run(options);
     expect(busy).toExit(75, { stderr: "" });
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
     expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
-    expect(await namespace.startRun([...options, "-E", "3"], ["true"]).ended).toExit(3);
-    const waits = await namespace.startRun([...options, "--wait"], ["true"]).ended;
+    expect(await namespace.run([...options, "-E", "3"])).toExit(3);
+    const waits = await namespace.run([...options, "--wait"]);
     expect(waits).toExit(0, { stdout: /now +would wait/ });
-    const json = await namespace.startRun([...options, "--json"], ["true"]).ended;
+    const json = await namespace.run([...options, "--json"]);
     expect(JSON.parse(json.stdout)).toMatchObject({
       version: 1,
       lock: "job",
@@ -250,24 +244,23 @@ describe.concurrent("--dry-run", () => {
       host: "web1.example.com",
       leases: [{ resource: "db", count: 2, total: 5, free: 1 }],
     });
-    holder.child.kill("SIGTERM");
-    await holder.ended;
+    await holder.end();
   });
 
   test("of a run outside of its group, under a drain, and with a claim that can never be granted", async ({
     namespace,
   }) => {
     await namespace.execute("group set web web2");
-    const outside = await namespace.startRun("-g web --host web1 --dry-run", ["true"]).ended;
+    const outside = await namespace.run("-g web --host web1 --dry-run");
     expect(outside).toExit(75, { stdout: 'host "web1" is not in group "web"' });
     await namespace.put(
       namespace.keys.drain("all", "all"),
       JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }),
     );
-    const drained = await namespace.startRun(["--dry-run"], ["true"]).ended;
+    const drained = await namespace.run(["--dry-run"]);
     expect(drained).toExit(75, { stdout: 'everything is drained by "ops": "upgrade"' });
     await namespace.execute("resource set db 2");
-    const never = await namespace.startRun("--lease db=3 --dry-run", ["true"]).ended;
+    const never = await namespace.run("--lease db=3 --dry-run");
     expect(never).toFail(78, '3 units of resource "db" are requested, but there are only 2');
   });
 });

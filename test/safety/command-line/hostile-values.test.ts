@@ -1,7 +1,6 @@
 /** Keys and values that were written by hand: they block if they must, are shown as they are, and cause no crash. */
 
 import { describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 
@@ -54,21 +53,14 @@ describe.concurrent("tickets put by hand", () => {
       expect.stringMatching(/^resource +db +malformed/),
     ]);
     const lease = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
-    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect(await namespace.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
-      matchSilentEnd(75),
-    );
-    expect(await namespace.startRun(lease, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    const preview = await namespace.startRun(["--lock", "job", "--lease", "db=1:2", "--dry-run"], ["true"])
-      .ended;
-    expect(preview).toMatchObject({ code: 75, stderr: "" });
+    expect(await namespace.run(["--lock", "job"], "echo ran")).toExitSilently(75);
+    expect(await namespace.run(["--lock", "job", "--wait=300ms"], "echo ran")).toExitSilently(75);
+    expect(await namespace.run(lease, "echo ran")).toExitSilently(75);
+    const preview = await namespace.run(["--lock", "job", "--lease", "db=1:2", "--dry-run"]);
+    expect(preview).toExit(75, { stderr: "" });
     expect(preview.stdout).toMatch(/malformed ticket/);
     for (const key of keys) await namespace.delete(key);
-    expect(
-      await namespace.startRun(["--lock", "job", ...lease.slice(1)], ["echo", "ran"]).ended,
-    ).toMatchObject({
-      code: 0,
-    });
+    expect(await namespace.run(["--lock", "job", ...lease.slice(1)], "echo ran")).toExit(0);
   });
 
   test("an escape sequence in a host, a user, a label: shown without it, and a bidi control as an escape", async () => {
@@ -85,14 +77,14 @@ describe.concurrent("tickets put by hand", () => {
       version: 1,
       rows: [{ name: "job", holders: [{ host: nasty }] }],
     });
-    const busy = await namespace.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended;
-    expect(busy).toEqual(matchMessage(75, /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/));
+    const busy = await namespace.run(["--lock", "job", "-v"], "echo ran");
+    expect(busy).toFail(75, /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/);
   });
 
   test("one whose run id is none: it blocks, and is shown as malformed too", async () => {
     const namespace = cluster.createNamespace();
     await namespace.put(`${namespace.prefix}locks/job/by hand`, "x");
-    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.run(["--lock", "job"], "echo ran")).toExitSilently(75);
     expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +malformed/)]);
   });
 });
@@ -112,12 +104,9 @@ describe.concurrent("other keys put by hand", () => {
       OSC_52,
     ];
     for (const name of strange) await namespace.put(namespace.prefix + name, "{");
-    expect(await namespace.startRun(["--lock", "job", "--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await namespace.run(["--lock", "job", "--lease", "db=1:2"], "echo ran")).toPrint("ran\n");
     const init = await namespace.execute(["init"]);
-    expect(init).toMatchObject({ code: 0, stderr: "" });
+    expect(init).toExit(0, { stderr: "" });
     expect(init.stdout).toMatch(/warning .*keys do not belong to signalbox/);
     expect(init.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     for (const list of [["ls"], ["ls", "groups"], ["ls", "resources", "--all"]]) {
@@ -134,10 +123,10 @@ describe.concurrent("other keys put by hand", () => {
     const megabyte = "9".repeat(1_000_000);
     await namespace.put(namespace.keys.resourceConfig("db"), megabyte);
     await namespace.put(namespace.keys.group("web"), megabyte);
-    const lease = await namespace.startRun(["--lease", "db=1"], ["echo", "ran"]).ended;
-    expect(lease).toEqual(matchMessage(78, /^signalbox: .{1,300}\n$/));
-    const group = await namespace.startRun(["-g", "web"], ["echo", "ran"]).ended;
-    expect(group, "a malformed group has no members").toEqual(matchSilentEnd(75));
+    const lease = await namespace.run(["--lease", "db=1"], "echo ran");
+    expect(lease).toFail(78, /^signalbox: .{1,300}\n$/);
+    const group = await namespace.run(["-g", "web"], "echo ran");
+    expect(group, "a malformed group has no members").toExitSilently(75);
     for (const list of [
       ["ls", "groups"],
       ["ls", "resources", "--all"],
@@ -150,15 +139,13 @@ describe.concurrent("other keys put by hand", () => {
   test("a drain that cannot be read still drains", async () => {
     const namespace = cluster.createNamespace();
     await namespace.put(namespace.keys.drain("lock", "job"), `{${OSC_52}`);
-    expect(await namespace.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended).toEqual(
-      matchMessage(75, /drained by "unknown"/),
-    );
+    expect(await namespace.run(["--lock", "job", "-v"], "echo ran")).toFail(75, /drained by "unknown"/);
   });
 
   test("a history that is none is replaced", async () => {
     const namespace = cluster.createNamespace();
     await namespace.put(namespace.keys.history("job"), "[".repeat(1_000));
-    expect(await namespace.startRun(["--lock", "job"], ["true"]).ended).toEqual(matchSilentEnd(0));
+    expect(await namespace.run(["--lock", "job"])).toExitSilently(0);
     const [history] = await namespace.listKeys();
     expect(JSON.parse(history?.value ?? "")).toMatchObject({ runs: [{ exit: 0 }] });
   });
@@ -166,7 +153,8 @@ describe.concurrent("other keys put by hand", () => {
 
 test("a document without end is refused", async () => {
   const namespace = cluster.createNamespace();
-  expect(await namespace.execute(["diff", "/dev/zero"])).toEqual(
-    matchMessage(74, /cannot read \/dev\/zero: it has more than 64 MiB/),
+  expect(await namespace.execute(["diff", "/dev/zero"])).toFail(
+    74,
+    /cannot read \/dev\/zero: it has more than 64 MiB/,
   );
 });

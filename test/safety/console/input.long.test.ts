@@ -29,14 +29,11 @@ const HOSTILE = [
 describe("input that nobody meant", () => {
   test("does nothing, in one read and in many", async ({ namespace }) => {
     await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
-    const console = await openConsole(namespace);
-    await console.waitFor(/invoices .*held/);
+    const console = await openConsole(namespace, { shows: /invoices .*held/ });
     console.type(HOSTILE.join(""));
     for (const character of HOSTILE.join("")) console.type(character);
-    console.press("?");
-    await console.waitFor(HELP);
-    console.press("escape");
-    await console.waitFor(/^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
+    await console.pressAndWait("?", HELP);
+    await console.pressAndWait("escape", /^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
     const screen = console.getText();
     expect(screen).not.toContain("to confirm");
     const { kvs } = await namespace.store.readRange(namespace.keys.audits());
@@ -50,14 +47,13 @@ describe("keys that an operator wants otherwise", () => {
   test("hold, and what cannot be is said", async ({ namespace }) => {
     await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
     const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
-    const console = await openConsole(namespace, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
-    await console.waitFor("drain: Ctrl+D is refused");
+    const console = await openConsole(namespace, {
+      env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) },
+      shows: "drain: Ctrl+D is refused",
+    });
     await console.waitFor(/invoices .*held/);
-    console.press("X");
-    await console.waitFor(HELP);
-    console.press("escape");
-    await console.waitFor(/^(?![\s\S]*give the pane)/);
-    console.press("f5");
-    await console.waitFor("type invoices to confirm");
+    await console.pressAndWait("X", HELP);
+    await console.pressAndWait("escape", /^(?![\s\S]*give the pane)/);
+    await console.pressAndWait("f5", "type invoices to confirm");
   });
 });

@@ -35,10 +35,11 @@ describe("a line of 2,000 bytes per second", () => {
     });
     await terminal.waitFor(/slow11 +● held/);
     const before = terminal.bytes;
-    terminal.press(...[...TABS, ...TABS].map(() => "]"));
-    await terminal.waitFor(/slow11 +● held/);
-    terminal.press("]", "]", "]");
-    await terminal.waitFor(/HOST.*STATE|HOST +/);
+    await terminal.pressAndWait(
+      [...TABS, ...TABS].map(() => "]"),
+      /slow11 +● held/,
+    );
+    await terminal.pressAndWait(["]", "]", "]"], /HOST.*STATE|HOST +/);
     expect(terminal.bytes - before, "22 tabs of two kilobytes were not written").toBeLessThan(20_000);
     terminal.press("q");
     expect(await terminal.ended).toEqual({ code: 0, signal: undefined });
@@ -54,11 +55,9 @@ describe("a line of 600 bytes per second", () => {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console", "--view", "locks"],
     });
     await terminal.waitFor(/slow +● held[\s\S]*live rev/);
-    terminal.press("D");
-    await terminal.waitFor(/drain lock slow/); // the title, and nothing of what would happen
+    await terminal.pressAndWait("D", /drain lock slow/); // the title, and nothing of what would happen
     expect(terminal.getText()).not.toMatch(/Enter +drain/);
-    terminal.press("enter");
-    await terminal.waitFor(/Enter +drain/);
+    await terminal.pressAndWait("enter", /Enter +drain/);
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
   });
 });
@@ -69,8 +68,7 @@ describe("the question for the state of the terminal", () => {
     const shell = `"$0" "$1" console; stty raw -echo min 0 time 5; printf 'left:'; dd bs=100 count=1 2>/dev/null | od -An -c; stty sane; echo done`;
     const terminal = open(namespace, { command: ["sh", "-c", shell, process.execPath, BUNDLE] });
     await terminal.waitFor(/live rev \d+/);
-    terminal.press("]", "]", "q");
-    await terminal.waitFor(/done/);
+    await terminal.pressAndWait(["]", "]", "q"], /done/);
     await terminal.ended;
     expect(terminal.getText()).toMatch(/left:\s*done/);
   });

@@ -14,8 +14,11 @@ const { test } = cluster;
 const HELD = ["until", "/nonexistent"];
 
 async function openModern(namespace: TestNamespace, env: Record<string, string> = {}): Promise<Terminal> {
-  const console = await openConsole(namespace, { isModern: true, env });
-  await console.waitFor((it) => it.hasCodedKeys && it.modes.has(2031));
+  const console = await openConsole(namespace, {
+    isModern: true,
+    env,
+    shows: (it) => it.hasCodedKeys && it.modes.has(2031),
+  });
   return console;
 }
 
@@ -26,8 +29,7 @@ async function startDrain(namespace: TestNamespace, console: Terminal): Promise<
   const runs = [await start("one"), await start("two")];
   for (const { child } of runs) namespace.onClose(() => child.kill("SIGKILL"));
   await console.waitFor(/pool/);
-  console.press("D");
-  await console.waitFor("Enter drain");
+  await console.pressAndWait("D", "Enter drain");
   console.press("enter");
   return () => runs.pop()?.child.kill("SIGTERM");
 }
@@ -35,8 +37,7 @@ async function startDrain(namespace: TestNamespace, console: Terminal): Promise<
 describe("keys and theme", () => {
   test("Escape is a key at once, and no report is one", async ({ namespace }) => {
     const console = await openModern(namespace);
-    console.press(":");
-    await console.waitFor("palette");
+    await console.pressAndWait(":", "palette");
     console.type("\x1b[27u");
     await console.waitFor((it) => !it.getScreen().some((row) => row.includes("╭")));
     console.type("\x1b[113u"); // q
@@ -67,10 +68,8 @@ describe("links", () => {
     const linked = await open(namespace, { env: { VTE_VERSION: "7006" } });
     const plain = await open(namespace, { args: ["--no-hyperlinks"], env: { VTE_VERSION: "7006" } });
     for (const console of [linked, plain]) {
-      console.press("?");
-      await console.waitFor("keys");
-      console.press("G");
-      await console.waitFor("see docs/console.md");
+      await console.pressAndWait("?", "keys");
+      await console.pressAndWait("G", "see docs/console.md");
     }
     expect(getOutput(linked)).toMatch(PAGE);
     expect(getOutput(plain)).not.toContain("\x1b]8;");
@@ -84,8 +83,7 @@ describe("links", () => {
 
   test("are not written to a terminal that may show them as text", async ({ namespace }) => {
     const console = await open(namespace, { env: { TMUX: "x", VTE_VERSION: "7006" } });
-    console.press("?", "G");
-    await console.waitFor("see docs/console.md");
+    await console.pressAndWait(["?", "G"], "see docs/console.md");
     expect(getOutput(console)).not.toContain("\x1b]8;");
   });
 });
@@ -95,10 +93,8 @@ describe("every way out", () => {
     "%s leaves keys, reports and progress as they were",
     async ([way, code], { onTestFinished: onFinished }) => {
       const namespace = await cluster.createTestNamespace("http", { onTestFinished: onFinished });
-      const console = await openConsole(namespace, { isModern: true });
-      await console.waitFor((it) => it.hasCodedKeys);
-      console.press("[", "[", "[");
-      await console.waitFor(/live rev \d+/);
+      const console = await openConsole(namespace, { isModern: true, shows: (it) => it.hasCodedKeys });
+      await console.pressAndWait(["[", "[", "["], /live rev \d+/);
       if (way === "q") console.press("q");
       else console.kill(way);
       expect(await console.ended).toEqual({ code, signal: undefined });
@@ -110,8 +106,7 @@ describe("every way out", () => {
     const script = join(createTestFolder(), "defect.cjs");
     writeFileSync(script, 'process.on("SIGUSR2", () => { throw new Error("a defect for a test"); });');
     const console = await openModern(namespace, { NODE_OPTIONS: `--require ${script}` });
-    console.kill("SIGUSR2");
-    expect(await console.ended).toEqual({ code: 70, signal: undefined });
+    expect(await console.end("SIGUSR2")).toEqual({ code: 70, signal: undefined });
     expect(console.leftBehind).toEqual([]);
   });
 
@@ -123,8 +118,7 @@ describe("every way out", () => {
     expect([shell.hasCodedKeys, shell.modes.has(2031)]).toEqual([false, false]);
     shell.type("fg\r");
     await shell.waitFor((it) => it.hasCodedKeys && it.modes.has(2031));
-    shell.press("q");
-    await shell.waitFor(/ready\$\s*$/);
+    await shell.pressAndWait("q", /ready\$\s*$/);
     expect(shell.leftBehind.filter((what) => !/2004/.test(what))).toEqual([]);
     expect(shell.getText()).not.toMatch(/997|\[\?|;1n/);
   });
@@ -145,8 +139,7 @@ describe("progress", () => {
     const console = await openConsole(namespace, { args: ["--view", "resources"], isModern: true });
     await startDrain(namespace, console);
     await console.waitFor((it) => it.progress.at(-1) === "1;0");
-    console.kill("SIGTERM");
-    await console.ended;
+    await console.end();
     expect([console.progress.at(-1), console.leftBehind]).toEqual(["0", []]);
   });
 

@@ -18,8 +18,12 @@ async function startCapturedRun(columns: number, rows: number) {
   const command = ["tail", "--follow", "--lines=+1", "--sleep-interval=0.05", source];
   const run = namespace.startRun("--capture --lock invoices", command, { env });
   await run.waitForOutput("first line");
-  const console = await openConsole(namespace, { args: ["--view", "locks"], columns, rows });
-  await console.waitFor("invoices");
+  const console = await openConsole(namespace, {
+    args: ["--view", "locks"],
+    columns,
+    rows,
+    shows: "invoices",
+  });
   return { namespace, run, console, source };
 }
 
@@ -28,27 +32,23 @@ it.each([
   [120, 40],
 ])("l shows what a run writes, live, without what a terminal interprets (%i×%i)", async (columns, rows) => {
   const { namespace, run, console, source } = await startCapturedRun(columns, rows);
-  console.press("2", "l");
-  await console.waitFor("output of invoices");
+  await console.pressAndWait(["2", "l"], "output of invoices");
   await console.waitFor(/first line[\s\S]*red and loud/);
   appendFileSync(source, "second line\n");
   await console.waitFor("second line");
   appendFileSync(source, Array.from({ length: 60 }, (_, n) => `line ${n}\n`).join(""));
   await console.waitFor("line 59");
-  console.press("g");
-  await console.waitFor("first line");
+  await console.pressAndWait("g", "first line");
   appendFileSync(source, "after all\n");
   await waitUntil("the answer has passed", async () => {
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
     return kvs.some(({ key }) => key.includes("output/requests"));
   });
   expect(console.getText(), "it stays where the user reads").toMatch("first line");
-  console.press("G");
-  await console.waitFor("after all");
-  run.child.kill("SIGTERM");
+  await console.pressAndWait("G", "after all");
+  run.kill("SIGTERM");
   await console.waitFor("end of the output");
-  console.press("escape");
-  await console.waitFor((it) => !it.getText().includes("output of invoices"));
+  await console.pressAndWait("escape", (it) => !it.getText().includes("output of invoices"));
 });
 
 it("closing the output ends the request", async () => {
@@ -57,8 +57,7 @@ it("closing the output ends the request", async () => {
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
     return kvs.filter(({ key }) => key.includes("/output/")).length;
   };
-  console.press("2", "l");
-  await console.waitFor("first line");
+  await console.pressAndWait(["2", "l"], "first line");
   expect(await countRequests()).toBeGreaterThan(0);
   console.press("escape");
   await waitUntil("nothing is left in etcd", async () => (await countRequests()) === 0);
@@ -67,15 +66,16 @@ it("closing the output ends the request", async () => {
 it("says what is wrong when no output is kept, and what to select", async () => {
   const namespace = await cluster.createTestNamespace("http");
   namespace.startRun("--lock quiet", "sleep 60");
-  const console = await openConsole(namespace, { args: ["--view", "locks"], columns: 80, rows: 24 });
-  await console.waitFor(/quiet +● held/);
-  console.press("2", "l");
-  await console.waitFor("it runs, but keeps no");
+  const console = await openConsole(namespace, {
+    args: ["--view", "locks"],
+    columns: 80,
+    rows: 24,
+    shows: /quiet +● held/,
+  });
+  await console.pressAndWait(["2", "l"], "it runs, but keeps no");
   await console.waitFor("end of the output");
-  console.press("escape");
-  await console.waitFor((it) => !it.getText().includes("output of quiet"));
+  await console.pressAndWait("escape", (it) => !it.getText().includes("output of quiet"));
   console.press("]", "]", "]"); // hosts
   await console.waitFor(/RUNNING|LOAD|AGENT|VERSION/);
-  console.press("l");
-  await console.waitFor("output: select a lock, a schedule or a run");
+  await console.pressAndWait("l", "output: select a lock, a schedule or a run");
 });

@@ -10,9 +10,8 @@ it("no line appears without a key for a minute in which runs come and go", async
   const namespace = await cluster.createTestNamespace("http");
   const hold = ["until", "/nonexistent"];
   const first = await namespace.jobs.startAndWait({ name: "first", options: "--lock orders", hold });
-  namespace.onClose(() => first.child.kill("SIGKILL"));
-  const console = await openConsole(namespace, { args: ["--plain"], isModern: true });
-  await console.waitFor("row 1 of 1");
+  namespace.onClose(() => first.kill("SIGKILL"));
+  const console = await openConsole(namespace, { args: ["--plain"], isModern: true, shows: "row 1 of 1" });
   console.press("j");
   await pause(500);
   const [lines, bytes] = [console.getScreen(), console.bytes];
@@ -24,8 +23,7 @@ it("no line appears without a key for a minute in which runs come and go", async
   }
   expect(console.getScreen()).toEqual(lines);
   expect(console.bytes).toBe(bytes);
-  console.press("j");
-  await console.waitFor(/Locks, row 2 of \d\d/);
+  await console.pressAndWait("j", /Locks, row 2 of \d\d/);
   console.press("q");
   expect(await console.ended).toEqual({ code: 0, signal: undefined });
 });

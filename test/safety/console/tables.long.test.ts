@@ -34,29 +34,25 @@ async function findRow(console: Terminal, pattern: RegExp): Promise<number> {
 it("shows columns on demand, moves them, and still does after a restart", async () => {
   const namespace = await createSampleNamespace();
   const env = { XDG_STATE_HOME: createTestFolder() };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
   expect(getTitles(console)).not.toContain("USER");
-  console.press("o");
-  await console.waitFor("─ columns of locks ");
+  await console.pressAndWait("o", "─ columns of locks ");
   await console.waitFor(/LABEL +hidden: no values/);
   console.press("end");
   console.type("kkkk"); // five columns are shown on demand; the first of them is USER
-  console.press("space");
-  await console.waitFor("✓ USER");
+  await console.pressAndWait("space", "✓ USER");
   console.press("home");
   console.type("J"); // the name behind the state
-  console.press("escape");
-  await console.waitFor((it) => /STATE.*NAME.*USER/.test(getTitles(it)));
+  await console.pressAndWait("escape", (it) => /STATE.*NAME.*USER/.test(getTitles(it)));
   console.press("q");
   await console.ended;
-  const next = await openConsole(namespace, { env });
-  await next.waitFor((it) => /STATE.*NAME.*USER/.test(getTitles(it)));
-  next.press("o");
-  await next.waitFor("─ columns of locks ");
+  const next = await openConsole(namespace, { env, shows: (it) => /STATE.*NAME.*USER/.test(getTitles(it)) });
+  await next.pressAndWait("o", "─ columns of locks ");
   next.type("r");
-  next.press("enter");
-  await next.waitFor((it) => /NAME.*STATE/.test(getTitles(it)) && !getTitles(it).includes("USER"));
+  await next.pressAndWait(
+    "enter",
+    (it) => /NAME.*STATE/.test(getTitles(it)) && !getTitles(it).includes("USER"),
+  );
 });
 
 it("sorts by the title that is clicked, and the other way round with the next click", async () => {
@@ -79,53 +75,40 @@ it("sorts by the title that is clicked, and the other way round with the next cl
 });
 
 it("says what is wrong with a filter while it is typed, and keeps the rows", async () => {
-  const console = await openConsole(await createSampleNamespace());
-  await console.waitFor(/gamma +● held/);
-  console.press("/");
-  await console.waitFor("─ filter locks ");
+  const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
+  await console.pressAndWait("/", "─ filter locks ");
   console.type("/^(al/");
   await console.waitFor("unterminated group");
-  console.press("enter");
-  await console.waitFor("─ filter locks ");
+  await console.pressAndWait("enter", "─ filter locks ");
   expect(console.getScreen().some((row) => /gamma +● held/.test(row))).toBe(true);
   console.press("backspace");
   console.type("|be)/");
   await console.waitFor("2 of 4");
   console.press("ctrl+u");
   console.type("!host:web1 since:>1s");
-  console.press("enter");
-  await console.waitFor("/ filter !host:web1 since:>1s: 2 of 4");
+  await console.pressAndWait("enter", "/ filter !host:web1 since:>1s: 2 of 4");
 });
 
 it("saves a view under a name, and starts with it after a restart", async () => {
   const namespace = await createSampleNamespace();
   const env = { XDG_STATE_HOME: createTestFolder() };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor(/gamma +● held/);
-  console.press("/");
-  await console.waitFor("─ filter locks ");
+  const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
+  await console.pressAndWait("/", "─ filter locks ");
   console.type("host:web1");
-  console.press("enter");
-  await console.waitFor("/ filter host:web1: 2 of 4");
-  console.press("F");
-  await console.waitFor("No saved views yet");
+  await console.pressAndWait("enter", "/ filter host:web1: 2 of 4");
+  await console.pressAndWait("F", "No saved views yet");
   console.type("s");
   await console.waitFor("name ");
   console.type("web one");
-  console.press("enter");
-  await console.waitFor(/web one +locks +\/host:web1/);
+  await console.pressAndWait("enter", /web one +locks +\/host:web1/);
   console.type("m");
   await console.waitFor(/✓ web one +locks +\/host:web1, at start/);
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
-  console.press("escape", "]");
-  await console.waitFor("No units are held");
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
+  await console.pressAndWait(["escape", "]"], "No units are held");
   console.press("q");
   await console.ended;
-  const next = await openConsole(namespace, { env });
-  await next.waitFor("/ filter host:web1: 2 of 4");
-  next.press("F");
-  await next.waitFor("✓ web one");
+  const next = await openConsole(namespace, { env, shows: "/ filter host:web1: 2 of 4" });
+  await next.pressAndWait("F", "✓ web one");
   next.type("d");
   await next.waitFor("press d again to delete");
   next.type("d");
@@ -134,11 +117,9 @@ it("saves a view under a name, and starts with it after a restart", async () => 
 
 it("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
   const folder = createTestFolder();
-  const console = await openConsole(await createSampleNamespace());
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
   const exportTo = async (path: string) => {
-    console.press("O");
-    await console.waitFor("─ export ");
+    await console.pressAndWait("O", "─ export ");
     console.press("ctrl+a", "ctrl+k");
     console.type(path);
     await console.waitFor(path.slice(-12));
@@ -158,14 +139,11 @@ it("exports the table and a text, asks before it replaces a file, and says why i
   expect(statSync(file).mode & 0o777).toBe(0o600);
   await exportTo(file);
   await console.waitFor("exists; Enter replaces it");
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ export ")));
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ export ")));
   await exportTo(join(folder, "none", "locks.md"));
   await console.waitFor("the folder does not exist; nothing was");
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ export ")));
-  console.press("w");
-  await console.waitFor("─ why ");
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ export ")));
+  await console.pressAndWait("w", "─ why ");
   await exportTo(join(folder, "why.md"));
   await console.waitFor(/wrote \S*why\.md/);
   expect(readFileSync(join(folder, "why.md"), "utf8")).toMatch(/^# why .*\n\n```text\n/);
@@ -176,11 +154,9 @@ it("draws the past runs of a lock in its detail, and in a column on demand", asy
   const namespace = await cluster.createTestNamespace("http");
   for (const time of ["0.01", "0.3"])
     await namespace.execute(["run", "--lock", "often", "--", "sleep", time]);
-  const console = await openConsole(namespace);
-  await console.waitFor(/often +○ free/);
+  const console = await openConsole(namespace, { shows: /often +○ free/ });
   await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
-  console.press("o", "end", "k", "space", "escape");
-  await console.waitFor("TREND");
+  await console.pressAndWait(["o", "end", "k", "space", "escape"], "TREND");
   await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
   const { stdout } = await namespace.execute(["ls", "locks", "-a", "--columns", "name,trend"]);
   expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);

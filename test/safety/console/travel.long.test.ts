@@ -17,17 +17,16 @@ const RUN = "0000000000000001";
 async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()): Promise<bigint> {
   const value = serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
   const put = { op: "put" as const, key: namespace.keys.lock(lock, RUN), value };
-  return (await namespace.store.commitTxn({ compare: [], success: [put], failure: [] })).revision;
+  return (await namespace.write(put)).revision;
 }
 
 async function release(namespace: TestNamespace, lock: string): Promise<bigint> {
   const gone = { op: "delete" as const, key: namespace.keys.lock(lock, RUN) };
-  return (await namespace.store.commitTxn({ compare: [], success: [gone], failure: [] })).revision;
+  return (await namespace.write(gone)).revision;
 }
 
 async function travel(console: Terminal, target: string): Promise<void> {
-  console.press("a");
-  await console.waitFor("show a past time");
+  await console.pressAndWait("a", "show a past time");
   console.type(target);
   console.press("enter");
 }
@@ -40,17 +39,14 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const held = await hold(namespace, "beta", now - 40_000);
     const released = await release(namespace, "beta");
     await hold(namespace, "gamma", now - 10_000);
-    const console = await openConsole(namespace);
-    await console.waitFor(/gamma +● held/);
+    const console = await openConsole(namespace, { shows: /gamma +● held/ });
     expect(console.getText()).not.toContain("beta");
 
     // The palette knows times.
-    console.press(":");
-    await console.waitFor("─ palette ");
+    await console.pressAndWait(":", "─ palette ");
     console.type("at -30s");
     await console.waitFor("show everything as it was then");
-    console.press("enter");
-    await console.waitFor(/PAST .*read-only/);
+    await console.pressAndWait("enter", /PAST .*read-only/);
     await console.waitFor(/state at revision \d+, between/);
     expect(console.getText()).toMatch(/alpha +● held/);
     expect(console.getText()).not.toContain("gamma");
@@ -58,16 +54,12 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await travelTo(console, `rev ${held}`);
     await console.waitFor(/beta +● held/);
     await console.waitFor(new RegExp(`state at revision ${held}`));
-    console.press("D");
-    await console.waitFor("this is the past: nothing can be changed or run");
+    await console.pressAndWait("D", "this is the past: nothing can be changed or run");
     console.press("w");
-    console.press("}");
-    await console.waitFor(new RegExp(`state at revision ${released}`));
+    await console.pressAndWait("}", new RegExp(`state at revision ${released}`));
     await console.waitFor((it) => !/beta +● held/.test(it.getText()));
-    console.press("{");
-    await console.waitFor(/beta +● held/);
-    console.press("a");
-    await console.waitFor(/live rev \d+/);
+    await console.pressAndWait("{", /beta +● held/);
+    await console.pressAndWait("a", /live rev \d+/);
     await console.waitFor(/gamma +● held/);
     expect(console.getText()).not.toContain("PAST");
   });
@@ -85,12 +77,9 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await console.waitFor("there is no revision 99999 yet");
     await travel(console, "rev 16");
     await console.waitFor("PAST rev 16");
-    console.press("{");
-    await console.waitFor("state at revision 15");
-    console.press("{");
-    await console.waitFor("has compacted an earlier change");
-    console.press("escape");
-    await console.waitFor(/live rev \d+/);
+    await console.pressAndWait("{", "state at revision 15");
+    await console.pressAndWait("{", "has compacted an earlier change");
+    await console.pressAndWait("escape", /live rev \d+/);
   });
 });
 
@@ -123,21 +112,17 @@ it("says what it does not understand, and keeps the text", async () => {
   await travel(console, "teatime");
   await console.waitFor(/write a time as .*teatime|write a time as/);
   expect(console.getText()).toContain("teatime");
-  console.press("escape");
-  await console.waitFor((it) => !it.getText().includes("show a past time"));
+  await console.pressAndWait("escape", (it) => !it.getText().includes("show a past time"));
 });
 
 it("a dialog that was open before the past arrived cannot be confirmed there", async () => {
   const namespace = await cluster.createTestNamespace("http");
   await hold(namespace, "alpha");
-  const console = await openConsole(namespace);
-  await console.waitFor(/alpha +● held/);
+  const console = await openConsole(namespace, { shows: /alpha +● held/ });
   await travel(console, "rev 1"); // perhaps nothing of it is shown before the dialog
-  console.press("D");
-  await console.waitFor((it) => it.getText().includes("PAST"));
+  await console.pressAndWait("D", (it) => it.getText().includes("PAST"));
   if (console.getText().includes("drain lock alpha")) {
-    console.press("enter");
-    await console.waitFor("this is the past");
+    await console.pressAndWait("enter", "this is the past");
   }
   expect((await namespace.listKeys()).filter(({ key }) => key.includes("/drains/"))).toEqual([]);
 });
@@ -154,8 +139,7 @@ it("the past stays while etcd is away; a step says so; and the console is live a
   console.press("}");
   await console.waitFor(/the past cannot be read|no later change was found/, 30_000);
   expect(console.getText()).toContain("PAST rev 3");
-  console.press("escape");
-  await console.waitFor("etcd unreachable");
+  await console.pressAndWait("escape", "etcd unreachable");
   await etcd.restart();
   await console.waitFor(/live rev \d+/);
 });

@@ -34,7 +34,7 @@ const ASKED =
 describe("sessions", () => {
   const cluster = TestCluster.startForFile();
 
-  const write = (...ops: Op[]) => cluster.store.commitTxn({ compare: [], success: ops, failure: [] });
+  const write = (...ops: Op[]) => cluster.write(...ops);
 
   cluster.test.for(TRANSPORTS)(
     "are those of runs and of other programs (over %s)",

@@ -14,7 +14,7 @@ const cluster = TestCluster.startForFile();
 const ALLOWED = { SIGNALBOX_ALLOW_EDIT: "yes" };
 const TERMINAL = { columns: 120, rows: 30 };
 
-const write = (...ops: Op[]) => cluster.store.commitTxn({ compare: [], success: ops, failure: [] });
+const write = (...ops: Op[]) => cluster.write(...ops);
 const put = (key: string, value: string) => write({ op: "put", key, value });
 
 async function read(key: string) {

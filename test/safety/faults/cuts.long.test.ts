@@ -82,8 +82,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         expect(run.output.stderr).toMatch("the claim was lost, the command was terminated");
         await next.waitForOutput("up");
         expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
-        killProcess(next.pid, "SIGTERM");
-        await next.ended;
+        await next.end();
       }),
   );
 
@@ -99,8 +98,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       expect(await run.ended).toExit(125);
       await next.waitForOutput("up");
       expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
-      killProcess(next.pid, "SIGTERM");
-      await next.ended;
+      await next.end();
     }));
 
   test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
@@ -116,17 +114,17 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       await pause(TTL * 1_000 - MOMENT); // by now a session that was not renewed has expired
       expect(await readTicket(near), run.output.stderr).toEqual(before);
       writeFileSync(go, "");
-      expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "up\ndone\n", stderr: "" });
+      expect(await run.ended).toPrint("up\ndone\n");
     });
   });
 
   test("a waiting run that is cut off, and told to leave, does not wait for etcd", async () => {
     const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
     await near.put(near.keys.lock("job", "abcdefghijklmnop"), "put by hand");
-    const run = far.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    const run = far.startRun(["--lock", "job", "--wait"], "echo ran");
     await near.waitForTicket(run, "waiting", "job");
     proxy.mode = "drop";
-    run.child.kill("SIGTERM");
+    run.kill("SIGTERM");
     const elapsed = startStopwatch();
     expect(await run.ended).toExitSilently(143);
     expect(elapsed(), "ms until it has left").toBeLessThan(2_000 + 2 * LAG);

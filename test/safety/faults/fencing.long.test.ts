@@ -59,8 +59,7 @@ async function writeLate(
   expect(await next.ended).toExit(0);
   writeFileSync(wake, "");
   await old.waitForOutput("ended:");
-  old.child.kill("SIGKILL");
-  await old.ended;
+  await old.end("SIGKILL");
   const code = Number(/ended: (\d+)/.exec(old.output.stdout)?.[1]);
   return { code, number: (await execute`sh -ec ${read}`).stdout.trim() };
 }

@@ -42,8 +42,7 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
     const { jobs } = namespace;
     const lock = ["--lock", "x", "--wait", ...OPTIONS];
     const first = await jobs.startAndWait({ name: "first", options: lock, hold: ["stubborn"] });
-    const second = jobs.start({ name: "second", options: lock });
-    await jobs.waitForTickets("second", "waiting");
+    const second = await jobs.startWaiter({ name: "second", options: lock });
     await moveLeader();
     await revokeHolder(namespace);
     expect(await first.ended).toExit(125);

@@ -38,13 +38,11 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       await readClusterId(namespace.etcd.clientUrl),
       await readClusterId(other.clientUrl),
     ];
-    const over = `${namespace.jobs.journal.folder}/over`;
     const endpoint = `${other.clientUrl},${namespace.etcd.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", ours];
-    const first = await namespace.jobs.startAndWait({
+    const first = await namespace.jobs.startHolder({
       name: "first",
       options,
-      hold: ["until", over],
       endpoints: [endpoint],
     });
     namespace.etcd.freeze();
@@ -53,13 +51,8 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     expect(code, stderr).toBe(78);
     expect(stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`);
     namespace.etcd.unfreeze();
-    expect(await namespace.jobs.start({ name: "third", options, endpoints: [endpoint] }).ended).toMatchObject(
-      {
-        code: 75,
-      },
-    );
-    writeFileSync(over, "");
-    expect(await first.ended).toExit(0);
+    expect(await namespace.jobs.start({ name: "third", options, endpoints: [endpoint] }).ended).toExit(75);
+    expect(await first.finish()).toExit(0);
     await namespace.jobs.startAndWait({ name: "fourth", options, hold: [1], endpoints: [endpoint] });
     await namespace.waitForProcesses();
     expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "fourth"]);
@@ -68,20 +61,17 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 
   it("a job outlasts its own cluster being away for a while: the other does not tell it that its session is gone", async () => {
     namespace = await cluster.createTestNamespace(transport);
-    const over = `${namespace.jobs.journal.folder}/over`;
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", await readClusterId(namespace.etcd.clientUrl), "-v"];
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "job",
       options,
-      hold: ["until", over],
       endpoints: [endpoint],
     });
     namespace.etcd.freeze();
     await run.waitForOutput(/the session was not renewed.*belongs to cluster/);
     namespace.etcd.unfreeze();
-    writeFileSync(over, "");
-    expect(await run.ended).toExit(0);
+    expect(await run.finish()).toExit(0);
   }, 120_000);
 });
 
@@ -112,8 +102,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     other.unfreeze();
     etcd.freeze();
     const refused = await start("second");
-    expect(refused.code, refused.stderr).toBe(78);
-    expect(refused.stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}`);
+    expect(refused).toExit(78, { stderr: `${other.clientUrl} belongs to cluster ${theirs}` });
     expect(refused.stderr).toContain(`this host remembers the cluster ${ours} for these endpoints (${path})`);
     expect(refused.stderr).toContain("signalbox init --forget-cluster");
     expect(await other.runEtcdctl("get", "--prefix", keys.prefix)).toBe("");
@@ -165,8 +154,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     other.freeze();
     const agent = await startAgent();
     expect(await runServed()).toExit(0);
-    agent.child.kill("SIGTERM");
-    await agent.ended;
+    await agent.end();
     other.unfreeze();
     own.etcd.freeze();
     await startAgent();
@@ -199,8 +187,9 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     other.freeze();
     const before = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"];
     const full = await own.start(["init"], { endpoints: both, env, before }).ended;
-    expect(full.code, full.stderr).toBe(0);
-    expect(full.stdout).toMatch(/this host cannot remember the cluster: .*cannot be written: .*\(EFBIG\)/);
+    expect(full).toExit(0, {
+      stdout: /this host cannot remember the cluster: .*cannot be written: .*\(EFBIG\)/,
+    });
     expect(readdirSync(`${env.XDG_STATE_HOME}/signalbox`), "no part of a file").toEqual([]);
     const run = own.jobs.start({ name: "job", options: OPTIONS, hold: [1], endpoints: both, env });
     expect(await run.ended).toExit(0);
@@ -246,7 +235,7 @@ describe("init and doctor", () => {
     const wrong = `id ${id}, but clusterId is ${env.SIGNALBOX_CLUSTER_ID}`;
     expect(init).toExit(78, { stdout: wrong });
     const doctor = await namespace.execute(["doctor"], { env });
-    expect(doctor.code, doctor.stderr).toBe(2);
+    expect(doctor).toExit(2);
     expect(doctor.stdout).toContain(wrong);
     expect(await namespace.execute(["ls"], { env })).toExit(78, {
       stderr: `belongs to cluster ${id}, but clusterId is`,

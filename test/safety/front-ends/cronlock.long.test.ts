@@ -79,16 +79,9 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     expect(await runLinked(namespace, program, HOLD)).toExitSilently(200);
     expect(
       await runLinked(namespace, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" }),
-    ).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "a  b c\n",
-    });
-    expect(
-      await namespace.startRun(["--lock", nameOf(HOLD)], "echo ran").ended,
-      "signalbox run",
-    ).toExitSilently(75);
-    first.child.kill("SIGTERM");
-    expect(await first.ended).toMatchObject({ code: 143, stdout: "up\n", stderr: "" });
+    ).toPrint("a  b c\n");
+    expect(await namespace.run(["--lock", nameOf(HOLD)], "echo ran"), "signalbox run").toExitSilently(75);
+    expect(await first.end()).toPrint("up\n", 143);
   });
 
   test.each([0, 7, 199, 200, 255])("the command's own exit code: %i", async (code) => {
@@ -128,10 +121,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const namespace = enter();
     const key = { CRONLOCK_KEY: "job" };
     const since = Date.now();
-    expect(await end(namespace, tool, ["echo", "ran"], key)).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await end(namespace, tool, ["echo", "ran"], key)).toPrint("ran\n");
     const [entry] = await namespace.readQueue("cronlock.job");
     const until = entry?.ticket?.until ?? 0;
     expect(entry?.ticket?.state).toBe("grace");
@@ -148,7 +138,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const deaf = ["sh", "-c", "trap '' TERM; echo up; sleep 60 & wait; wait"];
     const said = `emergency: had to kill ${tool === "golock" ? `[${deaf.join(" ")}]` : `'${deaf.join(" ")}'`} after 1s timeout`;
     const ended = await end(namespace, tool, deaf, { CRONLOCK_TIMEOUT: "1" });
-    if (tool === "cronlock") expect(ended).toEqual({ ...matchSilentEnd(202), stdout: `up\n${said}\n` });
+    if (tool === "cronlock") expect(ended).toPrint(`up\n${said}\n`, 202);
     else {
       expect(ended).toMatchObject({ code: 202, stdout: "up\n" });
       expect(ended.stderr).toMatch(new RegExp(`^${SLOG} ERROR `));
@@ -161,14 +151,13 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const tidy = ["sh", "-c", "trap 'sleep 0.2; echo bye; exit 3' TERM; echo up; sleep 60 & wait; wait"];
     const run = start(enter(), tool, tidy, { CRONLOCK_TIMEOUT: "50" });
     await run.waitForOutput("up");
-    run.child.kill("SIGTERM");
-    expect(await run.ended).toMatchObject({ code: 3, stdout: "up\nbye\n" });
+    expect(await run.end()).toMatchObject({ code: 3, stdout: "up\nbye\n" });
   });
 
   test("CRONLOCK_RELEASE: the command is terminated when the lock is free, 202", async () => {
     const namespace = enter();
     const ended = await end(namespace, tool, HOLD, { CRONLOCK_RELEASE: "1", CRONLOCK_TIMEOUT: "50", ...NOW });
-    expect(ended.code).toBe(202);
+    expect(ended).toExit(202);
     expect(ended.stdout + ended.stderr).toMatch(/emergency: had to kill .* after 1s: .*CRONLOCK_RELEASE/);
     expect(ended.stdout.startsWith("up\n")).toBe(true);
   });
@@ -256,7 +245,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     expect(own, "a ticket and its mark").toHaveLength(2);
     const { stdout } = await namespace.execute(["init"]);
     expect(stdout, "nobody is to take them for rubbish").not.toMatch(/none of ours|not a key/);
-    for (const run of [held, other]) run.child.kill("SIGTERM");
+    for (const run of [held, other]) run.kill("SIGTERM");
     await Promise.all([held.ended, other.ended]);
   });
 
@@ -352,9 +341,8 @@ describe.concurrent("the tools beside each other", () => {
     const run = start(namespace, "cronlock", HOLD, key);
     await run.waitForOutput("up");
     expect(await end(namespace, "golock", ["echo", "ran"], key)).toExitSilently(200);
-    expect(await namespace.startRun("--lock cronlock.mail", "echo ran").ended).toExitSilently(75);
-    run.child.kill("SIGTERM");
-    await run.ended;
+    expect(await namespace.run("--lock cronlock.mail", "echo ran")).toExitSilently(75);
+    await run.end();
     expect(await end(namespace, "golock", ["echo", "ran"], key), "cronlock's grace").toExitSilently(200);
   });
 

@@ -259,7 +259,7 @@ describe.concurrent("perfectsched", () => {
     const moved = await namespace.execute("import perfectsched - --yes", {
       input: JSON.stringify(row),
     });
-    expect(moved.code).toBe(0);
+    expect(moved).toExit(0);
     const worker = start(["run", "-I.", "-rboot.rb", "ScheduleDispatch"]);
     const log = join(folder, "worker.log");
     const read = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
@@ -277,9 +277,9 @@ describe.concurrent("perfectsched", () => {
     );
     expect(read(), "its exit code was 75").toMatch(/schedule=s2.* result=retry/);
     renameSync(log, `${log}.1`);
-    worker.child.kill("SIGUSR2");
+    worker.kill("SIGUSR2");
     await waitUntil("the log is opened anew", () => existsSync(log));
-    worker.child.kill("SIGTERM");
+    worker.kill("SIGTERM");
     const note =
       /^perfectsched: note: ScheduleDispatch is treated as a class of Ruby \(as are boot\.rb\), .*\n$/;
     expect(await worker.ended).toExit(0, { stderr: note });
@@ -304,7 +304,7 @@ describe.concurrent("import perfectsched", () => {
     });
     expect(await importText(namespace, buildCsv(A, B))).toExit(64, { stderr: "cannot ask for confirmation" });
     expect(await namespace.listKeys()).toEqual([]);
-    expect((await importText(namespace, buildCsv(A, B), "--yes")).code).toBe(0);
+    expect(await importText(namespace, buildCsv(A, B), "--yes")).toExit(0);
     expect(await readStored(namespace, "a")).toEqual({
       definition: {
         cron: "0 * * * *",
@@ -327,7 +327,7 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("moves no schedule back, and on where the table went further", async ({ namespace }) => {
-    expect((await importText(namespace, buildCsv(A), "--yes")).code).toBe(0);
+    expect(await importText(namespace, buildCsv(A), "--yes")).toExit(0);
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
     await namespace.put(namespace.keys.due("a"), formatDue(later)); // as a worker does that has run it
     expect(await importText(namespace, buildCsv(A), "--yes")).toMatchObject({
@@ -335,7 +335,7 @@ describe.concurrent("import perfectsched", () => {
     });
     expect((await readStored(namespace, "a")).due).toEqual(later);
     const further = `a,${FAR + 2 * HOUR + 30},${FAR + 2 * HOUR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
-    expect((await importText(namespace, buildCsv(further), "--yes")).code).toBe(0);
+    expect(await importText(namespace, buildCsv(further), "--yes")).toExit(0);
     expect((await readStored(namespace, "a")).due).toEqual({
       next: (FAR + 2 * HOUR) * 1000,
       runAt: (FAR + 2 * HOUR + 30) * 1000,
@@ -345,7 +345,7 @@ describe.concurrent("import perfectsched", () => {
 
   test("--prune deletes what is gone from it, and nothing of others", async ({ namespace }) => {
     expect(await namespace.execute("schedule add own t @daily")).toExit(0);
-    expect((await importText(namespace, buildCsv(A, B), "--yes")).code).toBe(0);
+    expect(await importText(namespace, buildCsv(A, B), "--yes")).toExit(0);
     expect(await importText(namespace, buildCsv(A), "--yes", "--prune", "--json")).toExit(0, {
       stdout: '"outcome":"done","changes":[{"id":"b","kind":"deleted"',
     });

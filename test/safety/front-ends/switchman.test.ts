@@ -41,8 +41,7 @@ describe.concurrent("the command", () => {
     const run = start(["--", ...FOR_EVER]);
     await run.waitForOutput("up");
     expect((await namespace.readQueue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
-    run.child.kill("SIGTERM");
-    await run.ended;
+    await run.end();
     expect(await namespace.readQueue("sh")).toEqual([]);
     expect(await ended("--", "echo", "ran")).toEqual(ran);
   });
@@ -80,8 +79,7 @@ describe.concurrent("the command", () => {
       "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.1; done",
     ]);
     await run.waitForOutput("up");
-    run.child.kill("SIGTERM");
-    expect(await run.ended).toMatchObject({ code: 4, stdout: "up\nbye\n" });
+    expect(await run.end()).toMatchObject({ code: 4, stdout: "up\nbye\n" });
     const own = run.output.stderr.replace(/^Terminated\n/gm, ""); // the shell may say so of its sleep
     expect(own).toMatch(/^Parent received SIGTERM, terminating child \d+\nSent SIGTERM to \d+\n/);
   });
@@ -108,7 +106,7 @@ describe.concurrent("the lock", () => {
     const run = start(["--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput("up");
     expect(await ended("--lockname", "job", "--", "echo", "ran")).toExitSilently(0);
-    expect(await namespace.startRun("--lock job", "echo ran").ended).toExitSilently(75);
+    expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
     const busy = await start(["--lockname", "job", "--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(busy).toExit(0, { stdout: "" });
     expect(busy.stderr).toMatch(
@@ -208,7 +206,7 @@ describe.concurrent("leases", () => {
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
     await namespace.waitForTicket(waiter, "waiting", "db", "resource");
     expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toExitSilently(0);
-    holder.child.kill("SIGTERM");
+    holder.kill("SIGTERM");
     expect(await waiter.ended).toEqual(ran);
   });
 
@@ -223,7 +221,7 @@ describe.concurrent("leases", () => {
     const next = await start([...lease, "echo", "no"], { DEBUG: "1" }).ended;
     expect(next).toExit(0, { stdout: "" });
     expect(next.stderr).toMatch(/Task <b> is already queued up for one of <db=1:1>\n$/);
-    holder.child.kill("SIGTERM");
+    holder.kill("SIGTERM");
     expect(await waiter.ended).toEqual(ran);
   });
 
@@ -243,8 +241,7 @@ describe.concurrent("leases", () => {
     await holder.waitForOutput("up");
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
     await namespace.waitForTicket(waiter, "waiting", "db", "resource");
-    waiter.child.kill("SIGTERM");
-    expect(await waiter.ended).toExitSilently(143);
+    expect(await waiter.end()).toExitSilently(143);
   });
 });
 
@@ -372,7 +369,7 @@ describe.concurrent("import switchman", () => {
       ],
     });
     const lease = ["--lease", "db=1:2", "-g", "one", "--host", W2];
-    expect(await namespace.startRun(lease, "echo ran").ended).toEqual(ran);
+    expect(await namespace.run(lease, "echo ran")).toEqual(ran);
   });
 
   test("tells faults with their places, and changes nothing", async ({ namespace }) => {

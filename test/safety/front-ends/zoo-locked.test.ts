@@ -62,8 +62,7 @@ describe.concurrent("the command", () => {
     const { hosts, start } = enter();
     const run = start([hosts, "/a", FOR_EVER]);
     await run.waitForOutput("up");
-    run.child.kill("SIGTERM");
-    expect(await run.ended).toMatchObject({ code: 143, stdout: "up\n", stderr: "" });
+    expect(await run.end()).toPrint("up\n", 143);
   });
 
   test("is terminated when its lock is gone: 125", async () => {
@@ -83,24 +82,20 @@ describe.concurrent("the lock", () => {
     const ticket = (await namespace.readQueue("job"))[0];
     const locked = { ...matchSilentEnd(0), stdout: `LOCKED by ${W1} pid ${run.pid} (run ${ticket?.run})\n` };
     expect(await ended("/job", "echo ran")).toEqual(locked);
-    expect(await namespace.startRun("--lock job", "echo ran").ended).toExitSilently(75);
+    expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
     const conf = cluster.createPath('{"prefix":"/p","zkhosts":"zk1:2181"}');
     expect(
       await namespace.execute(["switchman", "-c", conf, "--lockname", "job", "--", "echo", "ran"]),
     ).toExitSilently(0);
     expect(await ended("/jobs/job", "echo ran"), "another path").toEqual(ran);
-    run.child.kill("SIGTERM");
-    await run.ended;
+    await run.end();
     expect(await ended("/job", "echo ran")).toEqual(ran);
   });
 
   test("whose holder nobody can read, or with words for the terminal in it", async () => {
     const { namespace, ended } = enter();
     await namespace.put(namespace.keys.lock("job", "aaaaaaaaaaaaaaaa"), "?");
-    expect(await ended("/job", "echo ran")).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "LOCKED by run aaaaaaaaaaaaaaaa\n",
-    });
+    expect(await ended("/job", "echo ran")).toPrint("LOCKED by run aaaaaaaaaaaaaaaa\n");
     const ticket = {
       v: 1,
       run: "b",
@@ -120,18 +115,14 @@ describe.concurrent("the lock", () => {
   test("is drained, or the host is outside of the group that our configuration names: the same", async () => {
     const { namespace, hosts, start, ended } = enter();
     await namespace.put(namespace.keys.group("web"), '["web2.example.com"]');
-    expect(await start([hosts, "/a", "echo ran"], { SIGNALBOX_GROUP: "web" }).ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "LOCKED by group web, which does not hold this host\n",
-    });
+    expect(await start([hosts, "/a", "echo ran"], { SIGNALBOX_GROUP: "web" }).ended).toPrint(
+      "LOCKED by group web, which does not hold this host\n",
+    );
     await namespace.put(
       namespace.keys.drain("all", "all"),
       JSON.stringify({ v: 1, by: "ops", at: Date.now() }),
     );
-    expect(await ended("/a", "echo ran")).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "LOCKED by a drain of all all (by ops)\n",
-    });
+    expect(await ended("/a", "echo ran")).toPrint("LOCKED by a drain of all all (by ops)\n");
   });
 });
 
@@ -159,7 +150,7 @@ describe.concurrent("hosts", () => {
     const end = await start(["no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
     expect(end).toFail(2, /^zoo-locked: .*cannot reach etcd: .*no-such-host.invalid/);
     const both = await start(["127.0.0.1:9,no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
-    expect(both.code).toBe(2);
+    expect(both).toExit(2);
     expect(await start([`no-such-host.invalid:2379,${hosts}`, "/a", "echo ran"]).ended).toEqual(ran);
   });
 

@@ -49,10 +49,9 @@ describe.concurrent("a lock of the library", () => {
 
   test("excludes runs, and is excluded by them", async ({ namespace }) => {
     const one = await connectLibrary(namespace);
-    const ended = await one.withLock("x", () => namespace.startRun(["--lock", "x"], ["true"]).ended);
+    const ended = await one.withLock("x", () => namespace.run(["--lock", "x"]));
     expect(ended).toExit(75, { stdout: "" });
-    const run = namespace.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
-    await run.waitForOutput("up");
+    const run = await namespace.startHolder(["--lock", "x"]);
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
     expect(refusal).toMatchObject({
@@ -60,7 +59,7 @@ describe.concurrent("a lock of the library", () => {
       kind: "busy",
       message: expect.stringContaining('"x" is held'),
     });
-    run.child.kill("SIGTERM");
+    run.kill("SIGTERM");
     expect(await one.withLock("x", { wait: true }, () => "ran")).toBe("ran");
   });
 
@@ -68,8 +67,8 @@ describe.concurrent("a lock of the library", () => {
     const one = await connectLibrary(namespace);
     await one.withLock("x", { shared: true }, async () => {
       expect(await one.withLock("x", { shared: true }, (held) => held.isCurrent())).toBe(true);
-      expect(await namespace.startRun(["--lock", "x", "--shared"], ["true"]).ended).toExit(0);
-      expect(await namespace.startRun(["--lock", "x"], ["true"]).ended).toExit(75);
+      expect(await namespace.run(["--lock", "x", "--shared"])).toExit(0);
+      expect(await namespace.run(["--lock", "x"])).toExit(75);
       await expect(one.withLock("x", () => "ran")).rejects.toBeInstanceOf(BusyError);
     });
     expect(await one.withLock("x", () => "ran")).toBe("ran");
@@ -99,8 +98,9 @@ describe.concurrent("a lock of the library", () => {
     expect(stdout).toMatch(/lock +x +held.*nightly/);
     const failure = new Error("no");
     await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
-    const { stdout: json } = await namespace.execute(["ls", "history", "x", "--json"]);
-    expect(JSON.parse(json).rows.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
+    expect(
+      (await namespace.executeJson("ls history x")).rows.map(({ exit }: { exit: number }) => exit),
+    ).toEqual([1, 0]);
   });
 
   test("is freed before the call ends, also when its work fails", async ({ namespace }) => {
@@ -199,11 +199,7 @@ describe.concurrent("a lock of the library", () => {
 describe.concurrent("leases of the library", () => {
   test("never pass the total, beside a run", async ({ namespace }) => {
     const one = await connectLibrary(namespace);
-    const run = namespace.startRun(
-      ["--no-lock", "--lease", "db=2:3"],
-      ["sh", "-c", "echo up; exec sleep 1000"],
-    );
-    await run.waitForOutput("up");
+    const run = await namespace.startHolder(["--no-lock", "--lease", "db=2:3"]);
     expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
     await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
       kind: "timeout",
@@ -212,7 +208,7 @@ describe.concurrent("leases of the library", () => {
     expect(await namespace.readQueue("db", "resource")).toHaveLength(1);
     const waiting = one.withLeases(["db=2:3"], () => "granted");
     await waitUntil("a waiter", async () => (await namespace.readQueue("db", "resource")).length === 2);
-    run.child.kill("SIGTERM");
+    run.kill("SIGTERM");
     expect(await waiting).toBe("granted");
   });
 });

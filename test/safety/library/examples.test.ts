@@ -86,7 +86,7 @@ describe.concurrent("the examples", () => {
     );
     expect(answers.sort()).toEqual(["0 digests\n", "1 digests\n"]);
     for (const { child } of copies) child.kill("SIGTERM");
-    for (const { ended } of copies) expect((await ended).code).toBe(0);
+    for (const { ended } of copies) expect(await ended).toExit(0);
     expect(readAll().match(/digest\.daily: ok/g)).toHaveLength(1);
   });
 

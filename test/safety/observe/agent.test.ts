@@ -43,8 +43,7 @@ async function waitForState(namespace: TestNamespace, lock: string, state: Ticke
 }
 
 async function readHost(namespace: TestNamespace) {
-  const { stdout } = await namespace.execute("ls hosts --json");
-  return JSON.parse(stdout).rows[0];
+  return (await namespace.executeJson("ls hosts")).rows[0];
 }
 
 test("hosts show an agent and its runs; why, show and reset do not take its session for the life of a run", async () => {
@@ -60,15 +59,15 @@ test("hosts show an agent and its runs; why, show and reset do not take its sess
     waits: 1,
     agents: [{ holds: 1, waits: 1, version: expect.any(String), pid: expect.any(Number) }],
   });
-  const show = async (lock: string) =>
-    JSON.parse((await namespace.execute(["show", "lock", lock, "--json"])).stdout);
+  const show = async (lock: string) => await namespace.executeJson(["show", "lock", lock]);
   expect(await show("x")).toMatchObject({
     runners: [{ verdict: "agent" }, { verdict: "agent" }],
     host: { verdict: "alive" },
   });
   expect(await show("y")).toMatchObject({ runners: [{ verdict: "alive" }] });
-  const { stdout: why } = await namespace.execute("why x --json");
-  expect(JSON.parse(why).explanations[0].obstacles[0].ahead[0]).toMatchObject({ runner: "agent" });
+  expect((await namespace.executeJson("why x")).explanations[0].obstacles[0].ahead[0]).toMatchObject({
+    runner: "agent",
+  });
   const preview = await namespace.execute("reset lock x --dry-run");
   expect(preview.stdout + preview.stderr).toMatch("its agent renewed the session of its runs");
   expect((await namespace.execute("ls problems --json")).stdout).toContain('"rows":[');

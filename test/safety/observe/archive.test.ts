@@ -32,8 +32,7 @@ test("has what etcd does not keep any more, with the filters, columns and fields
   await waitForOutcomes(namespace, "bad", 2);
   await waitForOutcomes(namespace, "late", 2);
   await waitUntil("five lines", () => readLines(path).length >= 5);
-  worker.child.kill("SIGTERM");
-  await worker.ended;
+  await worker.end();
 
   // Of another host or none: the archive needs no etcd.
   const offline = cluster.createNamespace({ endpoints: ["http://127.0.0.1:9"] });
@@ -77,8 +76,7 @@ test("a file that cannot be written is told, and the worker goes on", async () =
   await worker.waitForOutput(/records wait to be archived.*EEXIST/);
   await putDueSchedule(namespace, "two", { command: ["true"] });
   await waitForOutcomes(namespace, "two");
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toExit(0);
+  expect(await worker.end()).toExit(0);
   expect(worker.output.stderr).toMatch(/records were not archived.*records=2/);
 });
 
@@ -90,8 +88,7 @@ interface ArchivedRow {
 }
 
 async function listArchive(namespace: TestNamespace, ...words: string[]): Promise<ArchivedRow[]> {
-  const { stdout } = await namespace.execute(["ls", "history", "--archive", "--json", ...words]);
-  return JSON.parse(stdout).rows;
+  return (await namespace.executeJson(["ls", "history", "--archive", ...words])).rows;
 }
 
 test("runs of locks are in the same file, as the histories of the locks have them, and more of them", async () => {
@@ -105,8 +102,7 @@ test("runs of locks are in the same file, as the histories of the locks have the
   await putDueSchedule(namespace, "one", { command: ["true"] });
   const worker = namespace.start(["worker"]);
   await waitForOutcomes(namespace, "one");
-  worker.child.kill("SIGTERM");
-  await worker.ended;
+  await worker.end();
 
   const rows = await listArchive(namespace);
   expect(rows.map(({ lock, schedule, state }) => [lock ?? schedule, state]).sort()).toEqual([
@@ -116,8 +112,7 @@ test("runs of locks are in the same file, as the histories of the locks have the
     ["one", "ok"],
     ["true", "ok"], // the command's name
   ]);
-  const { stdout } = await namespace.execute("ls history --json");
-  const stored: ArchivedRow[] = JSON.parse(stdout).rows;
+  const stored: ArchivedRow[] = (await namespace.executeJson("ls history")).rows;
   const archived = rows.filter(({ lock }) => lock !== undefined);
   const sort = (list: ArchivedRow[]) =>
     list.toSorted((one, other) => `${one.lock}${one.run}`.localeCompare(`${other.lock}${other.run}`));
@@ -202,9 +197,7 @@ describe.each(["a folder that is a file", "a full disk (as root)"])(
         expect(end.stderr).toMatch(
           /records were not archived.*records=1 error="?(Error: )?(EEXIST|ENOSPC|ENOTDIR|the disk is full)/,
         );
-        expect(JSON.parse((await namespace.execute("ls history --json")).stdout).rows).toMatchObject([
-          { exit: 3 },
-        ]);
+        expect((await namespace.executeJson("ls history")).rows).toMatchObject([{ exit: 3 }]);
       },
     );
   },

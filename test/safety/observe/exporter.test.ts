@@ -42,8 +42,7 @@ describe.concurrent("signalbox exporter", () => {
       new RegExp(`^signalbox_written_bytes_total\\{collection="drains"\\} ${bytes}$`, "m"),
     );
     expect(await scrape(exporter, "/healthz", /./)).toBe("ok\n");
-    exporter.child.kill("SIGTERM");
-    expect(await exporter.ended).toExit(0, { stdout: "" });
+    expect(await exporter.end()).toExit(0, { stdout: "" });
   });
 
   test("tells of each lock when it last succeeded, and how its last run ended", async ({ namespace }) => {
@@ -97,6 +96,6 @@ describe.concurrent("signalbox exporter", () => {
     const second = await namespace.execute(["exporter", "--listen", address]);
     expect(second).toExit(78, { stderr: `${address} is taken` });
     const third = await namespace.execute("exporter --listen web1");
-    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is not an address') });
+    expect(third).toExit(64, { stderr: '"web1" is not an address' });
   });
 });

@@ -94,7 +94,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
 
     const write = async () => {
       for (; !stop.signal.aborted; seen.changes += 40) {
-        await cluster.store.commitTxn({ compare: [], success: generateTxn(keys), failure: [] });
+        await cluster.write(...generateTxn(keys));
         await clock.sleep(20);
       }
     };

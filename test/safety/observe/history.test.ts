@@ -23,14 +23,14 @@ describe.concurrent("the history of locks", () => {
     await namespace.execute(["run", "--lock", "y", "--", "true"]);
     const { stdout } = await namespace.execute(["ls", "history", "l3"]);
     expect(stdout).toMatch(/^ENDED +LOCK .*\n.*Z +x .* 3 .*\n$/);
-    const history = JSON.parse((await namespace.execute(["history", "x", "--json", "--limit", "1"])).stdout);
+    const history = await namespace.executeJson("history x --limit 1");
     expect(history).toMatchObject({
       version: 1,
       view: "history",
       rows: [{ lock: "x", exit: 3, label: "l3" }],
     });
     expect(BigInt(history.revision)).toBeGreaterThan(0n);
-    const stats = JSON.parse((await namespace.execute(["stats", "--json", "--sort", "-failures"])).stdout);
+    const stats = await namespace.executeJson("stats --sort -failures");
     expect(
       stats.rows.map((one: { lock: string; runs: number; failures: number }) => [
         one.lock,
@@ -58,10 +58,7 @@ describe.concurrent("the history of locks", () => {
     expect((await list("ls", "audit", "--since", then)).rows).toMatchObject([{ action: "undrain" }]);
     expect((await list("ls", "audit", "--since", "1h")).rows).toHaveLength(2);
     const later = String(Date.now());
-    expect(await start("ls", "history", "--since", later)).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("No row matches"),
-    });
+    expect(await start("ls", "history", "--since", later)).toExit(0, { stderr: "No row matches" });
   });
 
   test.for<[args: string[], message: RegExp]>([
@@ -78,19 +75,15 @@ describe.concurrent("the history of locks", () => {
     namespace,
   }) => {
     for (const view of ["history", "statistics"])
-      expect(await namespace.execute(["ls", view])).toMatchObject({
-        code: 0,
-        stdout: "",
-        stderr: expect.stringContaining("No runs yet"),
-      });
+      expect(await namespace.execute(["ls", view])).toFail(0, "No runs yet");
     const hostile = {
       key: namespace.keys.history("bad"),
       value: '{"v":1,"runs":[{"run":"\\u001b]52;c;eA==\\u0007"},7]}',
     };
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
-    expect(await namespace.execute(["ls", "history"])).toMatchObject({ code: 0, stdout: "" });
-    expect(await namespace.execute(["ls", "statistics"])).toMatchObject({ code: 0 });
-    expect((await namespace.execute(["stats", "--sort", "size"])).code).toBe(64);
+    await namespace.write({ op: "put", ...hostile });
+    expect(await namespace.execute(["ls", "history"])).toExit(0, { stdout: "" });
+    expect(await namespace.execute(["ls", "statistics"])).toExit(0);
+    expect(await namespace.execute(["stats", "--sort", "size"])).toExit(64);
   });
 });
 

@@ -169,8 +169,9 @@ describe.concurrent("ls --json", () => {
       },
     ];
     const path = cluster.createPath(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    const { stdout } = await namespace.execute(["ls", "history", `--archive=${path}`, "--json"]);
-    const document = JSON.parse(stdout) as { rows: object[] };
+    const document = (await namespace.executeJson(["ls", "history", `--archive=${path}`])) as {
+      rows: object[];
+    };
     expect(findMismatches(LISTINGS, LISTINGS, document)).toEqual([]);
     expect(document.rows.flatMap((row) => findMismatches(LISTINGS, buildRowSchema("history"), row))).toEqual(
       [],
@@ -185,11 +186,7 @@ describe.concurrent("ls --json", () => {
       const watch = namespace.start("ls --watch", { endpoints: [proxy.url] });
       await watch.waitForOutput('"event":"ready"');
       const remove = (lock: string) =>
-        namespace.store.commitTxn({
-          compare: [],
-          success: [{ op: "delete", ...namespace.keys.getQueueRange("lock", lock) }],
-          failure: [],
-        });
+        namespace.write({ op: "delete", ...namespace.keys.getQueueRange("lock", lock) });
       await remove("turn");
       await watch.waitForOutput(/"event":"gone".*"key":"lock\/turn"/);
       proxy.mode = "refuse";
@@ -197,7 +194,7 @@ describe.concurrent("ls --json", () => {
       await watch.waitForOutput('"event":"away"');
       proxy.mode = "forward";
       await watch.waitForOutput('"event":"back"');
-      watch.child.kill("SIGTERM");
+      watch.kill("SIGTERM");
       const lines = (await watch.ended).stdout.trimEnd().split("\n");
       const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
       for (const event of events) {

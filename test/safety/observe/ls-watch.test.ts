@@ -28,12 +28,11 @@ describe.concurrent("ls --watch", () => {
       proxy.reset();
       await watch.waitForOutput('"event":"away"');
       const gone = { op: "delete" as const, ...namespace.keys.getQueueRange("lock", "lock 1") };
-      await namespace.store.commitTxn({ compare: [], success: [gone], failure: [] });
+      await namespace.write(gone);
       proxy.mode = "forward";
       await watch.waitForOutput('"event":"back"');
       await watch.waitForOutput(/"event":"gone".*"key":"lock\/lock 1"/);
-      watch.child.kill("SIGTERM");
-      expect(await watch.ended).toExit(143);
+      expect(await watch.end()).toExit(143);
       for (const line of watch.output.stdout.trimEnd().split("\n")) expect(JSON.parse(line).version).toBe(1);
     } finally {
       await proxy.close();
@@ -96,14 +95,10 @@ describe.concurrent("ls --watch", () => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const put = (key: string, value: string) => ({ op: "put" as const, key, value });
-    await namespace.store.commitTxn({
-      compare: [],
-      success: [
-        put(namespace.keys.lock("x", ticket.run), serializeTicket(ticket)),
-        put(namespace.keys.drain("host", "h"), serializeDrain({ by: evil, at: 1, why: evil })),
-      ],
-      failure: [],
-    });
+    await namespace.write(
+      put(namespace.keys.lock("x", ticket.run), serializeTicket(ticket)),
+      put(namespace.keys.drain("host", "h"), serializeDrain({ by: evil, at: 1, why: evil })),
+    );
     for (const view of ["overview", "queues", "runs", "problems", "drains"]) {
       const watch = namespace.start(["ls", view, "--watch"], { terminal: { columns: 200, rows: 24 } });
       await watch.waitForOutput("live");

@@ -34,12 +34,12 @@ describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
   test("lists many, whole queues over any page", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await putTickets(namespace, 300, 20);
-    const { stdout } = await namespace.execute("ls locks --json");
-    const { rows } = JSON.parse(stdout) as { rows: { holders: object[]; waiters: object[] }[] };
+    const { rows } = (await namespace.executeJson("ls locks")) as {
+      rows: { holders: object[]; waiters: object[] }[];
+    };
     expect(rows).toHaveLength(300);
     expect(rows.every(({ holders, waiters }) => holders.length === 1 && waiters.length === 20)).toBe(true);
-    const limited = await namespace.execute("ls queues --json --limit 7");
-    expect(JSON.parse(limited.stdout).rows).toHaveLength(7);
+    expect((await namespace.executeJson("ls queues --limit 7")).rows).toHaveLength(7);
   });
 });
 
@@ -71,7 +71,7 @@ describe.concurrent("ls", () => {
       key: namespace.keys.drain("lock", "quiet"),
       value: '{"v":1,"by":"ann","at":1}',
     };
-    await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
+    await namespace.write(put);
     expect((await namespace.execute(["ls"])).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
     expect((await namespace.execute("ls --all")).stdout).toMatch(
       /\nlock +known +free.*\nlock +quiet +drained.*\nresource +db +free .*0\/5/,
@@ -106,8 +106,7 @@ describe.concurrent("ls", () => {
     expect(await listNames("--reverse")).toEqual(["lock 0", "lock 1", "lock 2"]); // all of one kind: by name then
     expect(await listNames("--sort", "name", "--reverse")).toEqual(["lock 2", "lock 1", "lock 0"]);
     expect(await listNames("--sort", "-name", "--reverse", "--limit", "1")).toEqual(["lock 0"]);
-    const { stdout } = await namespace.execute("ls queues --json --reverse");
-    expect(JSON.parse(stdout).rows).toHaveLength(3);
+    expect((await namespace.executeJson("ls queues --reverse")).rows).toHaveLength(3);
     const help = await namespace.execute("ls runs --columns help", {
       endpoints: ["http://127.0.0.1:1"],
     });

@@ -32,5 +32,5 @@ test("the picture stays while etcd is away, and says since when", async () => {
   const away = watch.output.stdout.length;
   await waitUntil("it is live again", () => watch.output.stdout.slice(away).includes("live"));
   watch.child.stdin?.write("\x03");
-  expect((await watch.ended).code).toBe(130);
+  expect(await watch.ended).toExit(130);
 }, 30_000);

@@ -19,10 +19,10 @@ describe.concurrent("overview", () => {
   });
 
   test("shows runs, queues, next runs and failures, as a picture and as JSON", async ({ namespace }) => {
-    expect((await namespace.execute("run --lock broken -- false")).code).toBe(1);
+    expect(await namespace.execute("run --lock broken -- false")).toExit(1);
     await namespace.execute(["schedule", "add", "nightly", "0 3 * * *", "--", "true"]);
     await startSampleQueues(namespace);
-    const readOverview = async () => JSON.parse((await namespace.execute("overview --json")).stdout);
+    const readOverview = async () => await namespace.executeJson("overview");
     const { revision, counts, queues, next, failures, activity, etcd, hosts } = await readOverview();
     expect(Number(revision)).toBeGreaterThan(0);
     expect(counts).toMatchObject({ held: 1, waiting: 2, schedules: 1, hosts: hosts.length, workers: 0 });
@@ -59,6 +59,6 @@ describe.concurrent("overview", () => {
     const { code, stderr } = await namespace.execute("overview --watch");
     expect(code).toBe(64);
     expect(stderr).toContain("ls --watch");
-    expect((await namespace.execute("overview --width 39")).code).toBe(64);
+    expect(await namespace.execute("overview --width 39")).toExit(64);
   });
 });

@@ -25,8 +25,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const one = await namespace.jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
     namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
     const [two] = await namespace.jobs.waitForTickets("two", "waiting");
-    namespace.jobs.start({ name: "three", options: "--lock x --wait", hold: [1] });
-    await namespace.jobs.waitForTickets("three", "waiting");
+    await namespace.jobs.startWaiter({ name: "three", options: "--lock x --wait", hold: [1] });
     const shown = await readOutput(namespace, "show", "lock", "x");
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(bash\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
@@ -51,7 +50,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         { label: "three", verdict: "waits", obstacles: [{ missing: 2, position: 3 }] },
       ],
     });
-    one.child.kill("SIGSTOP");
+    one.kill("SIGSTOP");
     const quiet = await waitUntil("the holder is quiet", async () => {
       const text = await readOutput(namespace, "why", "x");
       return /^.* has held it for \S+; its session was not renewed for \d+s, and ends in/.test(text) && text;
@@ -68,7 +67,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       host: { verdict: "alive" },
       runners: [{ verdict: "quiet", ttl: 20 }, { verdict: "alive" }, { verdict: "alive" }],
     });
-    one.child.kill("SIGCONT");
+    one.kill("SIGCONT");
   });
 });
 
@@ -81,15 +80,13 @@ describe.concurrent("show and why", () => {
       options: "--no-lock --lease db=2:10",
       hold: buildHold(namespace),
     });
-    namespace.jobs.start({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
-    await namespace.jobs.waitForTickets("large", "waiting");
+    await namespace.jobs.startWaiter({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
     namespace.jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
     await waitUntil("both stands in two queues", async () => {
       const own = (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "both");
       return own.length === 2 && own[0]?.ticket?.state === "admitted";
     });
-    namespace.jobs.start({ name: "behind", options: "--lock y --wait", hold: [1] });
-    await namespace.jobs.waitForTickets("behind", "waiting");
+    await namespace.jobs.startWaiter({ name: "behind", options: "--lock y --wait", hold: [1] });
     expect(await readOutput(namespace, "show", "resource", "db")).toMatch(
       /^resource db: held, 2 of 10 units held\n/,
     );
@@ -112,8 +109,7 @@ describe.concurrent("show and why", () => {
   test("a history that tells how long it may take", async ({ namespace }) => {
     for (let count = 0; count < 3; count += 1) await namespace.execute("run --lock x -- true");
     await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
-    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
-    await namespace.jobs.waitForTickets("two", "waiting");
+    await namespace.jobs.startWaiter({ name: "two", options: "--lock x --wait", hold: [1] });
     const overdue = await waitUntil("it takes longer than any run before", async () => {
       const text = await readOutput(namespace, "why", "x");
       return text.includes("no estimate") && text;
@@ -168,11 +164,7 @@ describe.concurrent("show and why", () => {
       stdout: "lock free: free\n",
     });
     await namespace.execute("group set web w1.example.com");
-    expect(await namespace.execute("show group wep")).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr: expect.stringContaining('did you mean "web"?'),
-    });
+    expect(await namespace.execute("show group wep")).toFail(1, 'did you mean "web"?');
     expect(await namespace.execute("show run nobody")).toExit(1);
     expect(await namespace.execute("show host w2")).toExit(1);
     expect(await readOutput(namespace, "show", "host", "W1.example.com")).toContain("never");
@@ -209,7 +201,7 @@ describe.concurrent("show and why", () => {
     ] as const) {
       const value = serializeTicket(ticketWith({ run, state, ...long }));
       const put = { op: "put" as const, key: namespace.keys.lock("x", run), value, session: 31n };
-      await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
+      await namespace.write(put);
     }
     const why = "the great move to another data centre, which takes all of the weekend and some of Monday";
     await namespace.execute(["drain", "lock", "x", "--yes", "--reason", why]);
@@ -234,7 +226,7 @@ describe.concurrent("show and why", () => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const put = async (key: string, value: object) => {
       const op = { op: "put" as const, key, value: JSON.stringify({ v: 1, ...value }) };
-      await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
+      await namespace.write(op);
     };
     const { keys } = namespace;
     const words = { command: evil, label: evil, user: evil };

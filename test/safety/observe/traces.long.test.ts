@@ -252,8 +252,7 @@ test.each(HOSTILE)(
     await putDueSchedule(namespace, "second", { command: ["true"] });
     const [last] = await waitForOutcomes(namespace, "second");
     expect(last?.result).toBe("ok");
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(0);
+    expect(await worker.end()).toExit(0);
   },
 );
 
@@ -301,6 +300,5 @@ test("a run without a collector loads no package, and one whose packages are mis
   expect(silent).toExit(0);
   expect(silent.stderr).not.toContain("spans");
   const failing = await namespace.execute(words, { ...options, env: pointTo({ url }) });
-  expect(failing).toExit(0);
-  expect(failing.stderr).toMatch(/spans are not sent .*opentelemetry/);
+  expect(failing).toExit(0, { stderr: /spans are not sent .*opentelemetry/ });
 });

@@ -46,18 +46,20 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
       options: onHost(W2, "--lock", "b"),
       hold: FOR_EVER,
     });
-    const three = namespace.jobs.start({ name: "three", options: onHost(W1, "--lock", "b", "--wait") });
-    await namespace.jobs.waitForTickets("three", "waiting");
+    const three = await namespace.jobs.startWaiter({
+      name: "three",
+      options: onHost(W1, "--lock", "b", "--wait"),
+    });
     const before = (await readAudits(namespace)).length;
 
     const remove = ["group", "remove", "sub", W1];
     const refused = await namespace.execute(remove);
-    expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes to go on") });
+    expect(refused).toExit(64, { stderr: "add --yes to go on" });
     expect(refused.stderr).toContain(`~ group sub: - ${W1}`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${one.pid} .*its host leaves group "web"`));
     expect(refused.stderr).toMatch(new RegExp(`evicts +${W1}:${three.pid} `));
     expect(refused.stderr).not.toContain(W2);
-    const dry = JSON.parse((await namespace.execute([...remove, "--dry-run", "--json"])).stdout);
+    const dry = await namespace.executeJson([...remove, "--dry-run"]);
     expect(dry).toMatchObject({
       version: 1,
       outcome: "dry-run",
@@ -81,8 +83,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
       reason: "new disks",
       outcome: `~ group sub: - ${W1}; ends 1 running command, evicts 1 waiting run`,
     });
-    two.child.kill("SIGTERM");
-    await two.ended;
+    await two.end();
   });
 });
 
@@ -98,17 +99,17 @@ describe.concurrent("a group", () => {
     expect(await runSuccessfully(namespace, "group", "remove", "web", "db1")).toMatch(/is up to date/);
     expect(await readAudits(namespace)).toHaveLength(1);
     const strict = await namespace.execute(["group", "set", "web", W1, W2, "--strict"]);
-    expect(strict.code).toBe(1);
+    expect(strict).toExit(1);
     expect(await runSuccessfully(namespace, "group", "add", "web", "db1", W1)).toBe("~ group web: + db1\n");
     const typo = await namespace.execute(["group", "add", "weeb", "db2"]);
-    expect(typo).toMatchObject({ code: 78, stderr: expect.stringContaining('did you mean "web"?') });
-    expect((await namespace.execute(["group", "remove", "web"])).code).toBe(64);
+    expect(typo).toExit(78, { stderr: 'did you mean "web"?' });
+    expect(await namespace.execute(["group", "remove", "web"])).toExit(64);
   });
 
   test("is deleted with a yes only, whoever it hits; a second time is no error", async ({ namespace }) => {
     await runSuccessfully(namespace, "group", "set", "web", W1);
     await runSuccessfully(namespace, "group", "set", "all", "web");
-    expect((await namespace.execute(["group", "delete", "web"])).code).toBe(64);
+    expect(await namespace.execute(["group", "delete", "web"])).toExit(64);
     const { code, stderr } = await namespace.execute(["group", "delete", "web", "--yes"]);
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -117,7 +118,7 @@ describe.concurrent("a group", () => {
     expect(await runSuccessfully(namespace, "group", "delete", "web", "--yes")).toMatch(
       /group "web" does not exist/,
     );
-    expect((await namespace.execute(["group", "delete", "web", "--yes", "--strict"])).code).toBe(1);
+    expect(await namespace.execute(["group", "delete", "web", "--yes", "--strict"])).toExit(1);
     expect(JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"))).toMatchObject({
       version: 1,
       revision: expect.stringMatching(/^\d+$/),
@@ -135,7 +136,7 @@ describe.concurrent("a group", () => {
       const asked = namespace.start(remove, { terminal: { columns: 80, rows: 24 } });
       await asked.waitForOutput(/Change group web\? \[y\/N\]/);
       asked.child.stdin?.write(`${answer}\r`);
-      expect((await asked.ended).code).toBe(code);
+      expect(await asked.ended).toExit(code);
     }
     expect(await readMembers(namespace, "web")).toBeUndefined();
   });
@@ -144,10 +145,10 @@ describe.concurrent("a group", () => {
     namespace,
   }) => {
     const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
-    await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
+    await namespace.write(op);
     expect(await runSuccessfully(namespace, "ls", "groups")).toMatch(/^web .* is not a JSON list/m);
     const add = await namespace.execute(["group", "add", "web", W1]);
-    expect(add).toMatchObject({ code: 78, stderr: expect.stringContaining("group set") });
+    expect(add).toExit(78, { stderr: "group set" });
     const { stderr } = await namespace.execute(["group", "set", "web", W1]);
     expect(stderr).toContain('group "web" could not be read');
     expect(await readMembers(namespace, "web")).toEqual([W1]);
@@ -177,7 +178,7 @@ describe.concurrent("a group", () => {
     await runSuccessfully(namespace, "group", "set", "other", W1);
     await runSuccessfully(namespace, "group", "add", "web", W2, "--expect-revision", revision);
     const late = await namespace.execute(["group", "set", "web", "--expect-revision", revision]);
-    expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining(`~ group web: + ${W2}`) });
+    expect(late).toExit(75, { stderr: `~ group web: + ${W2}` });
     expect(await readMembers(namespace, "web")).toEqual([W1, W2]);
   });
 });
@@ -193,14 +194,13 @@ describe.concurrent("a resource", () => {
       options: buildLeaseOptions("db=4"),
       hold: FOR_EVER,
     });
-    const big = namespace.jobs.start({ name: "big", options: buildLeaseOptions("db=8") });
-    await namespace.jobs.waitForTickets("big", "waiting");
+    const big = await namespace.jobs.startWaiter({ name: "big", options: buildLeaseOptions("db=8") });
     const stating = namespace.jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });
     const small = namespace.jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
     await namespace.jobs.waitForTickets("stating", "waiting");
     await namespace.jobs.waitForTickets("small", "waiting");
     const refused = await namespace.execute(["resource", "set", "db", "6"]);
-    expect(refused.code).toBe(64);
+    expect(refused).toExit(64);
     expect(refused.stderr.match(/evicts.*/g)).toEqual([
       expect.stringContaining(`:${big.pid} `),
       expect.stringContaining(`:${stating.pid} `),
@@ -211,8 +211,7 @@ describe.concurrent("a resource", () => {
     expect(codes).toEqual([78, 78, 0]);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["holder"]);
     expect(await runSuccessfully(namespace, "export")).toContain("total: 6\n    note: x\n");
-    holder.child.kill("SIGTERM");
-    await holder.ended;
+    await holder.end();
   });
 
   test("keeps what is not given, and asks nobody where nobody is hit", async ({ namespace }) => {
@@ -224,7 +223,7 @@ describe.concurrent("a resource", () => {
       /order 3 -> none/,
     );
     expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toMatch(/is up to date/);
-    expect((await namespace.execute(["resource", "delete", "db"])).code).toBe(64);
+    expect(await namespace.execute(["resource", "delete", "db"])).toExit(64);
     expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toBe(
       "- resource db (total 12)\n",
     );
@@ -237,7 +236,7 @@ describe.concurrent("a resource", () => {
     await runSuccessfully(namespace, "resource", "set", "db", "--order", "1");
     const run = (wish: string) =>
       namespace.jobs.start({ name: wish, options: ["--no-lock", "--lease", wish], hold: [1] });
-    expect((await run("db=1:2").ended).code).toBe(0);
-    expect(await run("db=1").ended).toMatchObject({ code: 78, stderr: expect.stringContaining("no total") });
+    expect(await run("db=1:2").ended).toExit(0);
+    expect(await run("db=1").ended).toExit(78, { stderr: "no total" });
   });
 });

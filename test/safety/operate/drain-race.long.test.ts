@@ -98,7 +98,7 @@ describe.each([
       const drained = await drainAt(namespace, target, { names, file });
       const startsThen = namespace.jobs.journal.listStarts().length;
       const undrain = await namespace.execute(["undrain", ...target, "--yes"]);
-      expect(undrain.code, undrain.stderr).toBe(0);
+      expect(undrain).toExit(0);
       const until = await waitUntil("the undrain is seen", () => lifted[round]);
       await Promise.all(started.map(({ ended }) => ended)).then((all) => {
         expect(all.map(({ code }) => code)).toEqual(names.map(() => 0));

@@ -36,11 +36,7 @@ async function putGhost(
   const value = serializeTicket(
     ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) }),
   );
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "put", key, value, session }],
-    failure: [],
-  });
+  await namespace.write({ op: "put", key, value, session });
   return key;
 }
 
@@ -56,8 +52,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
       options: [...LOCK, ...TIMES],
       hold: ["stubborn"],
     });
-    const next = namespace.jobs.start({ name: "next", options: LOCK, hold: [5] });
-    await namespace.jobs.waitForTickets("next", "waiting");
+    const next = await namespace.jobs.startWaiter({ name: "next", options: LOCK, hold: [5] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     const { code, stdout } = await namespace.execute([...RESET, "--reason", "stuck"]);
     expect({ code, alive: existsSync(`/proc/${pid}`) }).toEqual({ code: 0, alive: false });
@@ -94,14 +89,13 @@ describe.concurrent("a reset", () => {
     const options = ["--lock", "x", "--ttl", "15s", "--termination-timeout", "100ms"];
     const run = await namespace.jobs.startAndWait({ name: "run", options, hold: ["stubborn"] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
-    run.child.kill("SIGSTOP");
+    run.kill("SIGSTOP");
     const { code } = await namespace.execute(RESET);
     expect({ code, alive: existsSync(`/proc/${pid}`) }, namespace.jobs.journal.formatTimeline()).toEqual({
       code: 0,
       alive: false,
     });
-    run.child.kill("SIGCONT");
-    expect(await run.ended).toExit(125);
+    expect(await run.end("SIGCONT")).toExit(125);
   });
 
   test("of one whose host is gone waits for its session, or with --force for nothing", async ({
@@ -152,8 +146,7 @@ describe.concurrent("a reset", () => {
     namespace,
   }) => {
     const key = await putGhost(namespace, 600);
-    const { stdout } = await namespace.execute("reset lock x --dry-run --json");
-    const { revision } = JSON.parse(stdout);
+    const { revision } = await namespace.executeJson("reset lock x --dry-run");
     await namespace.delete(key);
     await namespace.jobs.startAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
     const refused = await namespace.execute([...RESET, "--expect-revision", revision]);
@@ -220,7 +213,7 @@ describe.concurrent("a reset", () => {
     await putGhost(namespace, 600, { state: "grace" });
     expect(await namespace.execute(RESET)).toExit(0);
     const key = namespace.keys.lock("x", "ghost00000000000");
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
+    await namespace.put(key, "{");
     expect(await namespace.execute(RESET)).toExit(1, { stderr: "--force" });
     expect(await namespace.execute([...RESET, "--force"])).toExit(0);
     expect(await namespace.listTickets()).toEqual([]);
@@ -256,8 +249,7 @@ describe.concurrent("a release", () => {
     });
     const waiter = namespace.jobs.start({ name: "waiter", options: LOCK });
     const [entry] = await namespace.jobs.waitForTickets("waiter", "waiting");
-    const last = namespace.jobs.start({ name: "last", options: LOCK, hold: [1] });
-    await namespace.jobs.waitForTickets("last", "waiting");
+    const last = await namespace.jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
     const run = entry?.run ?? "";
     expect(await namespace.execute(["release", run.slice(0, 6), "--yes"])).toExit(0);
     expect(await waiter.ended).toExit(75);
@@ -265,7 +257,7 @@ describe.concurrent("a release", () => {
     expect(await namespace.execute(["release", held, "--yes"])).toExit(75, {
       stderr: `signalbox reset lock x --run ${held}`,
     });
-    holder.child.kill("SIGTERM");
+    holder.kill("SIGTERM");
     await waitUntil("the last one ran", async () => (await last.ended).code === 0);
     expect(await namespace.execute(["release", run, "--yes"])).toMatchObject({
       code: 1,

@@ -70,11 +70,7 @@ describe("an export", () => {
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, groups: { web: [W1] } });
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const { ino } = statSync(file);
-    await namespace.store.commitTxn({
-      compare: [],
-      success: [{ op: "put", key: namespace.keys.history("x"), value: "{}" }],
-      failure: [],
-    });
+    await namespace.put(namespace.keys.history("x"), "{}");
     await runSuccessfully(namespace, ["export", file]);
     expect(statSync(file).ino, "the same file").toBe(ino);
     await runSuccessfully(namespace, ["group", "add", "web", W2]);
@@ -94,7 +90,7 @@ describe("an export", () => {
     expect(missing).toExit(74, { stderr: "nothing was written" });
     const silent = { endpoints: ["http://127.0.0.1:1"], env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
     const away = await namespace.execute(["export", join(path, "x.json")], silent);
-    expect(away.code).toBe(69);
+    expect(away).toExit(69);
     expect(readdirSync(path)).toEqual([]);
   });
 });
@@ -136,10 +132,10 @@ describe("an import", () => {
         options: ["--host", host, "-g", group, "--lease", lease],
         hold: [1],
       }).ended;
-    expect((await run("host2", "g1", "FQDN_mem=1:8")).code).toBe(0);
-    expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
-    expect((await run("host1", "g2", "db=1")).code).toBe(0);
-    expect((await run("host1", "g2", "db=4")).code).toBe(78);
+    expect(await run("host2", "g1", "FQDN_mem=1:8")).toExit(0);
+    expect(await run("host2", "g2", "FQDN_mem=1:8")).toExit(75);
+    expect(await run("host1", "g2", "db=1")).toExit(0);
+    expect(await run("host1", "g2", "db=4")).toExit(78);
     expect(
       JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).resources,
     ).toMatchObject([
@@ -161,7 +157,7 @@ describe("an import", () => {
     expect(refused).toExit(64, { stderr: "add --yes" });
     expect(refused.stderr).toContain(`- group old (${W1})`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${run.pid} .*group "old" is gone`));
-    expect((await take(namespace, document)).code).toBe(64);
+    expect(await take(namespace, document)).toExit(64);
     const dry = await take(namespace, document, "--dry-run");
     expect(dry.stdout).toMatch(
       /^~ group web: \+ web2.example.com\n1 group set\ndo it with: --expect-revision \d+ --yes\n$/,
@@ -311,7 +307,7 @@ describe("an edit", () => {
       edit.child.stdin?.write(answer);
     }
     const end = await edit.ended;
-    expect(end.code).toBe(code);
+    expect(end).toExit(code);
     const [, file = ""] = /your text is kept in (\S+)/.exec(end.stdout) ?? [];
     expect([readFileSync(file, "utf8")]).toEqual(readKeptFiles(path));
     expect(readFileSync(file, "utf8")).toMatch(code === 1 && answer ? W2 : /oops/);
@@ -363,8 +359,7 @@ describe("an edit", () => {
     await waitUntil("the editor has typed", () =>
       readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.yaml.open"))),
     );
-    edit.child.kill("SIGTERM");
-    expect(await edit.ended).toExit(143, { stderr: "your text is kept in" });
+    expect(await edit.end()).toExit(143, { stderr: "your text is kept in" });
     expect(readKeptFiles(path).join("")).toContain("typed");
   });
 

@@ -110,7 +110,7 @@ describe("a site", () => {
       SITE.replace("12-25", "12-26").replace('"@manual"', '"@daily"').replace("total: 10", "total: 3"),
     );
     const diff = await namespace.execute(["diff", file, "--json"]);
-    expect(diff.code).toBe(1);
+    expect(diff).toExit(1);
     expect(JSON.parse(diff.stdout)).toMatchObject({
       outcome: "dry-run",
       action: "apply",
@@ -132,8 +132,7 @@ describe("a site", () => {
     const text = await run(namespace, "export");
     expect(text).toContain("why: by hand");
     expect(text).toContain("  other:\n    - x\n");
-    const { stdout } = await namespace.execute(["ls", "audit", "--json"]);
-    expect(JSON.parse(stdout).rows[0]).toMatchObject({
+    expect((await namespace.executeJson("ls audit")).rows[0]).toMatchObject({
       action: "apply",
       target: "site",
       reason: "new law",
@@ -202,8 +201,10 @@ describe("a site", () => {
         ],
       });
     }
-    const json = await namespace.execute(["apply", createFile("groups: {a: [x], a: [y]}"), "--json"]);
-    expect(JSON.parse(json.stdout)).toMatchObject({ outcome: "faulty", faults: [{ line: 1, column: 18 }] });
+    expect(await namespace.executeJson(["apply", createFile("groups: {a: [x], a: [y]}")])).toMatchObject({
+      outcome: "faulty",
+      faults: [{ line: 1, column: 18 }],
+    });
     const missing = createFile({ schedules: { a: { ...JOB, except: ["nodays"] } } });
     expect(await namespace.execute(["apply", missing, "--yes"])).toExit(78, {
       stderr: 'there is no calendar "nodays"',
@@ -232,8 +233,7 @@ describe("what was shown", () => {
     const namespace = cluster.createNamespace();
     await run(namespace, "apply", createFile(SITE), "--yes");
     const file = createFile(SITE.replace("report\n    after", "report2\n    after"));
-    const dry = await namespace.execute(["apply", file, "--dry-run", "--json"]);
-    const { revision } = JSON.parse(dry.stdout);
+    const { revision } = await namespace.executeJson(["apply", file, "--dry-run"]);
     const apply = ["apply", file, "--yes", "--expect-revision", revision];
     await run(namespace, "group", "set", "unrelated", "x");
     await run(namespace, "schedule", "delete", "report", "--yes");
@@ -257,8 +257,7 @@ describe("a large site", () => {
     const caught = interceptor.interceptNext(matchText("200 schedules added"), "request");
     const killed = namespace.start(["apply", file, "--yes"], { endpoints: [interceptor.endpoint] });
     const request = await caught;
-    killed.child.kill("SIGKILL");
-    const ended = await killed.ended;
+    const ended = await killed.end("SIGKILL");
     expect(ended.stderr).toContain("a part is applied; left: 200 schedules added");
     request.reset();
     expect((await namespace.listKeys()).filter(({ key }) => key.includes("/schedules/"))).toHaveLength(1_800);
@@ -280,7 +279,7 @@ describe("a large site", () => {
     const caught = interceptor.interceptNext(matchText("1800 schedules added"), "answers");
     const started = namespace.start(["apply", file, "--yes"], { endpoints: [interceptor.endpoint] });
     const answer = await caught;
-    started.child.kill("SIGTERM");
+    started.kill("SIGTERM");
     answer.release();
     expect(await started.ended).toExit(143, {
       stderr: "stopped half-way, not done: 200 schedules added; run the same command again for the rest",

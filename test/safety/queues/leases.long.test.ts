@@ -1,6 +1,5 @@
 /** Weighted leases: the sum never exceeds the total, first come, first served, and there is no starvation or deadlock. */
 
-import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -39,24 +38,21 @@ describe.each([
 
   it("a large claim is not starved by small ones that keep coming and would fit", async () => {
     const namespace = await cluster.createTestNamespace(transport);
-    const gate = `${namespace.jobs.journal.folder}/gate`;
-    await namespace.jobs.startAndWait({
+    const holder = await namespace.jobs.startHolder({
       name: "early",
       options: buildUnitOptions(6),
-      hold: ["until", gate],
       units: 6,
     });
-    const large = namespace.jobs.start({
+    const large = await namespace.jobs.startWaiter({
       name: "large",
       options: buildUnitOptions(TOTAL),
       hold: [2],
       units: TOTAL,
     });
-    await namespace.jobs.waitForTickets("large", "waiting");
     let isOver = false;
     const rounds = [1, 2, 3].map((lane) => keepComing(namespace, `lane${lane}`, () => isOver));
     await Promise.all([1, 2, 3].map((lane) => namespace.jobs.waitForTickets(`lane${lane}-1`, "waiting")));
-    writeFileSync(gate, "");
+    holder.finish();
     expect(await large.ended).toExit(0);
     isOver = true;
     await Promise.all(rounds);

@@ -1,6 +1,6 @@
 /** Operators change the keys of a claim directly: the command ends before the claim is free, and the exit code shows it. */
 
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -65,8 +65,7 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
       options: [...LOCK, ...TIMES],
       hold: ["stubborn"],
     });
-    const next = namespace.jobs.start({ name: "next", options: LOCK });
-    await namespace.jobs.waitForTickets("next", "waiting");
+    const next = await namespace.jobs.startWaiter({ name: "next", options: LOCK });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     const freed = waitUntilTicketGone(namespace, pid);
     await reset(namespace, await namespace.jobs.waitForTickets("run", "held"));
@@ -96,16 +95,15 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
     { deed: "whose session is revoked queues again", act: revoke, code: 0 },
   ])("$deed", async ({ act, code }) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const gate = `${namespace.jobs.journal.folder}/gate`;
-    await namespace.jobs.startAndWait({ name: "first", options: LOCK, hold: ["until", gate] });
+    const holder = await namespace.jobs.startHolder({ name: "first", options: LOCK });
     const run = namespace.jobs.start({ name: "run", options: [...LOCK, ...TIMES] });
     const [entry, ...more] = await namespace.jobs.waitForTickets("run", "waiting");
     if (entry === undefined) throw new Error("it waits without a ticket");
     await act(namespace, [entry, ...more]);
     if (code === 0) await waitForNewTicket(namespace, entry);
     else await run.ended;
-    writeFileSync(gate, "");
-    expect(await run.ended).toEqual({ code, signal: null, stdout: "", stderr: "" });
+    holder.finish();
+    expect(await run.ended).toExitSilently(code);
     await namespace.waitForProcesses();
     expect(await namespace.listLeftovers()).toEqual([]);
   });

@@ -37,14 +37,12 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = await cluster.createTestNamespace(transport);
     const { jobs } = namespace;
     const gate = await holdReader(namespace);
-    expect(await namespace.startRun(READ, "true").ended).toExit(0);
-    expect(await namespace.startRun([...READ, "--wait"], "true").ended).toExit(0);
-    expect(await namespace.startRun(LOCK, "true").ended).toExit(75);
-    const writer = jobs.start({ name: "writer", options: [...LOCK, "--wait"], hold: [300] });
-    await jobs.waitForTickets("writer", "waiting");
-    expect(await namespace.startRun(READ, "true").ended).toExit(75);
-    const later = jobs.start({ name: "later", options: [...READ, "--wait"] });
-    await jobs.waitForTickets("later", "waiting");
+    expect(await namespace.run(READ)).toExit(0);
+    expect(await namespace.run([...READ, "--wait"])).toExit(0);
+    expect(await namespace.run(LOCK)).toExit(75);
+    const writer = await jobs.startWaiter({ name: "writer", options: [...LOCK, "--wait"], hold: [300] });
+    expect(await namespace.run(READ)).toExit(75);
+    const later = await jobs.startWaiter({ name: "later", options: [...READ, "--wait"] });
     expect(jobs.journal.listStarts().map(({ name }) => name)).toEqual(["reader"]);
     writeFileSync(gate, "");
     expect(await later.ended).toExit(0);
@@ -97,31 +95,30 @@ describe.concurrent("a lock that runs share", () => {
       ],
     });
     expect((await namespace.execute("ls locks")).stdout).toContain("held, shared");
-    const runs = JSON.parse((await namespace.execute("ls runs --json")).stdout).rows;
+    const runs = (await namespace.executeJson("ls runs")).rows;
     expect(runs).toMatchObject([{ tickets: [{ shared: true }] }, { tickets: [{ shared: true }] }]);
     for (const { createRevision = 0n } of [one ?? {}, two ?? {}])
       expect(await namespace.execute(`check token data ${createRevision}`)).toExit(0);
-    expect((await namespace.execute("check token data 1")).code).toBe(1);
+    expect(await namespace.execute("check token data 1")).toExit(1);
     const preview = await namespace.execute(["run", "--dry-run", ...READ, "--", "true"]);
     expect(preview.stdout).toContain("would be granted at once");
-    const writer = jobs.start({ name: "writer", options: [...LOCK, "--wait"] });
-    await jobs.waitForTickets("writer", "waiting");
+    const writer = await jobs.startWaiter({ name: "writer", options: [...LOCK, "--wait"] });
     expect((await namespace.execute("why data")).stdout).toMatch(/has held it for .*, 1 shares it/);
     expect(await namespace.execute("ls problems")).toExit(0);
-    expect((await namespace.execute(["run", "--dry-run", ...READ, "--", "true"])).code).toBe(75);
+    expect(await namespace.execute(["run", "--dry-run", ...READ, "--", "true"])).toExit(75);
     await namespace.execute("reset lock data --yes --no-wait");
     expect(await writer.ended).toExit(0);
   });
 
   test("keeps writers out until its grace ends, but not readers", async ({ namespace }) => {
-    expect(await namespace.startRun([...READ, "--grace", "60s"], "true").ended).toExit(0);
+    expect(await namespace.run([...READ, "--grace", "60s"])).toExit(0);
     expect((await namespace.readQueue("data"))[0]?.ticket).toMatchObject({ state: "grace", shared: true });
-    expect(await namespace.startRun(READ, "true").ended).toExit(0);
-    const history = JSON.parse((await namespace.execute("ls history data --json")).stdout).rows;
+    expect(await namespace.run(READ)).toExit(0);
+    const history = (await namespace.executeJson("ls history data")).rows;
     expect(history).toMatchObject([{ shared: true }, { shared: true }]);
-    expect(await namespace.startRun(LOCK, "true").ended).toExit(75);
+    expect(await namespace.run(LOCK)).toExit(75);
     expect(await namespace.execute("reset lock data --yes")).toExit(0);
-    expect(await namespace.startRun(LOCK, "true").ended).toExit(0);
+    expect(await namespace.run(LOCK)).toExit(0);
   });
 
   test("is reset as a whole, or for one run", async ({ namespace }) => {
@@ -135,8 +132,7 @@ describe.concurrent("a lock that runs share", () => {
     expect(again.stdout).toBe(`run "${one?.run}" neither holds lock "data" nor waits for it\n`);
     await holdReader(namespace, "three");
     const all = await namespace.execute("reset lock data --yes");
-    expect(all).toExit(0);
-    expect(all.stdout).toMatch(/^\S+, \S+ have ended, after .*\nlock data is free/m);
+    expect(all).toExit(0, { stdout: /^\S+, \S+ have ended, after .*\nlock data is free/m });
     expect(await namespace.readQueue("data")).toEqual([]);
     expect(jobs.journal.listStarts()).toHaveLength(3);
   });
@@ -144,7 +140,7 @@ describe.concurrent("a lock that runs share", () => {
   test("gets no new reader while it is drained", async ({ namespace }) => {
     const gate = await holdReader(namespace);
     expect(await namespace.execute("drain lock data --yes")).toExit(0);
-    expect(await namespace.startRun(READ, "true").ended).toExit(75);
+    expect(await namespace.run(READ)).toExit(75);
     const emptied = namespace.start("drain lock data --wait --yes");
     writeFileSync(gate, "");
     expect(await emptied.ended).toExit(0);

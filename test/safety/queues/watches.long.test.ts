@@ -42,7 +42,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     await waitForWatches(namespace); // the watch from the old revision is refused, a new one stands
     writeFileSync(getGatePath(namespace), "");
     const sinceFreed = startStopwatch();
-    expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await run.ended).toExitSilently(0);
     expect(sinceFreed()).toBeLessThan(9_000); // not by reading again, which is 10 s away at least
   });
 
@@ -62,7 +62,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     watch[meddle]();
     writeFileSync(getGatePath(namespace), "");
     const sinceFreed = startStopwatch();
-    expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await run.ended).toExitSilently(0);
     expect(sinceFreed()).toBeLessThan((ttl / 3) * 1_000 + LATE);
   });
 });
@@ -89,11 +89,9 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     const times = ["--ttl", `${ttl / 1000}s`, "--termination-timeout", "300ms"];
     await startFirst(namespace, one.options);
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
-    const victim = namespace.jobs.start({ name: "victim", options: [...one.options, ...times] });
-    await namespace.jobs.waitForTickets("victim", "waiting");
-    const next = namespace.jobs.start({ name: "next", options: one.options });
-    await namespace.jobs.waitForTickets("next", "waiting");
-    victim.child.kill("SIGKILL");
+    const victim = await namespace.jobs.startWaiter({ name: "victim", options: [...one.options, ...times] });
+    const next = await namespace.jobs.startWaiter({ name: "next", options: one.options });
+    victim.kill("SIGKILL");
     const sinceKilled = startStopwatch();
     writeFileSync(getGatePath(namespace), "");
     await namespace.jobs.journal.waitForLine("next", "start");

@@ -13,9 +13,8 @@ const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
 /** A run that holds the lock `job` until it is told to end. */
 async function startHolder(namespace: TestNamespace, options: string[] = []) {
-  const run = namespace.startRun(["--lock", "job", ...options], FOR_EVER);
-  await run.waitForOutput("up");
-  return { run, end: () => run.child.kill("SIGTERM") };
+  const run = await namespace.startHolder(["--lock", "job", ...options]);
+  return { run, end: () => run.kill("SIGTERM") };
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
@@ -24,9 +23,9 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("busy: 75 at once and in silence, or what -E says", async () => {
     const namespace = enter();
     const { run, end } = await startHolder(namespace);
-    expect(await namespace.startRun("--lock job", "echo ran").ended).toExitSilently(75);
-    expect(await namespace.startRun("--lock job -E 0", "echo ran").ended).toExitSilently(0);
-    expect(await namespace.startRun("--lock job --wait=300ms", "echo ran").ended).toExitSilently(75);
+    expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
+    expect(await namespace.run("--lock job -E 0", "echo ran")).toExitSilently(0);
+    expect(await namespace.run("--lock job --wait=300ms", "echo ran")).toExitSilently(75);
     expect((await namespace.readQueue("job")).length, "those who gave up left the queue").toBe(1);
     end();
     expect(await run.ended).toExit(143, { stderr: "" });
@@ -39,18 +38,16 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     await namespace.waitForTicket(next, "waiting", "job");
     end();
     await run.ended;
-    expect(await next.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+    expect(await next.ended).toPrint("ran\n");
   });
 
   test("leases that are not granted in time: 75, in silence", async () => {
     const namespace = enter();
-    const all = namespace.startRun("--no-lock --lease db=2:2", FOR_EVER);
-    await all.waitForOutput("up");
+    const all = await namespace.startHolder("--no-lock --lease db=2:2");
     const late = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
-    expect(await namespace.startRun(late, "echo ran").ended).toExitSilently(75);
+    expect(await namespace.run(late, "echo ran")).toExitSilently(75);
     expect((await namespace.readQueue("db", "resource")).length).toBe(1);
-    all.child.kill("SIGTERM");
-    await all.ended;
+    await all.end();
   });
 
   test("--grace: busy on after the runner is gone, a waiter starts when it has passed", async () => {
@@ -70,9 +67,9 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       until - Number(stdout),
       "ms from the command's start: it counts from the grant",
     ).toBeLessThanOrEqual(8_000);
-    const busy = await namespace.startRun("--lock job", "echo ran").ended;
+    const busy = await namespace.run("--lock job", "echo ran");
     if (Date.now() < until) expect(busy).toExitSilently(75);
-    const waiter = await namespace.startRun("--lock job --wait", "date +%s%3N").ended;
+    const waiter = await namespace.run("--lock job --wait", "date +%s%3N");
     expect(waiter).toExit(0, { stderr: "" });
     expect(Number(waiter.stdout), "when the waiter's command ran").toBeGreaterThanOrEqual(until);
   });
@@ -81,12 +78,11 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = enter();
     const group = namespace.keys.group("web");
     const options = ["--lock", "job", "-g", "web", "--host", "web1.example.com"];
-    expect(await namespace.startRun(options, "echo ran").ended).toFail(78, 'there is no group "web"');
+    expect(await namespace.run(options, "echo ran")).toFail(78, 'there is no group "web"');
     await namespace.put(group, JSON.stringify(["web2.example.com"]));
-    expect(await namespace.startRun(options, "echo ran").ended, "others in it").toExitSilently(75);
+    expect(await namespace.run(options, "echo ran"), "others in it").toExitSilently(75);
     await namespace.execute("group set web web1.example.com web2.example.com");
-    const run = namespace.startRun(options, FOR_EVER);
-    await run.waitForOutput("up");
+    const run = await namespace.startHolder(options);
     await namespace.execute("group set web web2.example.com --yes");
     expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/the claim was lost.*the host is no longer in group .*web/);
@@ -134,7 +130,7 @@ describe.concurrent("a timeout as timeout(1) has it", () => {
     [["--signal", "INT"], /--signal has an effect only with --timeout or --max-hold/],
     [["--preserve-status"], /--preserve-status has an effect only with --timeout or --max-hold/],
   ])("%j is refused", async (options, message) => {
-    const run = cluster.createNamespace().startRun(["--lock", "job", ...options], ["true"]);
+    const run = cluster.createNamespace().startRun(["--lock", "job", ...options]);
     expect(await run.ended).toExit(64, { stderr: message });
   });
 });
@@ -158,8 +154,8 @@ describe.concurrent("drained", () => {
       const namespace = cluster.createNamespace();
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
       await namespace.put(namespace.keys.drain(scope, name), buildValue());
-      expect(await namespace.startRun(OPTIONS, "echo ran").ended).toExitSilently(75);
-      expect(await namespace.startRun([...OPTIONS, "--wait=300ms"], "echo ran").ended).toExitSilently(75);
+      expect(await namespace.run(OPTIONS, "echo ran")).toExitSilently(75);
+      expect(await namespace.run([...OPTIONS, "--wait=300ms"], "echo ran")).toExitSilently(75);
       const waiter = namespace.startRun([...OPTIONS, "--wait", "-v"], "echo ran");
       await waiter.waitForOutput("drained");
       expect(waiter.output.stdout).toBe("");
@@ -175,20 +171,14 @@ describe.concurrent("drained", () => {
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
       await namespace.put(namespace.keys.drain(scope, name), buildValue({ until: Date.now() - 1 }));
       if (scope !== "all") await namespace.put(namespace.keys.drain(scope, "other"), buildValue());
-      expect(await namespace.startRun(OPTIONS, "echo ran").ended).toEqual({
-        ...matchSilentEnd(0),
-        stdout: "ran\n",
-      });
+      expect(await namespace.run(OPTIONS, "echo ran")).toPrint("ran\n");
     },
   );
 
   test("a drain that says when it ends lets a waiter start then", async () => {
     const namespace = cluster.createNamespace();
     await namespace.put(namespace.keys.drain("all", "all"), buildValue({ until: Date.now() + 1_000 }));
-    expect(await namespace.startRun([...OPTIONS, "--wait"], "echo ran").ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await namespace.run([...OPTIONS, "--wait"], "echo ran")).toPrint("ran\n");
   });
 });
 
@@ -238,7 +228,7 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     async (transport) => {
       const namespace = cluster.createNamespace({ transport });
       const runWithoutEtcd = (timeout: string) =>
-        namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
+        namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout]);
       const patient = runWithoutEtcd("10m");
       // On a slow machine a second may pass before the first refusal is there to be named.
       expect(await runWithoutEtcd("1s").ended).toFail(69, "127.0.0.1:9: ");
@@ -249,7 +239,7 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
 
   test.each(cases)("%s", async (_, options, command, ended) => {
     const namespace = cluster.createNamespace();
-    expect(await namespace.startRun(options, command).ended).toEqual(ended);
+    expect(await namespace.run(options, command)).toEqual(ended);
     const left = (await namespace.listKeys()).filter(
       ({ key }) => !key.startsWith(`${namespace.prefix}history/`),
     );
@@ -273,7 +263,7 @@ describe.concurrent("what a run says", () => {
 
   test("a misspelled variable is told, once, and the command runs", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_TLL: "5s", SIGNALBOX_OF_MY_OWN: "1" } });
-    const { code, stderr } = await namespace.startRun([], ["true"]).ended;
+    const { code, stderr } = await namespace.run();
     expect(code).toBe(0);
     expect(stderr).toBe('signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n');
   });

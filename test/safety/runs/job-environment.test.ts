@@ -73,6 +73,5 @@ test("--record-args with a line that is longer than a ticket may be: the job run
   expect(args[2]).toBe(`${"x".repeat(1_024)}…`);
   expect(args.at(-1)).toMatch(/^… \(\d+ more\)$/);
   expect(parseTicket(JSON.stringify(entry?.ticket))).toBeDefined();
-  run.child.kill("SIGTERM");
-  await run.ended;
+  await run.end();
 });

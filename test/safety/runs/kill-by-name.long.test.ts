@@ -64,8 +64,7 @@ async function testKill(pattern: (name: string) => string): Promise<void> {
   await next.waitForOutput("up");
   expect(sleeper.find(), "what the job has started").toBeUndefined();
   await waitForDeath(run.mark, 5_000);
-  killProcess(next.pid, "SIGTERM");
-  await next.ended;
+  await next.end();
 }
 
 describe("SIGKILL of everything that shows", () => {
@@ -94,8 +93,7 @@ describe("SIGKILL of everything that shows", () => {
       true,
     );
     expect([...words]).toContain(GUARDIAN);
-    killProcess(run.pid, "SIGTERM");
-    await run.ended;
+    await run.end();
   });
 });
 
@@ -109,8 +107,7 @@ describe("guardians that are killed before the command starts", () => {
     "%s: 125, nothing ran, the lock is free",
     async (which) => {
       const namespace = cluster.createNamespace();
-      const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 60"]);
-      await holder.waitForOutput("up");
+      const holder = await namespace.startHolder("--lock job");
       const run = namespace.startRun("--lock job --wait", "echo ran");
       await namespace.waitForTicket(run, "waiting", "job");
       const guards = await waitUntil("guardians", () => {
@@ -125,8 +122,7 @@ describe("guardians that are killed before the command starts", () => {
         "no guardian",
         () => !listMarkedProcesses(run.mark).some(({ name }) => name === GUARDIAN),
       );
-      killProcess(holder.pid, "SIGTERM");
-      await holder.ended;
+      await holder.end();
       const { code, stdout, stderr } = await run.ended;
       expect({ code, stdout }).toEqual({ code: 125, stdout: "" });
       expect(stderr).toMatch(

@@ -3,7 +3,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createSleeper } from "../../process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
@@ -40,7 +39,7 @@ test.each(["SIGHUP", "SIGQUIT", "SIGUSR1"] as const)(
     const run = namespace.startRun("--lock job", ["sh", "-c", `setsid ${slow} & wait`]);
     await run.waitForOutput("up");
     await waitUntil("a child", child.find);
-    killProcess(run.pid, signal);
+    run.kill(signal);
     await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
     expect(child.find(), "a child in a session of its own").toBeUndefined();
     await run.ended;
@@ -58,7 +57,7 @@ test("a command that takes HUP as an order, and later ends by itself, leaves beh
   const run = namespace.startRun("--lock job", ["sh", "-c", job]);
   await run.waitForOutput("up");
   await waitUntil("a daemon", daemon.find);
-  killProcess(run.pid, "SIGHUP");
+  run.kill("SIGHUP");
   await run.waitForOutput("again");
   writeFileSync(go, "");
   expect(await run.ended).toExit(0);

@@ -22,7 +22,7 @@ test("every occurrence runs, though a worker is killed, and no more than allowed
   expect(await runSchedule("backfill", "fill", ...from)).toExit(64, { stderr: /is under way: .*--cancel/ });
   const victim = namespace.start("worker --ttl 4s --termination-timeout 1s");
   await waitUntil("some runs", () => readFileSync(journal, "utf8").split("\n").length > 12);
-  victim.child.kill("SIGKILL");
+  victim.kill("SIGKILL");
   const worker = namespace.start("worker --ttl 4s --termination-timeout 1s");
   await worker.waitForOutput(WORKER_JOINED);
   const watched = await runSchedule("backfill", "fill", "--watch");

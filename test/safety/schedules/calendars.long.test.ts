@@ -15,7 +15,7 @@ const ALL = "sun,mon,tue,wed,thu,fri,sat";
 /** Runs a command that must succeed. @returns its output and messages */
 async function expectDone(namespace: TestNamespace, ...args: string[]) {
   const ended = await namespace.start(args).ended;
-  expect(ended, `${args.join(" ")}: ${ended.stderr}`).toMatchObject({ code: 0 });
+  expect(ended, `${args.join(" ")}: ${ended.stderr}`).toExit(0);
   return ended;
 }
 
@@ -91,10 +91,7 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   expect(lines).toMatch(new RegExp(`schedule job changed; next ${YEAR}-12-27 03:00:00`));
   expect(lines).not.toContain("schedule other");
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-26`);
-  expect(await namespace.start(more).ended).toMatchObject({
-    code: 64,
-    stderr: expect.stringMatching(/--yes/),
-  });
+  expect(await namespace.start(more).ended).toExit(64, { stderr: /--yes/ });
   await expectDone(namespace, ...more, "--yes", "--reason", "new law");
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-27`);
   const { kvs } = await namespace.store.readRange(namespace.keys.audits());
@@ -110,7 +107,7 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   const again = await expectDone(namespace, ...more);
   expect(again.stdout + again.stderr).toContain('calendar "holidays" is up to date');
   const stale = await namespace.start([...more, "12-27", "--yes", "--expect-revision", "1"]).ended;
-  expect(stale).toMatchObject({ code: 75 });
+  expect(stale).toExit(75);
   const replaced = await expectDone(
     namespace,
     "calendar",
@@ -135,16 +132,12 @@ test.concurrent("a calendar that schedules use is not deleted", async () => {
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, ...christmas, "--only", "holidays", ...work);
   const refused = await namespace.start(["calendar", "delete", "holidays", "--yes"]).ended;
-  expect(refused).toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining('calendar "holidays" cannot be deleted: schedule job uses it'),
-  });
+  expect(refused).toExit(64, { stderr: 'calendar "holidays" cannot be deleted: schedule job uses it' });
   await expectDone(namespace, "schedule", "edit", "job", "--only", "");
   await expectDone(namespace, "calendar", "delete", "holidays", "--yes");
   expect((await namespace.store.readRange(namespace.keys.calendars())).kvs).toEqual([]);
-  expect(await namespace.start(["calendar", "delete", "holidays", "--yes"]).ended).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('there is no calendar "holidays"'),
+  expect(await namespace.start(["calendar", "delete", "holidays", "--yes"]).ended).toExit(1, {
+    stderr: 'there is no calendar "holidays"',
   });
 });
 
@@ -229,7 +222,7 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, "schedule", "add", "job", "* * * * *", "--except", "holidays", ...work);
   const key = namespace.keys.calendar("holidays");
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+  await namespace.delete(key);
   const why = 'there is no calendar "holidays"';
   const shown = await expectDone(namespace, "show", "schedule", "job");
   expect(shown.stdout).toMatch(/schedule job: malformed/);
@@ -237,7 +230,7 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   const listed = await expectDone(namespace, "ls", "schedules", "--json");
   expect(JSON.parse(listed.stdout).rows).toMatchObject([{ state: "malformed", fault: why }]);
   const lint = await namespace.start(["schedule", "lint", "job"]).ended;
-  expect(lint).toMatchObject({ code: 1, stdout: expect.stringContaining(why) });
+  expect(lint).toExit(1, { stdout: why });
   const problems = await namespace.start(["ls", "problems", "--json"]).ended;
   expect(JSON.parse(problems.stdout).rows).toContainEqual(
     expect.objectContaining({
@@ -306,9 +299,8 @@ test.concurrent("a schedule is not triggered on an excluded day, unless that is 
   const add = ["schedule", "add", "job", "@manual", "--except", "never", ...work];
   await expectDone(namespace, ...add);
   const refused = await namespace.start(["schedule", "trigger", "job"]).ended;
-  expect(refused).toMatchObject({
-    code: 64,
-    stderr: expect.stringMatching(/"job" does not run on \d{4}-\d\d-\d\d \(never\).* --ignore-calendar/),
+  expect(refused).toExit(64, {
+    stderr: /"job" does not run on \d{4}-\d\d-\d\d \(never\).* --ignore-calendar/,
   });
   const signalbox = await connect({
     endpoints: [cluster.etcd.clientUrl],
@@ -334,7 +326,7 @@ test.concurrent("a chained run on an excluded day is skipped, and waits for a ca
   await expectDone(namespace, "schedule", "add", "late", "--after", "first", "--except", "lost", ...work);
   const lost = namespace.keys.calendar("lost");
   const value = (await namespace.store.readRange({ key: lost })).kvs[0]?.value ?? "";
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key: lost }], failure: [] });
+  await namespace.delete(lost);
   namespace.start(["worker"]);
   await expectDone(namespace, "schedule", "trigger", "first");
   expect(await waitForOutcomes(namespace, "job")).toMatchObject([
@@ -342,6 +334,6 @@ test.concurrent("a chained run on an excluded day is skipped, and waits for a ca
   ]);
   const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("late") });
   expect(parseDue(kvs[0]?.value ?? "")).toMatchObject({ value: { open: [{ kind: "after", attempt: 0 }] } });
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key: lost, value }], failure: [] });
+  await namespace.put(lost, value);
   expect(await waitForOutcomes(namespace, "late")).toMatchObject([{ result: "ok" }]);
 });

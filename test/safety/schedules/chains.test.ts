@@ -16,7 +16,7 @@ async function schedule(namespace: TestNamespace, ...args: string[]) {
 
 async function expectDone(namespace: TestNamespace, ...args: string[]): Promise<string> {
   const ended = await schedule(namespace, ...args);
-  expect(ended, args.join(" ")).toMatchObject({ code: 0 });
+  expect(ended, args.join(" ")).toExit(0);
   return ended.stdout;
 }
 
@@ -33,7 +33,7 @@ async function addFollowers(namespace: TestNamespace, count: number, follower: o
   const definition = { cron: "@manual", timezone: "UTC", after: ["extract"], ...follower };
   const site = { version: 1, schedules: Object.fromEntries(ids.map((id) => [id, definition])) };
   const file = cluster.createPath(JSON.stringify(site));
-  expect(await namespace.execute(["apply", file, "--yes"])).toMatchObject({ code: 0 });
+  expect(await namespace.execute(["apply", file, "--yes"])).toExit(0);
   return ids;
 }
 
@@ -162,15 +162,14 @@ test.concurrent("a chain of any length runs to its end, in one trace, and cannot
     ),
   };
   const file = cluster.createPath(JSON.stringify(site));
-  expect(await namespace.execute(["apply", file, "--yes"])).toMatchObject({ code: 0 });
-  expect(await schedule(namespace, "edit", "c0", "--after", `c${count - 1}`)).toMatchObject({
-    code: 78,
-    stderr: expect.stringContaining("that is a cycle, c0 -> c29 -> c28 -> c27 -> c26 -> 21 more -> c4 -> c3"),
+  expect(await namespace.execute(["apply", file, "--yes"])).toExit(0);
+  expect(await schedule(namespace, "edit", "c0", "--after", `c${count - 1}`)).toExit(78, {
+    stderr: "that is a cycle, c0 -> c29 -> c28 -> c27 -> c26 -> 21 more -> c4 -> c3",
   });
   namespace.start(["worker"]);
   const trace = "0af7651916cd43dd8448eb211c80319c";
   const env = { TRACEPARENT: `00-${trace}-b7ad6b7169203331-01` };
-  expect(await namespace.execute(["schedule", "trigger", "c0"], { env })).toMatchObject({ code: 0 });
+  expect(await namespace.execute(["schedule", "trigger", "c0"], { env })).toExit(0);
   const tails = new Set<string | undefined>();
   for (let n = 0; n < count; n += 1) {
     const [last] = await waitForOutcomes(namespace, `c${n}`);
@@ -187,7 +186,7 @@ test.concurrent("mistakes are refused with their reasons", async () => {
   const namespace = cluster.createNamespace();
   await expectDone(namespace, "add", "a", "@manual", "--tag", "team=x", "--tag", "nightly", ...shell("true"));
   await expectDone(namespace, "add", "b", "--after", "a", ...shell("true"));
-  expect(await namespace.execute(["resource", "set", "db", "4"])).toMatchObject({ code: 0 });
+  expect(await namespace.execute(["resource", "set", "db", "4"])).toExit(0);
   const cases: [string[], number, RegExp][] = [
     [["add", "c", ...shell("true")], 64, /CRON is missing: .* --after KEY/],
     [["add", "c", "--after", "z", ...shell("true")], 78, /there is none; add it first/],
@@ -215,6 +214,5 @@ test.concurrent("mistakes are refused with their reasons", async () => {
     ]);
   const listed = await expectDone(namespace, "list", "--tag", "nightly", "--tag=team=x", "--json");
   expect(JSON.parse(listed).rows).toMatchObject([{ schedule: "a" }]);
-  const { stdout } = await namespace.execute(["ls", "schedules", "tag:team", "--json"]);
-  expect(JSON.parse(stdout).rows).toMatchObject([{ schedule: "a" }]);
+  expect((await namespace.executeJson("ls schedules tag:team")).rows).toMatchObject([{ schedule: "a" }]);
 });

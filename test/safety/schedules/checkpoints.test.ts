@@ -50,7 +50,7 @@ describe.concurrent("a command", () => {
     await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10 });
     const first = namespace.start(["worker"]);
     await waitForCheckpoint(namespace, "job", "half\n");
-    first.child.kill("SIGKILL");
+    first.kill("SIGKILL");
     namespace.start(["worker"]);
     const runs = await waitForOutcomes(namespace, "job", 2);
     expect(runs.map(({ attempt, result }) => [attempt, result])).toEqual([
@@ -164,15 +164,15 @@ test.concurrent("what a frozen worker saves late is refused: the next start has 
   await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10 });
   const frozen = namespace.start(["worker"]);
   await waitUntil("a checkpoint", async () => (await readCheckpoints(namespace, "job")).length === 1);
-  frozen.child.kill("SIGSTOP");
-  onTestFinished(() => void frozen.child.kill("SIGKILL"));
+  frozen.kill("SIGSTOP");
+  onTestFinished(() => void frozen.kill("SIGKILL"));
   namespace.start(["worker"]);
   await waitForFile(there);
   await waitForCheckpoint(namespace, "job", "new");
-  frozen.child.kill("SIGCONT");
+  frozen.kill("SIGCONT");
   await frozen.waitForOutput(/a checkpoint is not kept.*(refused|session was lost)/);
   expect(await readCheckpoints(namespace, "job")).toEqual(["new"]);
-  frozen.child.kill("SIGKILL");
+  frozen.kill("SIGKILL");
   writeFileSync(gate, "");
   await waitForOutcomes(namespace, "job", 2);
   expect(readLog()).toEqual(["1:", expect.stringMatching(/^2:stale \d+$/), "3:new"]);

@@ -144,7 +144,7 @@ describe("an operator's day", () => {
     expect(await runSuccessfully(namespace, "explain a")).toMatch(
       /type "x", on hosts of group web, holding db=1\n/,
     );
-    expect((await schedule(namespace, "lint a")).code).toBe(0);
+    expect(await schedule(namespace, "lint a")).toExit(0);
     await put(namespace, namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
     const lint = await schedule(namespace, "lint");
     expect(lint).toExit(1, { stdout: /^bad: error: definition: .*minute/m });
@@ -282,7 +282,7 @@ describe("an edit in an editor", () => {
     await runSuccessfully(namespace, "add a @daily -- x");
     const good = writeEditor(`sed -i 's/@daily/@hourly/' "$1"`);
     const ended = await namespace.execute("schedule edit a --yes", { env: good.env });
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cron "@daily" -> "@hourly"') });
+    expect(ended).toExit(0, { stdout: 'cron "@daily" -> "@hourly"' });
     expect(readdirSync(good.path)).toEqual(["editor"]);
     const bad = writeEditor(`sed -i 's/@hourly/@sometimes/' "$1"`);
     const wrong = await namespace.execute("schedule edit a --yes", { env: bad.env });
@@ -322,10 +322,9 @@ describe("a crontab", () => {
   test("with bad lines is refused as a whole, every one told by its number", async ({ namespace }) => {
     const input = "0 1 * * * fine\n@3600 daemon\n99 * * * * x\n";
     const ended = await namespace.execute("schedule import crontab - --yes", { input });
-    expect(ended.code).toBe(78);
-    expect(ended.stderr).toMatch(
-      /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
-    );
+    expect(ended).toExit(78, {
+      stderr: /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
+    });
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
   });
 
@@ -353,7 +352,7 @@ describe("a crontab", () => {
       namespace.execute(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
         input: "0 1 * * * a\n",
       });
-    expect((await take("one")).code).toBe(0);
+    expect(await take("one")).toExit(0);
     expect(await take("two")).toExit(78, { stderr: /imported from "crontab:one".*--prefix-id/ });
   });
 

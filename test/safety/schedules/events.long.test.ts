@@ -48,7 +48,7 @@ describe.concurrent("at boot", () => {
     };
     for (const host of ["web1", "web2"])
       await waitUntil(`the runs of ${host}`, async () => (await isOver("job", host)) && isOver("new", host));
-    for (const worker of first) worker.child.kill("SIGKILL");
+    for (const worker of first) worker.kill("SIGKILL");
     await startWorker(namespace, "web1");
     await run(namespace, "add", "seen", "@manual", "--on", "every-host", "--", "true");
     await waitUntil("the worker has seen all", () =>
@@ -79,7 +79,7 @@ describe.concurrent("after its end", () => {
     const killed = await startWorker(namespace, "web1");
     await waitForFile(there);
     expect(await run(namespace, "next", "job"), "it runs").toBe("1s after its end\n");
-    killed.child.kill("SIGKILL");
+    killed.kill("SIGKILL");
     await startWorker(namespace, "web2");
     const runs = await waitUntil("three runs", async () => {
       const outcomes = (await readOutcomes(namespace, "job")).filter(({ result }) => result === "failed");

@@ -80,7 +80,7 @@ describe.concurrent("a schedule on every host", () => {
     const shown = (await namespace.execute("show schedule job")).stdout;
     expect(shown).toMatch(/runs on +every host/);
     expect(shown).toMatch(/web2 +failed/);
-    const [row] = JSON.parse((await namespace.execute("ls schedules --json")).stdout).rows;
+    const [row] = (await namespace.executeJson("ls schedules")).rows;
     expect(row.hosts.map((one: { host: string; dead: number }) => `${one.host} ${one.dead}`)).toEqual([
       "web1 0",
       "web2 1",
@@ -141,7 +141,7 @@ describe.concurrent("a schedule on every host", () => {
     await waitUntil("state of web1", () => readState(namespace, "web1"));
     await runSchedule(namespace, "trigger", "job");
     await waitForFile(there);
-    frozen.child.kill("SIGSTOP");
+    frozen.kill("SIGSTOP");
     await startWorker(namespace, "web1");
     expect(await waitForResults(namespace, "web1", 1)).toEqual([expect.stringMatching(/^ok /)]);
     const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes("job", "web1") });
@@ -149,7 +149,7 @@ describe.concurrent("a schedule on every host", () => {
     expect(Number(readLines(log)[0]) / 1e6, "the frozen worker's command still worked").toBeLessThan(
       startedAt,
     );
-    frozen.child.kill("SIGCONT");
+    frozen.kill("SIGCONT");
     await frozen.waitForOutput(/the worker has no session|another worker took over a task|did not succeed/);
     expect(await readResults(namespace, "web1")).toHaveLength(1);
   });
@@ -159,17 +159,16 @@ describe.concurrent("a schedule on every host", () => {
     await runSchedule(namespace, "add", "job", "* * * * *", "--on", "every-host", "--", "true");
     const worker = await startWorker(namespace, "web1");
     await waitUntil("state of web1", () => readState(namespace, "web1"));
-    worker.child.kill("SIGTERM");
-    await worker.ended;
+    await worker.end();
     await moveBack(namespace, "web1", 3);
     await startWorker(namespace, "web2");
     await startWorker(namespace, "web1");
     const missed = await waitForResults(namespace, "web1", 3);
     expect(new Set(missed).size, "each once").toBe(missed.length);
-    const { stdout } = await namespace.execute("schedule next job --count 1 --json");
-    expect(JSON.parse(stdout).rows[0].at, "not what the host has missed").toBeGreaterThan(
-      Date.now() - MINUTE,
-    );
+    expect(
+      (await namespace.executeJson("schedule next job --count 1")).rows[0].at,
+      "not what the host has missed",
+    ).toBeGreaterThan(Date.now() - MINUTE);
     await waitUntil("state of web2", () => readState(namespace, "web2"));
     expect((await readResults(namespace, "web2")).length).toBeLessThanOrEqual(1);
   });

@@ -55,7 +55,7 @@ test.concurrent("an overrun is told once for each start while it runs, also if t
   expect(problems.stdout).toMatch(/overrun +schedule slow/);
   expect(problems.stdout).toMatch(/has run it for \S+; expected: at most/);
   expect((await namespace.execute("overview")).stdout).toMatch(/1 problem/);
-  const listed = JSON.parse((await namespace.execute("ls schedules --json")).stdout);
+  const listed = await namespace.executeJson("ls schedules");
   const states = listed.rows.map((row: { schedule: string; states: string[] }) => [row.schedule, row.states]);
   expect(Object.fromEntries(states)).toMatchObject({
     slow: ["overrun", "running"],
@@ -66,7 +66,7 @@ test.concurrent("an overrun is told once for each start while it runs, also if t
   expect(check).toExit(2, { stdout: /slow.*has run for \S+ on \S+; expected: 50ms to 400ms/ });
   expect(await namespace.execute("check schedule slow"), "nobody has asked").toExit(0);
 
-  first.child.kill("SIGKILL");
+  first.kill("SIGKILL");
   const second = namespace.start(["worker"]);
   await waitUntil("overrun of the second start", () => read().length >= 4);
   expect(read().slice(2)).toMatchObject([
@@ -124,8 +124,7 @@ test.concurrent("auto: the bound follows the last successes, and is known to all
   expect(parseDue(kv?.value ?? "")).toMatchObject({ value: { usual: 8_000 } });
   expect((await namespace.execute("show schedule job")).stdout).toMatch(/expected +auto, at most 16s/);
   expect((await namespace.execute("schedule explain job")).stdout).toContain("should take at most 16s");
-  worker.child.kill("SIGTERM");
-  await worker.ended;
+  await worker.end();
   const running = { worker: "w", host: "web1", pid: 7, run: "r", scheduled: 1, attempt: 1, late: 0 };
   await namespace.put(keys.running("job"), formatRunning({ ...running, since: Date.now() - 10_000 }));
   expect((await namespace.execute("ls problems")).stdout).not.toContain("overrun");

@@ -35,7 +35,7 @@ test("an address or a command line is called without etcd, and the result is pri
     "dead",
     "--json",
   ]);
-  expect(run.code).toBe(1);
+  expect(run).toExit(1);
   expect(JSON.parse(run.stdout).rows).toEqual([
     {
       event: "dead",
@@ -68,6 +68,6 @@ test.each([
   [["hook", "test", "http://x", "--event", "fails"], /failed-first/],
 ])("%j is refused", async (args, message) => {
   const ended = await cluster.createNamespace().execute(args);
-  expect(ended.code).toBe(64);
+  expect(ended).toExit(64);
   expect(ended.stderr).toMatch(message);
 });

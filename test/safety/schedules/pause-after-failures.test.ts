@@ -39,7 +39,7 @@ test("the count goes on after a worker is killed between attempts, and the sched
   await namespace.put(namespace.keys.schedule("job"), formatDefinition(definition));
   const first = namespace.start(["worker"]);
   await waitForFile(there);
-  first.child.kill("SIGKILL");
+  first.kill("SIGKILL");
   expect(await readDue(namespace)).toMatchObject({ failed: 1 });
   namespace.start(["worker"]);
   namespace.start(["worker"]);
@@ -62,8 +62,7 @@ test("the count goes on after a worker is killed between attempts, and the sched
   await waitUntil("triggered run", async () => (await readDue(namespace)).failed === 3);
   expect(await readDue(namespace)).toMatchObject({ pause });
   const resumed = await namespace.execute("schedule resume job --yes");
-  expect(resumed).toExit(0);
-  expect(resumed.stdout).toContain("schedule job resumed");
+  expect(resumed).toExit(0, { stdout: "schedule job resumed" });
   const after = await readDue(namespace);
   expect([after.pause, after.failed]).toEqual([undefined, undefined]);
   expect(after.next, "what the pause prevented does not run").toBeGreaterThan(Date.now() - 60_000);

@@ -25,7 +25,7 @@ describe.concurrent("a worker", () => {
       const worker = namespace.start(["worker"]);
       await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
       await waitForFile(there);
-      worker.child.kill(name);
+      worker.kill(name);
       await worker.waitForOutput("leaving when the running tasks have ended");
       await putDueSchedule(namespace, "b", { command: ["true"] });
       writeFileSync(gate, "");
@@ -42,10 +42,9 @@ describe.concurrent("a worker", () => {
     const worker = namespace.start(["worker"]);
     await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
     await waitForFile(there);
-    worker.child.kill("SIGTERM");
+    worker.kill("SIGTERM");
     await worker.waitForOutput("leaving when the running tasks have ended");
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(143);
+    expect(await worker.end()).toExit(143);
     expect(listRemains(worker.mark)).toEqual([]);
     writeFileSync(gate, "");
     namespace.start(["worker"]);
@@ -62,7 +61,7 @@ describe.concurrent("a worker", () => {
       command: runShell(`trap '' TERM; setsid sleep 60 & touch ${there}; sleep 60`),
     });
     await waitForFile(there);
-    worker.child.kill("SIGKILL");
+    worker.kill("SIGKILL");
     await waitForDeath(worker.mark, 8_000);
     const [keys] = [await namespace.store.readRange(namespace.keys.runnings())];
     expect(keys.kvs.length, "the claim stood for longer than its command").toBe(1);
@@ -77,12 +76,12 @@ describe.concurrent("a worker", () => {
     const script = `[ -e ${there} ] && exit 0; trap '' TERM; touch ${there}; while :; do sleep 0.05; done`;
     await putDueSchedule(namespace, "a", { command: runShell(script) });
     await waitForFile(there);
-    frozen.child.kill("SIGSTOP");
+    frozen.kill("SIGSTOP");
     await waitForDeath(frozen.mark, 8_000, frozen.pid);
     expect(await readOutcomes(namespace, "a"), "nobody else has had it yet").toEqual([]);
     namespace.start(["worker"]);
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok" }]);
-    frozen.child.kill("SIGCONT");
+    frozen.kill("SIGCONT");
     await frozen.waitForOutput(/the worker has no session|another worker took over a task|did not succeed/);
     expect(await readOutcomes(namespace, "a")).toHaveLength(1);
   });

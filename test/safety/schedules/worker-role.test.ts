@@ -59,8 +59,7 @@ test("runs what is due, with leases, and remembers it", async () => {
   await worker.waitForOutput("may not remove");
   const { code, stdout } = await namespace.execute("schedule pause job --yes");
   expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toExit(0);
+  expect(await worker.end()).toExit(0);
 });
 
 test("without the right to say that it is there, it does not start, and names the reason", async () => {

@@ -26,8 +26,7 @@ describe.concurrent("a worker", () => {
     const [last] = await waitForOutcomes(namespace, "rel");
     expect(last).toMatchObject({ result: "failed", code: 127 });
     expect(last?.reason).toMatch("working folder is /");
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(0);
+    expect(await worker.end()).toExit(0);
   });
 
   test("runs each schedule by its first handler, and leaves unknown types to others", async ({
@@ -67,14 +66,14 @@ describe.concurrent("a worker", () => {
     const worker = namespace.start(["worker", "--handlers", file]);
     await worker.waitForOutput(WORKER_JOINED);
     writeFileSync(file, "handlers: [{ type: a }]");
-    worker.child.kill("SIGHUP");
+    worker.kill("SIGHUP");
     await worker.waitForOutput(
       /error: the old handlers stay .*handlers\[0\]: it needs exactly one of command, module and http/,
     );
     await putDueSchedule(namespace, "a.1");
     expect(await waitForOutcomes(namespace, "a.1")).toMatchObject([{ tail: "old" }]);
     writeFileSync(file, "handlers: [{ type: a, command: echo new }]");
-    worker.child.kill("SIGUSR1");
+    worker.kill("SIGUSR1");
     await worker.waitForOutput("read again");
     await putDueSchedule(namespace, "a.2");
     expect(await waitForOutcomes(namespace, "a.2")).toMatchObject([{ tail: "new" }]);
@@ -86,10 +85,9 @@ describe.concurrent("a worker", () => {
     const worker = namespace.start(["worker", "--log-file", log]);
     await waitUntil("a log", () => existsSync(log) && WORKER_JOINED.test(readFileSync(log, "utf8")));
     renameSync(log, moved);
-    worker.child.kill("SIGUSR2");
+    worker.kill("SIGUSR2");
     await waitForFile(log);
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await worker.end()).toExitSilently(0);
     expect(readFileSync(log, "utf8")).toMatch("leaving when");
   });
 
@@ -120,8 +118,7 @@ describe.concurrent("a worker", () => {
     const metrics = await (await fetch(`http://${at}/metrics`)).text();
     expect(metrics).toMatch(/^signalbox_worker_fired_total\{type="a"\} 1$/m);
     expect((await fetch(`http://${at}/healthz`)).status).toBe(200);
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(0);
+    expect(await worker.end()).toExit(0);
   });
 
   test("harms nobody by a handler that fails, floods, or never reads", async ({ namespace }) => {

@@ -48,7 +48,7 @@ async function executeRun(namespace: TestNamespace, member: ParallelRun): Promis
     const over = new AbortController();
     void running.ended.then(() => over.abort());
     await waitForKillTime(namespace, member, killAt, over.signal);
-    running.child.kill("SIGKILL");
+    running.kill("SIGKILL");
   }
   const ended = await running.ended;
   return countStalls() === before ? ended : { ...ended, stderr: ended.stderr.replace(UNANSWERED, "") };

@@ -77,7 +77,7 @@ export async function putTickets(
   );
   const work = async () => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
-      await namespace.store.commitTxn({ compare: [], success: batch, failure: [] });
+      await namespace.write(...batch);
   };
   await Promise.all(Array.from({ length: 8 }, work));
 }

@@ -28,7 +28,7 @@ async function queueUp(namespace: TestNamespace, lock: string, count: number): P
     const value = serializeTicket(ticketWith({ run, pid: 10_000 + at, enqueuedAt: Date.now() - 60_000 }));
     return { op: "put" as const, key: namespace.keys.lock(lock, run), value, session };
   });
-  await namespace.store.commitTxn({ compare: [], success, failure: [] });
+  await namespace.write(...success);
 }
 
 test("drain a rack", async ({ namespace }) => {

@@ -27,7 +27,7 @@ test("collisions are listed, and the printed command ends them", async () => {
   expect((await start("collisions", "late", "a", "--json")).stdout).toContain('"peak":4');
   expect(await start("collisions", "c")).toExit(1, { stderr: "there is no schedule" });
   const [, ...words] = report.suggestions[0].command.split(" ");
-  expect((await start(...words, "--yes")).code).toBe(0);
+  expect(await start(...words, "--yes")).toExit(0);
   expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
   expect(await start("collisions", "--within", "40d")).toExit(64, {
     stderr: "--within must be greater than 0 and at most 31d; got 40d",

@@ -23,14 +23,14 @@ test("holds are drawn, in ASCII where the locale has no UTF-8", async () => {
   const { stdout } = await start("timeline", "--since", "1d", "--width", "40");
   expect(stdout).toMatch(/^ +\S+ \S+Z +\S+ \S+Z\nlock x +[·.]{39}[█#]\nlock y +[·.]{39}[█#]\n.* held /);
   expect((await start("timeline", "z")).stdout).toBe('nothing is recorded of "z" in this time\n');
-  expect((await start("timeline", "--since", "+1h")).code).toBe(64);
+  expect(await start("timeline", "--since", "+1h")).toExit(64);
 });
 
 test("what runs and tasks held of a resource is drawn, shown and listed after their end", async () => {
   const namespace = await cluster.createTestNamespace("http");
-  const read = async (...args: string[]) => JSON.parse((await namespace.execute([...args, "--json"])).stdout);
+  const read = async (...args: string[]) => await namespace.executeJson(args);
   const run = ["run", "--lock", "x", "--lock", "y", "--lease", "db=2:10", "--", "sleep", "0.3"];
-  expect((await namespace.execute(run)).code).toBe(0);
+  expect(await namespace.execute(run)).toExit(0);
   namespace.start(["worker"]);
   await putDueSchedule(namespace, "job", { command: ["sleep", "0.3"], leases: ["db=3:10"] });
   const [outcome] = await waitForOutcomes(namespace, "job");

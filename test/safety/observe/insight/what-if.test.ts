@@ -42,8 +42,5 @@ test("what a reset, a drain and a total would do is predicted, and nothing is ch
     "no run would end, leave or be granted\n",
   );
   expect(await countTickets("locks")).toBe(3);
-  expect(await start("whatif", "total", "db", "many")).toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining('got "many"'),
-  });
+  expect(await start("whatif", "total", "db", "many")).toExit(64, { stderr: 'got "many"' });
 });

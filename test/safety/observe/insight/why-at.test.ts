@@ -18,6 +18,6 @@ test("the plan, the holder and the actions of a past time are listed", async () 
   const report = JSON.parse((await start("why", "x", "--at", String(runs[0].grantedAt), "--json")).stdout);
   expect(report).toMatchObject({ version: 1, at: runs[0].grantedAt, reasons: [{ kind: "run" }] });
   expect(report.reasons[0].text).toMatch(/held it from .* exit code 0/);
-  expect((await start("why", "nothing", "--at", "1h")).code).toBe(1);
-  expect((await start("why", "x", "--at", "soon")).code).toBe(64);
+  expect(await start("why", "nothing", "--at", "1h")).toExit(1);
+  expect(await start("why", "x", "--at", "soon")).toExit(64);
 });
