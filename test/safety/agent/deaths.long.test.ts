@@ -1,6 +1,5 @@
 /** Launchers and guardians of served runs that are killed, alone and together with the agent. */
 import { describe, expect, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
@@ -74,7 +73,7 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
       expect(await first.ended).toMatchObject(end);
       await waitForDeath(first.mark, 5_000);
       expect(await second.ended).toExit(0, { stderr: "" });
-      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+      expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
     });
   });
 
@@ -88,7 +87,7 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
       await host.start();
       await waitForDeath(first.mark, 10_000);
       expect(await second.ended).toExit(0, { stderr: "" });
-      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+      expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
       expect(await host.namespace.listTickets()).toEqual([]);
     });
   });

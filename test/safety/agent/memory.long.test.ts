@@ -1,7 +1,6 @@
 /** An agent whose memory is exhausted: its jobs go on, and its waiting runs keep their places, as when it is killed. */
 import { writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -47,9 +46,9 @@ async function replaceExhausted(host: HostAgent) {
   for (const run of [first, ...waiting.slice(0, -1)]) expect(await run.ended).toExitSilently(0);
   expect(await waiting.at(-1)?.ended).toExit(0); // the agent may not have accepted it
   const { journal } = namespace.jobs;
-  const started = journal.listStarts().map(({ name }) => name);
+  const started = journal.listNames();
   expect(started).toEqual(["first", ...waiting.map((_, at) => `waiting${at}`)]);
-  expect(findOveruse(journal.readLines(), 1)).toEqual([]);
+  expect(journal.findOveruse()).toEqual([]);
   expect(await namespace.listTickets()).toEqual([]);
   return end;
 }

@@ -1,7 +1,6 @@
 /** An agent that is killed and replaced in the middle of what a run does: --timeout, leftovers, grace, drains, resets. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -182,7 +181,7 @@ describe("a lock and leases", () => {
     writeFileSync(two, "");
     expect(await second.ended).toExitSilently(0);
     expect(await third.ended).toExitSilently(0);
-    expect(findOveruse(jobs.journal.readLines(), 2)).toEqual([]);
+    expect(jobs.journal.findOveruse(2)).toEqual([]);
     expect(await namespace.listTickets()).toEqual([]);
   });
 });

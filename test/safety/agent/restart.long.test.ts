@@ -1,7 +1,6 @@
 /** An agent that ends while jobs run and wait: none of them notices. */
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -48,7 +47,7 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
     writeFileSync(go, "");
     expect(await first.ended).toExit(0, { stderr: "" });
     expect(await second.ended).toExit(0, { stderr: "" });
-    expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+    expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
     expect(await host.namespace.listTickets()).toEqual([]);
   });
 
@@ -60,7 +59,7 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
       expect(await first.ended).toExit(125);
       await waitForDeath(first.mark, 1_000);
       expect(await second.ended).toExit(0);
-      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+      expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
     });
   });
 });
@@ -128,7 +127,7 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
     host.signal("SIGCONT");
     expect(await first.ended).toExit(125);
     expect(await namespace.run("--lock y")).toExit(0, { stderr: "" });
-    expect(findOveruse(namespace.jobs.journal.readLines(), 1)).toEqual([]);
+    expect(namespace.jobs.journal.findOveruse()).toEqual([]);
   });
 });
 

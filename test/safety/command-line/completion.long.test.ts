@@ -18,7 +18,7 @@ const cluster = TestCluster.startForFile();
 
 /** With a ticket in the queue of each of these locks, and a few things beside. */
 async function createSampleNamespace(...locks: string[]): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const { keys } = namespace;
   const ticket = ticketWith({ state: "held" });
   const values = [

@@ -35,7 +35,7 @@ async function free(namespace: TestNamespace, lock: string): Promise<void> {
 
 it("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
   const home = createTestFolder();
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await hold(namespace, "orders", "web1.example.com");
   const env = { XDG_STATE_HOME: home };
   const console = await openConsole(namespace, { env, shows: /orders +● held/ });
@@ -62,7 +62,7 @@ it("tells of a watched row by bell, desktop and title, whatever the data have in
 });
 
 it("with --notify off shows it only on its screen", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await hold(namespace, "orders", "web1.example.com");
   const console = await openConsole(namespace, { args: ["--notify", "off"], shows: /orders +● held/ });
   await console.pressAndWait("A", "you are told when it changes");

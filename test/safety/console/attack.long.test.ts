@@ -60,7 +60,7 @@ describe("a key too many", () => {
   test("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
     skip,
   }) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     await holdLock(namespace, "invoices");
     const console = await openConsole(namespace, { shows: /invoices .*held/ });
     await console.pressAndWait(["D", "enter", "enter"], "drain lock invoices --wait");

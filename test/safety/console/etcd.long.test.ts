@@ -163,7 +163,7 @@ describe("one member", () => {
   inNamespace("one screen and plain lines have the members too", async ({ namespace }) => {
     const { stdout } = await namespace.execute("console --once --view members --size 120x40");
     expect(stdout).toMatch(/Users +1\/1, revision \d+[\s\S]*● leader/);
-    const plain = await openConsole(namespace, {
+    await openConsole(namespace, {
       args: ["--plain", "--view", "members"],
       shows: /Members, 1\/1, revision .*, row 1 of 1: name .*, state leader/,
     });

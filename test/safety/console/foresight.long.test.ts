@@ -72,7 +72,7 @@ describe("the timeline", () => {
   ])(
     "shows runs, waiters and lifted drains at $columns columns; zooms, moves and comes back",
     async (size) => {
-      const namespace = await cluster.createTestNamespace("http");
+      const namespace = await cluster.createTestNamespace();
       await putLockHistory(namespace);
       const console = await openConsole(namespace, {
         ...size,

@@ -12,7 +12,7 @@ const cluster = TestCluster.startForFile();
 
 /** Locks that are held on hosts, without runs. */
 async function createSampleNamespace(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   for (const [lock, host] of Object.entries(locks)) await holdLock(namespace, lock, { host });
   return namespace;
 }

@@ -25,7 +25,7 @@ function open(namespace: TestNamespace, options: TerminalOptions) {
 
 describe("a line of 2,000 bytes per second", () => {
   it("shows where the user is after many keys, not every place in between", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     const names = Array.from({ length: 12 }, (_, n) => `slow${n}`);
     await Promise.all(
       names.map((name) => namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [9_000] })),
@@ -49,7 +49,7 @@ describe("a line of 2,000 bytes per second", () => {
 
 describe("a line of 600 bytes per second", () => {
   it("a key that comes while a dialog is still on the line confirms nothing", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     await namespace.jobs.startAndWait({ name: "slow", options: ["--lock", "slow"], hold: [60_000] });
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console", "--view", "locks"],
@@ -64,7 +64,7 @@ describe("a line of 600 bytes per second", () => {
 
 describe("the question for the state of the terminal", () => {
   it("leaves no answer to the shell that follows", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     const shell = `"$0" "$1" console; stty raw -echo min 0 time 5; printf 'left:'; dd bs=100 count=1 2>/dev/null | od -An -c; stty sane; echo done`;
     const terminal = open(namespace, { command: ["sh", "-c", shell, process.execPath, BUNDLE] });
     await terminal.waitFor(/live rev \d+/);

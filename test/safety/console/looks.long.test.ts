@@ -18,7 +18,7 @@ const VIEW_TITLES = [
 
 /** A lock that is held, one that is waited for and drained, one that is free. */
 async function createSampleNamespace(): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await namespace.execute("run --lock free-one -- true");
   await namespace.jobs.startAndWait({ name: "a", options: "--lock held-one", hold: HELD });
   await namespace.jobs.startWaiter({ name: "b", options: "--lock held-one --wait", hold: HELD });

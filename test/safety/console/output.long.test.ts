@@ -10,7 +10,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 const cluster = TestCluster.startForFile();
 
 async function startCapturedRun(columns: number, rows: number) {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const folder = createTestFolder();
   const source = join(folder, "source");
   writeFileSync(source, "first line\n\u001b[31mred\u001b[2J and\u0007 loud\n");
@@ -64,7 +64,7 @@ it("closing the output ends the request", async () => {
 });
 
 it("says what is wrong when no output is kept, and what to select", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   namespace.startRun("--lock quiet", "sleep 60");
   const console = await openConsole(namespace, {
     args: ["--view", "locks"],

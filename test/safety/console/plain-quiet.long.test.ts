@@ -7,7 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 const cluster = TestCluster.startForFile();
 
 it("no line appears without a key for a minute in which runs come and go", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const hold = ["until", "/nonexistent"];
   const first = await namespace.jobs.startAndWait({ name: "first", options: "--lock orders", hold });
   namespace.onClose(() => first.kill("SIGKILL"));

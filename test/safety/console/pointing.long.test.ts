@@ -9,7 +9,7 @@ import { holdLock } from "../support/sample-queues.ts";
 const cluster = TestCluster.startForFile();
 
 async function createNamespaceWithLocks(): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   for (const lock of ["alpha", "beta", "gamma"]) {
     await holdLock(namespace, lock, { host: `${lock}.example.com` });
   }

@@ -13,7 +13,7 @@ const cluster = TestCluster.startForFile();
 
 /** Locks that are held on hosts, without runs. */
 async function createSampleNamespace(): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const locks = { alpha: "web1", beta: "web2", gamma: "db1", "=delta": "web1" };
   for (const [lock, host] of Object.entries(locks)) {
     await holdLock(namespace, lock, { host: `${host}.example.com`, user: "ann" });
@@ -151,7 +151,7 @@ it("exports the table and a text, asks before it replaces a file, and says why i
 });
 
 it("draws the past runs of a lock in its detail, and in a column on demand", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   for (const time of ["0.01", "0.3"])
     await namespace.execute(["run", "--lock", "often", "--", "sleep", time]);
   const console = await openConsole(namespace, { shows: /often +○ free/ });

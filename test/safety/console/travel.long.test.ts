@@ -108,7 +108,7 @@ async function openOn(
 }
 
 it("says what it does not understand, and keeps the text", async () => {
-  const console = await openConsole(await cluster.createTestNamespace("http"));
+  const console = await openConsole(await cluster.createTestNamespace());
   await travel(console, "teatime");
   await console.waitFor(/write a time as .*teatime|write a time as/);
   expect(console.getText()).toContain("teatime");
@@ -116,7 +116,7 @@ it("says what it does not understand, and keeps the text", async () => {
 });
 
 it("a dialog that was open before the past arrived cannot be confirmed there", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await hold(namespace, "alpha");
   const console = await openConsole(namespace, { shows: /alpha +● held/ });
   await travel(console, "rev 1"); // perhaps nothing of it is shown before the dialog

@@ -216,7 +216,7 @@ describe("the terminal", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)("is given back on %s", async (signal, code) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     const console = await openConsole(namespace);
     expect(console.isAlternate).toBe(true);
     expect(await console.end(signal)).toEqual({ code, signal: undefined });

@@ -47,7 +47,7 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
     await revokeHolder(namespace);
     expect(await first.ended).toExit(125);
     expect(await second.ended).toExit(0);
-    expect(findOveruse(jobs.journal.readLines(), 1), jobs.journal.formatTimeline()).toEqual([]);
+    expect(jobs.journal.findOveruse()).toEqual([]);
     expect(await namespace.readQueue("x"), "no mark is left").toEqual([]);
   }, 60_000);
 
@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
       });
       await second.waitForOutput("its session ended before its time; free in at most 6 s");
       await jobs.journal.waitForLine("second", "end");
-      expect(findOveruse(jobs.journal.readLines(), 1), jobs.journal.formatTimeline()).toEqual([]);
+      expect(jobs.journal.findOveruse()).toEqual([]);
     } finally {
       process.kill(first.pid, "SIGCONT");
     }

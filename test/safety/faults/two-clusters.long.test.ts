@@ -55,7 +55,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     expect(await first.finish()).toExit(0);
     await namespace.jobs.startAndWait({ name: "fourth", options, hold: [1], endpoints: [endpoint] });
     await namespace.waitForProcesses();
-    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "fourth"]);
+    expect(namespace.jobs.journal.listNames()).toEqual(["first", "fourth"]);
     expect(await other.runEtcdctl("get", "--prefix", namespace.keys.prefix)).toBe("");
   }, 120_000);
 
@@ -113,7 +113,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     expect(init.stderr).toContain(`forgot the cluster in ${path}`);
     expect(await start("third")).toExit(0);
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ clusterId: theirs });
-    expect(jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "third"]);
+    expect(jobs.journal.listNames()).toEqual(["first", "third"]);
   }, 120_000);
 
   it("grants a lock to one of the processes that start together", async () => {
@@ -217,7 +217,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
 
 describe("init and doctor", () => {
   it("say the cluster's id, and what to set", async () => {
-    namespace = await cluster.createTestNamespace("http");
+    namespace = await cluster.createTestNamespace();
     const id = await readClusterId(namespace.etcd.clientUrl);
     const init = await namespace.execute(["init"]);
     expect(init, init.stderr).toExit(0, { stdout: `"clusterId": "${id}"` });
@@ -228,7 +228,7 @@ describe("init and doctor", () => {
   });
 
   it("of another cluster than the configured one: 78, and doctor fails", async () => {
-    namespace = await cluster.createTestNamespace("http");
+    namespace = await cluster.createTestNamespace();
     const id = await readClusterId(namespace.etcd.clientUrl);
     const env = { SIGNALBOX_CLUSTER_ID: await readClusterId(other.clientUrl) };
     const init = await namespace.execute(["init"], { env });
@@ -243,7 +243,7 @@ describe("init and doctor", () => {
   });
 
   it("of two clusters among the endpoints: 78, and doctor fails", async () => {
-    namespace = await cluster.createTestNamespace("http");
+    namespace = await cluster.createTestNamespace();
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
     expect(await namespace.execute(["init"], { endpoints: [endpoint] })).toExit(78, {
       stdout: "the endpoints belong to 2 clusters",

@@ -16,7 +16,7 @@ const LAUNCHER = resolve(import.meta.dirname, `../../../dist/native/${process.ar
 /** Starts an agent, and what starts launchers that use it. */
 async function startAgent() {
   const folder = createFolder();
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   namespace.env.SIGNALBOX_AGENT_SOCKET = join(folder, "agent.sock");
   const agent = namespace.start("agent --metrics 0 --log-level info");
   await agent.waitForOutput("ready");

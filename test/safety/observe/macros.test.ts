@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 const cluster = TestCluster.startForFile();
 
 test("units on this host are summed, computed and listed by host", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await namespace.execute(["resource", "set", "FQDN_mem", "int(MEMMB/16)+2", "--yes"]);
   const stay = ["until", `${namespace.jobs.journal.folder}/over`];
   await namespace.jobs.startAndWait({ name: "one", options: "--no-lock --lease FQDN_mem=2", hold: stay });

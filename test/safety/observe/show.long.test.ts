@@ -21,11 +21,12 @@ const readJson = async (namespace: TestNamespace, ...args: string[]) =>
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("a lock: its holder, whether that is alive, who waits and why", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
+    const { jobs } = namespace;
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
-    const one = await namespace.jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
-    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
-    const [two] = await namespace.jobs.waitForTickets("two", "waiting");
-    await namespace.jobs.startWaiter({ name: "three", options: "--lock x --wait", hold: [1] });
+    const one = await jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
+    jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
+    const [two] = await jobs.waitForTickets("two", "waiting");
+    await jobs.startWaiter({ name: "three", options: "--lock x --wait", hold: [1] });
     const shown = await readOutput(namespace, "show", "lock", "x");
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(bash\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
@@ -75,18 +76,19 @@ describe.concurrent("show and why", () => {
   test("a resource whose first waiter is too large for now, and one that waits in two queues", async ({
     namespace,
   }) => {
-    await namespace.jobs.startAndWait({
+    const { jobs } = namespace;
+    await jobs.startAndWait({
       name: "one",
       options: "--no-lock --lease db=2:10",
       hold: buildHold(namespace),
     });
-    await namespace.jobs.startWaiter({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
-    namespace.jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
+    await jobs.startWaiter({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
+    jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
     await waitUntil("both stands in two queues", async () => {
       const own = (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "both");
       return own.length === 2 && own[0]?.ticket?.state === "admitted";
     });
-    await namespace.jobs.startWaiter({ name: "behind", options: "--lock y --wait", hold: [1] });
+    await jobs.startWaiter({ name: "behind", options: "--lock y --wait", hold: [1] });
     expect(await readOutput(namespace, "show", "resource", "db")).toMatch(
       /^resource db: held, 2 of 10 units held\n/,
     );

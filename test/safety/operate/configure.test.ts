@@ -187,18 +187,19 @@ describe.concurrent("a resource", () => {
   test("that shrinks: who asks for more or states another leaves, who holds goes on", async ({
     namespace,
   }) => {
+    const { jobs } = namespace;
     await runSuccessfully(namespace, "resource", "set", "db", "10", "--note", "x");
     const buildLeaseOptions = (wish: string) => ["--no-lock", "--lease", wish];
-    const holder = await namespace.jobs.startAndWait({
+    const holder = await jobs.startAndWait({
       name: "holder",
       options: buildLeaseOptions("db=4"),
       hold: FOR_EVER,
     });
-    const big = await namespace.jobs.startWaiter({ name: "big", options: buildLeaseOptions("db=8") });
-    const stating = namespace.jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });
-    const small = namespace.jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
-    await namespace.jobs.waitForTickets("stating", "waiting");
-    await namespace.jobs.waitForTickets("small", "waiting");
+    const big = await jobs.startWaiter({ name: "big", options: buildLeaseOptions("db=8") });
+    const stating = jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });
+    const small = jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
+    await jobs.waitForTickets("stating", "waiting");
+    await jobs.waitForTickets("small", "waiting");
     const refused = await namespace.execute(["resource", "set", "db", "6"]);
     expect(refused).toExit(64);
     expect(refused.stderr.match(/evicts.*/g)).toEqual([

@@ -79,24 +79,25 @@ describe.each([
   { scope: "all", target: ["all"], options: "--lock x --wait", keepsPlaces: true },
 ])("a drain of a $scope", ({ target, options, keepsPlaces }) => {
   it("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
+    const { jobs } = namespace;
     await namespace.put(namespace.keys.group("web"), JSON.stringify([HOST]));
     const { grants, lifted } = recordOf(namespace, (await readRevision(namespace)) + 1n);
     for (let round = 0; round < ROUNDS; round += 1) {
       const began = await readRevision(namespace);
       const moment = MOMENTS[round % MOMENTS.length];
-      const file = moment === "between grants" ? `${namespace.jobs.journal.folder}/go${round}` : undefined;
+      const file = moment === "between grants" ? `${jobs.journal.folder}/go${round}` : undefined;
       const names = Array.from({ length: RUNS }, (_, index) => `r${round}-${index}`);
       const started = names.map((name) =>
-        namespace.jobs.start({
+        jobs.start({
           name,
           options: `${options} --host ${HOST} --ttl 30s --termination-timeout 400ms`,
           hold: file ? ["until", file] : [0],
         }),
       );
-      if (moment === "after a start") await namespace.jobs.journal.waitForLine(names[1] ?? "", "start");
+      if (moment === "after a start") await jobs.journal.waitForLine(names[1] ?? "", "start");
       const drained = await drainAt(namespace, target, { names, file });
-      const startsThen = namespace.jobs.journal.listStarts().length;
+      const startsThen = jobs.journal.listStarts().length;
       const undrain = await namespace.execute(["undrain", ...target, "--yes"]);
       expect(undrain).toExit(0);
       const until = await waitUntil("the undrain is seen", () => lifted[round]);
@@ -104,17 +105,17 @@ describe.each([
         expect(all.map(({ code }) => code)).toEqual(names.map(() => 0));
       });
       const meanwhile = [...grants].filter(([, at]) => at > drained && at < until);
-      expect(meanwhile, namespace.jobs.journal.formatTimeline()).toEqual([]);
+      expect(meanwhile, jobs.journal.formatTimeline()).toEqual([]);
       const early = [...grants.values()].filter((at) => at > began && at < drained).length;
       if (file) expect(early, "grants before the drain").toBe(1);
       // What had started when the drain was empty had been granted before its revision.
-      const tokens = namespace.jobs.journal
+      const tokens = jobs.journal
         .listStarts()
         .slice(0, startsThen)
         .map(({ token }) => token);
       expect(tokens.filter((token) => (grants.get(token) ?? 0n) > drained)).toEqual([]);
     }
-    const starts = namespace.jobs.journal.listStarts();
+    const starts = jobs.journal.listStarts();
     expect(starts).toHaveLength(ROUNDS * RUNS);
     if (keepsPlaces) expect(findFallingTokens(starts)).toEqual([]);
   });

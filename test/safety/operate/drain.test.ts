@@ -106,10 +106,11 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     onTestFinished,
   }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
-    const held = await namespace.jobs.startHolder({ name: "holder", options: LOCK });
+    const { jobs } = namespace;
+    const held = await jobs.startHolder({ name: "holder", options: LOCK });
     const waiters = ["first", "second", "third"];
     for (const name of waiters) {
-      await namespace.jobs.startWaiter({ name, options: LOCK, hold: [1] });
+      await jobs.startWaiter({ name, options: LOCK, hold: [1] });
     }
     const drain = namespace.start([...DRAIN, "--wait", "--reason", "disks"]);
     await drain.waitForOutput(/waiting for .*:\d+/);
@@ -122,11 +123,11 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     });
     const places = (await namespace.listTickets()).map(({ ticket }) => `${ticket?.label} ${ticket?.state}`);
     expect(places).toEqual(waiters.map((name) => `${name} waiting`)); // they kept their places
-    expect(namespace.jobs.journal.listStarts()).toHaveLength(1);
+    expect(jobs.journal.listStarts()).toHaveLength(1);
     const lifted = await namespace.execute("undrain lock x --yes");
     expect(lifted).toExit(0, { stdout: "its queues continue: " });
     await namespace.waitForProcesses();
-    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["holder", ...waiters]);
+    expect(jobs.journal.listNames()).toEqual(["holder", ...waiters]);
     expect(await readAudit(namespace)).toEqual([
       expect.stringMatching(/^drain lock x: empty after/),
       "undrain lock x: lifted",
@@ -159,23 +160,24 @@ describe("a run that was granted before the drain, and has not started its comma
   test("starts it; drain names the run, and drain --wait returns only when it has ended", async ({
     namespace,
   }) => {
-    const over = `${namespace.jobs.journal.folder}/over`;
+    const { jobs } = namespace;
+    const over = `${jobs.journal.folder}/over`;
     const held = runThatStartsLate(namespace, "held", over);
-    const [entry] = await namespace.jobs.waitForTickets("held", "held");
+    const [entry] = await jobs.waitForTickets("held", "held");
     const who = `${entry?.ticket?.host}:${entry?.ticket?.pid}`;
-    await namespace.jobs.startWaiter({ name: "waiter", options: LOCK });
+    await jobs.startWaiter({ name: "waiter", options: LOCK });
     const drain = await namespace.execute(DRAIN);
     expect(drain, drain.stderr).toExit(0, { stdout: `held there by ${who}` });
     const waits = namespace.start([...DRAIN, "--wait"]);
     await waits.waitForOutput("waiting for ");
-    expect(namespace.jobs.journal.listStarts()).toEqual([]);
+    expect(jobs.journal.listStarts()).toEqual([]);
     held.start();
-    await namespace.jobs.journal.waitForLine("held", "start");
+    await jobs.journal.waitForLine("held", "start");
     expect(waits.child.exitCode).toBeNull();
     writeFileSync(over, "");
     expect(await waits.ended).toExit(0);
     await held.ended;
-    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["held"]);
+    expect(jobs.journal.listNames()).toEqual(["held"]);
     expect(await namespace.execute("undrain lock x --yes")).toExit(0);
     await namespace.waitForProcesses();
   });
@@ -511,22 +513,23 @@ describe.concurrent("a waiter that meets a drain", () => {
   test("of its host leaves its place for the others, and comes back after the undrain", async ({
     namespace,
   }) => {
+    const { jobs } = namespace;
     const on = (host: string) => [...LOCK, "--host", host];
-    const held = await namespace.jobs.startHolder({
+    const held = await jobs.startHolder({
       name: "holder",
       options: on("web1.example.com"),
     });
-    await namespace.jobs.startWaiter({ name: "drained", options: on("web2.example.com") });
-    await namespace.jobs.startWaiter({ name: "behind", options: on("web3.example.com"), hold: [1] });
+    await jobs.startWaiter({ name: "drained", options: on("web2.example.com") });
+    await jobs.startWaiter({ name: "behind", options: on("web3.example.com"), hold: [1] });
     const host = ["host", "web2.example.com", "--yes"];
     expect(await namespace.execute(["drain", ...host])).toExit(0);
     await waitUntil("it left", async () =>
       (await namespace.listTickets()).every(({ ticket }) => ticket?.label !== "drained"),
     );
     held.finish();
-    await namespace.jobs.journal.waitForLine("behind", "end");
-    expect(namespace.jobs.journal.findLine("drained", "start")).toBeUndefined();
+    await jobs.journal.waitForLine("behind", "end");
+    expect(jobs.journal.findLine("drained", "start")).toBeUndefined();
     expect(await namespace.execute(["undrain", ...host])).toExit(0);
-    await namespace.jobs.journal.waitForLine("drained", "end");
+    await jobs.journal.waitForLine("drained", "end");
   });
 });

@@ -66,7 +66,7 @@ describe("while a queue grows by 5 waiters a second", () => {
   test.each([["lock x"], ["host web1.example.com"], ["group web"], ["all"]])(
     "a drain of %s that was previewed is put",
     async (words) => {
-      const namespace = await cluster.createTestNamespace("http");
+      const namespace = await cluster.createTestNamespace();
       await namespace.execute("group set web web1.example.com --yes");
       await hold(namespace, "x");
       grow(namespace, "x");

@@ -241,19 +241,20 @@ describe.concurrent("a reset", () => {
 
 describe.concurrent("a release", () => {
   test("throws a waiter out of its queue with 75, and the queue goes on", async ({ namespace }) => {
-    const file = `${namespace.jobs.journal.folder}/over`;
-    const holder = await namespace.jobs.startAndWait({
+    const { jobs } = namespace;
+    const file = `${jobs.journal.folder}/over`;
+    const holder = await jobs.startAndWait({
       name: "holder",
       options: LOCK,
       hold: ["until", file],
     });
-    const waiter = namespace.jobs.start({ name: "waiter", options: LOCK });
-    const [entry] = await namespace.jobs.waitForTickets("waiter", "waiting");
-    const last = await namespace.jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
+    const waiter = jobs.start({ name: "waiter", options: LOCK });
+    const [entry] = await jobs.waitForTickets("waiter", "waiting");
+    const last = await jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
     const run = entry?.run ?? "";
     expect(await namespace.execute(["release", run.slice(0, 6), "--yes"])).toExit(0);
     expect(await waiter.ended).toExit(75);
-    const held = (await namespace.jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
+    const held = (await jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
     expect(await namespace.execute(["release", held, "--yes"])).toExit(75, {
       stderr: `signalbox reset lock x --run ${held}`,
     });

@@ -44,7 +44,7 @@ const buildGroups = (members: Record<string, string[]>) => ({ groups: members })
 describe("an export", () => {
   test("imported elsewhere is the same configuration, and exported again the same text", async () => {
     const [namespace, other] = [
-      await cluster.createTestNamespace("http"),
+      await cluster.createTestNamespace(),
       await cluster.createTestNamespace("grpc"),
     ];
     await runSuccessfully(namespace, ["group", "set", "web", W2, W1]);
@@ -188,7 +188,7 @@ describe("an import", () => {
   });
 
   test.each([3, 100])("of a configuration of %d is refused when it moves meanwhile", async (count) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     const before = Object.fromEntries(Array.from({ length: count }, (_, n) => [`g${n}`, [W1]]));
     await take(namespace, buildGroups(before), "--yes");
     const file = join(createTestFolder(), "c.json");
@@ -297,7 +297,7 @@ describe("an edit", () => {
     ["comes from an editor that fails", `echo oops >>"$1"; exit 3`, undefined, 1],
     ["comes from an editor that is killed", `echo oops >>"$1"; kill -9 $$`, undefined, 1],
   ])("whose text %s changes nothing, and keeps the text", async (_, script, answer, code) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
@@ -320,7 +320,7 @@ describe("an edit", () => {
     ["the editor fails before anything is typed", "exit 3", 1],
     ["the file is deleted", 'rm "$1"', 0],
   ])("in which %s changes nothing, and leaves no file", async (_, script, code) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);

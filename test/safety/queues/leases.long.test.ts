@@ -1,7 +1,6 @@
 /** Weighted leases: the sum never exceeds the total, first come, first served, and there is no starvation or deadlock. */
 
 import { describe, expect, it } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
@@ -28,7 +27,7 @@ describe.each([
     const members = Array.from({ length: claims }, (_, index) => buildClaimant(index, claims / killed));
     const ends = await runInParallel(namespace, members, workers);
     const { journal } = namespace.jobs;
-    expect(findOveruse(journal.readLines(), TOTAL), journal.formatTimeline()).toEqual([]);
+    expect(journal.findOveruse(TOTAL)).toEqual([]);
     expect(findOvertakingGrants(changes, TOTAL), journal.formatTimeline()).toEqual([]);
     expect(
       findUnexpectedEnds(members, ends, () => [0]),
@@ -38,12 +37,13 @@ describe.each([
 
   it("a large claim is not starved by small ones that keep coming and would fit", async () => {
     const namespace = await cluster.createTestNamespace(transport);
-    const holder = await namespace.jobs.startHolder({
+    const { jobs } = namespace;
+    const holder = await jobs.startHolder({
       name: "early",
       options: buildUnitOptions(6),
       units: 6,
     });
-    const large = await namespace.jobs.startWaiter({
+    const large = await jobs.startWaiter({
       name: "large",
       options: buildUnitOptions(TOTAL),
       hold: [2],
@@ -51,17 +51,14 @@ describe.each([
     });
     let isOver = false;
     const rounds = [1, 2, 3].map((lane) => keepComing(namespace, `lane${lane}`, () => isOver));
-    await Promise.all([1, 2, 3].map((lane) => namespace.jobs.waitForTickets(`lane${lane}-1`, "waiting")));
+    await Promise.all([1, 2, 3].map((lane) => jobs.waitForTickets(`lane${lane}-1`, "waiting")));
     holder.finish();
     expect(await large.ended).toExit(0);
     isOver = true;
     await Promise.all(rounds);
-    const order = namespace.jobs.journal.listStarts().map(({ name }) => name);
-    expect(order.slice(0, 2), namespace.jobs.journal.formatTimeline()).toEqual(["early", "large"]);
-    expect(
-      findOveruse(namespace.jobs.journal.readLines(), TOTAL),
-      namespace.jobs.journal.formatTimeline(),
-    ).toEqual([]);
+    const order = jobs.journal.listNames();
+    expect(order.slice(0, 2), jobs.journal.formatTimeline()).toEqual(["early", "large"]);
+    expect(jobs.journal.findOveruse(TOTAL)).toEqual([]);
   });
 
   it(`${pairs} pairs that name two resources in opposite order never deadlock`, async () => {
@@ -75,10 +72,7 @@ describe.each([
       findUnexpectedEnds(members, ends, () => [0]),
       namespace.jobs.journal.formatTimeline(),
     ).toEqual([]);
-    expect(
-      findOveruse(namespace.jobs.journal.readLines(), 1),
-      namespace.jobs.journal.formatTimeline(),
-    ).toEqual([]);
+    expect(namespace.jobs.journal.findOveruse()).toEqual([]);
   });
 });
 

@@ -1,7 +1,6 @@
 /** Runs with several locks: all or none, in turn, without a deadlock whatever the order of their names. */
 
 import { describe, expect, test as testWithout } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
@@ -33,7 +32,7 @@ testWithout.each(TRANSPORTS)(
     const ends = await runInParallel(namespace, members, 6);
     const { journal } = namespace.jobs;
     // All of them want lock b.
-    expect(findOveruse(journal.readLines(), 1), journal.formatTimeline()).toEqual([]);
+    expect(journal.findOveruse()).toEqual([]);
     for (const one of changes) expect(findOvertakingGrants(one, 1), journal.formatTimeline()).toEqual([]);
     const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
     expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);

@@ -2,7 +2,6 @@
 
 import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
@@ -27,7 +26,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const members = Array.from({ length: 24 }, (_, index) => buildMember(index));
     const ends = await runInParallel(namespace, members, 8);
     const { journal } = namespace.jobs;
-    expect(findOveruse(journal.readLines(), ALL), journal.formatTimeline()).toEqual([]);
+    expect(journal.findOveruse(ALL)).toEqual([]);
     expect(findOvertakingGrants(changes, 1), journal.formatTimeline()).toEqual([]);
     const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
     expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);
@@ -43,7 +42,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const writer = await jobs.startWaiter({ name: "writer", options: [...LOCK, "--wait"], hold: [300] });
     expect(await namespace.run(READ)).toExit(75);
     const later = await jobs.startWaiter({ name: "later", options: [...READ, "--wait"] });
-    expect(jobs.journal.listStarts().map(({ name }) => name)).toEqual(["reader"]);
+    expect(jobs.journal.listNames()).toEqual(["reader"]);
     writeFileSync(gate, "");
     expect(await later.ended).toExit(0);
     expect(await writer.ended).toExit(0);

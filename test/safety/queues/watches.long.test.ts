@@ -85,17 +85,18 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     { queue: "resource", transport: "grpc", options: LEASE },
   ] as const)("in the queue of a $queue, over $transport", async ({ transport, ...one }) => {
     const namespace = await cluster.createTestNamespace(transport);
+    const { jobs } = namespace;
     const ttl = 2_000;
     const times = ["--ttl", `${ttl / 1000}s`, "--termination-timeout", "300ms"];
     await startFirst(namespace, one.options);
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
-    const victim = await namespace.jobs.startWaiter({ name: "victim", options: [...one.options, ...times] });
-    const next = await namespace.jobs.startWaiter({ name: "next", options: one.options });
+    const victim = await jobs.startWaiter({ name: "victim", options: [...one.options, ...times] });
+    const next = await jobs.startWaiter({ name: "next", options: one.options });
     victim.kill("SIGKILL");
     const sinceKilled = startStopwatch();
     writeFileSync(getGatePath(namespace), "");
-    await namespace.jobs.journal.waitForLine("next", "start");
-    expect(sinceKilled(), namespace.jobs.journal.formatTimeline()).toBeLessThan(ttl + LATE);
+    await jobs.journal.waitForLine("next", "start");
+    expect(sinceKilled(), jobs.journal.formatTimeline()).toBeLessThan(ttl + LATE);
     expect(changes.filter(({ ticket }) => ticket?.label === "victim" && ticket.state !== "waiting")).toEqual(
       [],
     );
@@ -105,7 +106,7 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
 });
 
 it("a hand-off among 20 waiters wakes one of them", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await startFirst(namespace, LOCK);
   const waiters = Array.from({ length: 20 }, (_, index) => `w${index}`);
   const runs = waiters.map((name) => namespace.jobs.start({ name, options: LOCK }));

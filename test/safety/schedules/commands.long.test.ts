@@ -365,7 +365,7 @@ describe("a crontab", () => {
 
   test("exported as JSON is the same elsewhere", async () => {
     const [namespace, other] = [
-      await cluster.createTestNamespace("http"),
+      await cluster.createTestNamespace(),
       await cluster.createTestNamespace("grpc"),
     ];
     await runSuccessfully(namespace, "import", ...IMPORT, "--yes");

@@ -1,7 +1,7 @@
 /** Many runs that race for one lock, and some runners that are killed in between. */
 
 import { expect } from "vitest";
-import { findFallingTokens, findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import { findFallingTokens } from "../../../fixtures/cluster/job-journal.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { findUnexpectedEnds, type KillTime, type ParallelRun, runInParallel } from "./parallel-runs.ts";
@@ -22,7 +22,7 @@ export async function runRace(namespace: TestNamespace, { runs, workers, killed 
   const members = buildRuns(runs, killed);
   const ends = await runInParallel(namespace, members, workers);
   const { journal } = namespace.jobs;
-  expect(findOveruse(journal.readLines(), 1), journal.formatTimeline()).toEqual([]);
+  expect(journal.findOveruse()).toEqual([]);
   expect(findFallingTokens(journal.listStarts()), journal.formatTimeline()).toEqual([]);
   const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
   expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);

@@ -5,7 +5,7 @@ import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 const cluster = TestCluster.startForFile();
 
 test("collisions are listed, and the printed command ends them", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const start = async (...args: string[]) => await namespace.execute(args);
   expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
   for (const id of ["a", "b"])

@@ -6,7 +6,7 @@ import { putDueSchedule, waitForOutcomes } from "../../support/due-schedules.ts"
 const cluster = TestCluster.startForFile();
 
 test("holds are drawn, in ASCII where the locale has no UTF-8", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const start = async (...args: string[]) => await namespace.execute(args);
   expect((await start("timeline")).stdout).toBe("nothing is recorded in this time\n");
   for (const lock of ["x", "y"]) await start("run", "--lock", lock, "--", "true");
@@ -27,7 +27,7 @@ test("holds are drawn, in ASCII where the locale has no UTF-8", async () => {
 });
 
 test("what runs and tasks held of a resource is drawn, shown and listed after their end", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const read = async (...args: string[]) => await namespace.executeJson(args);
   const run = ["run", "--lock", "x", "--lock", "y", "--lease", "db=2:10", "--", "sleep", "0.3"];
   expect(await namespace.execute(run)).toExit(0);

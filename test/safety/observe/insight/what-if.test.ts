@@ -6,7 +6,7 @@ import { waitUntil } from "../../../../fixtures/wait-until.ts";
 const cluster = TestCluster.startForFile();
 
 test("what a reset, a drain and a total would do is predicted, and nothing is changed", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const start = async (...args: string[]) => await namespace.execute(args);
   const predict = async (...args: string[]) => JSON.parse((await start("whatif", ...args, "--json")).stdout);
   const countTickets = async (what: string) => {

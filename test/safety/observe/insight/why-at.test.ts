@@ -5,7 +5,7 @@ import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 const cluster = TestCluster.startForFile();
 
 test("the plan, the holder and the actions of a past time are listed", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const start = async (...args: string[]) => await namespace.execute(args);
   await start("schedule", "add", "backup", "0 3 * * *", "--", "true");
   const { stdout } = await start("why", "backup", "--at", "1s");
