@@ -58,7 +58,7 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
     const [socket, go] = [join(host.folder, "inner/agent.sock"), join(host.folder, "go")];
     const env = { SIGNALBOX_AGENT_SOCKET: socket };
     const container = enter(host, { hasNode: true, hasOwnPids: true });
-    const agent = namespace.start(["agent"], { ...container, env });
+    const agent = namespace.start("agent", { ...container, env });
     await agent.waitForOutput("ready");
     const { pid } = listMarkedProcesses(agent.mark).find(({ parent }) => parent === agent.pid) ?? {};
     const before = ["nsenter", "--target", String(pid), "--mount", "--pid", "--root", "--wd"];

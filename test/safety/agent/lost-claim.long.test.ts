@@ -34,7 +34,7 @@ async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
   const socket = cluster.createPath();
   const env = { SIGNALBOX_AGENT_SOCKET: socket };
   if (way === "served") {
-    namespace.start(["agent"], { env });
+    namespace.start("agent", { env });
     await waitUntil("the agent has its socket", () => existsSync(socket));
   }
   const watched = await readWatchers();

@@ -190,10 +190,10 @@ describe("a group", () => {
   test("that its host leaves while there is no agent: the next one ends the command", async () => {
     const host = await startHost();
     const { namespace } = host;
-    expect(await namespace.execute(["group", "set", "web", HOST, "--yes"])).toExit(0);
+    await namespace.expectDone("group set web", HOST, "--yes");
     const { first } = await startStubborn(host, ["-g", "web"]);
     await host.end();
-    expect(await namespace.execute(["group", "remove", "web", HOST, "--yes"])).toExit(0);
+    await namespace.expectDone("group remove web", HOST, "--yes");
     await host.start();
     expect(await first.ended).toExit(125);
     await waitForDeath(first.mark, 1_000);
@@ -224,7 +224,7 @@ describe("a drain", () => {
     await replaceAgent(host);
     expect(await namespace.run("--lock x")).toExit(75);
     expect(waiting.child.exitCode).toBeNull();
-    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    await namespace.expectDone("undrain lock x --yes");
     expect(await waiting.ended).toExitSilently(0);
   });
 

@@ -79,7 +79,7 @@ test("the next agent cannot build the run from the present settings: the job is 
   const config = cluster.createPath(JSON.stringify({ macros: { GPUS: 2 } }));
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_CONFIG: config } });
   const { jobs } = host.namespace;
-  const job = await jobs.startAndWait({ name: "job", options: ["--lease", "gpu=1:GPUS"], hold: [60] });
+  const job = await jobs.startAndWait({ name: "job", options: "--lease gpu=1:GPUS", hold: [60] });
   await host.end("SIGKILL");
   writeFileSync(config, "{}");
   await host.start();

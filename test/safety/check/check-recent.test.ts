@@ -30,10 +30,10 @@ describe.concurrent("signalbox check lock", () => {
   });
 
   test("counts from the end of the success, and tells a run that is still going", async ({ namespace }) => {
-    await namespace.execute(["run", "--lock", "x", "--", "true"]);
+    await namespace.execute("run --lock x -- true");
     const running = namespace.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
     await running.waitForOutput(/up/);
-    const late = await namespace.execute(["check", "lock", "x", "--within", "0"]);
+    const late = await namespace.execute("check lock x --within 0");
     expect(late).toExit(2, {
       stdout: /no run succeeded within 0s; the last success was \d+s ago; a run has been going/,
     });
@@ -41,20 +41,13 @@ describe.concurrent("signalbox check lock", () => {
   });
 
   test("refuses what it cannot check", async ({ namespace }) => {
-    expect(await namespace.execute(["check", "lock"])).toExit(64);
-    expect(await namespace.execute(["check", "lock", "x", "--within", "soon"])).toExit(64, {
+    expect(await namespace.execute("check lock")).toExit(64);
+    expect(await namespace.execute("check lock x --within soon")).toExit(64, {
       stderr: '"soon" is not a duration',
     });
-    const away = await namespace.start([
-      "check",
-      "lock",
-      "x",
-      "--nagios",
-      "--endpoints",
-      "http://127.0.0.1:1",
-      "--connect-timeout",
-      "200ms",
-    ]).ended;
+    const away = await namespace.start(
+      "check lock x --nagios --endpoints http://127.0.0.1:1 --connect-timeout 200ms",
+    ).ended;
     expect(away).toExit(3, { stdout: /^SIGNALBOX UNKNOWN - / });
   });
 });
@@ -81,7 +74,7 @@ describe.concurrent("signalbox check schedule", () => {
     expect(await check("good")).toExit(0, {
       stdout: /^ok +schedule good: has not run yet; its first run is due in /,
     });
-    const worker = namespace.start(["worker"]);
+    const worker = namespace.start("worker");
     await schedule("trigger", "good", "--yes");
     await schedule("trigger", "bad", "--yes");
     await waitUntil("the success is seen", async () => /: succeeded /.test((await check("good")).stdout));
@@ -111,7 +104,7 @@ describe.concurrent("signalbox check schedule", () => {
     expect(await check("goods")).toExit(1, { stderr: 'did you mean "good"?' });
     const { rows } = await namespace.executeJson("ls workers");
     await namespace.execute(["group", "set", "work", rows[0].host]);
-    expect(await namespace.execute(["check", "hosts", "work"])).toExit(0, {
+    expect(await namespace.execute("check hosts work")).toExit(0, {
       stdout: /^ok +group work: 1 of 1 host is active/,
     });
     await worker.end();

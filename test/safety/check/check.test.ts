@@ -4,13 +4,14 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
@@ -217,14 +218,13 @@ describe.concurrent("check hosts", () => {
         expect.stringMatching(/^warning group web: not seen within 1h: web2.example.com \(10h ago\)/),
         "1 warning",
       ]);
-      expect(await namespace.execute("check hosts --within 11h")).toExit(0);
+      await namespace.expectDone("check hosts --within 11h");
       await run.end();
       expect(await namespace.execute("check hosts")).toExit(2);
     },
   );
 
-  test("JSON, Nagios, groups by name", async () => {
-    const namespace = cluster.createNamespace();
+  test("JSON, Nagios, groups by name", async ({ namespace }) => {
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
     await namespace.put(namespace.keys.group("db"), "[]");
     await putHostRecord(namespace, "web1.example.com", 10 * MINUTES);

@@ -90,14 +90,14 @@ describe("a single member", () => {
     const one = await namespace.execute(["doctor", ...known, "--accept", "authentification"]);
     expect(one.stdout).toMatch(/^known {3}authentication: /m);
     expect(one.stdout).toMatch(/^hint {4}--accept authentification: matches no warning now$/m);
-    expect((await namespace.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
+    expect((await namespace.execute("init")).stdout).toMatch(/^warning authentication: /m);
     await namespace.put(namespace.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
     expect(await namespace.execute(["doctor", ...known, "--accept", "malformed"])).toExit(2);
   });
 
   test("for people and for Nagios", async () => {
     const namespace = cluster.createNamespace();
-    const plain = await namespace.execute(["doctor"]);
+    const plain = await namespace.execute("doctor");
     expect(plain.stdout).toMatch(
       /^ok {6}transport: .*\n(?:.*\n)*ok {6}keys: 0 under .*\n(?:.*\n)*(\d+ warning|fine: )/,
     );
@@ -188,7 +188,7 @@ describe("a single member", () => {
     expect(await namespace.execute("doctor --quota much")).toExit(64, { stdout: "" });
     expect(await namespace.execute("doctor --role king")).toExit(64, { stdout: "" });
     const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
-    expect(await namespace.execute(["doctor"], { env })).toExit(78, { stdout: "" });
+    expect(await namespace.execute("doctor", { env })).toExit(78, { stdout: "" });
     expect(await namespace.execute("doctor --nagios", { env })).toExit(3, {
       stdout: /^SIGNALBOX UNKNOWN - terminationTimeout/,
     });
@@ -328,7 +328,7 @@ describe("a database that is full", () => {
   });
 
   test("init says so too, and that nothing can run", async () => {
-    const { code, stdout } = await cluster.createNamespace().execute(["init"]);
+    const { code, stdout } = await cluster.createNamespace().execute("init");
     expect(code).toBe(78);
     expect(stdout).toMatch(/^FAILURE alarms: .*NOSPACE/m);
   });

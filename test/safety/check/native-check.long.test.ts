@@ -13,12 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 let root = "";
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "signalbox-guardian-"));
@@ -74,10 +75,9 @@ function makeFolder(path: string): void {
 const OTHER = process.arch === "arm64" ? "x86-64 \\(ELF machine 62\\)" : "AArch64 \\(ELF machine 183\\)";
 
 describe.concurrent("a guardian", () => {
-  test("that starts: init and doctor say so", async () => {
-    const namespace = cluster.createNamespace();
-    expect((await namespace.execute(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
-    expect((await namespace.execute(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
+  test("that starts: init and doctor say so", async ({ namespace }) => {
+    expect((await namespace.execute("init")).stdout).toMatch(/^ok {6}guardian: it starts/);
+    expect((await namespace.execute("doctor")).stdout).toMatch(/^ok {6}guardian: it starts/m);
     const { findings } = await namespace.executeJson("init");
     expect(findings).toContainEqual(
       expect.objectContaining({ kind: "guardian", id: "guardian", level: "ok" }),

@@ -25,7 +25,7 @@ describe.concurrent("help", () => {
     expect(connection).toExit(0, { stdout: /^ {2}--endpoints /m, stderr: "" });
     for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
-    expect((await cluster.createNamespace().execute(["--version"])).stdout).toMatch(
+    expect((await cluster.createNamespace().execute("--version")).stdout).toMatch(
       /^signalbox \d+\.\d+\.\d+\n$/,
     );
   });
@@ -144,7 +144,7 @@ describe.concurrent("outputs", () => {
     const watch = namespace.start("ls --watch", { terminal });
     await watch.waitForOutput('"event":"ready"');
     watch.child.stdin?.write("\x03");
-    const app = namespace.start(["console"], { terminal });
+    const app = namespace.start("console", { terminal });
     await app.waitForOutput(/Overview, 0 held, 0 waiting, problems: row 0 of 0/);
     app.child.stdin?.write("\x03");
     for (const { stdout } of [await watch.ended, await app.ended]) expect(stdout).not.toContain("\x1b");
@@ -257,7 +257,7 @@ describe.concurrent("--dry-run", () => {
       namespace.keys.drain("all", "all"),
       JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }),
     );
-    const drained = await namespace.run(["--dry-run"]);
+    const drained = await namespace.run("--dry-run");
     expect(drained).toExit(75, { stdout: 'everything is drained by "ops": "upgrade"' });
     await namespace.execute("resource set db 2");
     const never = await namespace.run("--lease db=3 --dry-run");

@@ -2,11 +2,12 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const LONG = "x".repeat(10_000);
@@ -50,7 +51,7 @@ describe.concurrent("names", () => {
     ]);
     if (!name.startsWith("-")) {
       expect(await namespace.execute(["group", "set", name]), "as a group").toExit(0);
-      expect((await namespace.execute(["ls", "groups"])).stdout).toContain(name);
+      expect((await namespace.execute("ls groups")).stdout).toContain(name);
     }
     const all = (await namespace.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
     expect(
@@ -81,8 +82,9 @@ describe.concurrent("names", () => {
     },
   );
 
-  test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async () => {
-    const namespace = cluster.createNamespace();
+  test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async ({
+    namespace,
+  }) => {
     const env = { ...process.env, ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl };
     for (const args of [
       "--lock $'a\\xff' -- true",

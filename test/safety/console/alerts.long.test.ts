@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -7,6 +7,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 /** A host that tries to set the title of the window and to run something else. */
 const HOSTILE = "web2\x1b\\\x1b]0;pwned\x07;x";
 
@@ -33,7 +34,7 @@ async function free(namespace: TestNamespace, lock: string): Promise<void> {
   await namespace.write(...success);
 }
 
-it("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
+test("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
   const home = createTestFolder();
   const namespace = await cluster.createTestNamespace();
   await hold(namespace, "orders", "web1.example.com");
@@ -61,8 +62,7 @@ it("tells of a watched row by bell, desktop and title, whatever the data have in
   expect(next.title, "the title is the one from before").toBe("");
 });
 
-it("with --notify off shows it only on its screen", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("with --notify off shows it only on its screen", async ({ namespace }) => {
   await hold(namespace, "orders", "web1.example.com");
   const console = await openConsole(namespace, { args: ["--notify", "off"], shows: /orders +● held/ });
   await console.pressAndWait("A", "you are told when it changes");

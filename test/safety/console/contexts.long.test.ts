@@ -121,7 +121,7 @@ describe("contexts in the console", () => {
 
   it("counts what is in the others, and follows", async (context) => {
     const { second, open } = await createSite(context);
-    const run = await second.jobs.startAndWait({ name: "a", options: ["--lock", "theirs"], hold: HELD });
+    const run = await second.jobs.startAndWait({ name: "a", options: "--lock theirs", hold: HELD });
     second.onClose(() => run.kill("SIGKILL"));
     const terminal = open();
     await terminal.waitFor(/staging +ro ●1/);

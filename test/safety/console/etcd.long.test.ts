@@ -127,7 +127,7 @@ describe("one member", () => {
   const { test: inNamespace } = shared;
 
   inNamespace("shows sessions, those that end soonest first, with their keys", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "invoices", options: ["--lock", "invoices"], hold: [60_000] });
+    await namespace.jobs.startAndWait({ name: "invoices", options: "--lock invoices", hold: [60_000] });
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("]", /Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
     await terminal.pressAndWait("enter", /raw [0-9a-f]+[\s\S]*\d+\/\d+ +\/\S+/);
@@ -261,7 +261,7 @@ describe("one member", () => {
   );
 
   inNamespace("keys of signalbox are read-only, and so is a read-only console", async ({ namespace }) => {
-    await namespace.execute(["group", "set", "web", "web1.example.com", "--yes"]);
+    await namespace.execute("group set web web1.example.com --yes");
     const env = { SIGNALBOX_ALLOW_EDIT: "1" };
     const terminal = await openEtcd(namespace, { env });
     await browse(terminal, namespace.keys.group("web"));

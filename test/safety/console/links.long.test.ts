@@ -1,6 +1,6 @@
 /** The console on slow lines, and on terminals that answer late or never. */
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type TerminalOptions } from "../../../fixtures/console.ts";
@@ -8,6 +8,7 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const SLOW_LINK = join(import.meta.dirname, "../../../fixtures/console/slow-link.ts");
 
 /** Opens a program that starts the console on a namespace. It ends with the test. */
@@ -24,8 +25,7 @@ function open(namespace: TestNamespace, options: TerminalOptions) {
 }
 
 describe("a line of 2,000 bytes per second", () => {
-  it("shows where the user is after many keys, not every place in between", async () => {
-    const namespace = await cluster.createTestNamespace();
+  test("shows where the user is after many keys, not every place in between", async ({ namespace }) => {
     const names = Array.from({ length: 12 }, (_, n) => `slow${n}`);
     await Promise.all(
       names.map((name) => namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [9_000] })),
@@ -48,9 +48,8 @@ describe("a line of 2,000 bytes per second", () => {
 });
 
 describe("a line of 600 bytes per second", () => {
-  it("a key that comes while a dialog is still on the line confirms nothing", async () => {
-    const namespace = await cluster.createTestNamespace();
-    await namespace.jobs.startAndWait({ name: "slow", options: ["--lock", "slow"], hold: [60_000] });
+  test("a key that comes while a dialog is still on the line confirms nothing", async ({ namespace }) => {
+    await namespace.jobs.startAndWait({ name: "slow", options: "--lock slow", hold: [60_000] });
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console", "--view", "locks"],
     });
@@ -63,8 +62,7 @@ describe("a line of 600 bytes per second", () => {
 });
 
 describe("the question for the state of the terminal", () => {
-  it("leaves no answer to the shell that follows", async () => {
-    const namespace = await cluster.createTestNamespace();
+  test("leaves no answer to the shell that follows", async ({ namespace }) => {
     const shell = `"$0" "$1" console; stty raw -echo min 0 time 5; printf 'left:'; dd bs=100 count=1 2>/dev/null | od -An -c; stty sane; echo done`;
     const terminal = open(namespace, { command: ["sh", "-c", shell, process.execPath, BUNDLE] });
     await terminal.waitFor(/live rev \d+/);

@@ -158,7 +158,7 @@ describe("--once", () => {
 });
 
 test("without a terminal says what does without one", async ({ namespace }) => {
-  const { code, stderr } = await namespace.execute(["console"]);
+  const { code, stderr } = await namespace.execute("console");
   expect(code).toBe(64);
   expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
 });

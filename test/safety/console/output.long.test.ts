@@ -1,13 +1,14 @@
 /** The output of a run in the console, while it runs. */
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 async function startCapturedRun(columns: number, rows: number) {
   const namespace = await cluster.createTestNamespace();
@@ -27,7 +28,7 @@ async function startCapturedRun(columns: number, rows: number) {
   return { namespace, run, console, source };
 }
 
-it.each([
+test.each([
   [80, 24],
   [120, 40],
 ])("l shows what a run writes, live, without what a terminal interprets (%i×%i)", async (columns, rows) => {
@@ -51,7 +52,7 @@ it.each([
   await console.pressAndWait("escape", (it) => !it.getText().includes("output of invoices"));
 });
 
-it("closing the output ends the request", async () => {
+test("closing the output ends the request", async () => {
   const { namespace, console } = await startCapturedRun(120, 40);
   const countRequests = async () => {
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
@@ -63,8 +64,7 @@ it("closing the output ends the request", async () => {
   await waitUntil("nothing is left in etcd", async () => (await countRequests()) === 0);
 });
 
-it("says what is wrong when no output is kept, and what to select", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("says what is wrong when no output is kept, and what to select", async ({ namespace }) => {
   namespace.startRun("--lock quiet", "sleep 60");
   const console = await openConsole(namespace, {
     args: ["--view", "locks"],

@@ -1,13 +1,13 @@
 /** The lines for screen readers: none appears by itself, whatever happens in etcd. */
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-it("no line appears without a key for a minute in which runs come and go", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("no line appears without a key for a minute in which runs come and go", async ({ namespace }) => {
   const hold = ["until", "/nonexistent"];
   const first = await namespace.jobs.startAndWait({ name: "first", options: "--lock orders", hold });
   namespace.onClose(() => first.kill("SIGKILL"));

@@ -1,7 +1,7 @@
 /** Tables of the console: columns, order, filters, saved views and exports, on a real etcd. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -10,6 +10,7 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { holdLock } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 /** Locks that are held on hosts, without runs. */
 async function createSampleNamespace(): Promise<TestNamespace> {
@@ -31,7 +32,7 @@ async function findRow(console: Terminal, pattern: RegExp): Promise<number> {
   return console.getScreen().findIndex((row) => pattern.test(row));
 }
 
-it("shows columns on demand, moves them, and still does after a restart", async () => {
+test("shows columns on demand, moves them, and still does after a restart", async () => {
   const namespace = await createSampleNamespace();
   const env = { XDG_STATE_HOME: createTestFolder() };
   const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
@@ -55,7 +56,7 @@ it("shows columns on demand, moves them, and still does after a restart", async 
   );
 });
 
-it("sorts by the title that is clicked, and the other way round with the next click", async () => {
+test("sorts by the title that is clicked, and the other way round with the next click", async () => {
   const console = await openConsole(await createSampleNamespace());
   const row = await findRow(console, /NAME ▲/);
   await console.waitFor(/gamma +● held/);
@@ -74,7 +75,7 @@ it("sorts by the title that is clicked, and the other way round with the next cl
   await console.waitFor((it) => order(it) === "beta =delta alpha gamma");
 });
 
-it("says what is wrong with a filter while it is typed, and keeps the rows", async () => {
+test("says what is wrong with a filter while it is typed, and keeps the rows", async () => {
   const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
   await console.pressAndWait("/", "─ filter locks ");
   console.type("/^(al/");
@@ -89,7 +90,7 @@ it("says what is wrong with a filter while it is typed, and keeps the rows", asy
   await console.pressAndWait("enter", "/ filter !host:web1 since:>1s: 2 of 4");
 });
 
-it("saves a view under a name, and starts with it after a restart", async () => {
+test("saves a view under a name, and starts with it after a restart", async () => {
   const namespace = await createSampleNamespace();
   const env = { XDG_STATE_HOME: createTestFolder() };
   const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
@@ -103,7 +104,10 @@ it("saves a view under a name, and starts with it after a restart", async () => 
   await console.pressAndWait("enter", /web one +locks +\/host:web1/);
   console.type("m");
   await console.waitFor(/✓ web one +locks +\/host:web1, at start/);
-  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
+  await console.pressAndWait(
+    "escape",
+    (it) => !it.getScreen().some((row) => row.includes("─ saved views ")),
+  );
   await console.pressAndWait(["escape", "]"], "No units are held");
   console.press("q");
   await console.ended;
@@ -115,7 +119,7 @@ it("saves a view under a name, and starts with it after a restart", async () => 
   await next.waitFor("No saved views yet");
 });
 
-it("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
+test("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
   const folder = createTestFolder();
   const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
   const exportTo = async (path: string) => {
@@ -150,19 +154,18 @@ it("exports the table and a text, asks before it replaces a file, and says why i
   expect(readdirSync(folder).sort()).toEqual(["locks.csv", "why.md"]);
 });
 
-it("draws the past runs of a lock in its detail, and in a column on demand", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("draws the past runs of a lock in its detail, and in a column on demand", async ({ namespace }) => {
   for (const time of ["0.01", "0.3"])
     await namespace.execute(["run", "--lock", "often", "--", "sleep", time]);
   const console = await openConsole(namespace, { shows: /often +○ free/ });
   await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
   await console.pressAndWait(["o", "end", "k", "space", "escape"], "TREND");
   await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
-  const { stdout } = await namespace.execute(["ls", "locks", "-a", "--columns", "name,trend"]);
+  const { stdout } = await namespace.execute("ls locks -a --columns name,trend");
   expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);
 });
 
-it("ls has the same filters, and prints tables for other programs", async () => {
+test("ls has the same filters, and prints tables for other programs", async () => {
   const namespace = await createSampleNamespace();
   const list = async (...words: string[]) => {
     const { stdout, stderr, code } = await namespace.execute(["ls", "locks", ...words]);

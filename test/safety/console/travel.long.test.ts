@@ -1,6 +1,6 @@
 /** Past states in the console: what is shown, that nothing is changed, and the way back. */
 
-import { describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -10,6 +10,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 const RUN = "0000000000000001";
 
@@ -32,7 +33,7 @@ async function travel(console: Terminal, target: string): Promise<void> {
 }
 
 describe.each(TRANSPORTS)("over %s", (transport) => {
-  it("shows who held a lock then, changes nothing, steps through the changes, and returns", async () => {
+  test("shows who held a lock then, changes nothing, steps through the changes, and returns", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const now = Date.now();
     await hold(namespace, "alpha", now - 60_000);
@@ -64,7 +65,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     expect(console.getText()).not.toContain("PAST");
   });
 
-  it("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async (context) => {
+  test("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async (context) => {
     const etcd = await startEtcd();
     context.onTestFinished(() => etcd.stop());
     for (let at = 0; at < 20; at += 1)
@@ -107,7 +108,7 @@ async function openOn(
   return console;
 }
 
-it("says what it does not understand, and keeps the text", async () => {
+test("says what it does not understand, and keeps the text", async () => {
   const console = await openConsole(await cluster.createTestNamespace());
   await travel(console, "teatime");
   await console.waitFor(/write a time as .*teatime|write a time as/);
@@ -115,8 +116,7 @@ it("says what it does not understand, and keeps the text", async () => {
   await console.pressAndWait("escape", (it) => !it.getText().includes("show a past time"));
 });
 
-it("a dialog that was open before the past arrived cannot be confirmed there", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("a dialog that was open before the past arrived cannot be confirmed there", async ({ namespace }) => {
   await hold(namespace, "alpha");
   const console = await openConsole(namespace, { shows: /alpha +● held/ });
   await travel(console, "rev 1"); // perhaps nothing of it is shown before the dialog
@@ -127,7 +127,7 @@ it("a dialog that was open before the past arrived cannot be confirmed there", a
   expect((await namespace.listKeys()).filter(({ key }) => key.includes("/drains/"))).toEqual([]);
 });
 
-it("the past stays while etcd is away; a step says so; and the console is live again when etcd is", async (context) => {
+test("the past stays while etcd is away; a step says so; and the console is live again when etcd is", async (context) => {
   const etcd = await startEtcd();
   context.onTestFinished(() => etcd.stop());
   for (const name of ["one", "two", "three"])

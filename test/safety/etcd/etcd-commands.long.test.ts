@@ -53,7 +53,7 @@ describe("sessions", () => {
         await write({ op: "put", key: `${foreign}/${key}`, value: "", session: base + 2n });
       const run = await namespace.jobs.startAndWait({
         name: "run",
-        options: ["--lock", "x", "--lease", "db=1:2"],
+        options: "--lock x --lease db=1:2",
         hold: [600],
       });
       const { sessions, count, more } = await readDocument<{

@@ -170,7 +170,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     expect(await namespace.execute(["etcd", "put", key, "b", "-n"])).toExit(0, {
       stdout: `it stays attached to lease ${session.toString(16)}, and ends with it`,
     });
-    expect(await namespace.execute(["etcd", "put", key, "b", "--yes"])).toExit(0);
+    await namespace.expectDone("etcd put", key, "b", "--yes");
     expect(await read(key)).toMatchObject({ value: "b", session });
   });
 });
@@ -253,7 +253,7 @@ describe("an edit is refused", () => {
     const closed = configure({});
     expect(await namespace.execute([...line, "--config", closed, "--context", "prod"])).toFail(77, refusal);
     expect((await read(key))?.value).toBe("old");
-    expect(await namespace.execute([...line, "--config", open, "--context", "prod"])).toExit(0);
+    await namespace.expectDone(...line, "--config", open, "--context", "prod");
     expect((await read(key))?.value).toBe("new");
     expect(await namespace.execute([...line, "--allow-edit", "--dry-run"])).toExit(0, {
       stdout: "has this value already",
@@ -326,11 +326,11 @@ describe("a user without the permission", () => {
       "/foreign/x",
     );
     const namespace = secured.createNamespace({ prefix: "/jobs/", env });
-    expect(await namespace.execute(["etcd", "put", "/foreign/x", "1", "--yes"])).toFail(
+    expect(await namespace.execute("etcd put /foreign/x 1 --yes")).toFail(
       77,
       'and readwrite on the key "/foreign/x"',
     );
-    expect(await namespace.execute(["etcd", "put", "/foreign/y", "1", "--yes"])).toFail(77, "/foreign/y");
+    expect(await namespace.execute("etcd put /foreign/y 1 --yes")).toFail(77, "/foreign/y");
     expect((await secured.store.readRange({ key: "/foreign/x" })).count).toBe(0);
     expect((await namespace.store.readRange(namespace.keys.audits())).count).toBe(0);
   });

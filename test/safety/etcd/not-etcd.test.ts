@@ -22,7 +22,7 @@ async function serve(status: number, body: string): Promise<string> {
 test("404: a wrong address is a fault of the configuration, and is named", async () => {
   const endpoint = await serve(404, "404 page not found\n");
   const namespace = cluster.createNamespace({ endpoints: [endpoint] });
-  for (const end of [await namespace.run([], "echo ran"), await namespace.execute(["ls"])]) {
+  for (const end of [await namespace.run([], "echo ran"), await namespace.execute("ls")]) {
     expect(end).toExit(78, { stdout: "" });
     expect(end.stderr).toContain(`${endpoint} answers 404 Not Found: it is not etcd's client address`);
     expect(end.stderr).not.toContain("defect");

@@ -74,7 +74,7 @@ test("init and doctor report it, a worker refuses commands, and probes write not
   expect((await cluster.store.readRange({ key: "a" })).revision).toBe(revision);
 
   if (isVulnerable) {
-    const { code, stderr } = await worker.execute(["worker"]);
+    const { code, stderr } = await worker.execute("worker");
     expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining("GHSA-rfx7-8w68-q57q") });
   }
   for (const words of [["--no-commands"], ["--accept-role-bypass"], ...(isVulnerable ? [] : [[]])]) {

@@ -16,13 +16,13 @@ async function expectWorking(namespace: TestNamespace): Promise<void> {
   expect(await namespace.run(["--lock", lock], "echo ran")).toPrint("ran\n");
   const run = await namespace.startHolder(["--lock", lock, "--lease", "db=1:9"]);
   expect(await namespace.run(["--lock", lock])).toExitSilently(75);
-  const { stdout, code } = await namespace.execute(["ls"]);
+  const { stdout, code } = await namespace.execute("ls");
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(`lock +${lock} +held`) });
   const waiter = namespace.startRun(["--lock", lock, "--wait", "-v"], "echo ran");
   await waiter.waitForOutput("waiting");
   run.kill("SIGTERM");
   expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
-  const init = await namespace.execute(["init"]);
+  const init = await namespace.execute("init");
   expect(init).toExit(0, { stderr: "", stdout: /ok +permissions/ });
 }
 
@@ -49,7 +49,7 @@ describe.concurrent("TLS with client certificates", () => {
   });
 
   test.each(TRANSPORTS)("over %s: etcd without users is told, certificates or not", async (transport) => {
-    const { stdout } = await cluster.createNamespace({ transport, env }).execute(["init"]);
+    const { stdout } = await cluster.createNamespace({ transport, env }).execute("init");
     expect(stdout).toMatch(
       /^warning authentication: etcd has no users: everybody with a certificate that it trusts/m,
     );
@@ -126,11 +126,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ],
     ])("%s: 77, and nothing is started", async (_, env, message) => {
       const namespace = enter(transport, env);
-      for (const end of [
-        namespace.run([], "echo ran"),
-        namespace.execute(["ls"]),
-        namespace.execute(["init"]),
-      ]) {
+      for (const end of [namespace.run([], "echo ran"), namespace.execute("ls"), namespace.execute("init")]) {
         expect(await end).toFail(77, message);
         expect((await end).stderr).not.toContain("guess");
       }
@@ -142,8 +138,8 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
         /lock "echo": the command was not started: etcd refused the permission: .*user "runner" needs a role with .* on \/other\/locks\/echo\/\w+.* and \d+ more keys/;
       expect(await namespace.run([], "echo ran")).toFail(77, denied);
       expect(await namespace.run("--lease db=1:2", "echo ran")).toFail(77, "etcd refused the permission");
-      expect(await namespace.execute(["ls"])).toFail(77, "etcd refused the permission");
-      const init = await namespace.execute(["init"]);
+      expect(await namespace.execute("ls")).toFail(77, "etcd refused the permission");
+      const init = await namespace.execute("init");
       expect(init).toExit(77, { stdout: /FAILURE permissions.*\n.*grant the role/ });
     });
   });
@@ -241,7 +237,7 @@ describe.concurrent("the role that the documentation gives a runner", () => {
     async (transport) => {
       const namespace = enter(transport, "older");
       expect(await namespace.run("--lock older", "echo ran")).toPrint("ran\n");
-      const { stdout } = await namespace.execute(["init"]);
+      const { stdout } = await namespace.execute("init");
       expect(stdout).toMatch(/permissions.*\n.*grant the role.*\/jobs\/hosts\//);
     },
   );
@@ -268,7 +264,7 @@ describe("the identity in a client's certificate", () => {
     const env = { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
     await expectWorking(cluster.createNamespace({ env: auto, prefix: PREFIX }));
-    const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute(["init"]);
+    const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute("init");
     expect(init.stdout).toMatch(/^ok {6}authentication: etcd requires authentication/m);
     const other = await cluster.createNamespace({ env: auto, prefix: "/other/" }).run([], "echo ran");
     expect(other).toFail(77, "etcd refused the permission");

@@ -59,9 +59,9 @@ async function readTicket(namespace: TestNamespace) {
 async function startHolderAndWaiter(transport: Transport) {
   const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
   const ledger = new TokenLog(cluster.createPath());
-  const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
+  const run = far.startRun("--lock job", [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
   await run.waitForOutput("up");
-  const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+  const next = near.startRun("--lock job --wait", [TOKEN_WRITER], { env: ledger.env });
   await near.waitForTicket(next, "waiting", "job");
   return { proxy, ledger, run, next };
 }
@@ -105,7 +105,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     await retryAfterStalls(async () => {
       const { proxy, far, near } = await createProxiedNamespace(transport, TTL);
       const go = cluster.createPath();
-      const run = far.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+      const run = far.startRun("--lock job", WAITS_FOR_GO, { env: { GO: go } });
       await run.waitForOutput("up");
       const before = await readTicket(near);
       cut(proxy);
@@ -121,7 +121,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("a waiting run that is cut off, and told to leave, does not wait for etcd", async () => {
     const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
     await near.put(near.keys.lock("job", "abcdefghijklmnop"), "put by hand");
-    const run = far.startRun(["--lock", "job", "--wait"], "echo ran");
+    const run = far.startRun("--lock job --wait", "echo ran");
     await near.waitForTicket(run, "waiting", "job");
     proxy.mode = "drop";
     run.kill("SIGTERM");

@@ -243,7 +243,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const keys = (await namespace.listKeys()).map(({ key }) => key.slice(namespace.prefix.length));
     const own = keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)));
     expect(own, "a ticket and its mark").toHaveLength(2);
-    const { stdout } = await namespace.execute(["init"]);
+    const { stdout } = await namespace.execute("init");
     expect(stdout, "nobody is to take them for rubbish").not.toMatch(/none of ours|not a key/);
     for (const run of [held, other]) run.kill("SIGTERM");
     await Promise.all([held.ended, other.ended]);

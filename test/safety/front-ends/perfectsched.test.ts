@@ -344,7 +344,7 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("--prune deletes what is gone from it, and nothing of others", async ({ namespace }) => {
-    expect(await namespace.execute("schedule add own t @daily")).toExit(0);
+    await namespace.expectDone("schedule add own t @daily");
     expect(await importText(namespace, buildCsv(A, B), "--yes")).toExit(0);
     expect(await importText(namespace, buildCsv(A), "--yes", "--prune", "--json")).toExit(0, {
       stdout: '"outcome":"done","changes":[{"id":"b","kind":"deleted"',

@@ -360,7 +360,7 @@ describe.concurrent("import switchman", () => {
       "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
       expect.stringMatching(/^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/),
     ]);
-    const listed = await namespace.execute(["export", "--format", "json"]);
+    const listed = await namespace.execute("export --format json");
     expect(JSON.parse(listed.stdout)).toMatchObject({
       groups: { web: [W1, "db1"].sort(), one: [W2] },
       resources: [

@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
@@ -18,7 +18,8 @@ import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-front-"));
@@ -179,7 +180,7 @@ describe.concurrent("several tools on one lock", () => {
 });
 
 describe.concurrent("signalbox migrate crontab makes the same of a line", () => {
-  /** The line and the variables of a crontab, as the command would print it. */
+  /** The line and the variables of a crontab, as the command would print test. */
   function migrateLine(tool: Tool): string {
     const variables = Object.entries(tool.env).map(([key, value]) => `${key}="${value}"\n`);
     const { text, lines } = migrateCrontab(`${variables.join("")}* * * * * ${buildLine(tool, "hold")}\n`, {
@@ -297,8 +298,7 @@ test.each([
   });
 });
 
-test("a link named perfectsched is perfectsched", async () => {
-  const namespace = cluster.createNamespace();
+test("a link named perfectsched is perfectsched", async ({ namespace }) => {
   const linked = await runShell(namespace, "perfectsched --help", {});
   expect(linked).toEqual(await runShell(namespace, "signalbox perfectsched --help", {}));
   expect(linked).toExit(0, { stdout: /perfectsched/i });

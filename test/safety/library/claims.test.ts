@@ -49,9 +49,9 @@ describe.concurrent("a lock of the library", () => {
 
   test("excludes runs, and is excluded by them", async ({ namespace }) => {
     const one = await connectLibrary(namespace);
-    const ended = await one.withLock("x", () => namespace.run(["--lock", "x"]));
+    const ended = await one.withLock("x", () => namespace.run("--lock x"));
     expect(ended).toExit(75, { stdout: "" });
-    const run = await namespace.startHolder(["--lock", "x"]);
+    const run = await namespace.startHolder("--lock x");
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
     expect(refusal).toMatchObject({
@@ -67,8 +67,8 @@ describe.concurrent("a lock of the library", () => {
     const one = await connectLibrary(namespace);
     await one.withLock("x", { shared: true }, async () => {
       expect(await one.withLock("x", { shared: true }, (held) => held.isCurrent())).toBe(true);
-      expect(await namespace.run(["--lock", "x", "--shared"])).toExit(0);
-      expect(await namespace.run(["--lock", "x"])).toExit(75);
+      expect(await namespace.run("--lock x --shared")).toExit(0);
+      expect(await namespace.run("--lock x")).toExit(75);
       await expect(one.withLock("x", () => "ran")).rejects.toBeInstanceOf(BusyError);
     });
     expect(await one.withLock("x", () => "ran")).toBe("ran");
@@ -94,7 +94,7 @@ describe.concurrent("a lock of the library", () => {
 
   test("is in the listing and in the history, with how it went", async ({ namespace }) => {
     const one = await connectLibrary(namespace, { label: "nightly" });
-    const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));
+    const { stdout } = await one.withLock("x", () => namespace.execute("ls"));
     expect(stdout).toMatch(/lock +x +held.*nightly/);
     const failure = new Error("no");
     await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
@@ -128,7 +128,7 @@ describe.concurrent("a lock of the library", () => {
     });
     working.catch(() => {});
     await waitUntil("the lock", async () => (await namespace.readQueue("x")).length === 1);
-    const reset = namespace.start(["reset", "lock", "x", "--yes", "--reason", "stuck", "--no-wait"]);
+    const reset = namespace.start("reset lock x --yes --reason stuck --no-wait");
     expect(await fired.promise).toMatchObject({
       kind: "asked",
       message: expect.stringMatching(/reset by.*stuck/),
@@ -199,7 +199,7 @@ describe.concurrent("a lock of the library", () => {
 describe.concurrent("leases of the library", () => {
   test("never pass the total, beside a run", async ({ namespace }) => {
     const one = await connectLibrary(namespace);
-    const run = await namespace.startHolder(["--no-lock", "--lease", "db=2:3"]);
+    const run = await namespace.startHolder("--no-lock --lease db=2:3");
     expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
     await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
       kind: "timeout",

@@ -1,14 +1,14 @@
 /** A watch of the holder of a lock. */
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 
 describe.concurrent("watchLock", () => {
-  test("tells who holds the lock, from the first holder to the last", async () => {
-    const namespace = cluster.createNamespace();
+  test("tells who holds the lock, from the first holder to the last", async ({ namespace }) => {
     const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
     const watch = (await connectTo(namespace)).watchLock("leader");
     const readNext = async () => (await watch.next()).value;

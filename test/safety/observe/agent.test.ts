@@ -71,7 +71,7 @@ test("hosts show an agent and its runs; why, show and reset do not take its sess
   const preview = await namespace.execute("reset lock x --dry-run");
   expect(preview.stdout + preview.stderr).toMatch("its agent renewed the session of its runs");
   expect((await namespace.execute("ls problems --json")).stdout).toContain('"rows":[');
-  expect((await namespace.execute(["doctor"])).stdout).toMatch(/ok +agent: version \S+ answers at/);
+  expect((await namespace.execute("doctor")).stdout).toMatch(/ok +agent: version \S+ answers at/);
 });
 
 test("hosts show an agent without runs", async () => {
@@ -108,7 +108,7 @@ test("a run that falls back says why with -v", async () => {
 
 test("doctor's question is no call that counts", async () => {
   const { namespace, agent } = await startAgent();
-  expect((await namespace.execute(["doctor"])).stdout).toMatch(/ok +agent: version/);
+  expect((await namespace.execute("doctor")).stdout).toMatch(/ok +agent: version/);
   const [, address] = /at=(\S+)/.exec(agent.output.stderr) ?? [];
   const metrics = await (await fetch(`http://${address}/metrics`)).text();
   expect(metrics).toMatch(/^signalbox_agent_served_total 0$/m);

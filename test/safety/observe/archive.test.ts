@@ -27,7 +27,7 @@ test("has what etcd does not keep any more, with the filters, columns and fields
   const due = Date.now() - 3_600_000;
   await putDueSchedule(namespace, "late", { cron: "* * * * *", catchup: "latest", command: ["true"] });
   await namespace.put(namespace.keys.due("late"), JSON.stringify({ v: 1, next: due, runAt: due }));
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await waitForOutcomes(namespace, "good");
   await waitForOutcomes(namespace, "bad", 2);
   await waitForOutcomes(namespace, "late", 2);
@@ -72,7 +72,7 @@ test("a file that cannot be written is told, and the worker goes on", async () =
   const path = join(cluster.createPath("a file"), "history.jsonl");
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: path } });
   await putDueSchedule(namespace, "one", { command: ["true"] });
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await worker.waitForOutput(/records wait to be archived.*EEXIST/);
   await putDueSchedule(namespace, "two", { command: ["true"] });
   await waitForOutcomes(namespace, "two");
@@ -96,11 +96,11 @@ test("runs of locks are in the same file, as the histories of the locks have the
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: path } });
   const labelled = ["run", "--lock", "a", "--lock", "b", "--lease", "db=2:9", "--label", "nightly"];
   expect(await namespace.execute([...labelled, "--", ...runShell("exit 3")])).toExit(3);
-  expect(await namespace.execute(["run", "--lock", "a", "--no-history", "--", "true"])).toExit(0);
-  expect(await namespace.execute(["run", "--lease", "db=2:9", "--", "true"])).toExit(0);
-  expect(await namespace.execute(["run", "--lock", "a", "--grace", "1s", "--", "true"])).toExit(0);
+  await namespace.expectDone("run --lock a --no-history -- true");
+  await namespace.expectDone("run --lease db=2:9 -- true");
+  await namespace.expectDone("run --lock a --grace 1s -- true");
   await putDueSchedule(namespace, "one", { command: ["true"] });
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await waitForOutcomes(namespace, "one");
   await worker.end();
 

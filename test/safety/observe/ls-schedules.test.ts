@@ -12,12 +12,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, schedules", (transport) => {
   test("are listed for people, with what runs next first, and for programs", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await putSampleSchedules(namespace);
-    const { stdout } = await namespace.execute([
-      "ls",
-      "schedules",
-      "--columns",
-      "schedule,state,next,on,last",
-    ]);
+    const { stdout } = await namespace.execute("ls schedules --columns schedule,state,next,on,last");
     expect(stdout).toMatch(
       /^SCHEDULE .*\nold +late +1h over .*\nbackup +running +in \S+ +web1\.example\.com .*\nmail +failed +in \S+ .* failed\nbill +no-worker +in \S+ .*\n$/,
     );
@@ -31,7 +26,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, schedules", (transport) => {
     expect((await namespace.executeJson("ls workers")).rows).toMatchObject([
       { worker: "w1", running: 1, concurrency: 4 },
     ]);
-    const runs = await namespace.execute(["ls", "runs", "holder:web1", "--columns", "who,schedule,command"]);
+    const runs = await namespace.execute("ls runs holder:web1 --columns who,schedule,command");
     expect(runs.stdout).toMatch(/\nweb1\.example\.com:42 +backup +db-dump --all\n$/);
   });
 

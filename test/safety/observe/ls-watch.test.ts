@@ -53,7 +53,7 @@ describe.concurrent("ls --watch", () => {
 
   test("writes to a terminal only what changed", async ({ namespace }) => {
     await putTickets(namespace, 12, 0);
-    const watch = namespace.start(["ls", "locks", "--watch", "--columns", "name,holder"], TERMINAL);
+    const watch = namespace.start("ls locks --watch --columns name,holder", TERMINAL);
     await watch.waitForOutput("lock 11");
     const before = watch.output.stdout.length;
     const key = namespace.keys.lock("lock 5", "5".padStart(16, "0"));

@@ -15,7 +15,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
   test("lists every view, for people and for programs, at a revision", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await startSampleQueues(namespace);
-    expect((await namespace.execute(["ls"])).stdout).toMatch(
+    expect((await namespace.execute("ls")).stdout).toMatch(
       /^KIND .*\nlock +x +held +\S+:\d+ .*\nresource +db +held +\S+:\d+ +\S+ +2\/3 +1 .*\n$/,
     );
     for (const view of LISTINGS) {
@@ -27,7 +27,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
         document: { version: 1, view, prefix: namespace.keys.prefix, rows: expect.any(Array) },
       });
       expect(BigInt(document.revision)).toBeGreaterThan(0n);
-      expect(await namespace.execute(["ls", view])).toExit(0);
+      await namespace.expectDone("ls", view);
     }
   });
 
@@ -72,7 +72,7 @@ describe.concurrent("ls", () => {
       value: '{"v":1,"by":"ann","at":1}',
     };
     await namespace.write(put);
-    expect((await namespace.execute(["ls"])).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
+    expect((await namespace.execute("ls")).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
     expect((await namespace.execute("ls --all")).stdout).toMatch(
       /\nlock +known +free.*\nlock +quiet +drained.*\nresource +db +free .*0\/5/,
     );
@@ -81,7 +81,7 @@ describe.concurrent("ls", () => {
   test("says what to type where there is nothing, and what there is where a filter lets nothing pass", async ({
     namespace,
   }) => {
-    expect(await namespace.execute(["ls"])).toExit(0, { stdout: "", stderr: "signalbox run --lock" });
+    expect(await namespace.execute("ls")).toExit(0, { stdout: "", stderr: "signalbox run --lock" });
     for (const view of LISTINGS) {
       const { stdout, stderr } = await namespace.execute(["ls", view]);
       // Hosts that only looked have left no word; nothing at all stands here.
@@ -129,9 +129,9 @@ describe.concurrent("ls", () => {
     namespace,
   }) => {
     await startSampleQueues(namespace);
-    const colourful = await namespace.execute(["ls"], TERMINAL);
+    const colourful = await namespace.execute("ls", TERMINAL);
     expect(colourful.stdout).toContain("\x1b[32m● held");
-    const plain = await namespace.execute(["ls"], { ...TERMINAL, env: { NO_COLOR: "1", LC_ALL: "C" } });
+    const plain = await namespace.execute("ls", { ...TERMINAL, env: { NO_COLOR: "1", LC_ALL: "C" } });
     expect(plain.stdout).not.toContain("\x1b");
     expect(plain.stdout).toContain("* held");
     for (const line of plain.stdout.split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(80);

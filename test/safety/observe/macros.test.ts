@@ -1,12 +1,12 @@
 /** Resources with host macros in their names: `ls resources`, `ls hosts --macros` and `show resource`. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-test("units on this host are summed, computed and listed by host", async () => {
-  const namespace = await cluster.createTestNamespace();
-  await namespace.execute(["resource", "set", "FQDN_mem", "int(MEMMB/16)+2", "--yes"]);
+test("units on this host are summed, computed and listed by host", async ({ namespace }) => {
+  await namespace.execute("resource set FQDN_mem int(MEMMB/16)+2 --yes");
   const stay = ["until", `${namespace.jobs.journal.folder}/over`];
   await namespace.jobs.startAndWait({ name: "one", options: "--no-lock --lease FQDN_mem=2", hold: stay });
 

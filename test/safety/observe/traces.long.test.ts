@@ -209,7 +209,7 @@ test("a task is a part of the trace of the task before it, and is linked to the 
   namespace.start("worker", { env: pointTo(collector) });
   await add("trigger", "a.one");
   await waitForOutcomes(namespace, "a.one");
-  expect(await namespace.start(["schedule", "trigger", "b.one"], { env: CALLER }).ended).toExit(0);
+  expect(await namespace.start("schedule trigger b.one", { env: CALLER }).ended).toExit(0);
   const { "process a": a, "process b": b, "process c": c } = await waitForSpans(collector, "process c");
   expect(b).toMatchObject({ traceId: TRACE, parentSpanId: "b7ad6b7169203331" });
   expect(c).toMatchObject({ traceId: TRACE, parentSpanId: b?.spanId, traceState: CALLER.TRACESTATE });

@@ -101,16 +101,16 @@ describe.concurrent("a group", () => {
     const strict = await namespace.execute(["group", "set", "web", W1, W2, "--strict"]);
     expect(strict).toExit(1);
     expect(await runSuccessfully(namespace, "group", "add", "web", "db1", W1)).toBe("~ group web: + db1\n");
-    const typo = await namespace.execute(["group", "add", "weeb", "db2"]);
+    const typo = await namespace.execute("group add weeb db2");
     expect(typo).toExit(78, { stderr: 'did you mean "web"?' });
-    expect(await namespace.execute(["group", "remove", "web"])).toExit(64);
+    expect(await namespace.execute("group remove web")).toExit(64);
   });
 
   test("is deleted with a yes only, whoever it hits; a second time is no error", async ({ namespace }) => {
     await runSuccessfully(namespace, "group", "set", "web", W1);
     await runSuccessfully(namespace, "group", "set", "all", "web");
-    expect(await namespace.execute(["group", "delete", "web"])).toExit(64);
-    const { code, stderr } = await namespace.execute(["group", "delete", "web", "--yes"]);
+    expect(await namespace.execute("group delete web")).toExit(64);
+    const { code, stderr } = await namespace.execute("group delete web --yes");
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringContaining('group "all" still contains "web", which now counts as a host'),
@@ -118,7 +118,7 @@ describe.concurrent("a group", () => {
     expect(await runSuccessfully(namespace, "group", "delete", "web", "--yes")).toMatch(
       /group "web" does not exist/,
     );
-    expect(await namespace.execute(["group", "delete", "web", "--yes", "--strict"])).toExit(1);
+    expect(await namespace.execute("group delete web --yes --strict")).toExit(1);
     expect(JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"))).toMatchObject({
       version: 1,
       revision: expect.stringMatching(/^\d+$/),
@@ -200,7 +200,7 @@ describe.concurrent("a resource", () => {
     const small = jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
     await jobs.waitForTickets("stating", "waiting");
     await jobs.waitForTickets("small", "waiting");
-    const refused = await namespace.execute(["resource", "set", "db", "6"]);
+    const refused = await namespace.execute("resource set db 6");
     expect(refused).toExit(64);
     expect(refused.stderr.match(/evicts.*/g)).toEqual([
       expect.stringContaining(`:${big.pid} `),
@@ -224,7 +224,7 @@ describe.concurrent("a resource", () => {
       /order 3 -> none/,
     );
     expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toMatch(/is up to date/);
-    expect(await namespace.execute(["resource", "delete", "db"])).toExit(64);
+    expect(await namespace.execute("resource delete db")).toExit(64);
     expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toBe(
       "- resource db (total 12)\n",
     );

@@ -1,7 +1,7 @@
 /** A drain during grants: nothing is granted after its revision while it exists; afterwards the queue continues in order. */
 
 import { writeFileSync } from "node:fs";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { findFallingTokens } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -9,6 +9,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const HOST = "web1.example.com";
 const RUNS = 8;
 const ROUNDS = 6;
@@ -78,8 +79,9 @@ describe.each([
   { scope: "group", target: ["group", "web"], options: "--lock x --wait", keepsPlaces: false },
   { scope: "all", target: ["all"], options: "--lock x --wait", keepsPlaces: true },
 ])("a drain of a $scope", ({ target, options, keepsPlaces }) => {
-  it("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async () => {
-    const namespace = await cluster.createTestNamespace();
+  test("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async ({
+    namespace,
+  }) => {
     const { jobs } = namespace;
     await namespace.put(namespace.keys.group("web"), JSON.stringify([HOST]));
     const { grants, lifted } = recordOf(namespace, (await readRevision(namespace)) + 1n);

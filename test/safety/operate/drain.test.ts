@@ -178,7 +178,7 @@ describe("a run that was granted before the drain, and has not started its comma
     expect(await waits.ended).toExit(0);
     await held.ended;
     expect(jobs.journal.listNames()).toEqual(["held"]);
-    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    await namespace.expectDone("undrain lock x --yes");
     await namespace.waitForProcesses();
   });
 
@@ -234,7 +234,7 @@ describe.concurrent("a drain that waits", () => {
 
   test("does not count a place in grace, nor one that becomes so", async ({ namespace }) => {
     const key = await putGhost(namespace, "x", "grace");
-    expect(await namespace.execute([...DRAIN, "--wait"])).toExit(0);
+    await namespace.expectDone(...DRAIN, "--wait");
     await putGhost(namespace, "y");
     const drain = namespace.start("drain lock y --yes --wait");
     await drain.waitForOutput("waiting for ");
@@ -267,7 +267,7 @@ describe.concurrent("a drain that waits", () => {
     await putGhost(namespace);
     const drain = namespace.start([...DRAIN, "--wait"]);
     await drain.waitForOutput("waiting for ");
-    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    await namespace.expectDone("undrain lock x --yes");
     expect(await drain.ended).toExit(75, { stderr: "was lifted" });
     const short = await namespace.execute([...DRAIN, "--wait", "--for", "300ms"]);
     expect(short).toExit(75, { stderr: "has ended" });
@@ -312,7 +312,7 @@ describe.concurrent("a drain", () => {
   });
 
   test("with --for ends by itself, and who waited goes on", async ({ namespace }) => {
-    expect(await namespace.execute([...DRAIN, "--for", "1s500ms"])).toExit(0);
+    await namespace.expectDone(...DRAIN, "--for", "1s500ms");
     const run = namespace.jobs.start({ name: "run", options: LOCK });
     expect(await run.ended).toExit(0);
     expect(Date.now()).toBeGreaterThanOrEqual((await listDrains(namespace))[0]?.until ?? 0);
@@ -417,7 +417,7 @@ describe.concurrent("a drain", () => {
     await namespace.execute("group add web web2.example.com --yes");
     expect(await namespace.execute(group)).toExit(75, { stderr: "group web has changed" });
     expect(await listDrains(namespace)).toEqual([]);
-    expect(await namespace.execute(expected)).toExit(0);
+    await namespace.expectDone(...expected);
     expect(await namespace.execute(expected)).toExit(75, { stderr: "new: lock x is drained by " });
   });
 });
@@ -442,22 +442,22 @@ describe.concurrent("an undrain", () => {
     await put(namespace, namespace.keys.drain("all", "all"), "{}");
     await put(namespace, `${namespace.keys.drains().key}all/by-hand`, "{}");
     await put(namespace, namespace.keys.drain("host", "WEB1.Example.com"), "{}");
-    expect(await namespace.execute("undrain all --yes")).toExit(0);
+    await namespace.expectDone("undrain all --yes");
     expect((await listDrains(namespace)).map(({ scope }) => scope)).toEqual(["host"]);
-    expect(await namespace.execute("undrain host web1.example.com. --yes")).toExit(0);
+    await namespace.expectDone("undrain host web1.example.com. --yes");
     expect(await listDrains(namespace)).toEqual([]);
   });
 
   test("does not lift a drain that was put or changed after --expect-revision", async ({ namespace }) => {
     const own = (await namespace.executeJson(DRAIN)).drain.revision;
-    expect(await namespace.execute([...DRAIN, "--reason", "mine now"])).toExit(0);
+    await namespace.expectDone(...DRAIN, "--reason", "mine now");
     expect(await namespace.execute([...UNDRAIN, "--expect-revision", own])).toExit(75, {
       stderr: "mine now",
     });
     const [{ modRevision } = { modRevision: 0n }] = await listDrains(namespace);
     const lift = [...UNDRAIN, "--expect-revision", String(modRevision)];
-    expect(await namespace.execute(lift)).toExit(0);
-    expect(await namespace.execute(lift)).toExit(0);
+    await namespace.expectDone(...lift);
+    await namespace.expectDone(...lift);
   });
 
   test("shows in a dry run whom it lets go on", async ({ namespace }) => {
@@ -522,14 +522,14 @@ describe.concurrent("a waiter that meets a drain", () => {
     await jobs.startWaiter({ name: "drained", options: on("web2.example.com") });
     await jobs.startWaiter({ name: "behind", options: on("web3.example.com"), hold: [1] });
     const host = ["host", "web2.example.com", "--yes"];
-    expect(await namespace.execute(["drain", ...host])).toExit(0);
+    await namespace.expectDone("drain", ...host);
     await waitUntil("it left", async () =>
       (await namespace.listTickets()).every(({ ticket }) => ticket?.label !== "drained"),
     );
     held.finish();
     await jobs.journal.waitForLine("behind", "end");
     expect(jobs.journal.findLine("drained", "start")).toBeUndefined();
-    expect(await namespace.execute(["undrain", ...host])).toExit(0);
+    await namespace.expectDone("undrain", ...host);
     await jobs.journal.waitForLine("drained", "end");
   });
 });

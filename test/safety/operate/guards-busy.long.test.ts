@@ -96,7 +96,7 @@ describe("while a queue grows by 5 waiters a second", () => {
     grow(namespace, "x");
     const revision = await readShownRevision(namespace, "release", waiter);
     const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
-    expect(await namespace.execute(words)).toExit(0);
+    await namespace.expectDone(...words);
     expect(await listResetRequests(namespace)).toEqual([waiter]);
   });
 });

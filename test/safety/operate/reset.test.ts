@@ -111,7 +111,7 @@ describe.concurrent("a reset", () => {
     const late = await namespace.execute([...RESET, "--timeout", "300ms"]);
     expect(late).toExit(124, { stderr: "--force" });
     expect((await namespace.store.readRange({ key })).count).toBe(1);
-    expect(await namespace.execute([...RESET, "--force"])).toExit(0);
+    await namespace.expectDone(...RESET, "--force");
     expect((await namespace.store.readRange({ key })).count).toBe(0);
   });
 
@@ -211,11 +211,11 @@ describe.concurrent("a reset", () => {
     namespace,
   }) => {
     await putGhost(namespace, 600, { state: "grace" });
-    expect(await namespace.execute(RESET)).toExit(0);
+    await namespace.expectDone(...RESET);
     const key = namespace.keys.lock("x", "ghost00000000000");
     await namespace.put(key, "{");
     expect(await namespace.execute(RESET)).toExit(1, { stderr: "--force" });
-    expect(await namespace.execute([...RESET, "--force"])).toExit(0);
+    await namespace.expectDone(...RESET, "--force");
     expect(await namespace.listTickets()).toEqual([]);
   });
 
@@ -228,10 +228,10 @@ describe.concurrent("a reset", () => {
     );
     const [first] = await namespace.jobs.waitForTickets("a", "held");
     const one = ["reset", "resource", "db", "--run", first?.run.slice(0, 8) ?? "", "--yes"];
-    expect(await namespace.execute(one)).toExit(0);
+    await namespace.expectDone(...one);
     expect((await runs[0]?.ended)?.code).toBe(125);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label).sort()).toEqual(["b", "c"]);
-    expect(await namespace.execute("reset resource db --yes")).toExit(0);
+    await namespace.expectDone("reset resource db --yes");
     expect(await namespace.listTickets()).toEqual([]);
     expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([
       125, 125, 125,
@@ -252,7 +252,7 @@ describe.concurrent("a release", () => {
     const [entry] = await jobs.waitForTickets("waiter", "waiting");
     const last = await jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
     const run = entry?.run ?? "";
-    expect(await namespace.execute(["release", run.slice(0, 6), "--yes"])).toExit(0);
+    await namespace.expectDone("release", run.slice(0, 6), "--yes");
     expect(await waiter.ended).toExit(75);
     const held = (await jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
     expect(await namespace.execute(["release", held, "--yes"])).toExit(75, {

@@ -46,7 +46,7 @@ describe.concurrent("where a later schema version is required,", () => {
 
   test("a worker ends at once", async ({ namespace }) => {
     await requireVersion(namespace, "0002");
-    expect(await namespace.execute(["worker"])).toExit(78, { stderr: REFUSAL });
+    expect(await namespace.execute("worker")).toExit(78, { stderr: REFUSAL });
   });
 
   test("lists warn once, and init and doctor fail", async ({ namespace }) => {
@@ -69,7 +69,7 @@ test("the own version, or none, changes nothing", async ({ namespace }) => {
   await requireVersion(namespace, "0001");
   expect(await namespace.run("--lock x")).toExit(0, { stderr: "" });
   expect(await namespace.execute("ls history")).toExit(0, { stderr: "" });
-  expect(await namespace.execute(["init"])).toExit(0, { stdout: /^ok +schema version: 1,/m });
+  expect(await namespace.execute("init")).toExit(0, { stdout: /^ok +schema version: 1,/m });
 });
 
 test("a version that is required later: the run that holds ends as usual, the waiting run leaves", async () => {

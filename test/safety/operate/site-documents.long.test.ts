@@ -80,7 +80,7 @@ describe("an export", () => {
   });
 
   test.runIf(existsSync("/dev/full"))("into a device does not read it first", async ({ namespace }) => {
-    const full = await namespace.execute(["export", "/dev/full"]);
+    const full = await namespace.execute("export /dev/full");
     expect(full).toExit(74, { stderr: "no space left on device" });
   });
 
@@ -282,7 +282,7 @@ describe("an edit", () => {
     const { env, path } = writeEditor(
       `if grep -q oops "$1"; then sed -i 's/{oops/["a"]/' "$1"; else sed -i 's/groups: {}/groups:\\n  web: {oops/' "$1"; fi`,
     );
-    const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
+    const edit = namespace.start("edit", { env, terminal: TERMINAL });
     await edit.waitForOutput(/signalbox.yaml:\d+:\d+: [\s\S]*Edit again\? \[Y\/n\]/);
     edit.child.stdin?.write("\r");
     await edit.waitForOutput("+ group web: a");
@@ -301,7 +301,7 @@ describe("an edit", () => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
-    const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
+    const edit = namespace.start("edit", { env, terminal: TERMINAL });
     if (answer !== undefined) {
       await edit.waitForOutput(/\[(y\/N|Y\/n)\]/);
       edit.child.stdin?.write(answer);
@@ -324,7 +324,7 @@ describe("an edit", () => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
-    const end = await namespace.execute(["edit"], { env, terminal: TERMINAL });
+    const end = await namespace.execute("edit", { env, terminal: TERMINAL });
     expect({ code: end.code, kept: readKeptFiles(path) }).toEqual({ code, kept: [] });
     expect(await readAllKeys(namespace)).toEqual(before);
   });
@@ -367,7 +367,7 @@ describe("an edit", () => {
     namespace,
   }) => {
     const { env } = writeEditor('sed -i "s/groups: {}/groups: {mine: []}/" "$1"');
-    const refused = await namespace.execute(["edit"], { env });
+    const refused = await namespace.execute("edit", { env });
     expect(refused).toExit(64, { stderr: "edit needs a terminal" });
     expect(await namespace.execute("edit --yes", { env })).toExit(0);
     const none = await namespace.execute("edit --yes", { env: { EDITOR: "/none/such --wait" } });

@@ -152,7 +152,7 @@ describe("a site", () => {
     await run(namespace, "schedule", "add", "hand", "@daily", "--", "true");
     await run(namespace, "apply", build("a", "b"), "--owner", "one", "--prune", "--yes");
     await run(namespace, "import", build("c"), "--owner=two", "--replace", "--yes");
-    expect(await namespace.execute(["diff", build("a"), "--owner", "one"])).toExit(0);
+    await namespace.expectDone("diff", build("a"), "--owner", "one");
     const diff = await namespace.execute(["diff", build("a"), "--owner", "one", "--prune"]);
     expect(diff).toExit(1, {
       stdout: /^- group b \(h\)\nschedule b deleted: [^\n]*\n1 group deleted, 1 schedule deleted\n$/,
@@ -263,7 +263,7 @@ describe("a large site", () => {
     expect((await namespace.listKeys()).filter(({ key }) => key.includes("/schedules/"))).toHaveLength(1_800);
     expect(await namespace.execute(["diff", file])).toExit(1, { stdout: "200 schedules added" });
     expect(await run(namespace, "apply", file, "--yes")).toBe("done: 200 schedules added\n");
-    expect(await namespace.execute(["diff", file, "--prune"])).toExit(0);
+    await namespace.expectDone("diff", file, "--prune");
     const { schedules } = JSON.parse(await run(namespace, "schedule", "export"));
     expect(Object.keys(schedules)).toHaveLength(2_000);
     expect(await run(namespace, "apply", createFile(build(0)), "--prune", "--yes")).toBe(

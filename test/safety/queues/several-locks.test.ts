@@ -83,21 +83,21 @@ describe.concurrent("a run with two locks", () => {
   test("keeps both for its grace, and loses both by a reset of one", async ({ namespace }) => {
     expect(await namespace.run([...BOTH, "--grace", "60s"])).toExit(0);
     for (const lock of ["a", "b"]) expect(await namespace.run(["--lock", lock])).toExit(75);
-    expect(await namespace.execute("reset lock a --yes")).toExit(0);
-    expect(await namespace.execute("reset lock b --yes")).toExit(0);
+    await namespace.expectDone("reset lock a --yes");
+    await namespace.expectDone("reset lock b --yes");
     const { jobs } = namespace;
     const run = await jobs.startAndWait({ name: "both", options: BOTH, hold: [100_000] });
-    expect(await namespace.execute("reset lock b --yes")).toExit(0);
+    await namespace.expectDone("reset lock b --yes");
     expect(await run.ended).toExit(125);
     expect(await namespace.run(BOTH)).toExit(0);
   });
 
   test("starts not while one of them is drained", async ({ namespace }) => {
-    expect(await namespace.execute("drain lock b --yes")).toExit(0);
+    await namespace.expectDone("drain lock b --yes");
     expect(await namespace.run(BOTH)).toExit(75);
     const waiting = namespace.startRun([...BOTH, "--wait"]);
-    expect(await namespace.run(["--lock", "a"])).toExit(0);
-    expect(await namespace.execute("undrain lock b --yes")).toExit(0);
+    expect(await namespace.run("--lock a")).toExit(0);
+    await namespace.expectDone("undrain lock b --yes");
     expect(await waiting.ended).toExit(0);
   });
 

@@ -103,7 +103,7 @@ describe.concurrent("a lock that runs share", () => {
     expect(preview.stdout).toContain("would be granted at once");
     const writer = await jobs.startWaiter({ name: "writer", options: [...LOCK, "--wait"] });
     expect((await namespace.execute("why data")).stdout).toMatch(/has held it for .*, 1 shares it/);
-    expect(await namespace.execute("ls problems")).toExit(0);
+    await namespace.expectDone("ls problems");
     expect(await namespace.execute(["run", "--dry-run", ...READ, "--", "true"])).toExit(75);
     await namespace.execute("reset lock data --yes --no-wait");
     expect(await writer.ended).toExit(0);
@@ -116,7 +116,7 @@ describe.concurrent("a lock that runs share", () => {
     const history = (await namespace.executeJson("ls history data")).rows;
     expect(history).toMatchObject([{ shared: true }, { shared: true }]);
     expect(await namespace.run(LOCK)).toExit(75);
-    expect(await namespace.execute("reset lock data --yes")).toExit(0);
+    await namespace.expectDone("reset lock data --yes");
     expect(await namespace.run(LOCK)).toExit(0);
   });
 
@@ -125,7 +125,7 @@ describe.concurrent("a lock that runs share", () => {
     await holdReader(namespace, "one");
     await holdReader(namespace, "two");
     const [one] = await namespace.readQueue("data");
-    expect(await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"])).toExit(0);
+    await namespace.expectDone("reset lock data --run", one?.run ?? "", "--yes");
     expect((await namespace.readQueue("data")).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
     const again = await namespace.execute(["reset", "lock", "data", "--run", one?.run ?? "", "--yes"]);
     expect(again.stdout).toBe(`run "${one?.run}" neither holds lock "data" nor waits for it\n`);
@@ -138,7 +138,7 @@ describe.concurrent("a lock that runs share", () => {
 
   test("gets no new reader while it is drained", async ({ namespace }) => {
     const gate = await holdReader(namespace);
-    expect(await namespace.execute("drain lock data --yes")).toExit(0);
+    await namespace.expectDone("drain lock data --yes");
     expect(await namespace.run(READ)).toExit(75);
     const emptied = namespace.start("drain lock data --wait --yes");
     writeFileSync(gate, "");

@@ -1,7 +1,7 @@
 /** Waiters with a broken watch, and waiters behind one that dies. */
 
 import { writeFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
@@ -10,6 +10,7 @@ import { matchWatchCreation } from "../support/request-patterns.ts";
 import { recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const WATCHES = "etcd_debugging_mvcc_watcher_total";
 const EVENTS = "etcd_debugging_mvcc_events_total";
 const LOCK = ["--lock", "x", "--wait"];
@@ -23,7 +24,7 @@ const startFirst = (namespace: TestNamespace, options: readonly string[]) =>
   namespace.jobs.startAndWait({ name: "first", options, hold: ["until", getGatePath(namespace)] });
 
 describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
-  it.each([
+  test.each([
     { queue: "lock", options: LOCK },
     { queue: "resource", options: LEASE },
   ])("in the queue of a $queue though history was compacted under it", async ({ options }) => {
@@ -46,7 +47,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     expect(sinceFreed()).toBeLessThan(9_000); // not by reading again, which is 10 s away at least
   });
 
-  it.each([
+  test.each([
     { fault: "is reset", ttl: 30, meddle: "reset" },
     { fault: "falls silent", ttl: 6, meddle: "silence" },
   ] as const)("though its watch $fault", async ({ ttl, meddle }) => {
@@ -80,7 +81,7 @@ async function compactAll(namespace: TestNamespace): Promise<void> {
 }
 
 describe("a waiter killed in mid-queue delays those behind it by its TTL at most", () => {
-  it.each([
+  test.each([
     { queue: "lock", transport: "http", options: LOCK },
     { queue: "resource", transport: "grpc", options: LEASE },
   ] as const)("in the queue of a $queue, over $transport", async ({ transport, ...one }) => {
@@ -105,8 +106,7 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
   });
 });
 
-it("a hand-off among 20 waiters wakes one of them", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("a hand-off among 20 waiters wakes one of them", async ({ namespace }) => {
   await startFirst(namespace, LOCK);
   const waiters = Array.from({ length: 20 }, (_, index) => `w${index}`);
   const runs = waiters.map((name) => namespace.jobs.start({ name, options: LOCK }));

@@ -89,7 +89,7 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     const run = namespace.startRun(options, "true", { before: host.before });
     await run.waitForOutput("does not hold: load is 9");
     expect(await namespace.listLeftovers()).toEqual([]);
-    expect(await namespace.run(["--lock", "a"])).toExit(0);
+    expect(await namespace.run("--lock a")).toExit(0);
     host.setLoad(1);
     expect(await run.ended).toExit(0);
   });

@@ -1,13 +1,14 @@
 /** Ends of runs: exit codes and messages. */
 
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
@@ -135,7 +136,7 @@ describe.concurrent("a timeout as timeout(1) has it", () => {
   });
 });
 
-/** A drain, put by hand; and the name under which a run on `web1.example.com` meets it. */
+/** A drain, put by hand; and the name under which a run on `web1.example.com` meets test. */
 const DRAINS = [
   ["lock", "job"],
   ["resource", "db"],
@@ -175,8 +176,7 @@ describe.concurrent("drained", () => {
     },
   );
 
-  test("a drain that says when it ends lets a waiter start then", async () => {
-    const namespace = cluster.createNamespace();
+  test("a drain that says when it ends lets a waiter start then", async ({ namespace }) => {
     await namespace.put(namespace.keys.drain("all", "all"), buildValue({ until: Date.now() + 1_000 }));
     expect(await namespace.run([...OPTIONS, "--wait"], "echo ran")).toPrint("ran\n");
   });

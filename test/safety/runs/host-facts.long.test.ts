@@ -1,7 +1,7 @@
 /** Every run writes the host record, without extra cost. */
 
 import { hostname } from "node:os";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
@@ -10,7 +10,8 @@ import { refuseHostWrites } from "../support/host-write-refuser.ts";
 
 const HOST = "web1.example.com";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** What a host said last, and at which revision. */
 async function readHostRecord(
@@ -143,7 +144,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 
   test("a preview says nothing", async () => {
     const namespace = cluster.createNamespace({ transport, env });
-    expect(await namespace.run(["--dry-run"])).toExit(0);
+    expect(await namespace.run("--dry-run")).toExit(0);
     expect(await readHostRecord(namespace)).toBeUndefined();
   });
 
@@ -155,8 +156,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   });
 });
 
-test("without a configured name, it is the kernel's", async () => {
-  const namespace = cluster.createNamespace();
+test("without a configured name, it is the kernel's", async ({ namespace }) => {
   await namespace.run();
   const { kvs } = await namespace.store.readRange(namespace.keys.hosts());
   const [host] = kvs.map(({ key }) => namespace.keys.parse(key));

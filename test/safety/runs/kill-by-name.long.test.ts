@@ -2,7 +2,7 @@
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -12,7 +12,8 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createSleeper, listCommandLines } from "../../process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** A job whose children have other names, sessions of their own, and no word of it in their environment. */
 function createJob(children: string): { path: string; name: string } {
@@ -72,8 +73,7 @@ describe("SIGKILL of everything that shows", () => {
     retryAfterStalls(() => testKill(pattern)),
   );
 
-  test("guardians show no word of the run, at no moment of their start", async () => {
-    const namespace = cluster.createNamespace();
+  test("guardians show no word of the run, at no moment of their start", async ({ namespace }) => {
     const name = `nightly-${Math.random().toString(36).slice(2)}`;
     const run = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 60", name]);
     const words = new Set<string>();

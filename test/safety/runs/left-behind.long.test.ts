@@ -1,13 +1,14 @@
 /** Processes that a command leaves behind: on purpose, or after a signal to the run. */
 
 import { writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createSleeper } from "../../process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 test("on purpose, while etcd is away: it lives on, and the run says what it could not do", async () => {
   const { etcd } = cluster;
@@ -47,8 +48,9 @@ test.each(["SIGHUP", "SIGQUIT", "SIGUSR1"] as const)(
   },
 );
 
-test("a command that takes HUP as an order, and later ends by itself, leaves behind what it wants", async () => {
-  const namespace = cluster.createNamespace();
+test("a command that takes HUP as an order, and later ends by itself, leaves behind what it wants", async ({
+  namespace,
+}) => {
   const daemon = createSleeper();
   const go = cluster.createPath();
   const job =

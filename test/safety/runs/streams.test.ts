@@ -55,7 +55,7 @@ describe.concurrent("streams", () => {
   test("what stands on the terminal's side is not ours: nothing of our own goes to standard output", async ({
     namespace,
   }) => {
-    expect(await namespace.run(["-vv"], "printf x")).toMatchObject({ code: 0, stdout: "x" });
+    expect(await namespace.run("-vv", "printf x")).toMatchObject({ code: 0, stdout: "x" });
   });
 });
 

@@ -1,14 +1,15 @@
 /** Calendars, from the commands to the schedules that use them. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { connect } from "../../../src/library/index.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import { waitForOutcomes } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const YEAR = new Date().getUTCFullYear() + 1;
 const ALL = "sun,mon,tue,wed,thu,fri,sat";
 
@@ -30,8 +31,9 @@ async function readNext(namespace: TestNamespace, id: string): Promise<string | 
 const christmas = ["schedule", "add", "job", `0 3 25 12 *`, "--start", `${YEAR}-01-01`];
 const work = ["--", "true"];
 
-test.concurrent("a schedule does not fire on the days of a calendar, and previews name it", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a schedule does not fire on the days of a calendar, and previews name it", async ({
+  namespace,
+}) => {
   await expectDone(
     namespace,
     "calendar",
@@ -78,8 +80,9 @@ test.concurrent("a schedule does not fire on the days of a calendar, and preview
   ]);
 });
 
-test.concurrent("a change of a calendar moves its schedules in the same transaction", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a change of a calendar moves its schedules in the same transaction", async ({
+  namespace,
+}) => {
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, ...christmas, "--except", "holidays", "--if-excluded", "next", ...work);
   await expectDone(namespace, "schedule", "add", "other", "0 3 25 12 *", ...work);
@@ -127,22 +130,20 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   expect(await readNext(namespace, "job")).toMatch(/-12-25$/);
 });
 
-test.concurrent("a calendar that schedules use is not deleted", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a calendar that schedules use is not deleted", async ({ namespace }) => {
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, ...christmas, "--only", "holidays", ...work);
-  const refused = await namespace.start(["calendar", "delete", "holidays", "--yes"]).ended;
+  const refused = await namespace.start("calendar delete holidays --yes").ended;
   expect(refused).toExit(64, { stderr: 'calendar "holidays" cannot be deleted: schedule job uses it' });
   await expectDone(namespace, "schedule", "edit", "job", "--only", "");
   await expectDone(namespace, "calendar", "delete", "holidays", "--yes");
   expect((await namespace.store.readRange(namespace.keys.calendars())).kvs).toEqual([]);
-  expect(await namespace.start(["calendar", "delete", "holidays", "--yes"]).ended).toExit(1, {
+  expect(await namespace.start("calendar delete holidays --yes").ended).toExit(1, {
     stderr: 'there is no calendar "holidays"',
   });
 });
 
-test.concurrent("what cannot be right is refused, with the reason", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("what cannot be right is refused, with the reason", async ({ namespace }) => {
   await expectDone(namespace, "calendar", "add", "always", ALL);
   const cases: [string[], number, RegExp][] = [
     [["calendar", "add", "a", "2026-02-30"], 64, /"2026-02-30" is not a day: write a date 2026-12-25/],
@@ -165,8 +166,9 @@ test.concurrent("what cannot be right is refused, with the reason", async () => 
     ]);
 });
 
-test.concurrent("an iCalendar file sets the days, and a second import changes nothing", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("an iCalendar file sets the days, and a second import changes nothing", async ({
+  namespace,
+}) => {
   const file = cluster.createPath(
     [
       "BEGIN:VCALENDAR",
@@ -201,8 +203,9 @@ test.concurrent("an iCalendar file sets the days, and a second import changes no
   expect(again.stdout + again.stderr).toContain("is up to date");
 });
 
-test.concurrent("lint finds what moves to a weekday that the schedule does not name", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("lint finds what moves to a weekday that the schedule does not name", async ({
+  namespace,
+}) => {
   await expectDone(namespace, "calendar", "add", "mondays", "mon");
   await expectDone(namespace, "calendar", "add", "free", "mon,sat,sun");
   for (const [id, calendar] of [
@@ -217,8 +220,9 @@ test.concurrent("lint finds what moves to a weekday that the schedule does not n
   expect(stdout).not.toMatch(/^kept:/m);
 });
 
-test.concurrent("a schedule whose calendar vanished is a problem, and says so everywhere", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a schedule whose calendar vanished is a problem, and says so everywhere", async ({
+  namespace,
+}) => {
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, "schedule", "add", "job", "* * * * *", "--except", "holidays", ...work);
   const key = namespace.keys.calendar("holidays");
@@ -229,9 +233,9 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   expect(shown.stdout).toContain(why);
   const listed = await expectDone(namespace, "ls", "schedules", "--json");
   expect(JSON.parse(listed.stdout).rows).toMatchObject([{ state: "malformed", fault: why }]);
-  const lint = await namespace.start(["schedule", "lint", "job"]).ended;
+  const lint = await namespace.start("schedule lint job").ended;
   expect(lint).toExit(1, { stdout: why });
-  const problems = await namespace.start(["ls", "problems", "--json"]).ended;
+  const problems = await namespace.start("ls problems --json").ended;
   expect(JSON.parse(problems.stdout).rows).toContainEqual(
     expect.objectContaining({
       kind: "malformed",
@@ -239,15 +243,14 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
       detail: `it does not fire: ${why}`,
     }),
   );
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await worker.waitForOutput(/a schedule does not fire.*there is no calendar/);
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, "schedule", "trigger", "job");
   await waitForOutcomes(namespace, "job");
 });
 
-test("programs give a schedule its calendars, and take them away", async () => {
-  const namespace = cluster.createNamespace();
+test("programs give a schedule its calendars, and take them away", async ({ namespace }) => {
   const { prefix, env } = namespace;
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   const signalbox = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
@@ -279,8 +282,9 @@ test("the commands that run something do not load the package for iCalendar file
   }
 });
 
-test.concurrent("an export has the calendars of a schedule, and an import keeps them", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("an export has the calendars of a schedule, and an import keeps them", async ({
+  namespace,
+}) => {
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, ...christmas, "--except", "holidays", "--if-excluded", "previous", ...work);
   const file = cluster.createPath("", 0o644);
@@ -292,13 +296,14 @@ test.concurrent("an export has the calendars of a schedule, and an import keeps 
   expect(await readNext(namespace, "job")).toMatch(/-12-24$/);
 });
 
-test.concurrent("a schedule is not triggered on an excluded day, unless that is asked for", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a schedule is not triggered on an excluded day, unless that is asked for", async ({
+  namespace,
+}) => {
   await expectDone(namespace, "calendar", "add", "never", ALL);
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   const add = ["schedule", "add", "job", "@manual", "--except", "never", ...work];
   await expectDone(namespace, ...add);
-  const refused = await namespace.start(["schedule", "trigger", "job"]).ended;
+  const refused = await namespace.start("schedule trigger job").ended;
   expect(refused).toExit(64, {
     stderr: /"job" does not run on \d{4}-\d\d-\d\d \(never\).* --ignore-calendar/,
   });
@@ -310,15 +315,16 @@ test.concurrent("a schedule is not triggered on an excluded day, unless that is 
   await expect(signalbox.schedules.trigger("job")).rejects.toThrow(/does not run on/);
   await signalbox.schedules.trigger("job", { ignoreCalendars: true });
   await signalbox.close();
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await waitForOutcomes(namespace, "job");
   await expectDone(namespace, "schedule", "trigger", "job", "--ignore-calendar");
   const outcomes = await waitForOutcomes(namespace, "job", 2);
   expect(outcomes).toMatchObject([{ result: "ok" }, { result: "ok" }]);
 });
 
-test.concurrent("a chained run on an excluded day is skipped, and waits for a calendar that is missing", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a chained run on an excluded day is skipped, and waits for a calendar that is missing", async ({
+  namespace,
+}) => {
   await expectDone(namespace, "calendar", "add", "never", ALL);
   await expectDone(namespace, "calendar", "add", "lost", "12-25");
   await expectDone(namespace, "schedule", "add", "first", "@manual", ...work);
@@ -327,7 +333,7 @@ test.concurrent("a chained run on an excluded day is skipped, and waits for a ca
   const lost = namespace.keys.calendar("lost");
   const value = (await namespace.store.readRange({ key: lost })).kvs[0]?.value ?? "";
   await namespace.delete(lost);
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await expectDone(namespace, "schedule", "trigger", "first");
   expect(await waitForOutcomes(namespace, "job")).toMatchObject([
     { result: "skipped", count: 1, reason: "its calendars exclude the day" },

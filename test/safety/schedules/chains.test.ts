@@ -1,5 +1,5 @@
 /** Chains, one-shot runs and runs with input, from the commands to the commands that workers start. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -7,7 +7,8 @@ import { type DueState, parseDue } from "../../../src/schedule/state/due.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** Runs `signalbox schedule …`. */
 async function schedule(namespace: TestNamespace, ...args: string[]) {
@@ -26,21 +27,20 @@ async function readDue({ keys, store }: TestNamespace, id: string): Promise<DueS
   return "value" in parsed ? parsed.value : undefined;
 }
 
-/** Adds a schedule, and others that follow it. @returns the ids of those */
+/** Adds a schedule, and others that follow test. @returns the ids of those */
 async function addFollowers(namespace: TestNamespace, count: number, follower: object): Promise<string[]> {
   await expectDone(namespace, "add", "extract", "@manual", ...shell("true"));
   const ids = Array.from({ length: count }, (_, n) => `f${n}`);
   const definition = { cron: "@manual", timezone: "UTC", after: ["extract"], ...follower };
   const site = { version: 1, schedules: Object.fromEntries(ids.map((id) => [id, definition])) };
   const file = cluster.createPath(JSON.stringify(site));
-  expect(await namespace.execute(["apply", file, "--yes"])).toExit(0);
+  await namespace.expectDone("apply", file, "--yes");
   return ids;
 }
 
 const shell = (script: string) => ["--", "sh", "-c", script];
 
-test.concurrent("a schedule runs after another, with what that one was given", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a schedule runs after another, with what that one was given", async ({ namespace }) => {
   await expectDone(namespace, "add", "extract", "@manual", ...shell("cat; echo $TABLE"));
   const added = await expectDone(
     namespace,
@@ -53,7 +53,7 @@ test.concurrent("a schedule runs after another, with what that one was given", a
   expect(added).toContain("schedule extract: followed by load");
   await expectDone(namespace, "add", "report", "--after", "load", ...shell("echo reported"));
   await expectDone(namespace, "add", "clean", "--after", "load", "--on", "failure", ...shell("echo never"));
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await expectDone(namespace, "trigger", "extract", "--data", '{"day":3}', "--env", "TABLE=t1");
   const [extract] = await waitForOutcomes(namespace, "extract");
   expect(extract).toMatchObject({ result: "ok", tail: expect.stringMatching(/"data":\{"day":3\}.*\nt1/s) });
@@ -70,8 +70,7 @@ test.concurrent("a schedule runs after another, with what that one was given", a
   );
 });
 
-test.concurrent("a failure counts when it is given up, and a join waits for all", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a failure counts when it is given up, and a join waits for all", async ({ namespace }) => {
   const failing = ["--retries", "1", "--backoff", "50ms", ...shell("exit 1")];
   await expectDone(namespace, "add", "a", "@manual", ...failing);
   await expectDone(namespace, "add", "b", "@manual", ...shell("true"));
@@ -86,7 +85,7 @@ test.concurrent("a failure counts when it is given up, and a join waits for all"
     "end",
     ...shell("echo $SIGNALBOX_AFTER_RESULT"),
   );
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await expectDone(namespace, "trigger", "b");
   await waitForOutcomes(namespace, "b");
   expect((await readDue(namespace, "both"))?.arrived).toMatchObject([{ id: "b", result: "ok" }]);
@@ -97,10 +96,11 @@ test.concurrent("a failure counts when it is given up, and a join waits for all"
   expect(await readOutcomes(namespace, "alarm")).toHaveLength(1);
 });
 
-test.concurrent("something runs once, at a time, and a dead letter keeps its input", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("something runs once, at a time, and a dead letter keeps its input", async ({
+  namespace,
+}) => {
   await expectDone(namespace, "at", "+0s", "--id", "once", "--deadline", "1h", ...shell("echo $N; exit $N"));
-  namespace.start(["worker"]);
+  namespace.start("worker");
   expect(await waitForOutcomes(namespace, "once")).toMatchObject([{ result: "ok" }]);
   await expectDone(namespace, "trigger", "once", "--env", "N=3");
   await waitForOutcomes(namespace, "once", 2);
@@ -117,10 +117,11 @@ test.concurrent("something runs once, at a time, and a dead letter keeps its inp
   expect(await waitForOutcomes(namespace, "once", 3)).toMatchObject([{ code: 3, tail: "3" }, {}, {}]);
 });
 
-test.concurrent("a schedule has more followers than one transaction writes, and each runs once", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a schedule has more followers than one transaction writes, and each runs once", async ({
+  namespace,
+}) => {
   const ids = await addFollowers(namespace, 45, { command: ["true"] });
-  for (let worker = 0; worker < 2; worker += 1) namespace.start(["worker"]);
+  for (let worker = 0; worker < 2; worker += 1) namespace.start("worker");
   await expectDone(namespace, "trigger", "extract");
   const [extract] = await waitForOutcomes(namespace, "extract");
   for (const id of ids)
@@ -132,10 +133,11 @@ test.concurrent("a schedule has more followers than one transaction writes, and 
   expect(due).not.toHaveProperty("handed");
 });
 
-test.concurrent("followers get an end whose runs together are larger than a request of etcd", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("followers get an end whose runs together are larger than a request of etcd", async ({
+  namespace,
+}) => {
   const ids = await addFollowers(namespace, 25, { type: "unhandled", catchup: "all" });
-  namespace.start(["worker"]);
+  namespace.start("worker");
   const data = JSON.stringify("x".repeat(8_000));
   for (let run = 1; run <= 8; run += 1) {
     await expectDone(namespace, "trigger", "extract", "--data", data);
@@ -148,8 +150,9 @@ test.concurrent("followers get an end whose runs together are larger than a requ
   });
 });
 
-test.concurrent("a chain of any length runs to its end, in one trace, and cannot become a loop", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a chain of any length runs to its end, in one trace, and cannot become a loop", async ({
+  namespace,
+}) => {
   const count = 30;
   const print = ["sh", "-c", 'echo "$TRACEPARENT"'];
   const site = {
@@ -162,14 +165,14 @@ test.concurrent("a chain of any length runs to its end, in one trace, and cannot
     ),
   };
   const file = cluster.createPath(JSON.stringify(site));
-  expect(await namespace.execute(["apply", file, "--yes"])).toExit(0);
+  await namespace.expectDone("apply", file, "--yes");
   expect(await schedule(namespace, "edit", "c0", "--after", `c${count - 1}`)).toExit(78, {
     stderr: "that is a cycle, c0 -> c29 -> c28 -> c27 -> c26 -> 21 more -> c4 -> c3",
   });
-  namespace.start(["worker"]);
+  namespace.start("worker");
   const trace = "0af7651916cd43dd8448eb211c80319c";
   const env = { TRACEPARENT: `00-${trace}-b7ad6b7169203331-01` };
-  expect(await namespace.execute(["schedule", "trigger", "c0"], { env })).toExit(0);
+  expect(await namespace.execute("schedule trigger c0", { env })).toExit(0);
   const tails = new Set<string | undefined>();
   for (let n = 0; n < count; n += 1) {
     const [last] = await waitForOutcomes(namespace, `c${n}`);
@@ -182,11 +185,10 @@ test.concurrent("a chain of any length runs to its end, in one trace, and cannot
   expect(tails.size).toBe(count);
 });
 
-test.concurrent("mistakes are refused with their reasons", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("mistakes are refused with their reasons", async ({ namespace }) => {
   await expectDone(namespace, "add", "a", "@manual", "--tag", "team=x", "--tag", "nightly", ...shell("true"));
   await expectDone(namespace, "add", "b", "--after", "a", ...shell("true"));
-  expect(await namespace.execute(["resource", "set", "db", "4"])).toExit(0);
+  await namespace.expectDone("resource set db 4");
   const cases: [string[], number, RegExp][] = [
     [["add", "c", ...shell("true")], 64, /CRON is missing: .* --after KEY/],
     [["add", "c", "--after", "z", ...shell("true")], 78, /there is none; add it first/],

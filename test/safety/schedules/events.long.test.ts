@@ -1,18 +1,19 @@
 /** Schedules whose times depend on an event: a boot of their hosts, and the end of their last run. Texts with seconds, and rules. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type DueState, parseDue } from "../../../src/schedule/state/due.ts";
 import { readOutcomes, WORKER_JOINED, waitForFile } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 
 async function startWorker(namespace: TestNamespace, host: string) {
-  const worker = namespace.start(["worker"], { env: { SIGNALBOX_HOST: host } });
+  const worker = namespace.start("worker", { env: { SIGNALBOX_HOST: host } });
   await worker.waitForOutput(WORKER_JOINED);
   return worker;
 }
@@ -35,7 +36,7 @@ describe.concurrent("at boot", () => {
     const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
     const log = cluster.createPath();
     const command = ["--on", "every-host", "--", "sh", "-c", `echo $SIGNALBOX_HOST >> ${log}; sleep 1`];
-    const refused = await namespace.execute(["schedule", "add", "job", "@reboot", "--", "true"]);
+    const refused = await namespace.execute("schedule add job @reboot -- true");
     expect(refused).toExit(78, { stderr: /add on: every-host \(--on every-host\)/ });
     const added = await run(namespace, "add", "job", "@reboot", "--start", "2020-01-01T00:00Z", ...command);
     expect(added).toContain("on every host; next at each boot of its host");
@@ -92,21 +93,19 @@ describe.concurrent("after its end", () => {
     expect((await namespace.execute("show schedule job")).stdout).toMatch(/when +1s after its end/);
   });
 
-  test("its wait can be changed, and nothing stands beside it", async () => {
-    const namespace = cluster.createNamespace();
+  test("its wait can be changed, and nothing stands beside it", async ({ namespace }) => {
     await run(namespace, "add", "job", "--after-end", "1h", "--start", "2090-01-01T00:00Z", "--", "true");
     const changed = await run(namespace, "edit", "job", "--after-end", "2h");
     expect(changed).toContain('cron "@after-end 1h" -> "@after-end 2h"');
     const mixed = ["schedule", "edit", "job", "--after-end", "2h", "--cron", "@daily"];
     expect(await namespace.execute(mixed)).toExit(64, { stderr: '"@after-end 2h" must stand alone' });
-    expect(await namespace.execute(["schedule", "add", "x", "@after-end", "--", "true"])).toExit(64, {
+    expect(await namespace.execute("schedule add x @after-end -- true")).toExit(64, {
       stderr: "such as @after-end 5m",
     });
   });
 });
 
-test("times are previewed by the flags of schedule add, without etcd", async () => {
-  const namespace = cluster.createNamespace();
+test("times are previewed by the flags of schedule add, without etcd", async ({ namespace }) => {
   const preview = (...args: string[]) =>
     namespace.execute(["schedule", "next", ...args], { env: { SIGNALBOX_ENDPOINTS: "http://127.0.0.1:1" } });
   const rule = ["--rrule", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO"];
@@ -132,8 +131,9 @@ test("times are previewed by the flags of schedule add, without etcd", async () 
   for (const [args, stderr] of cases) expect(await preview(...args)).toExit(64, { stderr });
 });
 
-test("seconds and rules: added by flags, listed, and kept by an export and an import", async () => {
-  const namespace = cluster.createNamespace();
+test("seconds and rules: added by flags, listed, and kept by an export and an import", async ({
+  namespace,
+}) => {
   await run(namespace, "add", "s", "*/20 * * * * *", "--seconds", "--", "true");
   const rule = ["--rrule", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "--start", "2026-01-05T09:00"];
   await run(
@@ -163,7 +163,7 @@ test("seconds and rules: added by flags, listed, and kept by an export and an im
     r: { cron: ["0 7 1 * *", "@rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-01-05T09:00"] },
   });
   const other = cluster.createNamespace();
-  expect(await other.execute(["apply", "-", "--yes"], { input: exported })).toExit(0);
+  expect(await other.execute("apply - --yes", { input: exported })).toExit(0);
   expect(JSON.parse(await run(other, "export"))).toEqual(JSON.parse(exported));
   expect(await namespace.execute(["schedule", "add", "x", ...rule.slice(0, 2), "--", "true"])).toExit(64, {
     stderr: "--rrule needs --start",

@@ -1,7 +1,7 @@
 /** Schedules that run on every host, by the commands, with workers of several hosts that die, freeze and come back. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -9,12 +9,13 @@ import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/
 import { formatOutcomes, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { WORKER_JOINED, waitForFile } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 const MINUTE = 60_000;
 
 async function startWorker(namespace: TestNamespace, host: string) {
-  const worker = namespace.start(["worker"], { env: { SIGNALBOX_HOST: host } });
+  const worker = namespace.start("worker", { env: { SIGNALBOX_HOST: host } });
   await worker.waitForOutput(WORKER_JOINED);
   return worker;
 }
@@ -49,8 +50,7 @@ const waitForResults = (namespace: TestNamespace, host: string, count: number) =
 const readLines = (path: string) => (existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : []);
 
 describe.concurrent("a schedule on every host", () => {
-  test("runs on each, is shown with the results of all, and leaves nothing behind", async () => {
-    const namespace = cluster.createNamespace();
+  test("runs on each, is shown with the results of all, and leaves nothing behind", async ({ namespace }) => {
     const script = '[ "$SIGNALBOX_HOST" != web2 ]';
     const added = await runSchedule(
       namespace,
@@ -154,8 +154,9 @@ describe.concurrent("a schedule on every host", () => {
     expect(await readResults(namespace, "web1")).toHaveLength(1);
   });
 
-  test("a host that was away catches up as its rule says, and one that is new does not", async () => {
-    const namespace = cluster.createNamespace();
+  test("a host that was away catches up as its rule says, and one that is new does not", async ({
+    namespace,
+  }) => {
     await runSchedule(namespace, "add", "job", "* * * * *", "--on", "every-host", "--", "true");
     const worker = await startWorker(namespace, "web1");
     await waitUntil("state of web1", () => readState(namespace, "web1"));
@@ -173,8 +174,9 @@ describe.concurrent("a schedule on every host", () => {
     expect((await readResults(namespace, "web2")).length).toBeLessThanOrEqual(1);
   });
 
-  test("an edit reaches every host; one host again, the states of the hosts are gone", async () => {
-    const namespace = cluster.createNamespace();
+  test("an edit reaches every host; one host again, the states of the hosts are gone", async ({
+    namespace,
+  }) => {
     await runSchedule(namespace, "add", "job", "0 0 1 1 *", "--on", "every-host", "--", "true");
     await startWorker(namespace, "web1");
     await startWorker(namespace, "web2");
@@ -220,8 +222,7 @@ describe.concurrent("a schedule on every host", () => {
     },
   );
 
-  test("what it cannot be is refused, with the reason", async () => {
-    const namespace = cluster.createNamespace();
+  test("what it cannot be is refused, with the reason", async ({ namespace }) => {
     await runSchedule(namespace, "add", "job", "@daily", "--on", "every-host", "--", "true");
     await runSchedule(namespace, "add", "one", "@daily", "--", "true");
     const cases: [string[], RegExp][] = [

@@ -37,12 +37,12 @@ test("the count goes on after a worker is killed between attempts, and the sched
   const next = (Math.floor(Date.now() / 60_000) - 10) * 60_000;
   await namespace.put(namespace.keys.due("job"), formatDue({ next, runAt: next, open: [] }));
   await namespace.put(namespace.keys.schedule("job"), formatDefinition(definition));
-  const first = namespace.start(["worker"]);
+  const first = namespace.start("worker");
   await waitForFile(there);
   first.kill("SIGKILL");
   expect(await readDue(namespace)).toMatchObject({ failed: 1 });
-  namespace.start(["worker"]);
-  namespace.start(["worker"]);
+  namespace.start("worker");
+  namespace.start("worker");
   expect(await waitForPause(namespace)).toMatchObject({ by: "signalbox", why: "after 2 failures" });
 
   const { pause, failed, dead, open } = await readDue(namespace);
@@ -58,7 +58,7 @@ test("the count goes on after a worker is killed between attempts, and the sched
   expect((await namespace.execute("ls schedules")).stdout).toContain("paused by signalbox: after 2 failures");
 
   // A triggered run that fails changes nothing; an operator ends the pause, and the count starts again.
-  expect(await namespace.execute("schedule trigger job --yes")).toExit(0);
+  await namespace.expectDone("schedule trigger job --yes");
   await waitUntil("triggered run", async () => (await readDue(namespace)).failed === 3);
   expect(await readDue(namespace)).toMatchObject({ pause });
   const resumed = await namespace.execute("schedule resume job --yes");

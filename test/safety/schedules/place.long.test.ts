@@ -13,7 +13,7 @@ test("the choice is set, shown, listed, exported and removed, and not for every 
   namespace,
 }) => {
   const words = ["job", "0 3 * * *", "--place", "least-loaded", "--yes", "--", "true"];
-  expect(await namespace.execute(["schedule", "add", ...words])).toExit(0);
+  await namespace.expectDone("schedule add", ...words);
   expect((await namespace.execute("schedule explain job")).stdout).toContain(
     "on the host with the least load",
   );
@@ -24,17 +24,17 @@ test("the choice is set, shown, listed, exported and removed, and not for every 
   expect(await namespace.execute("diff -", { input: site })).toExit(0);
   const wrong = await namespace.execute("diff -", { input: site.replace("least-loaded", "least") });
   expect(wrong).toExit(78, { stderr: "place must be one of least-loaded; got" });
-  const everywhere = await namespace.execute(["schedule", "edit", "job", "--on", "every-host", "--yes"]);
+  const everywhere = await namespace.execute("schedule edit job --on every-host --yes");
   expect(everywhere).toExit(78, {
     stderr: "does not choose between hosts: leave out place: least-loaded (--place), or on: every-host",
   });
-  expect(await namespace.execute(["schedule", "edit", "job", "--place", "", "--yes"])).toExit(0);
+  await namespace.expectDone("schedule edit job --place", "", "--yes");
   expect((await namespace.execute("schedule explain job")).stdout).not.toContain("least load");
 });
 
 describe.skipIf(obstacle !== undefined)(`with workers${obstacle ? ` (${obstacle})` : ""}`, () => {
   const startWorker = async (namespace: TestNamespace, name: string, load: number) => {
-    const worker = namespace.start(["worker", "-v"], {
+    const worker = namespace.start("worker -v", {
       before: new MeasuredHost(cluster.createPath(), load).before,
       env: { SIGNALBOX_HOST: `${name}.example.com` },
     });

@@ -67,12 +67,12 @@ test.concurrent("an interval counts from --start, or from the moment at which it
   expect(added).toExit(0, { stdout: `next: ${start.slice(0, 10)} ${start.slice(11, 16)} UTC` });
   expect(await readCron("a")).toBe(`@every 90m from ${start}`);
   const before = Date.now();
-  expect(await namespace.execute(["schedule", "add", "b", "@every 2s", "--", "true"])).toExit(0);
+  await namespace.expectDone("schedule add b", "@every 2s", "--", "true");
   const cron: string = await readCron("b");
   expect(Date.parse(cron.replace("@every 2s from ", ""))).toBeGreaterThan(before - 2_000);
-  expect(await namespace.execute(["schedule", "edit", "b", "--note", "x"])).toExit(0);
+  await namespace.expectDone("schedule edit b --note x");
   expect(await readCron("b"), "its instant stays").toBe(cron);
-  namespace.start(["worker"]);
+  namespace.start("worker");
   const runs = await waitForOutcomes(namespace, "b", 3);
   const [third = 0, second = 0, first = 0] = runs.map(({ scheduled }) => scheduled);
   expect([second - first, third - second]).toEqual([2_000, 2_000]);
@@ -86,7 +86,7 @@ test.concurrent("a worker runs what several texts share once", async ({ namespac
     namespace.keys.schedule("job"),
     JSON.stringify({ v: 1, ...definition, end: next + 3 * MINUTE }),
   );
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await waitForOutcomes(namespace, "job", 4);
   const minutes = (await readOutcomes(namespace, "job")).map(({ scheduled }) => (scheduled - next) / MINUTE);
   expect(minutes).toEqual([3, 2, 1, 0]);

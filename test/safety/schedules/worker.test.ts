@@ -21,8 +21,8 @@ describe.concurrent("a worker", () => {
   test("says in which folder a relative program was looked for", async ({ namespace }) => {
     const added = await namespace.execute("schedule add rel @manual -- ./none.sh");
     expect(added).toExit(0, { stderr: /"\.\/none.sh" is a path in the working/ });
-    expect(await namespace.execute("schedule trigger rel")).toExit(0);
-    const worker = namespace.start(["worker"]);
+    await namespace.expectDone("schedule trigger rel");
+    const worker = namespace.start("worker");
     const [last] = await waitForOutcomes(namespace, "rel");
     expect(last).toMatchObject({ result: "failed", code: 127 });
     expect(last?.reason).toMatch("working folder is /");
@@ -95,7 +95,7 @@ describe.concurrent("a worker", () => {
     const namespace = cluster.createNamespace({
       env: { NOTIFY_SOCKET: "/nowhere/socket", WATCHDOG_USEC: "1000000", KEPT: "1" },
     });
-    namespace.start(["worker"]);
+    namespace.start("worker");
     await putDueSchedule(namespace, "a", { command: runShell("env | grep -E '^(NOTIFY|WATCHDOG|KEPT)'") });
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok", tail: "KEPT=1" }]);
   });
@@ -145,7 +145,7 @@ describe.concurrent("a worker", () => {
 describe.concurrent("leases of a schedule", () => {
   test("are held while it runs, seen by everybody, and freed then", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
-    namespace.start(["worker"]);
+    namespace.start("worker");
     await putDueSchedule(namespace, "a", {
       command: runShell(buildWaitingScript(there, gate)),
       leases: ["db=2:3"],
@@ -168,7 +168,7 @@ describe.concurrent("leases of a schedule", () => {
 
   test("that are taken away end it", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
-    const worker = namespace.start(["worker"]);
+    const worker = namespace.start("worker");
     await putDueSchedule(namespace, "a", {
       command: runShell(buildWaitingScript(there, gate)),
       leases: ["db=1:1"],
@@ -183,7 +183,7 @@ describe.concurrent("leases of a schedule", () => {
   });
 
   test("that cannot be read make it fail", async ({ namespace }) => {
-    namespace.start(["worker"]);
+    namespace.start("worker");
     await putDueSchedule(namespace, "a", { command: ["true"], leases: ["db=x"] });
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([
       { result: "failed", reason: expect.stringContaining("db=x") },
@@ -205,7 +205,7 @@ describe.concurrent("a worker that cannot start", () => {
     expect(await namespace.execute("worker --handlers /no/file")).toExit(78);
     expect(await namespace.execute("worker --metrics x")).toExit(64);
     expect(await namespace.execute("worker --concurrency 0")).toExit(64);
-    const away = await namespace.execute(["worker"], { endpoints: ["http://127.0.0.1:1"] });
+    const away = await namespace.execute("worker", { endpoints: ["http://127.0.0.1:1"] });
     expect(away).toExit(69, { stderr: "cannot reach etcd" });
   });
 });

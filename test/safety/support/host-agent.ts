@@ -53,7 +53,7 @@ export class HostAgent {
 
   /** Starts an agent, and waits until it listens. */
   async start(how: SignalboxOptions = {}): Promise<void> {
-    this.#current = this.namespace.start(["agent"], how);
+    this.#current = this.namespace.start("agent", how);
     await this.#current.waitForOutput("ready");
   }
 

@@ -91,7 +91,7 @@ test("a schedule that fails since Tuesday", async ({ namespace }) => {
 });
 
 test("raise a total safely", async ({ namespace }) => {
-  expect(await namespace.execute("resource set db 4 --yes")).toExit(0);
+  await namespace.expectDone("resource set db 4 --yes");
   await playStory(namespace, "raise a total safely", async (operator) => {
     await operator.press([":"], "─ palette ");
     await operator.type("db", /db +resource/);

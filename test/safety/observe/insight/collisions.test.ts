@@ -1,11 +1,11 @@
 /** `schedule lint --collisions`, by its old word, with schedules in etcd. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-test("collisions are listed, and the printed command ends them", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("collisions are listed, and the printed command ends them", async ({ namespace }) => {
   const start = async (...args: string[]) => await namespace.execute(args);
   expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
   for (const id of ["a", "b"])

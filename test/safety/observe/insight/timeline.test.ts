@@ -1,12 +1,12 @@
 /** The command `timeline`, after runs. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { putDueSchedule, waitForOutcomes } from "../../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-test("holds are drawn, in ASCII where the locale has no UTF-8", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("holds are drawn, in ASCII where the locale has no UTF-8", async ({ namespace }) => {
   const start = async (...args: string[]) => await namespace.execute(args);
   expect((await start("timeline")).stdout).toBe("nothing is recorded in this time\n");
   for (const lock of ["x", "y"]) await start("run", "--lock", lock, "--", "true");
@@ -26,12 +26,13 @@ test("holds are drawn, in ASCII where the locale has no UTF-8", async () => {
   expect(await start("timeline", "--since", "+1h")).toExit(64);
 });
 
-test("what runs and tasks held of a resource is drawn, shown and listed after their end", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("what runs and tasks held of a resource is drawn, shown and listed after their end", async ({
+  namespace,
+}) => {
   const read = async (...args: string[]) => await namespace.executeJson(args);
   const run = ["run", "--lock", "x", "--lock", "y", "--lease", "db=2:10", "--", "sleep", "0.3"];
-  expect(await namespace.execute(run)).toExit(0);
-  namespace.start(["worker"]);
+  await namespace.expectDone(...run);
+  namespace.start("worker");
   await putDueSchedule(namespace, "job", { command: ["sleep", "0.3"], leases: ["db=3:10"] });
   const [outcome] = await waitForOutcomes(namespace, "job");
   expect(outcome).toMatchObject({ result: "ok", leases: { db: 3 }, waited: expect.any(Number) });

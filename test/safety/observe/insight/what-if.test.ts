@@ -1,12 +1,14 @@
 /** The commands `whatif`, on queues of real runs. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-test("what a reset, a drain and a total would do is predicted, and nothing is changed", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("what a reset, a drain and a total would do is predicted, and nothing is changed", async ({
+  namespace,
+}) => {
   const start = async (...args: string[]) => await namespace.execute(args);
   const predict = async (...args: string[]) => JSON.parse((await start("whatif", ...args, "--json")).stdout);
   const countTickets = async (what: string) => {

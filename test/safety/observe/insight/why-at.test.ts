@@ -1,11 +1,11 @@
 /** The command `why --at`, after runs. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-test("the plan, the holder and the actions of a past time are listed", async () => {
-  const namespace = await cluster.createTestNamespace();
+test("the plan, the holder and the actions of a past time are listed", async ({ namespace }) => {
   const start = async (...args: string[]) => await namespace.execute(args);
   await start("schedule", "add", "backup", "0 3 * * *", "--", "true");
   const { stdout } = await start("why", "backup", "--at", "1s");
