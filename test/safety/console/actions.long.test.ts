@@ -74,10 +74,7 @@ describe.concurrent("a reset", () => {
     await run.end("SIGKILL");
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("X", "to confirm");
-    await console.pressAndWait(
-      ["shift+tab", "shift+tab", "shift+tab", "space"],
-      "signalbox reset lock x --force",
-    );
+    await console.pressAndWait("shift+tab shift+tab shift+tab space", "signalbox reset lock x --force");
     console.press("tab", "tab");
     console.type("gone");
     await console.waitFor("--reason gone");
@@ -169,7 +166,7 @@ describe.concurrent("a drain", () => {
     run.kill("SIGTERM");
     await console.waitFor(/done .*drain lock x/);
     await console.waitFor(/x .*drained/);
-    await console.pressAndWait(["2", "U"], /lifts .*upgrade/);
+    await console.pressAndWait("2 U", /lifts .*upgrade/);
     await console.waitFor("Enter undrain");
     await pressUntil(console, "enter", /done .*undrain lock x/);
     await console.waitFor(/x .*free/);
@@ -183,7 +180,7 @@ describe.concurrent("a drain", () => {
     await namespace.execute("group set web web1.example.com --yes");
     await namespace.execute("resource set db 4 --yes");
     await namespace.execute("run --host web1.example.com --lock x -- true");
-    const console = await openConsole(namespace, { args: ["--view", `${scope}s`] });
+    const console = await openConsole(namespace, { view: `${scope}s` });
     const name = { resource: "db", host: "web1.example.com", group: "web" }[scope] ?? "";
     await console.waitFor(new RegExp(`(  |▎ )${name} `));
     await console.pressAndWait("D", `drain ${scope} ${name} --wait`);
@@ -191,7 +188,7 @@ describe.concurrent("a drain", () => {
     await console.waitFor("Enter drain");
     await console.pressAndWait("enter", new RegExp(`done .*drain ${scope} ${name}`));
     await console.waitFor(/Drains +1 /); // it has heard of it from etcd, too
-    await console.pressAndWait(["2", "U"], "lifts ");
+    await console.pressAndWait("2 U", "lifts ");
     await console.waitFor("Enter undrain");
     await console.pressAndWait("enter", new RegExp(`done .*undrain ${scope} ${name}`));
     expect((await audit(namespace)).slice(-2)).toEqual([
@@ -211,11 +208,11 @@ describe.concurrent("waiters", () => {
       await namespace.jobs.waitForTickets(name, "waiting");
     }
     const console = await openConsole(namespace, {
-      args: ["--view", "queues"],
+      view: "queues",
       shows: (it) => it.getScreen().filter((row) => /lock +x +\d .*◌ waiting/.test(row)).length === 3,
     });
     await console.pressAndWait(
-      ["space", "down", "space"],
+      "space down space",
       (it) => it.getScreen().filter((row) => row.includes("✓")).length === 2,
     );
     await console.pressAndWait("K", "release 2 rows");
@@ -236,7 +233,7 @@ describe.concurrent("a problem", () => {
   test("leads by Enter to its remedy, filled in and previewed", async ({ namespace }) => {
     const key = namespace.keys.lock("x", "0123456789abcdef");
     await namespace.put(key, "{");
-    const console = await openConsole(namespace, { args: ["--view", "problems"], shows: "cannot be read" });
+    const console = await openConsole(namespace, { view: "problems", shows: "cannot be read" });
     await console.pressAndWait("enter", "signalbox reset lock x --run 0123456789abcdef --force");
     await console.waitFor(/ends +malformed ticket/);
     await console.waitFor("Enter reset");
@@ -257,8 +254,8 @@ describe.concurrent("rows of a detail", () => {
     }
     const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
     const console = await openConsole(namespace, { rows: 60, shows: /x .*held .* 2 / });
-    await console.pressAndWait(["enter", "z", "down", "down", "enter"], `run ${second?.run}: waiting`);
-    await console.pressAndWait(["escape", "K"], `release run ${second?.run}`);
+    await console.pressAndWait("enter z down down enter", `run ${second?.run}: waiting`);
+    await console.pressAndWait("escape K", `release run ${second?.run}`);
     await console.waitFor(`type ${second?.run} to confirm`);
     console.type(second?.run ?? "");
     console.press("enter");
@@ -270,14 +267,14 @@ describe.concurrent("rows of a detail", () => {
 describe.concurrent("what operators keep", () => {
   test("is edited, made and deleted from the console", async ({ namespace }) => {
     await namespace.execute("group set web web1.example.com --yes");
-    const console = await openConsole(namespace, { args: ["--view", "groups"], shows: /( {2}|▎ )web / });
+    const console = await openConsole(namespace, { view: "groups", shows: /( {2}|▎ )web / });
     await console.pressAndWait("e", "signalbox group set web web1.example.com");
     console.press("tab");
     console.type(" web2.example.com");
     await console.waitFor("+ web2.example.com");
     await console.waitFor("Enter group set");
     await pressUntil(console, "enter", /done .*group set group web/);
-    await console.pressAndWait(["2", "n"], "a new group");
+    await console.pressAndWait("2 n", "a new group");
     console.type("all");
     console.press("tab");
     console.type("web");
@@ -285,7 +282,7 @@ describe.concurrent("what operators keep", () => {
     await console.waitFor("Enter group set");
     await pressUntil(console, "enter", /done .*a new group/);
     await console.waitFor("Groups 2");
-    await console.pressAndWait(["2", "g", "delete"], "- group all");
+    await console.pressAndWait("2 g delete", "- group all");
     await console.waitFor("Enter group delete");
     await pressUntil(console, "enter", /done .*group delete/);
     const { kvs } = await namespace.store.readRange(namespace.keys.groups());
@@ -319,7 +316,8 @@ test("X in History resets no other run, a name's bidi control is shown, and --th
   const state = mkdtempSync(join(tmpdir(), "signalbox-actions-"));
   namespace.onClose(() => rmSync(state, { recursive: true, force: true }));
   const console = await openConsole(namespace, {
-    args: ["--view", "history", "--theme", "contrast"],
+    view: "history",
+    args: ["--theme", "contrast"],
     env: { XDG_STATE_HOME: state },
     shows: "cod\\u{202e}safe",
   });

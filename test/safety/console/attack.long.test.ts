@@ -63,7 +63,7 @@ describe("a key too many", () => {
     const namespace = await cluster.createTestNamespace();
     await holdLock(namespace, "invoices");
     const console = await openConsole(namespace, { shows: /invoices .*held/ });
-    await console.pressAndWait(["D", "enter", "enter"], "drain lock invoices --wait");
+    await console.pressAndWait("D enter enter", "drain lock invoices --wait");
     const finger = holdKey(() => console.press("enter"));
     await console.waitFor("read it, then press Enter");
     const begun = performance.now();
@@ -83,11 +83,11 @@ describe("a key too many", () => {
   }) => {
     for (const lock of ["alpha", "beta", "gamma"]) await holdLock(namespace, lock);
     const console = await openConsole(namespace, { shows: /gamma .*held/ });
-    await console.pressAndWait(["1", "down", "down", "D"], "row selected");
+    await console.pressAndWait("1 down down D", "row selected");
     expect(console.getText()).not.toContain("drain lock");
     await console.pressAndWait("D", "drain lock beta --wait");
     await console.pressAndWait("escape", (it) => !it.getText().includes("drain lock"));
-    await console.pressAndWait(["5", "X"], "this key acts on rows of the table: go there first");
+    await console.pressAndWait("5 X", "this key acts on rows of the table: go there first");
   });
 
   test("does not end a job that is under way with the console", async ({ namespace }) => {
@@ -164,7 +164,7 @@ describe.concurrent("a terminal", () => {
 
   test("of little room cuts no frame open", async ({ namespace }) => {
     const console = await openConsole(namespace, { columns: 80, rows: 24 });
-    await console.pressAndWait(["?", "G"], "can be rebound");
+    await console.pressAndWait("? G", "can be rebound");
     const open = () => console.getScreen().filter((row) => row.startsWith(" │") && !/^ │ .* │.?$/.test(row));
     expect(open()).toEqual([]);
     console.resize(40, 10);
@@ -198,7 +198,7 @@ describe.concurrent("a terminal", () => {
     await holdLock(namespace, "invoices");
     const console = await openConsole(namespace, { columns: 60, rows: 12, shows: /invoices .*held/ });
     await console.pressAndWait("enter", "lock invoices: held");
-    await console.pressAndWait(["escape", "escape"], /invoices .*held/);
+    await console.pressAndWait("escape escape", /invoices .*held/);
   });
 });
 
@@ -297,7 +297,7 @@ describe.concurrent("while nothing was read yet", () => {
 
   test("and there are no groups: the page names the key for the first one", async ({ namespace }) => {
     const console = await openConsole(namespace, {
-      args: ["--view", "groups"],
+      view: "groups",
       shows: "Key n: a new group, in a form.",
     });
     await console.pressAndWait("n", "signalbox group set");

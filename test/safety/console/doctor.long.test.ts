@@ -40,7 +40,7 @@ test("has columns and colours, and Enter opens the dialog of a remedy or copies 
   const now = Date.now();
   const drain = serializeDrain({ by: "ann@ops1", at: now - 9e6, until: now - 3e6 });
   await namespace.put(namespace.keys.drain("lock", "dns-sync"), drain);
-  const console = await openConsole(namespace, { args: ["--view", "locks"], columns: 140, rows: 50 });
+  const console = await openConsole(namespace, { view: "locks", columns: 140, rows: 50 });
   console.type(":doctor");
   await pressUntil(console, "enter", /drain of lock dns-sync[\s\S]*→ signalbox undrain lock dns-sync/);
   expect(findText(console, "alarms").column).toBe(findText(console, "drain of lock dns-sync").column);

@@ -81,8 +81,8 @@ describe("three members", () => {
     await terminal.pressAndWait("/", "filter members");
     terminal.type("state:unreachable");
     await terminal.waitFor(/filter state:unreachable: 1[\s\S]*m3 +▲ unreachable/);
-    await terminal.pressAndWait(["escape", "["], /etcd +NOSPACE/);
-    await terminal.pressAndWait(["1", "G", "enter"], /Users +2\/3/);
+    await terminal.pressAndWait("escape [", /etcd +NOSPACE/);
+    await terminal.pressAndWait("1 G enter", /Users +2\/3/);
     await problems.waitFor(
       /▲ 3 problems[\s\S]*▲ failure +alarms +memberID[\s\S]*◌ warning +member http[\s\S]*quorum +2 of 3/,
     );
@@ -131,7 +131,7 @@ describe("one member", () => {
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("]", /Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
     await terminal.pressAndWait("enter", /raw [0-9a-f]+[\s\S]*\d+\/\d+ +\/\S+/);
-    await terminal.pressAndWait(["escape", "]"], "authentication is off");
+    await terminal.pressAndWait("escape ]", "authentication is off");
   });
 
   inNamespace("requests nothing in other tabs, and says that an answer is late", async ({ namespace }) => {
@@ -186,7 +186,7 @@ describe("one member", () => {
       await browse(terminal, "/many/");
       await terminal.waitFor(/100001 keys[\s\S]*big\/[\s\S]*z /);
       await terminal.pressAndWait("enter", /k000000[\s\S]*k000030/);
-      await terminal.pressAndWait(["G", "up"], /k000199[\s\S]*more keys follow/);
+      await terminal.pressAndWait("G up", /k000199[\s\S]*more keys follow/);
       await terminal.pressAndWait("enter", /k000399[\s\S]*more keys follow/);
       await namespace.write({ op: "delete", key: "/many/", rangeEnd: "/many0" });
     },
@@ -213,7 +213,7 @@ describe("one member", () => {
     await terminal.pressAndWait("/", "filter members");
     terminal.type("state:leader");
     await terminal.waitFor(/filter state:leader: 1/);
-    await terminal.pressAndWait(["enter", "c"], "copied signalbox etcd members");
+    await terminal.pressAndWait("enter c", "copied signalbox etcd members");
     const [, ...words] = terminal.clipboard.at(-1)?.split(" ") ?? [];
     expect(await namespace.execute(words)).toExit(0, { stdout: /leader/ });
   });
@@ -229,7 +229,7 @@ describe("one member", () => {
     await pressUntil(terminal, "n", /etcd put a new key/);
     terminal.type("new");
     await terminal.waitFor("/edit/new");
-    await terminal.pressAndWait(["tab", "v", "a", "l", "u", "e"], /would be created[\s\S]*Enter etcd put/);
+    await terminal.pressAndWait("tab v a l u e", /would be created[\s\S]*Enter etcd put/);
     await terminal.pressAndWait("enter", /keys \/edit\/, 2 keys[\s\S]*new /);
     terminal.press("G");
     await pressUntil(terminal, "delete", /would be deleted[\s\S]*Enter etcd del/);
@@ -290,7 +290,7 @@ test("a user without the role root sees why there are no users", async () => {
   const { endpoints } = cluster;
   const limited = await openEtcd(namespace, { env, endpoints });
   await limited.pressAndWait(
-    ["]", "]"],
+    "] ]",
     /Users +cannot be read: .*permission[\s\S]*etcd does not show them: .*permission/,
   );
   await limited.pressAndWait("B", /cannot be read: .*permission/);
@@ -298,8 +298,5 @@ test("a user without the role root sees why there are no users", async () => {
     endpoints,
     env: { ...plain, SIGNALBOX_USER: "root", SIGNALBOX_PASSWORD: "r00t" },
   });
-  await root.pressAndWait(
-    ["]", "]"],
-    /Users +authentication is on[\s\S]*jobs +limited +readwrite \/jobs\/\*/,
-  );
+  await root.pressAndWait("] ]", /Users +authentication is on[\s\S]*jobs +limited +readwrite \/jobs\/\*/);
 });

@@ -138,7 +138,7 @@ describe("the editor", () => {
       'stat -c "%a %n" "$1" > seen; cp "$1" text; echo more >> "$1"',
     );
     const terminal = await openConsole(namespace, { env: { VISUAL: path } });
-    await terminal.pressAndWait(["4", "E"], "was a copy: your changes have no effect");
+    await terminal.pressAndWait("4 E", "was a copy: your changes have no effect");
     const [mode, file = ""] = readFileSync(join(folder, "seen"), "utf8").trim().split(" ");
     expect(mode).toBe("600");
     expect(existsSync(file)).toBe(false);
@@ -182,7 +182,7 @@ describe("raw keys", () => {
     await terminal.pressAndWait("down", /EARLIER VALUE: changed at revision \d+, version 2/);
     await terminal.waitFor(/\+ .*"web2.example.com"/);
     await terminal.pressAndWait("down", "this is its first value");
-    await terminal.pressAndWait(["up", "up"], "version 3, no lease");
+    await terminal.pressAndWait("up up", "version 3, no lease");
     terminal.press("escape");
     const { keys } = await namespace.executeJson("raw group web --revisions 9");
     expect(keys).toMatchObject([

@@ -76,7 +76,7 @@ describe("the timeline", () => {
       await putLockHistory(namespace);
       const console = await openConsole(namespace, {
         ...size,
-        args: ["--view", "locks"],
+        view: "locks",
         shows: /invoices .*held/,
       });
       await console.pressAndWait("t", "timeline lock invoices: 1h until now");
@@ -85,13 +85,13 @@ describe("the timeline", () => {
       await console.waitFor(/s:4711 .*█▲/);
       await console.waitFor("> b:");
       await console.waitFor(/waits since .*Z/);
-      await console.pressAndWait(["up", "up"], "> s:4711");
+      await console.pressAndWait("up up", "> s:4711");
       await console.waitFor("exit code 3");
       await console.pressAndWait("enter", "no space left on the disk");
       console.press("escape");
       await console.pressAndWait("+", "invoices: 30m until now");
       await console.pressAndWait("left", /invoices: 30m until 20\d\d-/);
-      await console.pressAndWait(["-", "-"], "invoices: 2h until now");
+      await console.pressAndWait("- -", "invoices: 2h until now");
       await console.pressAndWait("0", "invoices: 1h until now");
       await queueUp(namespace, "c", { state: "waiting", enqueuedAt: Date.now() - MINUTE });
       await console.waitFor("> c:");
@@ -136,7 +136,7 @@ describe("the timeline", () => {
     const console = await openConsole(namespace, {
       columns: 160,
       rows: 50,
-      args: ["--view", "resources"],
+      view: "resources",
       shows: /db .*1\/10/,
     });
     await console.waitFor(/units held .* at most 7, /);
@@ -151,13 +151,14 @@ describe("the timeline", () => {
     const console = await openConsole(namespace, {
       columns: 80,
       rows: 24,
-      args: ["--view", "locks", "--ascii"],
+      view: "locks",
+      args: ["--ascii"],
       shows: /invoices .*held/,
     });
     await console.pressAndWait("t", /waiting +\.*1/);
     await console.waitFor("#!");
     expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
-    await console.pressAndWait(["escape", "i"], "what if: drain lock invoices");
+    await console.pressAndWait("escape i", "what if: drain lock invoices");
     expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
   });
 });
@@ -168,7 +169,7 @@ describe("what-if", () => {
   }) => {
     await putLockHistory(namespace);
     await queueUp(namespace, "c", { state: "waiting" });
-    const console = await openConsole(namespace, { args: ["--view", "locks"], shows: /invoices .*held/ });
+    const console = await openConsole(namespace, { view: "locks", shows: /invoices .*held/ });
     await console.pressAndWait("i", /\[drain\] +reset/);
     await console.waitFor(/never +b\.example\.com/);
     await console.pressAndWait("tab", /ends +a\.example\.com/);
@@ -177,7 +178,7 @@ describe("what-if", () => {
     await queueUp(namespace, "d", { state: "waiting" });
     await console.waitFor("then 2 d.example.com");
     expect((await namespace.store.readRange(namespace.keys.audits())).kvs).toHaveLength(2);
-    await console.pressAndWait(["tab", "enter"], "signalbox drain lock invoices");
+    await console.pressAndWait("tab enter", "signalbox drain lock invoices");
     await console.waitFor("Enter drain");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
     await console.pressAndWait("enter", "lock invoices is drained");
@@ -191,16 +192,17 @@ describe("what-if", () => {
     const console = await openConsole(namespace, {
       columns: 80,
       rows: 24,
-      args: ["--view", "resources"],
+      view: "resources",
       shows: /db .*free/,
     });
-    await console.pressAndWait(["i", "shift+tab"], /\[total\] +10/);
-    await console.pressAndWait(["backspace", "backspace"], "type the new total");
+    await console.pressAndWait("i shift+tab", /\[total\] +10/);
+    await console.pressAndWait("backspace backspace", "type the new total");
     console.type("25");
     await console.waitFor("no run would end, leave or be granted");
     await console.pressAndWait("enter", "resource db: total 10 -> 25");
     const other = await openConsole(namespace, {
-      args: ["--view", "resources", "--read-only"],
+      view: "resources",
+      args: ["--read-only"],
       shows: /db .*free/,
     });
     await other.pressAndWait("i", "what if: drain resource db");
@@ -221,7 +223,7 @@ describe("why did it not run", () => {
     const console = await openConsole(namespace, {
       columns: 80,
       rows: 24,
-      args: ["--view", "schedules"],
+      view: "schedules",
       shows: "backup ",
     });
     await console.pressAndWait("w", "why did schedule backup not run");
@@ -245,7 +247,7 @@ describe("collisions", () => {
     const console = await openConsole(namespace, {
       columns: 80,
       rows: 24,
-      args: ["--view", "schedules"],
+      view: "schedules",
       shows: "report ",
     });
     console.type(":collisions");
@@ -265,7 +267,7 @@ describe("collisions", () => {
     const console = await openConsole(namespace, {
       columns: 100,
       rows: 30,
-      args: ["--view", "schedules"],
+      view: "schedules",
       shows: /y +/,
     });
     const open = async () => {
@@ -275,7 +277,7 @@ describe("collisions", () => {
     };
     await open();
     await console.waitFor(/same minute: a, b, c[\s\S]*same minute: x, y[\s\S]*> [bc]: /);
-    await console.pressAndWait(["escape", "g", "G"], "schedule y:");
+    await console.pressAndWait("escape g G", "schedule y:");
     await open();
     await console.waitFor(/same minute: x, y[\s\S]*same minute: a, b, c[\s\S]*> y: /);
   });

@@ -83,7 +83,7 @@ it("sorts by another column and the other way round, and remembers that for the 
       it.getScreen().findIndex((row) => /gamma +● held/.test(row)) <
       it.getScreen().findIndex((row) => /alpha +● held/.test(row)),
   );
-  await console.pressAndWait(["b", "]"], (it) => !it.getScreen().some((row) => row.includes("EXPLORER")));
+  await console.pressAndWait("b ]", (it) => !it.getScreen().some((row) => row.includes("EXPLORER")));
   console.press("q");
   await console.ended;
   const next = await openConsole(namespace, { env, view: "last", shows: "No units are held" });
@@ -105,8 +105,8 @@ it("marks rows, and counts them", async () => {
   const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
   await console.pressAndWait("space", "✓ alpha");
   await console.waitFor("1 marked");
-  await console.pressAndWait(["j", "v"], "range started");
-  await console.pressAndWait(["j", "v"], "3 marked");
+  await console.pressAndWait("j v", "range started");
+  await console.pressAndWait("j v", "3 marked");
   expect(console.getScreen().at(-1)).not.toContain("range started");
   await console.waitFor((it) => it.getScreen().filter((row) => /✓ \w+ +● held/.test(row)).length === 3);
   await console.pressAndWait("D", "drain 3 rows");

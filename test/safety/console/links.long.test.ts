@@ -39,7 +39,7 @@ describe("a line of 2,000 bytes per second", () => {
       [...TABS, ...TABS].map(() => "]"),
       /slow11 +● held/,
     );
-    await terminal.pressAndWait(["]", "]", "]"], /HOST.*STATE|HOST +/);
+    await terminal.pressAndWait("] ] ]", /HOST.*STATE|HOST +/);
     expect(terminal.bytes - before, "22 tabs of two kilobytes were not written").toBeLessThan(20_000);
     terminal.press("q");
     expect(await terminal.ended).toEqual({ code: 0, signal: undefined });
@@ -66,7 +66,7 @@ describe("the question for the state of the terminal", () => {
     const shell = `"$0" "$1" console; stty raw -echo min 0 time 5; printf 'left:'; dd bs=100 count=1 2>/dev/null | od -An -c; stty sane; echo done`;
     const terminal = open(namespace, { command: ["sh", "-c", shell, process.execPath, BUNDLE] });
     await terminal.waitFor(/live rev \d+/);
-    await terminal.pressAndWait(["]", "]", "q"], /done/);
+    await terminal.pressAndWait("] ] q", /done/);
     await terminal.ended;
     expect(terminal.getText()).toMatch(/left:\s*done/);
   });

@@ -72,7 +72,7 @@ describe("on a small terminal", () => {
       shows: /held-one +● held, drained/,
     });
     await console.pressAndWait("1", "▾ Locks");
-    await console.pressAndWait(["2", "j", "X"], "type held-one to confirm");
+    await console.pressAndWait("2 j X", "type held-one to confirm");
     console.type("held-one");
     await console.pressAndWait("enter", "reset lock held-one: ");
     expect((await namespace.listTickets()).length).toBeLessThan(2);

@@ -83,7 +83,7 @@ describe("links", () => {
 
   test("are not written to a terminal that may show them as text", async ({ namespace }) => {
     const console = await open(namespace, { env: { TMUX: "x", VTE_VERSION: "7006" } });
-    await console.pressAndWait(["?", "G"], "see docs/console.md");
+    await console.pressAndWait("? G", "see docs/console.md");
     expect(getOutput(console)).not.toContain("\x1b]8;");
   });
 });
@@ -94,7 +94,7 @@ describe("every way out", () => {
     async ([way, code], { onTestFinished: onFinished }) => {
       const namespace = await cluster.createTestNamespace("http", { onTestFinished: onFinished });
       const console = await openConsole(namespace, { isModern: true, shows: (it) => it.hasCodedKeys });
-      await console.pressAndWait(["[", "[", "["], /live rev \d+/);
+      await console.pressAndWait("[ [ [", /live rev \d+/);
       if (way === "q") console.press("q");
       else console.kill(way);
       expect(await console.ended).toEqual({ code, signal: undefined });
@@ -126,7 +126,7 @@ describe("every way out", () => {
 
 describe("progress", () => {
   test("tells how many holders have ended, and goes away at the end", async ({ namespace }) => {
-    const console = await openConsole(namespace, { args: ["--view", "resources"], isModern: true });
+    const console = await openConsole(namespace, { view: "resources", isModern: true });
     const endOne = await startDrain(namespace, console);
     await console.waitFor((it) => it.progress.at(-1) === "1;0");
     endOne();
@@ -136,7 +136,7 @@ describe("progress", () => {
   });
 
   test("is gone after the console, even if a job was running", async ({ namespace }) => {
-    const console = await openConsole(namespace, { args: ["--view", "resources"], isModern: true });
+    const console = await openConsole(namespace, { view: "resources", isModern: true });
     await startDrain(namespace, console);
     await console.waitFor((it) => it.progress.at(-1) === "1;0");
     await console.end();

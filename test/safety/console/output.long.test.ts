@@ -20,7 +20,7 @@ async function startCapturedRun(columns: number, rows: number) {
   const run = namespace.startRun("--capture --lock invoices", command, { env });
   await run.waitForOutput("first line");
   const console = await openConsole(namespace, {
-    args: ["--view", "locks"],
+    view: "locks",
     columns,
     rows,
     shows: "invoices",
@@ -33,7 +33,7 @@ test.each([
   [120, 40],
 ])("l shows what a run writes, live, without what a terminal interprets (%i×%i)", async (columns, rows) => {
   const { namespace, run, console, source } = await startCapturedRun(columns, rows);
-  await console.pressAndWait(["2", "l"], "output of invoices");
+  await console.pressAndWait("2 l", "output of invoices");
   await console.waitFor(/first line[\s\S]*red and loud/);
   appendFileSync(source, "second line\n");
   await console.waitFor("second line");
@@ -58,7 +58,7 @@ test("closing the output ends the request", async () => {
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
     return kvs.filter(({ key }) => key.includes("/output/")).length;
   };
-  await console.pressAndWait(["2", "l"], "first line");
+  await console.pressAndWait("2 l", "first line");
   expect(await countRequests()).toBeGreaterThan(0);
   console.press("escape");
   await waitUntil("nothing is left in etcd", async () => (await countRequests()) === 0);
@@ -67,12 +67,12 @@ test("closing the output ends the request", async () => {
 test("says what is wrong when no output is kept, and what to select", async ({ namespace }) => {
   namespace.startRun("--lock quiet", "sleep 60");
   const console = await openConsole(namespace, {
-    args: ["--view", "locks"],
+    view: "locks",
     columns: 80,
     rows: 24,
     shows: /quiet +● held/,
   });
-  await console.pressAndWait(["2", "l"], "it runs, but keeps no");
+  await console.pressAndWait("2 l", "it runs, but keeps no");
   await console.waitFor("end of the output");
   await console.pressAndWait("escape", (it) => !it.getText().includes("output of quiet"));
   console.press("]", "]", "]"); // hosts

@@ -19,7 +19,7 @@ test.each([
     const console = await openConsole(namespace, {
       columns,
       rows,
-      args: ["--view", "overview"],
+      view: "overview",
       shows: /1 held[\s\S]*HOSTS[\s\S]*ACTIVITY[\s\S]*lock broken.*exit 3/,
     });
     namespace.jobs.start({ name: "waiter", options: "--lock busy --wait", hold: [60_000] });
@@ -34,7 +34,7 @@ test("what needs attention is a list: Enter leads to the remedy", async ({ names
   const console = await openConsole(namespace, {
     columns: 120,
     rows: 40,
-    args: ["--view", "overview"],
+    view: "overview",
     shows: /ACTIVITY[\s\S]*▲ failure +malformed +lock x/,
   });
   await console.pressAndWait("enter", /reset lock x[\s\S]*Esc cancel/);

@@ -22,7 +22,7 @@ function findLine(console: Terminal, wanted: RegExp): number {
 
 it("shows what applies to the row, with its keys, and does it by key, Enter and click", async () => {
   const console = await openConsole(await createNamespaceWithLocks(), { shows: /gamma +● held/ });
-  await console.pressAndWait(["j", "."], "╭─ lock beta ");
+  await console.pressAndWait("j .", "╭─ lock beta ");
   expect(console.getText()).toMatch(/D +.*\n.*U +/);
   expect(console.getText()).toMatch("nobody waits for lock beta"); // why K is not possible
   expect(console.getText(), "what is for schedules only").not.toMatch(/│ [PCN] +/);
@@ -47,7 +47,7 @@ it("goes back and forward over jumps, and says when a row is gone", async () => 
   const namespace = await createNamespaceWithLocks();
   const console = await openConsole(namespace, { shows: /gamma +● held/ });
   await console.pressAndWait("<", "no earlier place");
-  await console.pressAndWait(["j", ":"], "─ palette ");
+  await console.pressAndWait("j :", "─ palette ");
   console.type("gam");
   await console.waitFor(/gamma +lock/);
   await console.pressAndWait("enter", "lock gamma: ");
@@ -87,7 +87,7 @@ it("moves borders, keeps them for the next time, and resets one by a double clic
   next.click(usual + 12, 5);
   next.click(usual + 12, 5);
   await next.waitFor((it) => getBorder(it) === usual);
-  await next.pressAndWait(["4", "="], (it) => findLine(it, / EVENTS /) === line - 5);
+  await next.pressAndWait("4 =", (it) => findLine(it, / EVENTS /) === line - 5);
 });
 
 it("runs the hint that is clicked, folds by the sign, and takes clicks on the fields of a dialog", async () => {
@@ -99,7 +99,7 @@ it("runs the hint that is clicked, folds by the sign, and takes clicks on the fi
   const hosts = findLine(console, /▸ Hosts/);
   console.click((console.getScreen()[hosts] ?? "").indexOf("▸"), hosts);
   await console.waitFor("▾ Hosts");
-  await console.pressAndWait(["2", "D"], "╭─ drain lock alpha ");
+  await console.pressAndWait("2 D", "╭─ drain lock alpha ");
   const reason = findLine(console, /│ +(>)? *(reason|why)/);
   console.click(60, reason);
   console.type("disk is full");

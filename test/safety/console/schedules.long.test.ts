@@ -47,7 +47,7 @@ describe("the tab of schedules", () => {
       rows: 60,
       shows: /mail +▲ failed/,
     });
-    await console.pressAndWait(["2", "down", "down", "3", "z"], "schedule mail: failed, waiting");
+    await console.pressAndWait("2 down down 3 z", "schedule mail: failed, waiting");
     await console.waitFor(/output of the run that ended .*: failed/);
     await console.waitFor(/no .*space/);
     const now = Date.now();
@@ -67,7 +67,7 @@ describe("evidence first", () => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24, shows: /mail +▲ failed/ });
     await console.pressAndWait(
-      ["2", "down", "down"],
+      "2 down down",
       /schedule mail: failed, waiting\n.*output of the run that ended .*: failed\n.*no .*space/,
     );
   });
@@ -82,12 +82,12 @@ describe("evidence first", () => {
       rows: 60,
       shows: /mail +▲ failed/,
     });
-    await console.pressAndWait(["2", "down", "down", "enter", "z"], "dead letters");
-    await console.pressAndWait(["down", "enter"], "mail: failed");
+    await console.pressAndWait("2 down down enter z", "dead letters");
+    await console.pressAndWait("down enter", "mail: failed");
     await console.waitFor(/scheduled .* on web1/);
     expect(console.getText()).toMatch(/failed: code 7[\s\S]*no .*space/);
     console.press("escape");
-    await console.pressAndWait(["down", "enter"], /schedule trigger mail --dead \d+/);
+    await console.pressAndWait("down enter", /schedule trigger mail --dead \d+/);
     await console.waitFor("Enter schedule trigger");
     await console.pressAndWait("enter", "to be started");
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
@@ -119,15 +119,15 @@ describe("evidence first", () => {
       "enter",
       /bill .*failed .*3 +no paper[\s\S]*mail .*no space[\s\S]*no route[\s\S]*no light/,
     );
-    await console.pressAndWait(["down", "l"], /begin[\s\S]*no space/);
+    await console.pressAndWait("down l", /begin[\s\S]*no space/);
     await console.pressAndWait("escape", "a all");
-    await console.pressAndWait(["space", "down", "space"], /✓ mail .*no space[\s\S]*✓ mail .*no route/);
+    await console.pressAndWait("space down space", /✓ mail .*no space[\s\S]*✓ mail .*no route/);
     await console.pressAndWait("b", /schedule bury mail --dead \d+ --dead \d+[\s\S]*Enter schedule bury/);
     await console.pressAndWait("enter", (it) => !it.getText().includes("no route"));
     await console.waitFor(/done .*schedule bury/);
     expect(await readDead("mail")).toEqual(["no light"]);
     expect(await readDead("bill")).toEqual(["no paper"]);
-    await console.pressAndWait(["a", "r"], "schedule trigger 2 rows");
+    await console.pressAndWait("a r", "schedule trigger 2 rows");
     await console.waitFor("Enter schedule trigger");
     await console.pressAndWait("enter", "no dead letters");
     await console.waitFor("all 2 jobs are done");
@@ -142,7 +142,7 @@ describe("evidence first", () => {
 
   test("a problem leads to what it is about", async ({ namespace }) => {
     await putSampleSchedules(namespace);
-    const console = await openConsole(namespace, { args: ["--view", "problems"], shows: "dead letter" });
+    const console = await openConsole(namespace, { view: "problems", shows: "dead letter" });
     console.type("/dead");
     await console.pressAndWait("enter", "filter dead: 1");
     await console.pressAndWait("enter", "schedule mail: failed, waiting");
@@ -156,7 +156,7 @@ describe("from its row, a schedule", () => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/mail +▲ failed/);
-    await console.pressAndWait(["2", "down", "down"], "schedule mail: failed");
+    await console.pressAndWait("2 down down", "schedule mail: failed");
     await console.pressAndWait("C", "schedule mail is not paused");
     await console.pressAndWait("P", "Enter schedule pause");
     expect(console.getText()).toContain("signalbox schedule pause mail");
@@ -164,10 +164,10 @@ describe("from its row, a schedule", () => {
     await pressUntil(console, "enter", /done .*schedule pause mail/);
     await console.waitFor(/mail {2,}paused/); // the row; the line of the job has one blank
     expect((await readSchedule(namespace, "mail")).definition?.pause?.by).toMatch("@");
-    await console.pressAndWait(["2", "C"], "Enter schedule resume");
+    await console.pressAndWait("2 C", "Enter schedule resume");
     await pressUntil(console, "enter", /done .*schedule resume mail/);
     expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
-    await console.pressAndWait(["2", "N"], "Enter schedule trigger");
+    await console.pressAndWait("2 N", "Enter schedule trigger");
     await pressUntil(console, "enter", /done .*schedule trigger mail/);
     await console.waitFor(/mail +◌ due/);
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([
@@ -183,14 +183,11 @@ describe("from its row, a schedule", () => {
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/mail +▲ failed/);
     await console.pressAndWait(
-      ["2", "down", "down", "."],
+      "2 down down .",
       /─ schedule mail [\s\S]* N +run schedules once[\s\S]* P +stop [\s\S]* d +dead letters[\s\S]* e +edit[\s\S]* C +let paused.*not paused/,
     );
-    await console.pressAndWait(["down", "down", "enter"], /─ dead letters of mail[\s\S]*mail .*▲ failed/);
-    await console.pressAndWait(
-      ["escape", ".", "enter"],
-      /schedule trigger mail[\s\S]*Enter schedule trigger/,
-    );
+    await console.pressAndWait("down down enter", /─ dead letters of mail[\s\S]*mail .*▲ failed/);
+    await console.pressAndWait("escape . enter", /schedule trigger mail[\s\S]*Enter schedule trigger/);
   });
 
   test("is edited beginning with what it is, and deleted with others that are marked", async ({
@@ -199,10 +196,7 @@ describe("from its row, a schedule", () => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
-    await console.pressAndWait(
-      ["2", "G", "e"],
-      "signalbox schedule edit bill --cron '0 * * * *' --timezone UTC",
-    );
+    await console.pressAndWait("2 G e", "signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
     console.press("tab", "ctrl+u");
     console.type("30 4 * * *");
     await console.waitFor("--cron '30 4 * * *'");
@@ -210,11 +204,11 @@ describe("from its row, a schedule", () => {
     await pressUntil(console, "enter", /done .*schedule edit bill/);
     expect((await readSchedule(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
     await console.pressAndWait(
-      ["2", "g", "space"],
+      "2 g space",
       (it) => it.getScreen().filter((row) => row.includes("✓")).length === 1,
     );
     await console.pressAndWait(
-      ["down", "space"],
+      "down space",
       (it) => it.getScreen().filter((row) => row.includes("✓")).length === 2,
     );
     await console.pressAndWait("delete", "schedule delete 2 rows");
@@ -233,7 +227,7 @@ describe("from its row, a schedule", () => {
       rows: 24,
       shows: /bill +▲ no-worker/,
     });
-    await console.pressAndWait(["2", "G", "e"], / cron .*more fields below.*signalbox schedule edit bill/s);
+    await console.pressAndWait("2 G e", / cron .*more fields below.*signalbox schedule edit bill/s);
     await console.pressAndWait("shift+tab", /more fields above.*> reason/s);
     console.type("why not");
     await console.waitFor(/> reason +why not/);
@@ -243,7 +237,7 @@ describe("from its row, a schedule", () => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
-    await console.pressAndWait(["2", "G", "P"], "Enter schedule pause");
+    await console.pressAndWait("2 G P", "Enter schedule pause");
     const other = await namespace.execute("schedule edit bill --note mine --yes");
     expect(other).toExit(0);
     await console.pressAndWait("enter", /nothing was done|note: mine|has changed/);
@@ -256,7 +250,7 @@ describe("from its row, a schedule", () => {
       args: [...VIEW.args, "--read-only"],
       shows: /bill +▲ no-worker/,
     });
-    await console.pressAndWait(["2", "G", "P"], "read-only");
+    await console.pressAndWait("2 G P", "read-only");
     expect((await readSchedule(namespace, "bill")).definition?.pause).toBeUndefined();
   });
 });

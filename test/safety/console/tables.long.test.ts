@@ -104,11 +104,8 @@ test("saves a view under a name, and starts with it after a restart", async () =
   await console.pressAndWait("enter", /web one +locks +\/host:web1/);
   console.type("m");
   await console.waitFor(/✓ web one +locks +\/host:web1, at start/);
-  await console.pressAndWait(
-    "escape",
-    (it) => !it.getScreen().some((row) => row.includes("─ saved views ")),
-  );
-  await console.pressAndWait(["escape", "]"], "No units are held");
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
+  await console.pressAndWait("escape ]", "No units are held");
   console.press("q");
   await console.ended;
   const next = await openConsole(namespace, { env, shows: "/ filter host:web1: 2 of 4" });
@@ -159,7 +156,7 @@ test("draws the past runs of a lock in its detail, and in a column on demand", a
     await namespace.execute(["run", "--lock", "often", "--", "sleep", time]);
   const console = await openConsole(namespace, { shows: /often +○ free/ });
   await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
-  await console.pressAndWait(["o", "end", "k", "space", "escape"], "TREND");
+  await console.pressAndWait("o end k space escape", "TREND");
   await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
   const { stdout } = await namespace.execute("ls locks -a --columns name,trend");
   expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);

@@ -264,7 +264,7 @@ describe("what comes from etcd", () => {
   test("never reaches the terminal as commands, whatever is in it", async ({ namespace }) => {
     await holdLock(namespace, "nasty", { host: "web\x1b]52;c;aGFja2Vk\x07.example.com" });
     const console = await openConsole(namespace, { shows: /nasty .*held/ });
-    await console.pressAndWait(["enter", "3", "Y"], "copied");
+    await console.pressAndWait("enter 3 Y", "copied");
     expect(console.clipboard.length).toBe(1);
     expect(console.clipboard[0]).not.toContain("\x1b");
   });
@@ -279,7 +279,7 @@ describe("what comes from etcd", () => {
     }
     await Promise.all(flood);
     const { revision, kvs } = await namespace.store.readRange(namespace.keys.locks());
-    await console.pressAndWait(["[", "]"], new RegExp(`Locks ${kvs.length}\\b`));
+    await console.pressAndWait("[ ]", new RegExp(`Locks ${kvs.length}\\b`));
     await console.waitFor(
       (it) => Number(/live rev (\d+)/.exec(it.getScreen().at(-1) ?? "")?.[1]) >= Number(revision) - 1,
     );

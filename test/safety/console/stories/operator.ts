@@ -48,7 +48,7 @@ export async function playStory(
   name: string,
   play: (operator: Operator) => Promise<void>,
 ): Promise<void> {
-  const terminal = await openConsole(namespace, { columns: 120, rows: 40, args: ["--view", "overview"] });
+  const terminal = await openConsole(namespace, { columns: 120, rows: 40, view: "overview" });
   const operator = new Operator(terminal);
   await play(operator);
   expect({ [name]: operator.keystrokes }).toEqual({ [name]: readDocumentedStories().get(name) });
