@@ -1,3 +1,4 @@
+import { listAudits } from "../support/read-keys.ts";
 import { queueTicket } from "../support/sample-queues.ts";
 /** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
@@ -9,7 +10,6 @@ import { openConsole, pressUntil, switchTab } from "../../../fixtures/cluster/op
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
@@ -28,14 +28,6 @@ async function queueUp(
 }
 /** Until it is ended. */
 const HELD = ["until", "/nonexistent"];
-
-async function audit(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const { action, target, outcome, reason } = parseAuditRecord("", value) ?? {};
-    return [action, target, reason, outcome].filter(Boolean).join(" | ");
-  });
-}
 
 describe.concurrent("a reset", () => {
   test("of a live holder wants its name typed, ends the job, and tells who is next", async ({
@@ -56,12 +48,14 @@ describe.concurrent("a reset", () => {
     expect(console.getText()).toMatch(/ends .*holds lock invoices[\s\S]*next .*waits for lock invoices/);
     expect(console.getText()).toContain("signalbox reset lock invoices");
     await console.pressAndWait("enter", "▲ type invoices to confirm");
-    expect(await audit(namespace)).toEqual([]);
+    expect(await listAudits(namespace)).toEqual([]);
     console.type("invoices");
     await pressUntil(console, "enter", /done .*reset lock invoices/);
     expect(await run.ended).toExit(125);
     await namespace.jobs.journal.waitForLine("next", "start");
-    expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock invoices \| ended after/)]);
+    expect(await listAudits(namespace)).toEqual([
+      expect.stringMatching(/^reset \| lock invoices \| ended after/),
+    ]);
     next.kill("SIGKILL");
   });
 
@@ -82,7 +76,7 @@ describe.concurrent("a reset", () => {
     console.type("x");
     await pressUntil(console, "enter", /done .*reset lock x/);
     expect(await namespace.listTickets()).toEqual([]);
-    expect(await audit(namespace)).toEqual([
+    expect(await listAudits(namespace)).toEqual([
       expect.stringMatching(/^reset \| lock x \| gone \| removed by force/),
     ]);
   });
@@ -104,7 +98,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     console.press("enter");
     expect(await run.ended).toExit(125);
     await console.waitFor(/done .*reset lock x/);
-    expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock x \| ended after/)]);
+    expect(await listAudits(namespace)).toEqual([expect.stringMatching(/^reset \| lock x \| ended after/)]);
   });
 
   test("wants to be confirmed anew where another run would be ended", async ({ namespace }) => {
@@ -117,7 +111,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await console.waitFor(/\+ ends +second/);
     await console.waitFor("the runs to end have changed");
     await console.pressAndWait("enter", "▲ type x to confirm");
-    expect(await audit(namespace)).toEqual([]);
+    expect(await listAudits(namespace)).toEqual([]);
   });
 
   test("is refused where it is at stake; Enter looks again, with all that was typed", async ({
@@ -145,7 +139,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await console.waitFor(/\+ replaces: .*ann/);
     await console.waitFor("Enter drain");
     await console.pressAndWait("enter", /running .*drain lock x .*waiting for/);
-    expect(await audit(namespace)).toEqual([expect.stringMatching(/^drain \| lock x \| upgrade/)]);
+    expect(await listAudits(namespace)).toEqual([expect.stringMatching(/^drain \| lock x \| upgrade/)]);
   });
 });
 
@@ -170,7 +164,7 @@ describe.concurrent("a drain", () => {
     await console.waitFor("Enter undrain");
     await pressUntil(console, "enter", /done .*undrain lock x/);
     await console.waitFor(/x .*free/);
-    expect(await audit(namespace)).toEqual([
+    expect(await listAudits(namespace)).toEqual([
       expect.stringMatching(/^drain \| lock x \| upgrade \| .*empty/),
       expect.stringMatching(/^undrain \| lock x \| lifted/),
     ]);
@@ -191,7 +185,7 @@ describe.concurrent("a drain", () => {
     await console.pressAndWait("2 U", "lifts ");
     await console.waitFor("Enter undrain");
     await console.pressAndWait("enter", new RegExp(`done .*undrain ${scope} ${name}`));
-    expect((await audit(namespace)).slice(-2)).toEqual([
+    expect((await listAudits(namespace)).slice(-2)).toEqual([
       expect.stringMatching(new RegExp(`^drain \\| ${scope} ${name}`)),
       expect.stringMatching(new RegExp(`^undrain \\| ${scope} ${name}`)),
     ]);
@@ -225,7 +219,7 @@ describe.concurrent("waiters", () => {
     const codes = (await Promise.all(runs.slice(0, 2).map(({ ended }) => ended))).map(({ code }) => code);
     expect(codes).toEqual([75, 75]);
     expect((await namespace.listTickets()).length).toBe(2);
-    expect((await audit(namespace)).length).toBe(2);
+    expect((await listAudits(namespace)).length).toBe(2);
   });
 });
 
@@ -299,7 +293,7 @@ describe.concurrent("read-only", () => {
       console.press("T", key); // another toast between them
       await console.waitFor("this console is read-only");
     }
-    expect(await audit(namespace)).toEqual([]);
+    expect(await listAudits(namespace)).toEqual([]);
   });
 });
 

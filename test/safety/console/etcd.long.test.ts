@@ -12,7 +12,6 @@ import type { Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
-import { readValue } from "../support/read-keys.ts";
 
 const shared = TestCluster.startForFile();
 
@@ -225,7 +224,7 @@ describe("one member", () => {
     await browse(terminal, "/edit/");
     await pressUntil(terminal, "e", /would be changed[\s\S]*- 10[\s\S]*\+ 20[\s\S]*Enter etcd put/);
     await terminal.pressAndWait("enter", "changed from 2 bytes to 2 bytes");
-    expect(await readValue(namespace, "/edit/limit")).toBe("20");
+    expect(await namespace.readValue("/edit/limit")).toBe("20");
     await pressUntil(terminal, "n", /etcd put a new key/);
     terminal.type("new");
     await terminal.waitFor("/edit/new");
@@ -234,7 +233,7 @@ describe("one member", () => {
     terminal.press("G");
     await pressUntil(terminal, "delete", /would be deleted[\s\S]*Enter etcd del/);
     await terminal.pressAndWait("enter", /keys \/edit\/, 1 keys?/);
-    expect(await readValue(namespace, "/edit/new")).toBe("");
+    expect(await namespace.readValue("/edit/new")).toBe("");
   });
 
   inNamespace(
@@ -250,13 +249,13 @@ describe("one member", () => {
       await browse(terminal, "/race/");
       await pressUntil(terminal, "e", /the value that was shown[\s\S]*10[\s\S]*the value now[\s\S]*15/);
       await terminal.pressAndWait("enter", "not possible with these values");
-      expect(await readValue(namespace, "/race/limit")).toBe("15");
+      expect(await namespace.readValue("/race/limit")).toBe("15");
       terminal.press("escape");
       await pressUntil(terminal, "e", /would be changed[\s\S]*- 15[\s\S]*\+ 20[\s\S]*Enter etcd put/);
       expect(readFileSync(shown, "utf8")).toBe("10\n20\n");
-      expect(await readValue(namespace, "/race/limit")).toBe("15");
+      expect(await namespace.readValue("/race/limit")).toBe("15");
       await terminal.pressAndWait("enter", "changed from 2 bytes to 2 bytes");
-      expect(await readValue(namespace, "/race/limit")).toBe("20");
+      expect(await namespace.readValue("/race/limit")).toBe("20");
     },
   );
 

@@ -3,6 +3,7 @@
 import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -36,8 +37,7 @@ describe("input that nobody meant", () => {
     await console.pressAndWait("escape", /^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
     const screen = console.getText();
     expect(screen).not.toContain("to confirm");
-    const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-    expect(kvs).toEqual([]);
+    expect(await listAudits(namespace)).toEqual([]);
     console.press("ctrl+c");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
   });

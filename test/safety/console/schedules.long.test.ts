@@ -1,11 +1,9 @@
-import { readSchedule, readValue } from "../support/read-keys.ts";
+import { listAudits, readSchedule } from "../support/read-keys.ts";
 /** Schedules in the console: display, and operations on their rows. */
 
 import { describe, expect } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
@@ -13,14 +11,6 @@ import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const VIEW = { args: ["--view", "schedules"] };
-
-async function audit(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const { action, target } = parseAuditRecord("", value) ?? {};
-    return `${action} ${target}`;
-  });
-}
 
 describe("the tab of schedules", () => {
   test("has what runs next first, who runs it and what is wrong, and can be filtered", async ({
@@ -111,7 +101,7 @@ describe("evidence first", () => {
       memory("bill", { dead: [build(4, "no paper")] }),
     ]);
     const readDead = async (id: string) =>
-      parseOutcomes(await readValue(namespace, namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
+      parseOutcomes(await namespace.readValue(namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
     const console = await openConsole(namespace);
     console.type(":schedule dead");
     await console.waitFor("dead letters");
@@ -173,7 +163,9 @@ describe("from its row, a schedule", () => {
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([
       { kind: "trigger", attempt: 0 },
     ]);
-    expect(await audit(namespace)).toEqual(Array.from({ length: 3 }, () => "schedule schedule mail"));
+    expect(await listAudits(namespace, ["action", "target"])).toEqual(
+      Array.from({ length: 3 }, () => "schedule schedule mail"),
+    );
   });
 
   test("has a menu that begins with what is likely, and ends with what is not possible now", async ({

@@ -5,29 +5,18 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import { grantOnce } from "../../../src/etcd/session/session.ts";
-import type { Op } from "../../../src/etcd/store.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
+import { listAudits } from "../support/read-keys.ts";
 import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile();
 const ALLOWED = { SIGNALBOX_ALLOW_EDIT: "yes" };
 const TERMINAL = { columns: 120, rows: 30 };
 
-const write = (...ops: Op[]) => cluster.write(...ops);
-const put = (key: string, value: string) => write({ op: "put", key, value });
+const put = (key: string, value: string) => cluster.write({ op: "put", key, value });
 
 async function read(key: string) {
   return (await cluster.store.readRange({ key, binaryValues: true })).kvs[0];
-}
-
-/** Actions, targets and outcomes in the audit, oldest first. */
-async function listAudit(namespace: TestNamespace) {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const record = parseAuditRecord("", value);
-    return [record?.action, record?.target, record?.outcome];
-  });
 }
 
 /** Runs a command with --json, and checks that its document is as documented. */
@@ -86,10 +75,10 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     });
     expect(await read(key)).toBeUndefined();
     expect(await act(namespace, ["del", key, "--yes"])).toMatchObject({ outcome: "nothing" });
-    expect(await listAudit(namespace)).toEqual([
-      ["put", `key ${key}`, "created with 7 bytes"],
-      ["put", `key ${key}`, "changed from 7 bytes to 7 bytes"],
-      ["delete", `key ${key}`, "deleted, it had 7 bytes"],
+    expect(await listAudits(namespace)).toEqual([
+      `put | key ${key} | created with 7 bytes`,
+      `put | key ${key} | changed from 7 bytes to 7 bytes`,
+      `delete | key ${key} | old | deleted, it had 7 bytes`,
     ]);
     expect(await namespace.execute("ls audit")).toExit(0, {
       stdout: new RegExp(`delete +key ${key} +deleted, it had 7 bytes +old`),
@@ -112,7 +101,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
         /nothing was done, because something has changed:\s+signalbox: the value that was shown, changed at revision \d+, version 1:\s+signalbox: {3}mine\s+signalbox: the value now, changed at revision \d+, version 2:\s+signalbox: {3}theirs/,
       );
       expect((await read(key))?.value).toBe("theirs");
-      expect(await listAudit(namespace)).toEqual([]);
+      expect(await listAudits(namespace)).toEqual([]);
     },
   );
 
@@ -133,7 +122,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       connection.reset();
       expect(await putting.ended).toExit(0, { stdout: "changed from 1 byte to 1 byte" });
       expect((await read(key))?.version).toBe(2n);
-      expect(await listAudit(namespace)).toHaveLength(1);
+      expect(await listAudits(namespace)).toHaveLength(1);
     },
   );
 
@@ -166,7 +155,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const key = createKey();
     const session = transport === "http" ? 91n : 92n;
     await grantOnce(cluster.store, session, 600);
-    await write({ op: "put", key, value: "a", session });
+    await cluster.write({ op: "put", key, value: "a", session });
     expect(await namespace.execute(["etcd", "put", key, "b", "-n"])).toExit(0, {
       stdout: `it stays attached to lease ${session.toString(16)}, and ends with it`,
     });
@@ -189,7 +178,7 @@ describe("the revision that was shown", () => {
         now: { value: "now" },
         value: "x",
       });
-      await write({ op: "delete", key });
+      await cluster.write({ op: "delete", key });
       expect(await namespace.execute(["etcd", "del", key, ...expected])).toFail(
         75,
         "the value now: there is no such key",
@@ -332,6 +321,6 @@ describe("a user without the permission", () => {
     );
     expect(await namespace.execute("etcd put /foreign/y 1 --yes")).toFail(77, "/foreign/y");
     expect((await secured.store.readRange({ key: "/foreign/x" })).count).toBe(0);
-    expect((await namespace.store.readRange(namespace.keys.audits())).count).toBe(0);
+    expect(await listAudits(namespace)).toEqual([]);
   });
 });

@@ -12,12 +12,11 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../src/process/host.ts";
 import { realRandom } from "../../../src/process/random.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { type Drain, parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/run/request.ts";
 import { run } from "../../../src/run/run.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { listAudits, listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -25,26 +24,6 @@ const LOCK = ["--lock", "x", "--wait"];
 /** How often two operators do something at once. */
 const ROUNDS = pickCount(2, 5);
 const DRAIN = ["drain", "lock", "x", "--yes"];
-
-/** Actions and outcomes in the audit, oldest first. */
-async function readAudit(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const record = parseAuditRecord("", value);
-    return `${record?.action} ${record?.target}: ${record?.outcome}`;
-  });
-}
-
-async function listDrains(namespace: TestNamespace): Promise<Drain[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
-  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv) ?? []);
-}
-
-async function put(namespace: TestNamespace, key: string, value: string): Promise<void> {
-  await namespace.put(key, value);
-}
-
-const remove = async (namespace: TestNamespace, key: string) => await namespace.delete(key);
 
 /** A holder whose runner is not there. */
 async function putGhost(
@@ -54,8 +33,7 @@ async function putGhost(
 ): Promise<string> {
   const run = `ghost${name}0000000000`;
   const key = namespace.keys.lock(name, run);
-  await put(
-    namespace,
+  await namespace.put(
     key,
     serializeTicket(ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) })),
   );
@@ -128,9 +106,9 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     expect(lifted).toExit(0, { stdout: "its queues continue: " });
     await namespace.waitForProcesses();
     expect(jobs.journal.listNames()).toEqual(["holder", ...waiters]);
-    expect(await readAudit(namespace)).toEqual([
-      expect.stringMatching(/^drain lock x: empty after/),
-      "undrain lock x: lifted",
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([
+      expect.stringMatching(/^drain \| lock x \| empty after/),
+      "undrain | lock x | lifted",
     ]);
   });
 
@@ -144,7 +122,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
       proxy.mode = "refuse";
       proxy.reset();
       await drain.waitForOutput("etcd is unreachable");
-      await remove(namespace, key);
+      await namespace.delete(key);
       proxy.mode = "forward";
       const { code, stderr } = await drain.ended;
       expect(code, stderr).toBe(0);
@@ -208,7 +186,9 @@ describe.concurrent("a drain that waits", () => {
       holders: [{ host: "web1.example.com", pid: 4711, tickets: [{ kind: "lock", state: "held" }] }],
     });
     expect(await listDrains(namespace)).toHaveLength(1);
-    expect(await readAudit(namespace)).toEqual([expect.stringMatching(/^drain lock x: 1 still held after/)]);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([
+      expect.stringMatching(/^drain \| lock x \| 1 still held after/),
+    ]);
   });
 
   test("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async ({
@@ -226,9 +206,9 @@ describe.concurrent("a drain that waits", () => {
     expect({ code, alive: existsSync(`/proc/${pid}`) }, stderr).toEqual({ code: 0, alive: false });
     expect(stdout).toMatch(/nobody holds anything there, after .*, 1 ended by a reset/);
     expect(await run.ended).toExit(125, { stderr: "disks" });
-    expect(await readAudit(namespace)).toEqual([
-      expect.stringMatching(/^drain lock x: empty after .*, 1 ended by a reset$/),
-      "drain lock x: asked to end",
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([
+      expect.stringMatching(/^drain \| lock x \| empty after .*, 1 ended by a reset$/),
+      "drain | lock x | asked to end",
     ]);
   });
 
@@ -240,26 +220,25 @@ describe.concurrent("a drain that waits", () => {
     await drain.waitForOutput("waiting for ");
     await putGhost(namespace, "y", "grace");
     expect(await drain.ended).toExit(0);
-    await remove(namespace, key);
+    await namespace.delete(key);
   });
 
   test("counts one whose host is taken into the group meanwhile", async ({ namespace }) => {
     const first = await putGhost(namespace);
     const late = namespace.keys.lock("y", "late000000000000");
-    await put(
-      namespace,
+    await namespace.put(
       late,
       serializeTicket(ticketWith({ run: "late000000000000", host: "web2.example.com", state: "held" })),
     );
     const group = namespace.keys.group("web");
-    await put(namespace, group, '["web1.example.com"]');
+    await namespace.put(group, '["web1.example.com"]');
     const drain = namespace.start("drain group web --yes --wait");
     await drain.waitForOutput("waiting for web1");
-    await put(namespace, group, '["web1.example.com","web2.example.com"]');
+    await namespace.put(group, '["web1.example.com","web2.example.com"]');
     await drain.waitForOutput("waiting for 2: ");
-    await remove(namespace, first);
+    await namespace.delete(first);
     await drain.waitForOutput("waiting for web2");
-    await remove(namespace, late);
+    await namespace.delete(late);
     expect(await drain.ended).toExit(0);
   });
 
@@ -283,7 +262,7 @@ describe.concurrent("a drain that waits", () => {
 
   test("waits for a ticket that cannot be read, since it may be a holder's", async ({ namespace }) => {
     const key = namespace.keys.lock("x", "junk000000000000");
-    await put(namespace, key, "{");
+    await namespace.put(key, "{");
     const late = await namespace.execute([...DRAIN, "--wait", "--timeout", "100ms"]);
     expect(late).toExit(124, { stderr: "malformed ticket junk" });
   });
@@ -300,7 +279,7 @@ describe.concurrent("a drain", () => {
     expect(await drain("--reason", "disks")).toExit(0);
     expect(await drain("--strict")).toExit(1);
     expect(await listDrains(namespace)).toEqual([first]);
-    expect(await readAudit(namespace)).toHaveLength(1);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toHaveLength(1);
     expect(await drain("--reason", "fans")).toExit(0, { stdout: /: fans\nreplaces: .*: disks\n/ });
     expect(await drain("--for", "1h")).toExit(0, { stdout: "(until 2" });
     expect(await listDrains(namespace)).toMatchObject([{ why: "fans", until: expect.any(Number) }]);
@@ -330,8 +309,8 @@ describe.concurrent("a drain", () => {
     const options = [...LOCK, "--host", "web2.example.com", "--ttl", "60s"];
     const waiter = await namespace.jobs.startWaiter({ name: "waiter", options });
     waiter.kill("SIGSTOP"); // it would leave when it hears of the drain of its host
-    await put(namespace, namespace.keys.group("all"), '["web","db1.example.com"]');
-    await put(namespace, namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
+    await namespace.put(namespace.keys.group("all"), '["web","db1.example.com"]');
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
     const runDry = async (...scope: string[]) =>
       (await namespace.execute(["drain", ...scope, "--dry-run"])).stdout;
     expect(await runDry("lock", "x")).toMatch(
@@ -342,7 +321,7 @@ describe.concurrent("a drain", () => {
     );
     expect(await runDry("host", "Web2.Example.com")).toMatch(/^holds none\nwaits +web2.*; leaves its queues/);
     expect(await runDry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
-    await put(namespace, namespace.keys.drain("host", "web2.example.com"), "{}");
+    await namespace.put(namespace.keys.drain("host", "web2.example.com"), "{}");
     expect(await runDry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
     expect(await namespace.executeJson("drain all --dry-run")).toMatchObject({
       outcome: "dry-run",
@@ -350,7 +329,7 @@ describe.concurrent("a drain", () => {
       holders: [{ label: "holder" }],
       waiters: [{ label: "waiter", fate: "leaves" }], // for its host is drained too
     });
-    expect(await readAudit(namespace)).toEqual([]);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([]);
     held.finish();
   });
 
@@ -390,8 +369,8 @@ describe.concurrent("a drain", () => {
   test("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async ({
     namespace,
   }) => {
-    await put(namespace, namespace.keys.history("invoices"), '{"v":1,"runs":[]}');
-    await put(namespace, namespace.keys.group("web"), '["web1.example.com"]');
+    await namespace.put(namespace.keys.history("invoices"), '{"v":1,"runs":[]}');
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
     const drain = async (...scope: string[]) => await namespace.execute(["drain", ...scope, "--yes"]);
     expect(await drain("lock", "invoice")).toExit(0, {
       stderr: 'no lock "invoice" is known so far; did you mean "invoices"?',
@@ -428,20 +407,20 @@ describe.concurrent("an undrain", () => {
   test("of what is not drained is no error, unless it is to be strict; and says what else stops it", async ({
     namespace,
   }) => {
-    await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
-    await put(namespace, namespace.keys.drain("lock", "xx"), "{}");
+    await namespace.put(namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
+    await namespace.put(namespace.keys.drain("lock", "xx"), "{}");
     expect(await namespace.execute(UNDRAIN)).toMatchObject({
       code: 0,
       stdout: 'lock x is not drained; did you mean "xx"?\nbut everything is drained by ann: upgrade\n',
     });
     expect(await namespace.execute([...UNDRAIN, "--strict"])).toExit(1);
-    expect(await readAudit(namespace)).toEqual([]);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([]);
   });
 
   test("lifts every key that means the same, however it was put", async ({ namespace }) => {
-    await put(namespace, namespace.keys.drain("all", "all"), "{}");
-    await put(namespace, `${namespace.keys.drains().key}all/by-hand`, "{}");
-    await put(namespace, namespace.keys.drain("host", "WEB1.Example.com"), "{}");
+    await namespace.put(namespace.keys.drain("all", "all"), "{}");
+    await namespace.put(`${namespace.keys.drains().key}all/by-hand`, "{}");
+    await namespace.put(namespace.keys.drain("host", "WEB1.Example.com"), "{}");
     await namespace.expectDone("undrain all --yes");
     expect((await listDrains(namespace)).map(({ scope }) => scope)).toEqual(["host"]);
     await namespace.expectDone("undrain host web1.example.com. --yes");
@@ -461,10 +440,9 @@ describe.concurrent("an undrain", () => {
   });
 
   test("shows in a dry run whom it lets go on", async ({ namespace }) => {
-    await put(namespace, namespace.keys.drain("lock", "x"), "{}");
+    await namespace.put(namespace.keys.drain("lock", "x"), "{}");
     const run = namespace.jobs.start({ name: "run", options: LOCK });
-    await put(
-      namespace,
+    await namespace.put(
       namespace.keys.lock("x", "waiter0000000000"),
       serializeTicket(ticketWith({ run: "waiter0000000000" })),
     );
@@ -485,14 +463,16 @@ describe.concurrent("two operators", () => {
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
         expect(stderr).toMatch(/something has changed:\n.*(new|changed): lock .* is drained by/);
-      const done = (await readAudit(namespace)).filter((line) => line.startsWith(`drain lock ${name}:`));
+      const done = (await listAudits(namespace, ["action", "target", "outcome"])).filter((line) =>
+        line.startsWith(`drain | lock ${name} |`),
+      );
       expect(done).toHaveLength(3 - told.length);
     }
   });
 
   test("of whom one renews what the other lifts: whoever comes second is told", async ({ namespace }) => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      await put(namespace, namespace.keys.drain("lock", "x"), '{"by":"ann","at":1}');
+      await namespace.put(namespace.keys.drain("lock", "x"), '{"by":"ann","at":1}');
       const [renewed, lifted] = await Promise.all([
         namespace.execute([...DRAIN, "--reason", "renewed"]),
         namespace.execute("undrain lock x --yes"),

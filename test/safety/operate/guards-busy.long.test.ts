@@ -4,9 +4,9 @@ import { describe, expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -55,11 +55,6 @@ async function listResetRequests(namespace: TestNamespace): Promise<string[]> {
   return (await namespace.listTickets()).flatMap(({ run, ticket }) =>
     ticket?.reset === undefined ? [] : [run],
   );
-}
-
-async function listDrains(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
-  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv)?.name ?? []);
 }
 
 describe("while a queue grows by 5 waiters a second", () => {

@@ -8,21 +8,15 @@ import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { grantOnce } from "../../../src/etcd/session/session.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const LOCK = ["--lock", "x", "--wait"];
 const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
 const RESET = ["reset", "lock", "x", "--yes"];
-
-/** Outcomes in the audit, oldest first. */
-async function listOutcomes(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => parseAuditRecord("", value)?.outcome ?? "unreadable");
-}
 
 /** A ticket on a session that nobody renews: its runner and its host are gone. */
 async function putGhost(
@@ -59,7 +53,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
     expect(stdout).toMatch(/has ended, after .*\nlock x is (now held by|free, (next is|nobody waits)) ?/);
     expect((await run.ended).stderr).toContain("stuck");
     expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
-    expect(await listOutcomes(namespace)).toEqual([expect.stringMatching(/^ended after/)]);
+    expect(await listAudits(namespace, ["outcome"])).toEqual([expect.stringMatching(/^ended after/)]);
   });
 
   test("outlasts the loss of etcd while it waits, and says so", async ({ onTestFinished }) => {
@@ -135,7 +129,7 @@ describe.concurrent("a reset", () => {
   }) => {
     await putGhost(namespace, 600);
     const both = await Promise.all([1, 2, 3, 4].map(() => namespace.execute([...RESET, "--no-wait"])));
-    const requests = (await listOutcomes(namespace)).length;
+    const requests = (await listAudits(namespace, ["outcome"])).length;
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
@@ -151,7 +145,7 @@ describe.concurrent("a reset", () => {
     await namespace.jobs.startAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
     const refused = await namespace.execute([...RESET, "--expect-revision", revision]);
     expect(refused).toExit(75, { stderr: "has joined (held)" });
-    expect(await listOutcomes(namespace)).toEqual([]);
+    expect(await listAudits(namespace, ["outcome"])).toEqual([]);
     const ahead = await namespace.execute([...RESET, "--expect-revision", "999999999"]);
     expect(ahead).toExit(64, { stderr: "must not be in the future" });
   });
@@ -167,7 +161,7 @@ describe.concurrent("a reset", () => {
     expect(await namespace.execute("reset lock x")).toExit(64);
     const env = { SIGNALBOX_READ_ONLY: "true" };
     expect(await namespace.execute(RESET, { env })).toExit(77, { stderr: "readOnly" });
-    expect(await listOutcomes(namespace)).toEqual([]);
+    expect(await listAudits(namespace, ["outcome"])).toEqual([]);
     expect((await namespace.listTickets())[0]?.ticket?.reset).toBeUndefined();
   });
 
@@ -186,7 +180,7 @@ describe.concurrent("a reset", () => {
       await asked.waitForOutput("Reset lock x? [y/N]");
       asked.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await asked.ended).code }).toEqual({ answer, code });
-      expect(await listOutcomes(namespace)).toHaveLength(code === 0 ? 1 : 0);
+      expect(await listAudits(namespace, ["outcome"])).toHaveLength(code === 0 ? 1 : 0);
     }
   });
 

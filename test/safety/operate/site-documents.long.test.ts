@@ -7,7 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+import { readAudits } from "../support/read-keys.ts";
 import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile();
@@ -15,11 +15,6 @@ const { test } = cluster;
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const TERMINAL = { columns: 100, rows: 24 };
-
-async function readAudits(namespace: TestNamespace) {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => parseAuditRecord("x", value));
-}
 
 /** Everything that is configured, and every record. */
 async function readAllKeys(namespace: TestNamespace) {

@@ -1,5 +1,3 @@
-/** Runs with conditions on the host: what does not hold claims nothing, and blocks nobody. */
-import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -10,6 +8,7 @@ import { MeasuredHost, obstacle } from "../support/measured-host.ts";
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
+const FAIL = ["sh", "-c", "exit 3"];
 const IDLE = ["--if", "load < 2"];
 /** The test decides what the process measures. An agent measures its own host. */
 const ALONE = ["--agent", "never", "-v"];
@@ -98,7 +97,7 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     namespace,
   }) => {
     const host = new MeasuredHost(cluster.createPath(), 1, 50);
-    const { gate, holder } = await hold(namespace, ["--shared"]);
+    const holder = await hold(namespace, ["--shared"]);
     const options = ["--lock", "a", "--wait=1m", ...IDLE, ...ALONE];
     const writer = namespace.startRun(options, "true", { before: host.before });
     await namespace.waitForTicket(writer, "waiting", "a");
@@ -108,22 +107,20 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     expect(await namespace.run("--lock a --shared")).toExit(0);
     host.setLoad(1);
     await namespace.waitForTicket(writer, "waiting", "a");
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
+    expect(await holder.finish()).toExit(0);
     expect(await writer.ended).toExit(0);
   });
 
   test("a run whose turn comes while the load is high passes it on", async ({ namespace }) => {
     const host = new MeasuredHost(cluster.createPath(), 1, 50);
-    const { gate, holder } = await hold(namespace);
+    const holder = await hold(namespace);
     const options = ["--lock", "a", "--wait", ...IDLE, ...ALONE];
-    const first = namespace.startRun(options, ["sh", "-c", "exit 3"], { before: host.before });
+    const first = namespace.startRun(options, FAIL, { before: host.before });
     await namespace.waitForTicket(first, "waiting", "a");
     const second = namespace.startRun("--lock a --wait");
     await namespace.waitForTicket(second, "waiting", "a");
     host.setLoad(9);
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
+    expect(await holder.finish()).toExit(0);
     expect(await second.ended).toExit(0);
     expect(first.output.stderr).not.toContain("finished");
     host.setLoad(1);
@@ -152,12 +149,11 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     expect(await run.ended).toExit(0);
 
     // A run that ends grants the claim of its successor at once, but not of one with a condition.
-    const { gate, holder } = await hold(namespace);
-    const next = namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], ["sh", "-c", "exit 3"]);
+    const holder = await hold(namespace);
+    const next = namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], FAIL);
     await waitUntil("next in the queue", async () => (await namespace.readQueue("a")).length === 2);
     host.setLoad(9);
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
+    expect(await holder.finish()).toExit(0);
     await next.waitForOutput("does not hold: load is 9");
     host.setLoad(1);
     expect(await next.ended).toExit(3);
@@ -168,9 +164,8 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     const how = { before: host.before };
     const agent = await HostAgent.start(cluster, {}, how);
     const { namespace } = agent;
-    const { gate, holder } = await hold(namespace);
-    const startWaiter = () =>
-      namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], ["sh", "-c", "exit 3"]);
+    const holder = await hold(namespace);
+    const startWaiter = () => namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], FAIL);
     const first = startWaiter();
     await first.waitForOutput("does not hold: load is 9");
     await agent.end();
@@ -178,8 +173,7 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     host.setLoad(1);
     await waitUntil("first in the queue", async () => (await namespace.readQueue("a")).length === 2);
     host.setLoad(9);
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
+    expect(await holder.finish()).toExit(0);
     await waitUntil("its turn", async () => (await namespace.readQueue("a")).length === 0);
     await agent.end();
     await agent.start(how);
@@ -188,10 +182,6 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
   });
 });
 
-/** Holds lock a until the file exists that is returned. */
-async function hold({ jobs }: TestNamespace, more: readonly string[] = []) {
-  const gate = `${jobs.journal.folder}/gate`;
-  const options = ["--lock", "a", ...more];
-  const holder = await jobs.startAndWait({ name: "holder", options, hold: ["until", gate] });
-  return { gate, holder };
-}
+/** Holds lock a until it is told to finish. */
+const hold = ({ jobs }: TestNamespace, more: readonly string[] = []) =>
+  jobs.startHolder({ name: "holder", options: ["--lock", "a", ...more] });

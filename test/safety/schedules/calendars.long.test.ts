@@ -5,8 +5,8 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { connect } from "../../../src/library/index.ts";
-import { parseDue } from "../../../src/schedule/state/due.ts";
 import { waitForOutcomes } from "../support/due-schedules.ts";
+import { listAudits, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -22,9 +22,7 @@ async function expectDone(namespace: TestNamespace, ...args: string[]) {
 
 /** Returns when a schedule is due next: `2027-12-26`. */
 async function readNext(namespace: TestNamespace, id: string): Promise<string | undefined> {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due(id) });
-  const parsed = parseDue(kvs[0]?.value ?? "");
-  const next = "value" in parsed ? parsed.value.next : undefined;
+  const next = (await readDue(namespace, id))?.next;
   return next === undefined ? undefined : new Date(next).toISOString().slice(0, 10);
 }
 
@@ -97,15 +95,8 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   expect(await namespace.start(more).ended).toExit(64, { stderr: /--yes/ });
   await expectDone(namespace, ...more, "--yes", "--reason", "new law");
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-27`);
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  const records = kvs.map(({ value }) => JSON.parse(value));
-  expect(records).toContainEqual(
-    expect.objectContaining({
-      action: "calendar",
-      target: "calendar holidays",
-      reason: "new law",
-      outcome: "calendar holidays changed: added 12-26; 1 schedules move",
-    }),
+  expect(await listAudits(namespace)).toContain(
+    "calendar | calendar holidays | new law | calendar holidays changed: added 12-26; 1 schedules move",
   );
   const again = await expectDone(namespace, ...more);
   expect(again.stdout + again.stderr).toContain('calendar "holidays" is up to date');
@@ -331,15 +322,14 @@ test.concurrent("a chained run on an excluded day is skipped, and waits for a ca
   await expectDone(namespace, "schedule", "add", "job", "--after", "first", "--except", "never", ...work);
   await expectDone(namespace, "schedule", "add", "late", "--after", "first", "--except", "lost", ...work);
   const lost = namespace.keys.calendar("lost");
-  const value = (await namespace.store.readRange({ key: lost })).kvs[0]?.value ?? "";
+  const value = (await namespace.readValue(lost)) ?? "";
   await namespace.delete(lost);
   namespace.start("worker");
   await expectDone(namespace, "schedule", "trigger", "first");
   expect(await waitForOutcomes(namespace, "job")).toMatchObject([
     { result: "skipped", count: 1, reason: "its calendars exclude the day" },
   ]);
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("late") });
-  expect(parseDue(kvs[0]?.value ?? "")).toMatchObject({ value: { open: [{ kind: "after", attempt: 0 }] } });
+  expect(await readDue(namespace, "late")).toMatchObject({ open: [{ kind: "after", attempt: 0 }] });
   await namespace.put(lost, value);
   expect(await waitForOutcomes(namespace, "late")).toMatchObject([{ result: "ok" }]);
 });

@@ -3,9 +3,9 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type DueState, parseDue } from "../../../src/schedule/state/due.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
+import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -19,12 +19,6 @@ async function expectDone(namespace: TestNamespace, ...args: string[]): Promise<
   const ended = await schedule(namespace, ...args);
   expect(ended, args.join(" ")).toExit(0);
   return ended.stdout;
-}
-
-async function readDue({ keys, store }: TestNamespace, id: string): Promise<DueState | undefined> {
-  const { kvs } = await store.readRange({ key: keys.due(id) });
-  const parsed = parseDue(kvs[0]?.value ?? "");
-  return "value" in parsed ? parsed.value : undefined;
 }
 
 /** Adds a schedule, and others that follow test. @returns the ids of those */
@@ -105,8 +99,7 @@ test.concurrent("something runs once, at a time, and a dead letter keeps its inp
   await expectDone(namespace, "trigger", "once", "--env", "N=3");
   await waitForOutcomes(namespace, "once", 2);
   const readDead = async () => {
-    const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes("once") });
-    return parseOutcomes(kvs[0]?.value).dead;
+    return parseOutcomes(await namespace.readValue(namespace.keys.outcomes("once"))).dead;
   };
   const [dead] = await waitUntil("dead letter", async () => {
     const letters = await readDead();

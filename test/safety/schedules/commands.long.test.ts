@@ -6,10 +6,10 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
-import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import { formatDefinition } from "../../../src/schedule/definition.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { listAudits, readDefinition, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -32,27 +32,6 @@ async function runRefused(namespace: TestNamespace, ...args: string[]): Promise<
   const { code, stderr } = await schedule(namespace, ...args);
   return [code, stderr];
 }
-
-async function readDefinition(namespace: TestNamespace, id: string) {
-  const [kv] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
-  const parsed = kv === undefined ? undefined : parseDefinition(kv.value);
-  return parsed && "value" in parsed ? parsed.value : undefined;
-}
-
-async function readDue(namespace: TestNamespace, id: string) {
-  const [kv] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
-  const parsed = kv === undefined ? undefined : parseDue(kv.value);
-  return parsed && "value" in parsed ? parsed.value : undefined;
-}
-
-async function readAudits(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(
-    ({ value }) => `${parseAuditRecord("x", value)?.target}: ${parseAuditRecord("x", value)?.outcome}`,
-  );
-}
-
-const put = (namespace: TestNamespace, key: string, value: string) => namespace.put(key, value);
 
 const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-03-27"];
 
@@ -96,16 +75,18 @@ describe("an operator's day", () => {
     expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
     await runSuccessfully(namespace, "delete backup report.weekly --yes");
     expect(await runSuccessfully(namespace, "list")).toBe("");
-    const records = (await readAudits(namespace)).map((record) => record.replace(/^schedules? /, ""));
+    const records = (await listAudits(namespace, ["target", "outcome"])).map((record) =>
+      record.replace(/^schedules? /, ""),
+    );
     expect(records.sort()).toEqual(
       [
-        "backup: added",
-        "report.weekly: added",
-        "backup: changed",
-        "backup, report.weekly: paused: 2",
-        "backup: resumed",
-        "backup: triggered",
-        "backup, report.weekly: deleted: 2",
+        "backup | added",
+        "report.weekly | added",
+        "backup | changed",
+        "backup, report.weekly | paused: 2",
+        "backup | resumed",
+        "backup | triggered",
+        "backup, report.weekly | deleted: 2",
       ].sort(),
     );
   });
@@ -145,7 +126,7 @@ describe("an operator's day", () => {
       /type "x", on hosts of group web, holding db=1\n/,
     );
     expect(await schedule(namespace, "lint a")).toExit(0);
-    await put(namespace, namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
+    await namespace.put(namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
     const lint = await schedule(namespace, "lint");
     expect(lint).toExit(1, { stdout: /^bad: error: definition: .*minute/m });
     expect(await runRefused(namespace, "edit bad --note x")).toEqual([
@@ -171,7 +152,7 @@ describe("an operator's day", () => {
       attempt: 1,
       reason: HOSTILE,
     };
-    await put(namespace, namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
+    await namespace.put(namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
     const dead = await runSuccessfully(namespace, "dead");
     expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*ared\\u\{202e\}b c$/m);
     await runSuccessfully(namespace, "trigger a --dead 2026-01-01T00:00Z");
@@ -243,7 +224,7 @@ describe("two operators", () => {
     await runSuccessfully(namespace, "add a @daily -- x");
     const seen = JSON.parse(await runSuccessfully(namespace, "delete a --dry-run --json"));
     expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
-    await put(namespace, namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
+    await namespace.put(namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
     await runSuccessfully(namespace, "pause a --expect-revision", seen.revision);
     const [code, why] = await runRefused(namespace, "delete a --expect-revision", seen.revision, "--yes");
     expect([code, why]).toEqual([
@@ -316,7 +297,9 @@ describe("a crontab", () => {
     await runSuccessfully(namespace, "import", ...again, "--prune", "--yes");
     expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(9);
     expect(await readDefinition(namespace, "mine")).toBeDefined();
-    expect(await readAudits(namespace)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
+    expect(await listAudits(namespace, ["target", "outcome"])).toContain(
+      "crontab odd.crontab | 1 changed, 1 deleted",
+    );
   });
 
   test("with bad lines is refused as a whole, every one told by its number", async ({ namespace }) => {
@@ -398,11 +381,11 @@ test("other people's words reach no terminal as they are", async ({ namespace })
     data: HOSTILE,
     source: HOSTILE,
   };
-  await put(namespace, namespace.keys.schedule(`x${""}`), formatDefinition(nasty));
-  await put(namespace, namespace.keys.due(`x${""}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
-  await put(namespace, namespace.keys.schedule("y"), HOSTILE);
+  await namespace.put(namespace.keys.schedule(`x${""}`), formatDefinition(nasty));
+  await namespace.put(namespace.keys.due(`x${""}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
+  await namespace.put(namespace.keys.schedule("y"), HOSTILE);
   const runs = { ...nasty, command: ["sh", "-c", HOSTILE], env: { A: HOSTILE } };
-  await put(namespace, namespace.keys.schedule("z"), formatDefinition(runs));
+  await namespace.put(namespace.keys.schedule("z"), formatDefinition(runs));
   const commands = [
     ["list"],
     ["show", "xé"],

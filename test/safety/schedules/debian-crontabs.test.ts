@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { WORKER_JOINED } from "../support/due-schedules.ts";
+import { startWorker } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -83,10 +83,7 @@ test("all lines become schedules that run on each host, with the times, the PATH
     ),
   );
 
-  for (const host of ["web1", "web2"]) {
-    const worker = namespace.start("worker", { env: { SIGNALBOX_HOST: host } });
-    await worker.waitForOutput(WORKER_JOINED);
-  }
+  for (const host of ["web1", "web2"]) await startWorker(namespace, host);
   const ids = kvs.map(({ key }) => key.slice(namespace.keys.schedules().key.length));
   await waitUntil("all hosts have states", async () => {
     const states = await namespace.store.readRange(namespace.keys.dues());

@@ -5,40 +5,28 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
-import { formatOutcomes, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { WORKER_JOINED, waitForFile } from "../support/due-schedules.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
+import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { readOutcomes, startWorker, waitForFile } from "../support/due-schedules.ts";
+import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
 const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 const MINUTE = 60_000;
 
-async function startWorker(namespace: TestNamespace, host: string) {
-  const worker = namespace.start("worker", { env: { SIGNALBOX_HOST: host } });
-  await worker.waitForOutput(WORKER_JOINED);
-  return worker;
-}
-
 const runSchedule = (namespace: TestNamespace, ...args: string[]) => namespace.execute(["schedule", ...args]);
-
-async function readState(namespace: TestNamespace, host: string): Promise<DueState | undefined> {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("job", host) });
-  const parsed = parseDue(kvs[0]?.value ?? "");
-  return "value" in parsed ? parsed.value : undefined;
-}
 
 /** Makes occurrences due: the next one of a host was so many minutes ago. */
 async function moveBack(namespace: TestNamespace, host: string, minutes: number): Promise<void> {
   const next = (Math.floor(Date.now() / MINUTE) - minutes) * MINUTE;
-  const state = await waitUntil(`state of ${host}`, () => readState(namespace, host));
+  const state = await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
   await namespace.put(namespace.keys.due("job", host), formatDue({ ...state, next, runAt: next }));
 }
 
 /** The results of a host, as scheduled minutes by result. */
 async function readResults(namespace: TestNamespace, host: string): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes("job", host) });
-  return parseOutcomes(kvs[0]?.value).runs.map((one) => `${one.result} ${one.scheduled / MINUTE}`);
+  return (await readOutcomes(namespace, "job", host)).map((one) => `${one.result} ${one.scheduled / MINUTE}`);
 }
 
 const waitForResults = (namespace: TestNamespace, host: string, count: number) =>
@@ -71,7 +59,7 @@ describe.concurrent("a schedule on every host", () => {
     });
     for (const host of ["web1", "web2", "web3"]) {
       await startWorker(namespace, host);
-      await waitUntil(`state of ${host}`, () => readState(namespace, host));
+      await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
     }
     const triggered = await runSchedule(namespace, "trigger", "job");
     expect(triggered).toExit(0, { stdout: /schedule job on web1 triggered.*web2.*web3/s });
@@ -92,7 +80,7 @@ describe.concurrent("a schedule on every host", () => {
     await waitForResults(namespace, "web2", 2);
     expect(await readResults(namespace, "web1")).toHaveLength(1);
     expect(await runSchedule(namespace, "bury", "job", "--yes")).toExit(0);
-    expect((await readState(namespace, "web2"))?.dead).toBeUndefined();
+    expect((await readDue(namespace, "job", "web2"))?.dead).toBeUndefined();
 
     expect(await runSchedule(namespace, "delete", "job", "--yes")).toExit(0);
     for (const range of [namespace.keys.dues(), namespace.keys.getOutcomesRange(), namespace.keys.runnings()])
@@ -120,7 +108,7 @@ describe.concurrent("a schedule on every host", () => {
     const workers = [await startWorker(namespace, "web1"), await startWorker(namespace, "web1")];
     await startWorker(namespace, "web2");
     for (const host of ["web1", "web2"])
-      await waitUntil(`state of ${host}`, () => readState(namespace, host));
+      await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
     await runSchedule(namespace, "trigger", "job");
     await waitForFile(there);
     const { kvs } = await namespace.store.readRange(namespace.keys.getOccurrenceRange("job", "web1"));
@@ -138,14 +126,13 @@ describe.concurrent("a schedule on every host", () => {
     const script = `trap '' TERM; [ -e ${there} ] && exit 0; touch ${there}; while :; do date +%s%N > ${log}; sleep 0.05; done`;
     await runSchedule(namespace, "add", "job", "@manual", "--on", "every-host", "--", "sh", "-c", script);
     const frozen = await startWorker(namespace, "web1");
-    await waitUntil("state of web1", () => readState(namespace, "web1"));
+    await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
     await runSchedule(namespace, "trigger", "job");
     await waitForFile(there);
     frozen.kill("SIGSTOP");
     await startWorker(namespace, "web1");
     expect(await waitForResults(namespace, "web1", 1)).toEqual([expect.stringMatching(/^ok /)]);
-    const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes("job", "web1") });
-    const { startedAt = 0 } = parseOutcomes(kvs[0]?.value).runs[0] ?? {};
+    const [{ startedAt = 0 } = {}] = await readOutcomes(namespace, "job", "web1");
     expect(Number(readLines(log)[0]) / 1e6, "the frozen worker's command still worked").toBeLessThan(
       startedAt,
     );
@@ -159,7 +146,7 @@ describe.concurrent("a schedule on every host", () => {
   }) => {
     await runSchedule(namespace, "add", "job", "* * * * *", "--on", "every-host", "--", "true");
     const worker = await startWorker(namespace, "web1");
-    await waitUntil("state of web1", () => readState(namespace, "web1"));
+    await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
     await worker.end();
     await moveBack(namespace, "web1", 3);
     await startWorker(namespace, "web2");
@@ -170,7 +157,7 @@ describe.concurrent("a schedule on every host", () => {
       (await namespace.executeJson("schedule next job --count 1")).rows[0].at,
       "not what the host has missed",
     ).toBeGreaterThan(Date.now() - MINUTE);
-    await waitUntil("state of web2", () => readState(namespace, "web2"));
+    await waitUntil("state of web2", () => readDue(namespace, "job", "web2"));
     expect((await readResults(namespace, "web2")).length).toBeLessThanOrEqual(1);
   });
 
@@ -181,21 +168,21 @@ describe.concurrent("a schedule on every host", () => {
     await startWorker(namespace, "web1");
     await startWorker(namespace, "web2");
     for (const host of ["web1", "web2"])
-      await waitUntil(`state of ${host}`, () => readState(namespace, host));
+      await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
     expect(await runSchedule(namespace, "edit", "job", "--cron", "0 0 2 1 *")).toExit(0);
     const day = (at: number | undefined) => new Date(at ?? 0).getUTCDate();
-    for (const host of ["web1", "web2"]) expect(day((await readState(namespace, host))?.next)).toBe(2);
+    for (const host of ["web1", "web2"]) expect(day((await readDue(namespace, "job", host))?.next)).toBe(2);
     expect(await runSchedule(namespace, "delete", "job", "--host", "web9", "--yes")).toExit(1, {
       stderr: /no state on host "web9"; it has them on web1, web2/,
     });
-    const { next } = (await readState(namespace, "web1")) ?? {};
+    const { next } = (await readDue(namespace, "job", "web1")) ?? {};
     expect(await runSchedule(namespace, "delete", "job", "--host", "web1", "--yes")).toExit(0, {
       stdout: /schedule job on web1 deleted/,
     });
-    const again = await waitUntil("web1 begins again", () => readState(namespace, "web1"));
+    const again = await waitUntil("web1 begins again", () => readDue(namespace, "job", "web1"));
     expect(again.next).toBe(next);
     expect(await runSchedule(namespace, "edit", "job", "--on", "")).toExit(0);
-    for (const host of ["web1", "web2"]) expect(await readState(namespace, host)).toBeUndefined();
+    for (const host of ["web1", "web2"]) expect(await readDue(namespace, "job", host)).toBeUndefined();
   });
 
   test.for(["a schedule on one host", "nothing"])(
@@ -216,7 +203,7 @@ describe.concurrent("a schedule on every host", () => {
       expect(kvs.map(({ key }) => key)).toEqual([namespace.keys.due("job")]);
       expect((await namespace.store.readRange(namespace.keys.getOutcomesRange())).kvs).toEqual([]);
       await startWorker(namespace, "web1");
-      const state = await waitUntil("state of web1", () => readState(namespace, "web1"));
+      const state = await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
       expect(state?.dead).toBeUndefined();
       expect(state?.next).toBeGreaterThan(Date.now());
     },

@@ -5,10 +5,10 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
-import { parseDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
+import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -120,8 +120,7 @@ test.concurrent("auto: the bound follows the last successes, and is known to all
   await putDueSchedule(namespace, "job", { command: ["true"], expect: "auto" });
   const worker = namespace.start("worker");
   await waitForOutcomes(namespace, "job", 7);
-  const [kv] = (await namespace.store.readRange({ key: keys.due("job") })).kvs;
-  expect(parseDue(kv?.value ?? "")).toMatchObject({ value: { usual: 8_000 } });
+  expect(await readDue(namespace, "job")).toMatchObject({ usual: 8_000 });
   expect((await namespace.execute("show schedule job")).stdout).toMatch(/expected +auto, at most 16s/);
   expect((await namespace.execute("schedule explain job")).stdout).toContain("should take at most 16s");
   await worker.end();

@@ -9,9 +9,9 @@ import { grantOnce } from "../../../../src/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../../protocol/samples.ts";
 import { memory, schedule, worker } from "../../../views/schedules.ts";
-import { readSchedule, readValue } from "../../support/read-keys.ts";
+import { listAudits, readSchedule } from "../../support/read-keys.ts";
 import { putKeys } from "../../support/sample-schedules.ts";
-import { listOperatorActions, playStory, readDocumentedStories } from "./operator.ts";
+import { playStory, readDocumentedStories } from "./operator.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -41,8 +41,8 @@ test("drain a rack", async ({ namespace }) => {
     await operator.press(["D"], "Enter drain");
     await operator.press(["enter"], /done .*drain group rack12/);
   });
-  expect(await listOperatorActions(namespace)).toContain("drain | group rack12");
-  expect(await readValue(namespace, namespace.keys.drain("group", "rack12"))).not.toBe("");
+  expect(await listAudits(namespace, ["action", "target", "reason"])).toContain("drain | group rack12");
+  expect(await namespace.readValue(namespace.keys.drain("group", "rack12"))).toBeDefined();
 });
 
 test("a stuck holder with forty waiters", async ({ namespace }) => {
@@ -63,7 +63,7 @@ test("a stuck holder with forty waiters", async ({ namespace }) => {
     await operator.press(["enter"], /done .*reset lock orders/);
   });
   expect(await stuck.ended).toExit(125);
-  expect(await listOperatorActions(namespace)).toEqual(["reset | lock orders"]);
+  expect(await listAudits(namespace, ["action", "target", "reason"])).toEqual(["reset | lock orders"]);
 });
 
 test("a schedule that fails since Tuesday", async ({ namespace }) => {
@@ -101,7 +101,7 @@ test("raise a total safely", async ({ namespace }) => {
     await operator.type("6", /resource "?db"?.*6[\s\S]*resource set db 6[\s\S]*Enter resource set/);
     await operator.press(["enter"], /done .*resource set/);
   });
-  expect(await readValue(namespace, namespace.keys.resourceConfig("db"))).toContain('"6"');
+  expect(await namespace.readValue(namespace.keys.resourceConfig("db"))).toContain('"6"');
 });
 
 test("the nightly backup did not run", async ({ namespace }) => {
