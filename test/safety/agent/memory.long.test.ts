@@ -1,5 +1,3 @@
-/** An agent whose memory is exhausted: its jobs go on, and its waiting runs keep their places, as when it is killed. */
-import { writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -18,8 +16,7 @@ const CALLS = 60;
 /** Starts a job that ends when its file is there, and runs that wait for its lock until the agent has ended. */
 async function exhaust(host: HostAgent, isFull: () => boolean) {
   const { jobs } = host.namespace;
-  const go = cluster.createPath();
-  const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["until", go] });
+  const first = await jobs.startHolder({ name: "first", options: "--lock x" });
   const waiting = [];
   for (let at = 0; at < CALLS && !isFull(); at++) {
     const name = `waiting${at}`;
@@ -28,7 +25,7 @@ async function exhaust(host: HostAgent, isFull: () => boolean) {
       (await host.namespace.readQueue("x")).some(({ ticket }) => ticket?.label === name);
     await waitUntil(`a ticket of ${name}`, async () => isFull() || (await hasTicket()));
   }
-  return { first, waiting, go };
+  return { first, waiting };
 }
 
 /** Makes calls until the agent dies, and starts another one. @returns how the first one ended */
@@ -38,11 +35,11 @@ async function replaceExhausted(host: HostAgent) {
   const ended = host.process.ended.finally(() => {
     hasEnded = true;
   });
-  const { first, waiting, go } = await exhaust(host, () => hasEnded);
+  const { first, waiting } = await exhaust(host, () => hasEnded);
   const end = await ended;
   expect(waiting.length).toBeGreaterThan(5); // it has served some before
   await host.start();
-  writeFileSync(go, "");
+  first.finish();
   for (const run of [first, ...waiting.slice(0, -1)]) expect(await run.ended).toExitSilently(0);
   expect(await waiting.at(-1)?.ended).toExit(0); // the agent may not have accepted it
   const { journal } = namespace.jobs;

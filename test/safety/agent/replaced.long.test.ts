@@ -147,16 +147,13 @@ describe("a lock and leases", () => {
     const host = await startHost();
     const { namespace } = host;
     const { jobs } = namespace;
-    const [one, two] = [cluster.createPath(), cluster.createPath()];
-    const first = await jobs.startAndWait({
+    const first = await jobs.startHolder({
       name: "first",
       options: "--lock x --lease db=1:2 --lease net=1:1",
-      hold: ["until", one],
     });
-    const second = await jobs.startAndWait({
+    const second = await jobs.startHolder({
       name: "second",
       options: "--lock y --lease db=1:2",
-      hold: ["until", two],
     });
     const third = await jobs.startWaiter({
       name: "third",
@@ -168,8 +165,7 @@ describe("a lock and leases", () => {
     const before = await list();
     expect(before).toHaveLength(6);
     await replaceAgent(host);
-    writeFileSync(one, "");
-    expect(await first.ended).toExitSilently(0);
+    expect(await first.finish()).toExitSilently(0);
     const listThird = async () =>
       (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "third");
     await waitUntil("all leases are asked for", async () => (await listThird()).length === 3);
@@ -178,8 +174,7 @@ describe("a lock and leases", () => {
     await replaceAgent(host);
     expect(await list()).toEqual(between);
     expect(jobs.journal.findLine("third", "start")).toBeUndefined();
-    writeFileSync(two, "");
-    expect(await second.ended).toExitSilently(0);
+    expect(await second.finish()).toExitSilently(0);
     expect(await third.ended).toExitSilently(0);
     expect(jobs.journal.findOveruse(2)).toEqual([]);
     expect(await namespace.listTickets()).toEqual([]);

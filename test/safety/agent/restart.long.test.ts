@@ -12,14 +12,9 @@ const cluster = TestCluster.startForFile();
 /** A job that holds a lock until its file is there, and one that waits for it. */
 async function startTwo(host: HostAgent, options: readonly string[] = []) {
   const { jobs } = host.namespace;
-  const go = cluster.createPath();
-  const first = await jobs.startAndWait({
-    name: "first",
-    options: ["--lock", "x", ...options],
-    hold: ["until", go],
-  });
+  const first = await jobs.startHolder({ name: "first", options: ["--lock", "x", ...options] });
   const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
-  return { first, second, go };
+  return { first, second };
 }
 
 const listPlaces = async (host: HostAgent) =>
@@ -38,14 +33,13 @@ async function waitUntilAdopted(host: HostAgent): Promise<void> {
 describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (signal) => {
   test("and is started again: the job goes on, the waiter keeps its place", async () => {
     const host = await HostAgent.start(cluster);
-    const { first, second, go } = await startTwo(host);
+    const { first, second } = await startTwo(host);
     const before = await listPlaces(host);
     await host.end(signal);
     await host.start();
     await waitUntilAdopted(host);
     expect(await listPlaces(host)).toEqual(before);
-    writeFileSync(go, "");
-    expect(await first.ended).toExit(0, { stderr: "" });
+    expect(await first.finish()).toExit(0, { stderr: "" });
     expect(await second.ended).toExit(0, { stderr: "" });
     expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
     expect(await host.namespace.listTickets()).toEqual([]);
@@ -79,7 +73,7 @@ test("the next agent cannot build the run from the present settings: the job is 
   const config = cluster.createPath(JSON.stringify({ macros: { GPUS: 2 } }));
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_CONFIG: config } });
   const { jobs } = host.namespace;
-  const job = await jobs.startAndWait({ name: "job", options: "--lease gpu=1:GPUS", hold: [60] });
+  const job = await jobs.startHolder({ name: "job", options: "--lease gpu=1:GPUS" });
   await host.end("SIGKILL");
   writeFileSync(config, "{}");
   await host.start();
@@ -89,9 +83,9 @@ test("the next agent cannot build the run from the present settings: the job is 
 
 test("a job that ends while there is no agent: the next agent frees its lock", async () => {
   const host = await HostAgent.start(cluster);
-  const { first, second, go } = await startTwo(host);
+  const { first, second } = await startTwo(host);
   await host.end();
-  writeFileSync(go, "");
+  first.finish();
   await host.namespace.jobs.journal.waitForLine("first", "end");
   await host.start();
   expect(await first.ended).toExit(0, { stderr: "" });
@@ -101,13 +95,12 @@ test("a job that ends while there is no agent: the next agent frees its lock", a
 test("the agent is restarted three times, without pause", async () => {
   // Each agent may end before a guardian has reported to it, so all starts together must fit into one time to live.
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
-  const { first, second, go } = await startTwo(host);
+  const { first, second } = await startTwo(host);
   for (let time = 0; time < 3; time++) {
     await host.end();
     await host.start();
   }
-  writeFileSync(go, "");
-  expect(await first.ended).toExit(0, { stderr: "" });
+  expect(await first.finish()).toExit(0, { stderr: "" });
   expect(await second.ended).toExit(0, { stderr: "" });
 });
 
@@ -134,14 +127,13 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
 test("a frozen agent, replaced: what it still does when it wakes up has no effect", async () => {
   await retryAfterStalls(async () => {
     const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "20s" } });
-    const { first, second, go } = await startTwo(host);
+    const { first, second } = await startTwo(host);
     const old = host.process;
     host.signal("SIGSTOP");
     rmSync(host.socket); // its backlog would still accept connections
     await host.start();
     old.kill("SIGCONT");
-    writeFileSync(go, "");
-    expect(await first.ended).toExit(0, { stderr: "" });
+    expect(await first.finish()).toExit(0, { stderr: "" });
     expect(await second.ended).toExit(0, { stderr: "" });
     await host.end("SIGTERM");
   });

@@ -13,42 +13,33 @@ const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
 const OTHER = 65534;
 const AS_OTHER = ["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-groups"];
 
-/** Starts a job that ends when its file is there. */
-async function startJob(host: HostAgent, options: readonly string[] = []) {
-  const go = cluster.createPath();
-  const run = await host.namespace.jobs.startAndWait({
-    name: "job",
-    options: ["--lock", "x", ...options],
-    hold: ["until", go],
-  });
-  return { run, go };
-}
+/** Starts a job that ends when it is told to finish. */
+const startJob = ({ namespace }: HostAgent, options: readonly string[] = []) =>
+  namespace.jobs.startHolder({ name: "job", options: ["--lock", "x", ...options] });
 
 const runTrue = (host: HostAgent, options: object = {}, flags: readonly string[] = []) =>
   host.namespace.run(["--lock", "y", ...flags], "true", options);
 
 test("the socket is deleted: what runs goes on, new runs fall back until the agent makes it again", async () => {
   const host = await HostAgent.start(cluster);
-  const { run, go } = await startJob(host);
+  const run = await startJob(host);
   rmSync(host.socket);
   expect(await runTrue(host)).toFail(69, "there is no socket");
   expect(await runTrue(host, AUTO)).toExitSilently(0);
   await host.process.waitForOutput("the socket was removed; it has been restored");
   expect(await runTrue(host)).toExitSilently(0);
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
 });
 
 test("the folder of the socket is deleted: the next agent knows the runs of this one", async () => {
   const host = await HostAgent.start(cluster);
-  const { run, go } = await startJob(host);
+  const run = await startJob(host);
   rmSync(host.folder, { recursive: true });
   await host.process.waitForOutput("the socket was removed; it has been restored");
   await waitUntil("the key", () => existsSync(join(host.folder, "agent.key")));
   await host.end();
   await host.start();
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
 });
 
 test.runIf(process.getuid?.() === 0)(
@@ -112,7 +103,7 @@ test.runIf(process.getuid?.() === 0)("a caller in another pid namespace falls ba
 
 test("a flood of clients that are silent, or never stop sending, does not cost a job its claim", async () => {
   const host = await HostAgent.start(cluster);
-  const { run, go } = await startJob(host);
+  const run = await startJob(host);
   const clients: Socket[] = [];
   const open = (isTalking: boolean) => {
     const client = connect(host.socket).on("error", () => {});
@@ -127,14 +118,13 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
     expect(run.child.exitCode).toBeNull();
   }
   for (const client of clients) client.destroy();
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
   expect(await runTrue(host, AUTO)).toExitSilently(0);
 });
 
 test("--timeout counts from the start of the command, not from the start of the next agent", async () => {
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
-  const { run } = await startJob(host, ["--timeout", "4s"]);
+  const run = await startJob(host, ["--timeout", "4s"]);
   const start = host.namespace.jobs.journal.findLine("job", "start")?.uptime ?? 0;
   await host.end();
   await host.start();
@@ -146,7 +136,7 @@ test("--timeout counts from the start of the command, not from the start of the 
 
 test("a reset while there is no agent: the next one ends the job", async () => {
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
-  const { run } = await startJob(host);
+  const run = await startJob(host);
   await host.end();
   expect(await host.namespace.execute("reset lock x --yes --no-wait")).toBeDefined();
   await host.start();
@@ -156,11 +146,10 @@ test("a reset while there is no agent: the next one ends the job", async () => {
 
 test("--grace and leases are kept across a restart", async () => {
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
-  const { run, go } = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
+  const run = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
   await host.end();
   await host.start();
   expect(await runTrue(host, {}, ["--lease", "db=1:1", "--lease-timeout", "1s"])).toExit(75);
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
   expect((await host.namespace.listTickets()).map(({ ticket }) => ticket?.state)).toEqual(["grace"]);
 });

@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
+import {
+  buildLogin,
+  type EtcdMember,
+  readClientTls,
+  SECURED,
+  startEtcd,
+} from "../../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { listWrittenCollections } from "../../../src/check/permissions.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
@@ -344,21 +350,20 @@ async function fill(cluster: TestCluster): Promise<never> {
 }
 
 describe("users with too small a role", () => {
-  const LOGIN = { rootPassword: "r00t", user: "nobody", password: "x", prefix: "/jobs/" };
-  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  const cluster = TestCluster.startForFile({ auth: SECURED });
   const createNamespaceAs = (user: string) =>
     cluster.createNamespace({
       prefix: "/jobs/",
-      env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
+      env: buildLogin(user),
     });
   beforeAll(async () => {
     const everything = ["locks/", "resources/", "history/", "hosts/", "output/"];
-    await makeUser(cluster.etcd, "runner", everything);
-    await makeUser(cluster.etcd, "older", everything.slice(0, 3));
-    await makeUser(cluster.etcd, "recent", everything.slice(0, 4));
-    await makeUser(cluster.etcd, "reader", []);
-    await makeUser(cluster.etcd, "stranger", undefined);
-    await makeUser(cluster.etcd, "operator", [""]);
+    await cluster.createUserNamespace("runner", everything);
+    await cluster.createUserNamespace("older", everything.slice(0, 3));
+    await cluster.createUserNamespace("recent", everything.slice(0, 4));
+    await cluster.createUserNamespace("reader", []);
+    await cluster.etcd.addUser("stranger", {});
+    await cluster.createUserNamespace("operator", [""]);
   });
 
   test.each<[user: string, flags: string[], runs: RegExp, operators: RegExp, isBad: boolean]>([
@@ -437,7 +442,7 @@ describe("users with too small a role", () => {
     ],
   ])("a worker whose role is %s, without %j: doctor %j", async (user, without, flags, expected, code) => {
     const written = listWrittenCollections("worker").filter((one) => !without.includes(one));
-    await makeUser(cluster.etcd, user, written);
+    await cluster.createUserNamespace(user, written);
     const doctor = await runDoctor(createNamespaceAs(user), ...flags, "--accept", "compaction");
     expect(doctor.found("permissions")).toEqual([
       ...expected.map((one) => expect.stringMatching(one)),
@@ -489,19 +494,3 @@ describe("users with too small a role", () => {
     expect(of("etcd")).toEqual(["failure: etcd refuses the credentials: nothing else could be checked"]);
   });
 });
-
-/** @param writes  collections that the user may write; undefined: it may not even read */
-async function makeUser(
-  etcd: EtcdMember,
-  user: string,
-  writes: readonly string[] | undefined,
-): Promise<void> {
-  const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", "root:r00t", ...args);
-  const grant = (kind: string, prefix: string) =>
-    runAsRoot("role", "grant-permission", "--prefix=true", `role-${user}`, kind, `/jobs/${prefix}`);
-  await runAsRoot("role", "add", `role-${user}`);
-  if (writes !== undefined) await grant("read", "");
-  for (const collection of writes ?? []) await grant("readwrite", collection);
-  await runAsRoot("user", "add", `${user}:secret`);
-  await runAsRoot("user", "grant-role", user, `role-${user}`);
-}

@@ -33,10 +33,9 @@ describe.concurrent("a reset", () => {
   test("of a live holder wants its name typed, ends the job, and tells who is next", async ({
     namespace,
   }) => {
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "run",
       options: "--lock invoices",
-      hold: HELD,
     });
     const next = await namespace.jobs.startWaiter({
       name: "next",
@@ -60,10 +59,9 @@ describe.concurrent("a reset", () => {
   });
 
   test("by force deletes the ticket of a runner that is gone", async ({ namespace }) => {
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "run",
       options: "--lock x --ttl 60s",
-      hold: HELD,
     });
     await run.end("SIGKILL");
     const console = await openConsole(namespace, { shows: /x .*held/ });
@@ -87,7 +85,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     namespace,
     onTestFinished,
   }) => {
-    const run = await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    const run = await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("X", "next  none of the waiting runs");
     console.type("x");
@@ -117,7 +115,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
   test("is refused where it is at stake; Enter looks again, with all that was typed", async ({
     namespace,
   }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("D", "Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
@@ -145,7 +143,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
 
 describe.concurrent("a drain", () => {
   test("waits as a job until nobody holds anything there; U lifts it", async ({ namespace }) => {
-    const run = await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    const run = await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("D", "signalbox drain lock x --wait");
     await console.waitFor(/holds .*holds lock x/);
@@ -194,7 +192,7 @@ describe.concurrent("a drain", () => {
 
 describe.concurrent("waiters", () => {
   test("are released from their rows, several at once, with a result each", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
     for (const name of ["a", "b", "c"]) {
@@ -239,7 +237,7 @@ describe.concurrent("a problem", () => {
 
 describe.concurrent("rows of a detail", () => {
   test("can be selected: K releases the waiter, Enter shows all of its run", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const waiters = ["first", "second"];
     const runs: RunningProcess[] = [];
     for (const name of waiters) {
@@ -286,7 +284,7 @@ describe.concurrent("what operators keep", () => {
 
 describe.concurrent("read-only", () => {
   test("refuses every action, visibly", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const console = await openConsole(namespace, { args: ["--read-only"], shows: "READ-ONLY" });
     await console.waitFor(/x .*held/);
     for (const key of ["X", "D", "U", "K", "e", "n", "delete"]) {
@@ -302,10 +300,9 @@ test("X in History resets no other run, a name's bidi control is shown, and --th
 }) => {
   const name = "cod\u202Esafe";
   await namespace.execute(["run", "--lock", name, "--", "true"]);
-  await namespace.jobs.startAndWait({
+  await namespace.jobs.startHolder({
     name: "now",
     options: ["--lock", name],
-    hold: ["until", "/nonexistent"],
   });
   const state = mkdtempSync(join(tmpdir(), "signalbox-actions-"));
   namespace.onClose(() => rmSync(state, { recursive: true, force: true }));

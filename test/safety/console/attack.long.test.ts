@@ -108,8 +108,7 @@ describe.concurrent("a console that was stopped for a while", () => {
     onTestFinished,
   }) => {
     await holdLock(namespace, "before");
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
+    const proxy = await namespace.startProxy();
     const console = await openConsole(namespace, { endpoints: [proxy.url], shows: "before" });
     console.kill("SIGSTOP");
     proxy.mode = "drop";
@@ -287,10 +286,9 @@ describe.concurrent("while nothing was read yet", () => {
 
   test("and nothing ever ran there: the first page says how to begin", async ({ namespace }) => {
     const console = await openConsole(namespace, { shows: "signalbox run --lock hello -- sleep 60" });
-    await namespace.jobs.startAndWait({
+    await namespace.jobs.startHolder({
       name: "run",
       options: "--lock x",
-      hold: ["until", "/nonexistent"],
     });
     await console.waitFor(/x +● held/);
   });

@@ -11,7 +11,6 @@ import { ticketWith } from "../../protocol/samples.ts";
 
 const [one, two] = [TestCluster.startForFile(), TestCluster.startForFile()];
 const NOWHERE = "http://127.0.0.1:9";
-const HELD = ["until", "/nonexistent"];
 
 interface Site {
   first: TestNamespace;
@@ -49,7 +48,7 @@ async function createSite(context: Parameters<TestCluster["createTestNamespace"]
 
 /** Holds a lock in a namespace. */
 async function hold(namespace: TestNamespace, lock: string): Promise<void> {
-  const run = await namespace.jobs.startAndWait({ name: lock, options: ["--lock", lock], hold: HELD });
+  const run = await namespace.jobs.startHolder({ name: lock, options: ["--lock", lock] });
   namespace.onClose(() => run.kill("SIGKILL"));
 }
 
@@ -121,7 +120,7 @@ describe("contexts in the console", () => {
 
   it("counts what is in the others, and follows", async (context) => {
     const { second, open } = await createSite(context);
-    const run = await second.jobs.startAndWait({ name: "a", options: "--lock theirs", hold: HELD });
+    const run = await second.jobs.startHolder({ name: "a", options: "--lock theirs" });
     second.onClose(() => run.kill("SIGKILL"));
     const terminal = open();
     await terminal.waitFor(/staging +ro ●1/);

@@ -192,10 +192,9 @@ describe("raw keys", () => {
   });
 
   test("shows the lease of a ticket, and says where etcd has compacted", async ({ namespace }) => {
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "run",
       options: "--lock x",
-      hold: ["until", "/nonexistent"],
     });
     namespace.onClose(() => run.kill("SIGKILL"));
     const { stdout } = await namespace.execute("raw lock x");

@@ -7,8 +7,6 @@ import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-/** Runs until it is ended. */
-const HELD = ["until", "/nonexistent"];
 
 /** A text in the list of keys. */
 const HELP = "give the pane the whole screen";
@@ -29,7 +27,7 @@ const HOSTILE = [
 
 describe("input that nobody meant", () => {
   test("does nothing, in one read and in many", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock invoices" });
     const console = await openConsole(namespace, { shows: /invoices .*held/ });
     console.type(HOSTILE.join(""));
     for (const character of HOSTILE.join("")) console.type(character);
@@ -45,7 +43,7 @@ describe("input that nobody meant", () => {
 
 describe("keys that an operator wants otherwise", () => {
   test("hold, and what cannot be is said", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock invoices" });
     const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
     const console = await openConsole(namespace, {
       env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) },

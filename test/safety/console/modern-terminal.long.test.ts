@@ -11,8 +11,6 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
-const HELD = ["until", "/nonexistent"];
-
 async function openModern(namespace: TestNamespace, env: Record<string, string> = {}): Promise<Terminal> {
   const console = await openConsole(namespace, {
     isModern: true,
@@ -24,8 +22,7 @@ async function openModern(namespace: TestNamespace, env: Record<string, string> 
 
 /** Starts a drain that waits for two holders. @returns a function that ends one of them */
 async function startDrain(namespace: TestNamespace, console: Terminal): Promise<() => void> {
-  const start = (name: string) =>
-    namespace.jobs.startAndWait({ name, options: "--no-lock --lease pool=1:2", hold: HELD });
+  const start = (name: string) => namespace.jobs.startHolder({ name, options: "--no-lock --lease pool=1:2" });
   const runs = [await start("one"), await start("two")];
   for (const { child } of runs) namespace.onClose(() => child.kill("SIGKILL"));
   await console.waitFor(/pool/);

@@ -8,8 +8,7 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 test("no line appears without a key for a minute in which runs come and go", async ({ namespace }) => {
-  const hold = ["until", "/nonexistent"];
-  const first = await namespace.jobs.startAndWait({ name: "first", options: "--lock orders", hold });
+  const first = await namespace.jobs.startHolder({ name: "first", options: "--lock orders" });
   namespace.onClose(() => first.kill("SIGKILL"));
   const console = await openConsole(namespace, { args: ["--plain"], isModern: true, shows: "row 1 of 1" });
   console.press("j");

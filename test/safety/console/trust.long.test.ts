@@ -10,7 +10,6 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -110,10 +109,9 @@ describe.concurrent("while etcd is away", () => {
     namespace,
     onTestFinished,
   }) => {
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
+    const proxy = await namespace.startProxy();
     await holdLock(namespace, "gone");
-    const console = await openConsole(namespace, { endpoints: [`http://${proxy.address}`], shows: "gone" });
+    const console = await openConsole(namespace, { endpoints: [proxy.url], shows: "gone" });
     proxy.mode = "refuse";
     proxy.reset();
     await console.waitFor("etcd unreachable");
@@ -135,9 +133,8 @@ describe.concurrent("while etcd is away", () => {
     namespace,
     onTestFinished,
   }) => {
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
-    const console = await openConsole(namespace, { endpoints: [`http://${proxy.address}`] });
+    const proxy = await namespace.startProxy();
+    const console = await openConsole(namespace, { endpoints: [proxy.url] });
     proxy.mode = "drop";
     await console.waitFor("etcd unreachable");
     proxy.mode = "forward";

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { buildLogin } from "../../../fixtures/etcd/index.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import { grantOnce } from "../../../src/etcd/session/session.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
@@ -299,21 +300,8 @@ describe("a user without the permission", () => {
   });
 
   secured.test("is told which keys the role must have, and nothing is written", async () => {
-    const env = {
-      ...ALLOWED,
-      SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-      SIGNALBOX_USER: "operator",
-      SIGNALBOX_PASSWORD: "secret",
-    };
-    await secured.etcd.runEtcdctl(
-      "--user",
-      "root:r00t",
-      "role",
-      "grant-permission",
-      "limited",
-      "read",
-      "/foreign/x",
-    );
+    const env = { ...ALLOWED, ...buildLogin("operator") };
+    await secured.etcd.runEtcdctl("role", "grant-permission", "limited", "read", "/foreign/x");
     const namespace = secured.createNamespace({ prefix: "/jobs/", env });
     expect(await namespace.execute("etcd put /foreign/x 1 --yes")).toFail(
       77,

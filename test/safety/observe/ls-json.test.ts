@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { buildDocuments, buildRowSchema, EVENTS, LISTINGS } from "../../../scripts/json-doc.ts";
 import { LISTINGS as VIEWS } from "../../../src/commands/see/ls/ls.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
@@ -27,10 +26,9 @@ const OF_SCHEDULES = ["schedule", "scheduled", "attempt", "deviation", "count", 
 async function putSamples(namespace: TestNamespace): Promise<void> {
   const { keys, store } = namespace;
   const stay = ["until", `${namespace.jobs.journal.folder}/over`];
-  await namespace.jobs.startAndWait({
+  await namespace.jobs.startHolder({
     name: "one",
     options: "--lock x --lease db=2:3 --record-args",
-    hold: stay,
   });
   namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: stay });
   namespace.jobs.start({ name: "three", options: "--no-lock --lease db=2:3", hold: stay });
@@ -181,30 +179,26 @@ describe.concurrent("ls --json", () => {
 
   test("tells lines that are as the schema says", async ({ namespace }) => {
     await putSamples(namespace);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const watch = namespace.start("ls --watch", { endpoints: [proxy.url] });
-      await watch.waitForOutput('"event":"ready"');
-      const remove = (lock: string) =>
-        namespace.write({ op: "delete", ...namespace.keys.getQueueRange("lock", lock) });
-      await remove("turn");
-      await watch.waitForOutput(/"event":"gone".*"key":"lock\/turn"/);
-      proxy.mode = "refuse";
-      proxy.reset();
-      await watch.waitForOutput('"event":"away"');
-      proxy.mode = "forward";
-      await watch.waitForOutput('"event":"back"');
-      watch.kill("SIGTERM");
-      const lines = (await watch.ended).stdout.trimEnd().split("\n");
-      const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
-      for (const event of events) {
-        expect(findMismatches(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
-        if (event.row) expect(findMismatches(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
-      }
-      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
-    } finally {
-      await proxy.close();
+    const proxy = await namespace.startProxy();
+    const watch = namespace.start("ls --watch", { endpoints: [proxy.url] });
+    await watch.waitForOutput('"event":"ready"');
+    const remove = (lock: string) =>
+      namespace.write({ op: "delete", ...namespace.keys.getQueueRange("lock", lock) });
+    await remove("turn");
+    await watch.waitForOutput(/"event":"gone".*"key":"lock\/turn"/);
+    proxy.mode = "refuse";
+    proxy.reset();
+    await watch.waitForOutput('"event":"away"');
+    proxy.mode = "forward";
+    await watch.waitForOutput('"event":"back"');
+    watch.kill("SIGTERM");
+    const lines = (await watch.ended).stdout.trimEnd().split("\n");
+    const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
+    for (const event of events) {
+      expect(findMismatches(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
+      if (event.row) expect(findMismatches(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
     }
+    expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
   });
 
   test("is documented as it is: run `node scripts/json-doc.ts` where this fails", () => {

@@ -9,7 +9,6 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
-const FOR_EVER = [100_000];
 
 const readMembers = async (namespace: TestNamespace, name: string): Promise<string[] | undefined> => {
   const value = await namespace.readValue(namespace.keys.group(name));
@@ -24,15 +23,13 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
     await namespace.expectDone("group set sub", W1);
     await namespace.expectDone("group set web sub", W2);
     const options = ["--termination-timeout", "1s"];
-    const one = await namespace.jobs.startAndWait({
+    const one = await namespace.jobs.startHolder({
       name: "one",
       options: onHost(W1, "--lock", "a", ...options),
-      hold: FOR_EVER,
     });
-    const two = await namespace.jobs.startAndWait({
+    const two = await namespace.jobs.startHolder({
       name: "two",
       options: onHost(W2, "--lock", "b"),
-      hold: FOR_EVER,
     });
     const three = await namespace.jobs.startWaiter({
       name: "three",
@@ -174,10 +171,9 @@ describe.concurrent("a resource", () => {
     const { jobs } = namespace;
     await namespace.expectDone("resource set db 10 --note x");
     const buildLeaseOptions = (wish: string) => ["--no-lock", "--lease", wish];
-    const holder = await jobs.startAndWait({
+    const holder = await jobs.startHolder({
       name: "holder",
       options: buildLeaseOptions("db=4"),
-      hold: FOR_EVER,
     });
     const big = await jobs.startWaiter({ name: "big", options: buildLeaseOptions("db=8") });
     const stating = jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });

@@ -5,7 +5,6 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { JOB_SCRIPT } from "../../../fixtures/cluster/test-jobs.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -115,22 +114,18 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
   test("outlasts the loss of etcd, and says so once", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const key = await putGhost(namespace);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const drain = namespace.start([...DRAIN, "--wait"], { endpoints: [proxy.url] });
-      await drain.waitForOutput("waiting for ");
-      proxy.mode = "refuse";
-      proxy.reset();
-      await drain.waitForOutput("etcd is unreachable");
-      await namespace.delete(key);
-      proxy.mode = "forward";
-      const { code, stderr } = await drain.ended;
-      expect(code, stderr).toBe(0);
-      expect(stderr.match(/etcd is unreachable/g)).toHaveLength(1);
-      expect(stderr.match(/etcd is reachable again/g)).toHaveLength(1);
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await namespace.startProxy();
+    const drain = namespace.start([...DRAIN, "--wait"], { endpoints: [proxy.url] });
+    await drain.waitForOutput("waiting for ");
+    proxy.mode = "refuse";
+    proxy.reset();
+    await drain.waitForOutput("etcd is unreachable");
+    await namespace.delete(key);
+    proxy.mode = "forward";
+    const { code, stderr } = await drain.ended;
+    expect(code, stderr).toBe(0);
+    expect(stderr.match(/etcd is unreachable/g)).toHaveLength(1);
+    expect(stderr.match(/etcd is reachable again/g)).toHaveLength(1);
   });
 });
 

@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { grantOnce } from "../../../src/etcd/session/session.ts";
@@ -59,20 +58,16 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
   test("outlasts the loss of etcd while it waits, and says so", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const key = await putGhost(namespace, 600);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const endpoint = `http://${proxy.address}`;
-      const reset = namespace.start(RESET, { endpoints: [endpoint] });
-      await reset.waitForOutput(/asked .* to end/);
-      proxy.mode = "refuse";
-      proxy.reset();
-      await reset.waitForOutput("etcd is unreachable");
-      await namespace.delete(key);
-      proxy.mode = "forward";
-      expect(await reset.ended).toExit(0, { stderr: "etcd is reachable again" });
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await namespace.startProxy();
+    const endpoint = proxy.url;
+    const reset = namespace.start(RESET, { endpoints: [endpoint] });
+    await reset.waitForOutput(/asked .* to end/);
+    proxy.mode = "refuse";
+    proxy.reset();
+    await reset.waitForOutput("etcd is unreachable");
+    await namespace.delete(key);
+    proxy.mode = "forward";
+    expect(await reset.ended).toExit(0, { stderr: "etcd is reachable again" });
   });
 });
 
@@ -142,7 +137,7 @@ describe.concurrent("a reset", () => {
     const key = await putGhost(namespace, 600);
     const { revision } = await namespace.executeJson("reset lock x --dry-run");
     await namespace.delete(key);
-    await namespace.jobs.startAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
+    await namespace.jobs.startHolder({ name: "other", options: LOCK });
     const refused = await namespace.execute([...RESET, "--expect-revision", revision]);
     expect(refused).toExit(75, { stderr: "has joined (held)" });
     expect(await listAudits(namespace, ["outcome"])).toEqual([]);

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { readAudits } from "../support/read-keys.ts";
@@ -146,7 +147,7 @@ describe("an import", () => {
     await runSuccessfully(namespace, ["group", "set", "old", W1]);
     await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
     const options = ["--lock", "a", "-g", "old", "--host", W1];
-    const run = await namespace.jobs.startAndWait({ name: "run", options, hold: [100_000] });
+    const run = await namespace.jobs.startHolder({ name: "run", options });
     const document = buildGroups({ web: [W1, W2] });
     const refused = await take(namespace, document, "--prune");
     expect(refused).toExit(64, { stderr: "add --yes" });
@@ -371,28 +372,11 @@ describe("an edit", () => {
 });
 
 describe("a role that may not configure", () => {
-  const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: "/jobs/" };
-  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  const cluster = TestCluster.startForFile({ auth: SECURED });
   let namespace: TestNamespace;
 
   beforeAll(async () => {
-    const runAsRoot = (...args: string[]) =>
-      cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
-    const grant = (kind: string, prefix: string) =>
-      runAsRoot("role", "grant-permission", "--prefix=true", "auditor", kind, prefix);
-    await runAsRoot("role", "add", "auditor");
-    await grant("read", LOGIN.prefix);
-    await grant("readwrite", `${LOGIN.prefix}audit/`);
-    await runAsRoot("user", "add", "auditor:secret");
-    await runAsRoot("user", "grant-role", "auditor", "auditor");
-    namespace = cluster.createNamespace({
-      prefix: LOGIN.prefix,
-      env: {
-        SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-        SIGNALBOX_USER: "auditor",
-        SIGNALBOX_PASSWORD: "secret",
-      },
-    });
+    namespace = await cluster.createUserNamespace("auditor", ["audit/"]);
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
   });
 

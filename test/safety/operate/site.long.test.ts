@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
 import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -289,28 +290,15 @@ describe("a large site", () => {
 });
 
 describe("a role for schedules only", () => {
-  const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: "/jobs/" };
-  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  const cluster = TestCluster.startForFile({ auth: SECURED });
   let namespace: TestNamespace;
 
   beforeAll(async () => {
-    const runAsRoot = (...args: string[]) =>
-      cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
-    const grant = (kind: string, prefix: string) =>
-      runAsRoot("role", "grant-permission", "--prefix=true", "planner", kind, LOGIN.prefix + prefix);
-    await runAsRoot("role", "add", "planner");
-    for (const prefix of ["schedules/", "due/", "outcomes/", "audit/"]) await grant("readwrite", prefix);
-    for (const prefix of ["config/calendars/", "config/schema/"]) await grant("read", prefix);
-    await runAsRoot("user", "add", "planner:secret");
-    await runAsRoot("user", "grant-role", "planner", "planner");
-    namespace = cluster.createNamespace({
-      prefix: LOGIN.prefix,
-      env: {
-        SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-        SIGNALBOX_USER: "planner",
-        SIGNALBOX_PASSWORD: "secret",
-      },
+    await cluster.etcd.addUser("planner", {
+      read: ["/jobs/config/calendars/", "/jobs/config/schema/"],
+      write: ["schedules", "due", "outcomes", "audit"].map((name) => `/jobs/${name}/`),
     });
+    namespace = cluster.createNamespace({ prefix: "/jobs/", env: buildLogin("planner") });
   });
 
   test("applies a file of schedules, and is told what it lacks for the rest", async () => {

@@ -86,7 +86,7 @@ describe.concurrent("a run with two locks", () => {
     await namespace.expectDone("reset lock a --yes");
     await namespace.expectDone("reset lock b --yes");
     const { jobs } = namespace;
-    const run = await jobs.startAndWait({ name: "both", options: BOTH, hold: [100_000] });
+    const run = await jobs.startHolder({ name: "both", options: BOTH });
     await namespace.expectDone("reset lock b --yes");
     expect(await run.ended).toExit(125);
     expect(await namespace.run(BOTH)).toExit(0);

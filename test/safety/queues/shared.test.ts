@@ -1,6 +1,5 @@
 /** Locks that runs share: readers together, a writer alone, first come, first served. */
 
-import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -35,7 +34,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   test("a reader joins readers, and a writer that waits stops later ones", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const { jobs } = namespace;
-    const gate = await holdReader(namespace);
+    const reader = await holdReader(namespace);
     expect(await namespace.run(READ)).toExit(0);
     expect(await namespace.run([...READ, "--wait"])).toExit(0);
     expect(await namespace.run(LOCK)).toExit(75);
@@ -43,7 +42,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     expect(await namespace.run(READ)).toExit(75);
     const later = await jobs.startWaiter({ name: "later", options: [...READ, "--wait"] });
     expect(jobs.journal.listNames()).toEqual(["reader"]);
-    writeFileSync(gate, "");
+    reader.finish();
     expect(await later.ended).toExit(0);
     expect(await writer.ended).toExit(0);
     const order = jobs.journal.readLines().map(({ name, what }) => `${name} ${what}`);
@@ -71,12 +70,9 @@ function buildMember(index: number): ParallelRun {
   };
 }
 
-/** Starts a reader whose command ends when the file exists that is returned. */
-async function holdReader({ jobs }: TestNamespace, name = "reader", more: string[] = []): Promise<string> {
-  const gate = `${jobs.journal.folder}/${name}-gate`;
-  await jobs.startAndWait({ name, options: [...READ, ...more], hold: ["until", gate] });
-  return gate;
-}
+/** Starts a reader whose command ends when it is told to finish. */
+const holdReader = ({ jobs }: TestNamespace, name = "reader", more: string[] = []) =>
+  jobs.startHolder({ name, options: [...READ, ...more] });
 
 describe.concurrent("a lock that runs share", () => {
   test("is held by all of them, as every command shows", async ({ namespace }) => {
@@ -137,18 +133,18 @@ describe.concurrent("a lock that runs share", () => {
   });
 
   test("gets no new reader while it is drained", async ({ namespace }) => {
-    const gate = await holdReader(namespace);
+    const reader = await holdReader(namespace);
     await namespace.expectDone("drain lock data --yes");
     expect(await namespace.run(READ)).toExit(75);
     const emptied = namespace.start("drain lock data --wait --yes");
-    writeFileSync(gate, "");
+    reader.finish();
     expect(await emptied.ended).toExit(0);
   });
 
   test("keeps its readers' units: each of them has leases of its own", async ({ namespace }) => {
     const { jobs } = namespace;
     const lease = ["--lease", "db=2:3"];
-    const gate = await holdReader(namespace, "one", lease);
+    const reader = await holdReader(namespace, "one", lease);
     const second = jobs.start({ name: "two", options: [...READ, ...lease] });
     await waitUntil("the second has the lock, and waits for its lease", async () => {
       const [ticket] = await namespace.readQueue("db", "resource").then((queue) => queue.slice(1));
@@ -158,7 +154,7 @@ describe.concurrent("a lock that runs share", () => {
       "held",
       "admitted",
     ]);
-    writeFileSync(gate, "");
+    reader.finish();
     expect(await second.ended).toExit(0);
   });
 });

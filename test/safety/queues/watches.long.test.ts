@@ -1,6 +1,5 @@
 /** Waiters with a broken watch, and waiters behind one that dies. */
 
-import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -19,9 +18,8 @@ const LEASE = ["--no-lock", "--lease", "db=1:1"];
 /** What etcd may be late in expiring a session, and a busy machine in everything, ms. */
 const LATE = 4_000;
 
-const getGatePath = (namespace: TestNamespace) => `${namespace.jobs.journal.folder}/gate`;
 const startFirst = (namespace: TestNamespace, options: readonly string[]) =>
-  namespace.jobs.startAndWait({ name: "first", options, hold: ["until", getGatePath(namespace)] });
+  namespace.jobs.startHolder({ name: "first", options });
 
 describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
   test.each([
@@ -30,7 +28,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
   ])("in the queue of a $queue though history was compacted under it", async ({ options }) => {
     const namespace = await cluster.createTestNamespace(transport);
     const interceptor = await namespace.interceptRequests();
-    await startFirst(namespace, options);
+    const first = await startFirst(namespace, options);
     const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const run = namespace.jobs.start({
       name: "run",
@@ -41,7 +39,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     await compactAll(namespace);
     watch.release();
     await waitForWatches(namespace); // the watch from the old revision is refused, a new one stands
-    writeFileSync(getGatePath(namespace), "");
+    first.finish();
     const sinceFreed = startStopwatch();
     expect(await run.ended).toExitSilently(0);
     expect(sinceFreed()).toBeLessThan(9_000); // not by reading again, which is 10 s away at least
@@ -53,7 +51,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
   ] as const)("though its watch $fault", async ({ ttl, meddle }) => {
     const namespace = await cluster.createTestNamespace(transport);
     const interceptor = await namespace.interceptRequests();
-    await startFirst(namespace, LOCK);
+    const first = await startFirst(namespace, LOCK);
     const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const options = [...LOCK, "--ttl", `${ttl}s`, "--termination-timeout", "1s"];
     const run = namespace.jobs.start({ name: "run", options, endpoints: [interceptor.endpoint] });
@@ -61,7 +59,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     watch.release();
     await waitForWatches(namespace);
     watch[meddle]();
-    writeFileSync(getGatePath(namespace), "");
+    first.finish();
     const sinceFreed = startStopwatch();
     expect(await run.ended).toExitSilently(0);
     expect(sinceFreed()).toBeLessThan((ttl / 3) * 1_000 + LATE);
@@ -89,13 +87,13 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     const { jobs } = namespace;
     const ttl = 2_000;
     const times = ["--ttl", `${ttl / 1000}s`, "--termination-timeout", "300ms"];
-    await startFirst(namespace, one.options);
+    const first = await startFirst(namespace, one.options);
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
     const victim = await jobs.startWaiter({ name: "victim", options: [...one.options, ...times] });
     const next = await jobs.startWaiter({ name: "next", options: one.options });
     victim.kill("SIGKILL");
     const sinceKilled = startStopwatch();
-    writeFileSync(getGatePath(namespace), "");
+    first.finish();
     await jobs.journal.waitForLine("next", "start");
     expect(sinceKilled(), jobs.journal.formatTimeline()).toBeLessThan(ttl + LATE);
     expect(changes.filter(({ ticket }) => ticket?.label === "victim" && ticket.state !== "waiting")).toEqual(
@@ -107,12 +105,12 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
 });
 
 test("a hand-off among 20 waiters wakes one of them", async ({ namespace }) => {
-  await startFirst(namespace, LOCK);
+  const first = await startFirst(namespace, LOCK);
   const waiters = Array.from({ length: 20 }, (_, index) => `w${index}`);
   const runs = waiters.map((name) => namespace.jobs.start({ name, options: LOCK }));
   await waitUntil("all wait", async () => (await namespace.listTickets()).length === 21);
   const before = await namespace.readMetric(EVENTS);
-  writeFileSync(getGatePath(namespace), "");
+  first.finish();
   const codes = (await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code);
   expect(codes).toEqual(waiters.map(() => 0));
   // The delete of the ticket ahead; and where it comes late, one's own grant.

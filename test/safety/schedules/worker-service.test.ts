@@ -124,7 +124,7 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
   const env = {
     NOTIFY_SOCKET: socket,
     WATCHDOG_USEC: "200000",
-    SIGNALBOX_ENDPOINTS: `http://${proxy.address}`,
+    SIGNALBOX_ENDPOINTS: proxy.url,
   };
   const worker = namespace.start("worker --metrics 0 --ttl 2s --termination-timeout 0", {
     env,

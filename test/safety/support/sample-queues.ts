@@ -11,10 +11,9 @@ export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
 /** A lock that is held and waited for, units of a resource that are waited for. */
 export async function startSampleQueues(namespace: TestNamespace): Promise<void> {
   const stay = ["until", `${namespace.jobs.journal.folder}/over`];
-  await namespace.jobs.startAndWait({
+  await namespace.jobs.startHolder({
     name: "one",
     options: "--lock x --lease db=2:3",
-    hold: stay,
   });
   namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: stay });
   namespace.jobs.start({ name: "three", options: "--no-lock --lease db=2:3", hold: stay });

@@ -16,8 +16,6 @@ import { playStory, readDocumentedStories } from "./operator.ts";
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const HOUR = 3_600_000;
-/** Until it is ended. */
-const HELD = ["until", "/nonexistent"];
 
 /** Tickets of runs that wait for a lock, whose sessions live on. */
 async function queueUp(namespace: TestNamespace, lock: string, count: number): Promise<void> {
@@ -47,11 +45,10 @@ test("drain a rack", async ({ namespace }) => {
 
 test("a stuck holder with forty waiters", async ({ namespace }) => {
   for (const lock of ["alpha", "beta"])
-    await namespace.jobs.startAndWait({ name: lock, options: ["--lock", lock], hold: HELD });
-  const stuck = await namespace.jobs.startAndWait({
+    await namespace.jobs.startHolder({ name: lock, options: ["--lock", lock] });
+  const stuck = await namespace.jobs.startHolder({
     name: "stuck",
     options: "--lock orders",
-    hold: HELD,
   });
   await queueUp(namespace, "orders", 40);
   await playStory(namespace, "a stuck holder with forty waiters", async (operator) => {
