@@ -3,13 +3,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import {
-  buildLogin,
-  type EtcdMember,
-  readClientTls,
-  SECURED,
-  startEtcd,
-} from "../../../fixtures/etcd/index.ts";
+import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { listWrittenCollections } from "../../../src/check/permissions.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
@@ -290,21 +284,11 @@ describe("the gateway is off", () => {
 });
 
 describe("over TLS", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
-    if (!etcd.certificates) throw new Error("no certificates");
-    cluster = await TestCluster.connect(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
 
   test("quota and clock are read as well", async () => {
     const { found: of } = await runDoctor(
-      cluster.createNamespace({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
+      cluster.createNamespace({ env: { SIGNALBOX_CACERT: cluster.etcd.certificates?.ca ?? "" } }),
     );
     expect(of("transport")).toEqual(["ok: http works; grpc works too"]);
     expect(of("space")).toEqual([expect.stringMatching(/^ok: .* of 3.0 GiB,/)]);

@@ -103,10 +103,7 @@ describe("a key too many", () => {
 });
 
 describe.concurrent("a console that was stopped for a while", () => {
-  test("does not show what it knew then as live, until etcd has answered again", async ({
-    namespace,
-    onTestFinished,
-  }) => {
+  test("does not show what it knew then as live, until etcd has answered again", async ({ namespace }) => {
     await holdLock(namespace, "before");
     const proxy = await namespace.startProxy();
     const console = await openConsole(namespace, { endpoints: [proxy.url], shows: "before" });

@@ -105,10 +105,7 @@ describe.concurrent("while etcd is away", () => {
     await console.waitFor(/live rev \d+/);
   });
 
-  test("and forgets what has happened meanwhile, it reads everything again", async ({
-    namespace,
-    onTestFinished,
-  }) => {
+  test("and forgets what has happened meanwhile, it reads everything again", async ({ namespace }) => {
     const proxy = await namespace.startProxy();
     await holdLock(namespace, "gone");
     const console = await openConsole(namespace, { endpoints: [proxy.url], shows: "gone" });
@@ -129,10 +126,7 @@ describe.concurrent("while etcd is away", () => {
     });
   });
 
-  test("or swallows every byte in silence, it is not taken for live", async ({
-    namespace,
-    onTestFinished,
-  }) => {
+  test("or swallows every byte in silence, it is not taken for live", async ({ namespace }) => {
     const proxy = await namespace.startProxy();
     const console = await openConsole(namespace, { endpoints: [proxy.url] });
     proxy.mode = "drop";

@@ -2,11 +2,11 @@
 
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import { countLogins, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
+import { countLogins } from "../../../fixtures/etcd/index.ts";
 import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
@@ -21,18 +21,7 @@ const ENV = {
 const RUNS = 24;
 
 describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => {
-  let etcd: RunningEtcd;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startCluster(size, { auth: LOGIN, bcryptCost: 10 });
-    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    cluster = await TestCluster.connect(etcd.endpoints, root);
-    await cluster.store.readRange({ key: "logged in" });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ size, auth: LOGIN, bcryptCost: 10 });
 
   test.each(TRANSPORTS)(
     `${RUNS} runs that start together over %s all run, with one login each`,
@@ -42,13 +31,13 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
         prefix: PREFIX,
         env: { ...ENV, SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) },
       });
-      const before = await countLogins(etcd.members);
+      const before = await countLogins(cluster.members);
       const runs = Array.from({ length: RUNS }, (_, i) => {
         return namespace.run(["--lock", `${transport}-${i}`], "echo ran");
       });
       const ends = await Promise.all(runs);
       expect(ends).toEqual(ends.map(() => ({ ...matchSilentEnd(0), stdout: "ran\n" })));
-      expect((await countLogins(etcd.members)) - before).toBe(RUNS);
+      expect((await countLogins(cluster.members)) - before).toBe(RUNS);
     },
   );
 });

@@ -1,10 +1,10 @@
 /** TLS, certificates, passwords and roles, on the command line. */
 
 import { chmodSync, copyFileSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
+import type { EtcdMember } from "../../../fixtures/etcd/index.ts";
 
 const PREFIX = "/jobs/";
 const PASSWORD = "s3cret-of-the-runner";
@@ -26,22 +26,18 @@ async function expectWorking(namespace: TestNamespace): Promise<void> {
   expect(init).toExit(0, { stderr: "", stdout: /ok +permissions/ });
 }
 
+/** @returns the variables with which a command is this client */
+async function issueIdentity({ etcd: { certificates } }: TestCluster, name: string) {
+  if (!certificates) throw new Error("no certificates");
+  const { cert, key } = await certificates.issueClient(name);
+  return { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
+}
+
 describe.concurrent("TLS with client certificates", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ tls: { clientCertAuth: true } });
   let env: Record<string, string>;
   beforeAll(async () => {
-    etcd = await startEtcd({ tls: { clientCertAuth: true } });
-    if (!etcd.certificates) throw new Error("no certificates");
-    const { cert, key } = await etcd.certificates.issueClient("someone");
-    cluster = await TestCluster.connect(etcd.endpoints, {
-      tls: await readClientTls(etcd.certificates, { cert, key }),
-    });
-    env = { SIGNALBOX_CACERT: etcd.certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
+    env = await issueIdentity(cluster, "someone");
   });
 
   test.each(TRANSPORTS)("over %s: run, ls and init work", async (transport) => {
@@ -244,24 +240,10 @@ describe.concurrent("the role that the documentation gives a runner", () => {
 });
 
 describe("the identity in a client's certificate", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd({ tls: { clientCertAuth: true }, auth: LOGIN });
-    if (!etcd.certificates) throw new Error("no certificates");
-    const root = await readClientTls(etcd.certificates, await etcd.certificates.issueClient("root"));
-    cluster = await TestCluster.connect(etcd.endpoints, { tls: root, transport: "grpc" });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ tls: { clientCertAuth: true }, auth: LOGIN });
 
   test("is the user, and `auto` speaks gRPC for it, as the gateway cannot", async () => {
-    const { certificates } = etcd;
-    if (!certificates) throw new Error("no certificates");
-    const { cert, key } = await certificates.issueClient("runner");
-    const env = { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
+    const env = await issueIdentity(cluster, "runner");
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
     await expectWorking(cluster.createNamespace({ env: auto, prefix: PREFIX }));
     const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute("init");
