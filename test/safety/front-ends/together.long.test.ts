@@ -180,7 +180,7 @@ describe.concurrent("several tools on one lock", () => {
 });
 
 describe.concurrent("signalbox migrate crontab makes the same of a line", () => {
-  /** The line and the variables of a crontab, as the command would print test. */
+  /** The line and the variables of a crontab, as the command would print it. */
   function migrateLine(tool: Tool): string {
     const variables = Object.entries(tool.env).map(([key, value]) => `${key}="${value}"\n`);
     const { text, lines } = migrateCrontab(`${variables.join("")}* * * * * ${buildLine(tool, "hold")}\n`, {

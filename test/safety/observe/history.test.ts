@@ -45,20 +45,22 @@ describe.concurrent("the history of locks", () => {
   });
 
   test("--since leaves out what ended before, in history and in ls", async ({ namespace }) => {
-    const start = async (...args: string[]) => await namespace.execute(args);
-    const list = async (...args: string[]) => JSON.parse((await start(...args, "--json")).stdout);
-    await start("run", "--lock", "x", "--", "true");
-    await start("drain", "lock", "x", "--yes");
+    const list = async (...args: string[]) =>
+      JSON.parse((await namespace.execute([...args, "--json"])).stdout);
+    await namespace.execute("run --lock x -- true");
+    await namespace.execute("drain lock x --yes");
     const then = String(Date.now() + 1);
-    await start("undrain", "lock", "x", "--yes");
-    await start("run", "--lock", "x", "--", "sh", "-c", "exit 3");
+    await namespace.execute("undrain lock x --yes");
+    await namespace.execute(["run", "--lock", "x", "--", "sh", "-c", "exit 3"]);
     expect((await list("history", "x", "--since", "1h")).rows).toHaveLength(2);
     expect((await list("ls", "history", "--since", then)).rows).toMatchObject([{ exit: 3 }]);
     expect((await list("ls", "history", "state:ok", "--since", "1h")).rows).toHaveLength(1);
     expect((await list("ls", "audit", "--since", then)).rows).toMatchObject([{ action: "undrain" }]);
     expect((await list("ls", "audit", "--since", "1h")).rows).toHaveLength(2);
     const later = String(Date.now());
-    expect(await start("ls", "history", "--since", later)).toExit(0, { stderr: "No row matches" });
+    expect(await namespace.execute(["ls", "history", "--since", later])).toExit(0, {
+      stderr: "No row matches",
+    });
   });
 
   test.for<[args: string[], message: RegExp]>([

@@ -15,9 +15,6 @@ const buildHold = (namespace: TestNamespace) => ["until", `${namespace.jobs.jour
 const readOutput = async (namespace: TestNamespace, ...args: string[]) =>
   (await namespace.execute(args)).stdout;
 
-const readJson = async (namespace: TestNamespace, ...args: string[]) =>
-  JSON.parse(await readOutput(namespace, ...args, "--json"));
-
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("a lock: its holder, whether that is alive, who waits and why", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
@@ -39,7 +36,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       /^\S+ \(bash, two\) has waited \S+ for lock x: \S+ has held it for \S+\n/,
     );
     expect(await readOutput(namespace, "why", two?.run ?? "")).toContain("lock x: place 2");
-    const { version, explanations } = await readJson(namespace, "why", "x");
+    const { version, explanations } = await namespace.executeJson("why x");
     expect({ version, explanations }).toMatchObject({
       version: 1,
       explanations: [
@@ -61,7 +58,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
       /runner +quiet: .*\n +host +\S+ is alive: 2 of 2 other/,
     );
-    expect(await readJson(namespace, "show", "lock", "x")).toMatchObject({
+    expect(await namespace.executeJson("show lock x")).toMatchObject({
       version: 1,
       kind: "lock",
       row: { name: "x", state: "held" },
@@ -101,7 +98,7 @@ describe.concurrent("show and why", () => {
     expect(await readOutput(namespace, "why", "y")).toMatch(
       /behind\) .*: \S+ is first, and waits for 1 of db\n/,
     );
-    const { explanations } = await readJson(namespace, "why", "y");
+    const { explanations } = await namespace.executeJson("why y");
     expect(explanations.map(({ label, first }: Record<string, unknown>) => [label, first])).toMatchObject([
       ["both", undefined],
       ["behind", { verdict: "waits" }],
@@ -117,7 +114,7 @@ describe.concurrent("show and why", () => {
       return text.includes("no estimate") && text;
     });
     expect(overdue).toMatch(/the holder has held it longer than any of the last 3 runs \(at most \S+\)/);
-    expect(await readJson(namespace, "why", "x")).toMatchObject({
+    expect(await namespace.executeJson("why x")).toMatchObject({
       explanations: [{ estimate: { kind: "overdue" } }],
     });
   });
@@ -142,14 +139,14 @@ describe.concurrent("show and why", () => {
       /^host \S+: busy, drained\n[\s\S]*groups +web\n/,
     );
     expect(await readOutput(namespace, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
-    expect(await readJson(namespace, "show", "host", host)).toMatchObject({
+    expect(await namespace.executeJson(["show", "host", host])).toMatchObject({
       version: 1,
       kind: "host",
       alive: { verdict: "alive" },
       row: { host, holds: 1 },
       runners: expect.arrayContaining([expect.objectContaining({ verdict: "alive" })]),
     });
-    expect(await readJson(namespace, "show", "group", "web")).toMatchObject({
+    expect(await namespace.executeJson("show group web")).toMatchObject({
       version: 1,
       kind: "group",
       row: { group: "web" },

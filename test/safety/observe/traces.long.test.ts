@@ -200,13 +200,11 @@ test("a task is a part of the trace of the task before it, and is linked to the 
   namespace,
 }) => {
   const collector = await startCollector();
-  const add = async (...args: string[]) =>
-    expect(await namespace.start(["schedule", ...args]).ended).toExit(0);
-  await add("add", "a.one", "@manual", "--", "true");
-  await add("add", "b.one", "@manual", "--", "true");
-  await add("add", "c.both", "--after", "a.one,b.one", "--", "true");
+  await namespace.expectDone("schedule add a.one @manual -- true");
+  await namespace.expectDone("schedule add b.one @manual -- true");
+  await namespace.expectDone("schedule add c.both --after a.one,b.one -- true");
   namespace.start("worker", { env: pointTo(collector) });
-  await add("trigger", "a.one");
+  await namespace.expectDone("schedule trigger a.one");
   await waitForOutcomes(namespace, "a.one");
   expect(await namespace.start("schedule trigger b.one", { env: CALLER }).ended).toExit(0);
   const { "process a": a, "process b": b, "process c": c } = await waitForSpans(collector, "process c");

@@ -136,7 +136,7 @@ describe.concurrent("a timeout as timeout(1) has it", () => {
   });
 });
 
-/** A drain, put by hand; and the name under which a run on `web1.example.com` meets test. */
+/** A drain, put by hand; and the name under which a run on `web1.example.com` meets it. */
 const DRAINS = [
   ["lock", "job"],
   ["resource", "db"],

@@ -12,7 +12,7 @@ const { test } = cluster;
 
 /** Variables with arbitrary bytes, which only `env` in a shell can set. */
 const MAKE = `exec env "$(printf 'RAW_VALUE=a\\377b')" "$(printf 'RAW_\\376NAME=1')" RAW_TEXT=ü "$0" "$@"`;
-/** The command's own environment as the kernel has test. */
+/** The command's own environment as the kernel has it. */
 const SHOW = ["sh", "-c", "tr '\\0' '\\n' < /proc/$$/environ | grep -a '^RAW_' | LC_ALL=C sort"];
 const EXPECTED = Buffer.from("RAW_TEXT=\xc3\xbc\nRAW_VALUE=a\xffb\nRAW_\xfeNAME=1\n", "latin1");
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { connect } from "../../../src/library/index.ts";
 import { waitForOutcomes } from "../support/due-schedules.ts";
 import { listAudits, readDue } from "../support/read-keys.ts";
@@ -15,8 +15,8 @@ const ALL = "sun,mon,tue,wed,thu,fri,sat";
 
 /** Runs a command that must succeed. @returns its output and messages */
 async function expectDone(namespace: TestNamespace, ...args: string[]) {
-  const ended = await namespace.start(args).ended;
-  expect(ended, `${args.join(" ")}: ${ended.stderr}`).toExit(0);
+  const ended = await namespace.execute(splitFirst(args));
+  expect(ended, args.join(" ")).toExit(0);
   return ended;
 }
 
@@ -32,16 +32,7 @@ const work = ["--", "true"];
 test.concurrent("a schedule does not fire on the days of a calendar, and previews name it", async ({
   namespace,
 }) => {
-  await expectDone(
-    namespace,
-    "calendar",
-    "add",
-    "holidays",
-    "12-25,12-26",
-    `${YEAR}-12-31`,
-    "--note",
-    "bank",
-  );
+  await expectDone(namespace, "calendar add holidays 12-25,12-26", `${YEAR}-12-31`, "--note", "bank");
   const added = await expectDone(
     namespace,
     ...christmas,
@@ -53,26 +44,17 @@ test.concurrent("a schedule does not fire on the days of a calendar, and preview
   );
   expect(added.stdout + added.stderr).toContain(`[calendar: instead of ${YEAR}-12-25 (holidays)]`);
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-27`);
-  const next = await expectDone(
-    namespace,
-    "schedule",
-    "next",
-    "job",
-    "--count",
-    "1",
-    "--from",
-    `${YEAR}-12-01`,
-  );
+  const next = await expectDone(namespace, "schedule next job --count 1 --from", `${YEAR}-12-01`);
   expect(next.stdout).toContain(`calendar: instead of ${YEAR}-12-25 (holidays)`);
-  const explained = await expectDone(namespace, "schedule", "explain", "job");
+  const explained = await expectDone(namespace, "schedule explain job");
   expect(explained.stdout).toMatch(/not on days of holidays; .* moves to the next day/);
   expect(explained.stdout).toMatch(/next excluded days: \d{4}-12-25 \(holidays\)/);
-  const shown = await expectDone(namespace, "show", "schedule", "job");
+  const shown = await expectDone(namespace, "show schedule job");
   expect(shown.stdout).toMatch(/except +holidays/);
   expect(shown.stdout).toContain(`instead of ${YEAR}-12-25 (holidays)`);
-  const calendar = await expectDone(namespace, "calendar", "show", "holidays");
+  const calendar = await expectDone(namespace, "calendar show holidays");
   expect(calendar.stdout).toBe(`note: bank\n12-25\n12-26\n${YEAR}-12-31\nused by: job\n`);
-  const list = await expectDone(namespace, "calendar", "list", "--json");
+  const list = await expectDone(namespace, "calendar list --json");
   expect(JSON.parse(list.stdout).rows).toMatchObject([
     { calendar: "holidays", days: ["12-25", "12-26", `${YEAR}-12-31`], schedules: ["job"], note: "bank" },
   ]);
@@ -81,9 +63,9 @@ test.concurrent("a schedule does not fire on the days of a calendar, and preview
 test.concurrent("a change of a calendar moves its schedules in the same transaction", async ({
   namespace,
 }) => {
-  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
+  await expectDone(namespace, "calendar add holidays 12-25");
   await expectDone(namespace, ...christmas, "--except", "holidays", "--if-excluded", "next", ...work);
-  await expectDone(namespace, "schedule", "add", "other", "0 3 25 12 *", ...work);
+  await expectDone(namespace, "schedule add other", "0 3 25 12 *", ...work);
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-26`);
   const more = ["calendar", "add", "holidays", "12-26"];
   const dry = await expectDone(namespace, ...more, "--dry-run");
@@ -102,16 +84,7 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   expect(again.stdout + again.stderr).toContain('calendar "holidays" is up to date');
   const stale = await namespace.start([...more, "12-27", "--yes", "--expect-revision", "1"]).ended;
   expect(stale).toExit(75);
-  const replaced = await expectDone(
-    namespace,
-    "calendar",
-    "add",
-    "holidays",
-    "12-24",
-    "--replace",
-    "--json",
-    "--yes",
-  );
+  const replaced = await expectDone(namespace, "calendar add holidays 12-24 --replace --json --yes");
   expect(JSON.parse(replaced.stdout)).toMatchObject({
     action: "calendar",
     outcome: "done",
@@ -122,12 +95,12 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
 });
 
 test.concurrent("a calendar that schedules use is not deleted", async ({ namespace }) => {
-  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
+  await expectDone(namespace, "calendar add holidays 12-25");
   await expectDone(namespace, ...christmas, "--only", "holidays", ...work);
   const refused = await namespace.start("calendar delete holidays --yes").ended;
   expect(refused).toExit(64, { stderr: 'calendar "holidays" cannot be deleted: schedule job uses it' });
-  await expectDone(namespace, "schedule", "edit", "job", "--only", "");
-  await expectDone(namespace, "calendar", "delete", "holidays", "--yes");
+  await expectDone(namespace, "schedule edit job --only", "");
+  await expectDone(namespace, "calendar delete holidays --yes");
   expect((await namespace.store.readRange(namespace.keys.calendars())).kvs).toEqual([]);
   expect(await namespace.start("calendar delete holidays --yes").ended).toExit(1, {
     stderr: 'there is no calendar "holidays"',
@@ -135,7 +108,7 @@ test.concurrent("a calendar that schedules use is not deleted", async ({ namespa
 });
 
 test.concurrent("what cannot be right is refused, with the reason", async ({ namespace }) => {
-  await expectDone(namespace, "calendar", "add", "always", ALL);
+  await expectDone(namespace, "calendar add always", ALL);
   const cases: [string[], number, RegExp][] = [
     [["calendar", "add", "a", "2026-02-30"], 64, /"2026-02-30" is not a day: write a date 2026-12-25/],
     [["calendar", "show", "gone"], 1, /there is no calendar "gone"/],
@@ -184,29 +157,29 @@ test.concurrent("an iCalendar file sets the days, and a second import changes no
     0o644,
   );
   expect(existsSync(file)).toBe(true);
-  await expectDone(namespace, "calendar", "add", "holidays", "01-01");
+  await expectDone(namespace, "calendar add holidays 01-01");
   await expectDone(namespace, ...christmas, "--except", "holidays", "--if-excluded", "previous", ...work);
-  await expectDone(namespace, "calendar", "import", "holidays", file, "--yes");
-  const shown = await expectDone(namespace, "calendar", "show", "holidays", "--json");
+  await expectDone(namespace, "calendar import holidays", file, "--yes");
+  const shown = await expectDone(namespace, "calendar show holidays --json");
   expect(JSON.parse(shown.stdout).days).toEqual(["12-25", `${YEAR}-12-30..${YEAR + 1}-01-01`]);
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-24`);
-  const again = await expectDone(namespace, "calendar", "import", "holidays", file);
+  const again = await expectDone(namespace, "calendar import holidays", file);
   expect(again.stdout + again.stderr).toContain("is up to date");
 });
 
 test.concurrent("lint finds what moves to a weekday that the schedule does not name", async ({
   namespace,
 }) => {
-  await expectDone(namespace, "calendar", "add", "mondays", "mon");
-  await expectDone(namespace, "calendar", "add", "free", "mon,sat,sun");
+  await expectDone(namespace, "calendar add mondays mon");
+  await expectDone(namespace, "calendar add free mon,sat,sun");
   for (const [id, calendar] of [
     ["moved", "mondays"],
     ["kept", "free"],
   ] as const) {
     const times = ["0 3 * * mon-fri", "--except", calendar, "--if-excluded", "previous"];
-    await expectDone(namespace, "schedule", "add", id, ...times, ...work);
+    await expectDone(namespace, "schedule add", id, ...times, ...work);
   }
-  const { stdout } = await expectDone(namespace, "schedule", "lint");
+  const { stdout } = await expectDone(namespace, "schedule lint");
   expect(stdout).toMatch(/^moved: warning: calendars: .* moves to .*, a Sunday, which is none of "mon-fri"/m);
   expect(stdout).not.toMatch(/^kept:/m);
 });
@@ -214,15 +187,15 @@ test.concurrent("lint finds what moves to a weekday that the schedule does not n
 test.concurrent("a schedule whose calendar vanished is a problem, and says so everywhere", async ({
   namespace,
 }) => {
-  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
-  await expectDone(namespace, "schedule", "add", "job", "* * * * *", "--except", "holidays", ...work);
+  await expectDone(namespace, "calendar add holidays 12-25");
+  await expectDone(namespace, "schedule add job", "* * * * *", "--except", "holidays", ...work);
   const key = namespace.keys.calendar("holidays");
   await namespace.delete(key);
   const why = 'there is no calendar "holidays"';
-  const shown = await expectDone(namespace, "show", "schedule", "job");
+  const shown = await expectDone(namespace, "show schedule job");
   expect(shown.stdout).toMatch(/schedule job: malformed/);
   expect(shown.stdout).toContain(why);
-  const listed = await expectDone(namespace, "ls", "schedules", "--json");
+  const listed = await expectDone(namespace, "ls schedules --json");
   expect(JSON.parse(listed.stdout).rows).toMatchObject([{ state: "malformed", fault: why }]);
   const lint = await namespace.start("schedule lint job").ended;
   expect(lint).toExit(1, { stdout: why });
@@ -236,14 +209,14 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   );
   const worker = namespace.start("worker");
   await worker.waitForOutput(/a schedule does not fire.*there is no calendar/);
-  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
-  await expectDone(namespace, "schedule", "trigger", "job");
+  await expectDone(namespace, "calendar add holidays 12-25");
+  await expectDone(namespace, "schedule trigger job");
   await waitForOutcomes(namespace, "job");
 });
 
 test("programs give a schedule its calendars, and take them away", async ({ namespace }) => {
   const { prefix, env } = namespace;
-  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
+  await expectDone(namespace, "calendar add holidays 12-25");
   const signalbox = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
   try {
     const fields = { cron: "0 3 25 12 *", start: `${YEAR}-01-01T00:00Z`, command: ["true"] };
@@ -276,13 +249,13 @@ test("the commands that run something do not load the package for iCalendar file
 test.concurrent("an export has the calendars of a schedule, and an import keeps them", async ({
   namespace,
 }) => {
-  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
+  await expectDone(namespace, "calendar add holidays 12-25");
   await expectDone(namespace, ...christmas, "--except", "holidays", "--if-excluded", "previous", ...work);
   const file = cluster.createPath("", 0o644);
-  await expectDone(namespace, "schedule", "export", file);
-  await expectDone(namespace, "schedule", "delete", "job", "--yes");
-  await expectDone(namespace, "schedule", "import", "json", file, "--yes");
-  const { stdout } = await expectDone(namespace, "show", "schedule", "job", "--json");
+  await expectDone(namespace, "schedule export", file);
+  await expectDone(namespace, "schedule delete job --yes");
+  await expectDone(namespace, "schedule import json", file, "--yes");
+  const { stdout } = await expectDone(namespace, "show schedule job --json");
   expect(JSON.parse(stdout).row.definition).toMatchObject({ except: ["holidays"], ifExcluded: "previous" });
   expect(await readNext(namespace, "job")).toMatch(/-12-24$/);
 });
@@ -290,8 +263,8 @@ test.concurrent("an export has the calendars of a schedule, and an import keeps 
 test.concurrent("a schedule is not triggered on an excluded day, unless that is asked for", async ({
   namespace,
 }) => {
-  await expectDone(namespace, "calendar", "add", "never", ALL);
-  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
+  await expectDone(namespace, "calendar add never", ALL);
+  await expectDone(namespace, "calendar add holidays 12-25");
   const add = ["schedule", "add", "job", "@manual", "--except", "never", ...work];
   await expectDone(namespace, ...add);
   const refused = await namespace.start("schedule trigger job").ended;
@@ -308,7 +281,7 @@ test.concurrent("a schedule is not triggered on an excluded day, unless that is 
   await signalbox.close();
   namespace.start("worker");
   await waitForOutcomes(namespace, "job");
-  await expectDone(namespace, "schedule", "trigger", "job", "--ignore-calendar");
+  await expectDone(namespace, "schedule trigger job --ignore-calendar");
   const outcomes = await waitForOutcomes(namespace, "job", 2);
   expect(outcomes).toMatchObject([{ result: "ok" }, { result: "ok" }]);
 });
@@ -316,16 +289,16 @@ test.concurrent("a schedule is not triggered on an excluded day, unless that is 
 test.concurrent("a chained run on an excluded day is skipped, and waits for a calendar that is missing", async ({
   namespace,
 }) => {
-  await expectDone(namespace, "calendar", "add", "never", ALL);
-  await expectDone(namespace, "calendar", "add", "lost", "12-25");
-  await expectDone(namespace, "schedule", "add", "first", "@manual", ...work);
-  await expectDone(namespace, "schedule", "add", "job", "--after", "first", "--except", "never", ...work);
-  await expectDone(namespace, "schedule", "add", "late", "--after", "first", "--except", "lost", ...work);
+  await expectDone(namespace, "calendar add never", ALL);
+  await expectDone(namespace, "calendar add lost 12-25");
+  await expectDone(namespace, "schedule add first @manual", ...work);
+  await expectDone(namespace, "schedule add job --after first --except never", ...work);
+  await expectDone(namespace, "schedule add late --after first --except lost", ...work);
   const lost = namespace.keys.calendar("lost");
   const value = (await namespace.readValue(lost)) ?? "";
   await namespace.delete(lost);
   namespace.start("worker");
-  await expectDone(namespace, "schedule", "trigger", "first");
+  await expectDone(namespace, "schedule trigger first");
   expect(await waitForOutcomes(namespace, "job")).toMatchObject([
     { result: "skipped", count: 1, reason: "its calendars exclude the day" },
   ]);

@@ -15,15 +15,9 @@ async function schedule(namespace: TestNamespace, ...args: string[]) {
   return await namespace.execute(["schedule", ...args]);
 }
 
-async function expectDone(namespace: TestNamespace, ...args: string[]): Promise<string> {
-  const ended = await schedule(namespace, ...args);
-  expect(ended, args.join(" ")).toExit(0);
-  return ended.stdout;
-}
-
-/** Adds a schedule, and others that follow test. @returns the ids of those */
+/** Adds a schedule, and others that follow it. @returns the ids of those */
 async function addFollowers(namespace: TestNamespace, count: number, follower: object): Promise<string[]> {
-  await expectDone(namespace, "add", "extract", "@manual", ...shell("true"));
+  await namespace.expectDone("schedule add extract @manual", ...shell("true"));
   const ids = Array.from({ length: count }, (_, n) => `f${n}`);
   const definition = { cron: "@manual", timezone: "UTC", after: ["extract"], ...follower };
   const site = { version: 1, schedules: Object.fromEntries(ids.map((id) => [id, definition])) };
@@ -35,20 +29,16 @@ async function addFollowers(namespace: TestNamespace, count: number, follower: o
 const shell = (script: string) => ["--", "sh", "-c", script];
 
 test.concurrent("a schedule runs after another, with what that one was given", async ({ namespace }) => {
-  await expectDone(namespace, "add", "extract", "@manual", ...shell("cat; echo $TABLE"));
-  const added = await expectDone(
-    namespace,
-    "add",
-    "load",
-    "--after",
-    "extract",
+  await namespace.expectDone("schedule add extract @manual", ...shell("cat; echo $TABLE"));
+  const added = await namespace.expectDone(
+    "schedule add load --after extract",
     ...shell("cat; echo $SIGNALBOX_AFTER $SIGNALBOX_AFTER_RESULT"),
   );
   expect(added).toContain("schedule extract: followed by load");
-  await expectDone(namespace, "add", "report", "--after", "load", ...shell("echo reported"));
-  await expectDone(namespace, "add", "clean", "--after", "load", "--on", "failure", ...shell("echo never"));
+  await namespace.expectDone("schedule add report --after load", ...shell("echo reported"));
+  await namespace.expectDone("schedule add clean --after load --on failure", ...shell("echo never"));
   namespace.start("worker");
-  await expectDone(namespace, "trigger", "extract", "--data", '{"day":3}', "--env", "TABLE=t1");
+  await namespace.expectDone("schedule trigger extract --data", '{"day":3}', "--env", "TABLE=t1");
   const [extract] = await waitForOutcomes(namespace, "extract");
   expect(extract).toMatchObject({ result: "ok", tail: expect.stringMatching(/"data":\{"day":3\}.*\nt1/s) });
   const [load] = await waitForOutcomes(namespace, "load");
@@ -59,31 +49,25 @@ test.concurrent("a schedule runs after another, with what that one was given", a
   const [report] = await waitForOutcomes(namespace, "report");
   expect(report).toMatchObject({ result: "ok", tail: "reported", scheduled: extract?.scheduled });
   expect(await readOutcomes(namespace, "clean")).toEqual([]);
-  expect(await expectDone(namespace, "graph")).toBe(
+  expect(await namespace.expectDone("schedule graph")).toBe(
     "extract: ok\n`- load (on success): ok\n   |- clean (on failure)\n   `- report (on success): ok\n",
   );
 });
 
 test.concurrent("a failure counts when it is given up, and a join waits for all", async ({ namespace }) => {
   const failing = ["--retries", "1", "--backoff", "50ms", ...shell("exit 1")];
-  await expectDone(namespace, "add", "a", "@manual", ...failing);
-  await expectDone(namespace, "add", "b", "@manual", ...shell("true"));
-  await expectDone(namespace, "add", "alarm", "--after", "a", "--on", "failure", ...shell("echo alarm"));
-  await expectDone(
-    namespace,
-    "add",
-    "both",
-    "--after",
-    "b,a",
-    "--on",
-    "end",
+  await namespace.expectDone("schedule add a @manual", ...failing);
+  await namespace.expectDone("schedule add b @manual", ...shell("true"));
+  await namespace.expectDone("schedule add alarm --after a --on failure", ...shell("echo alarm"));
+  await namespace.expectDone(
+    "schedule add both --after b,a --on end",
     ...shell("echo $SIGNALBOX_AFTER_RESULT"),
   );
   namespace.start("worker");
-  await expectDone(namespace, "trigger", "b");
+  await namespace.expectDone("schedule trigger b");
   await waitForOutcomes(namespace, "b");
   expect((await readDue(namespace, "both"))?.arrived).toMatchObject([{ id: "b", result: "ok" }]);
-  await expectDone(namespace, "trigger", "a");
+  await namespace.expectDone("schedule trigger a");
   expect(await waitForOutcomes(namespace, "both")).toMatchObject([{ tail: "ok,failed" }]);
   expect(await waitForOutcomes(namespace, "alarm")).toMatchObject([{ tail: "alarm" }]);
   expect(await readOutcomes(namespace, "a")).toHaveLength(2);
@@ -93,10 +77,10 @@ test.concurrent("a failure counts when it is given up, and a join waits for all"
 test.concurrent("something runs once, at a time, and a dead letter keeps its input", async ({
   namespace,
 }) => {
-  await expectDone(namespace, "at", "+0s", "--id", "once", "--deadline", "1h", ...shell("echo $N; exit $N"));
+  await namespace.expectDone("schedule at +0s --id once --deadline 1h", ...shell("echo $N; exit $N"));
   namespace.start("worker");
   expect(await waitForOutcomes(namespace, "once")).toMatchObject([{ result: "ok" }]);
-  await expectDone(namespace, "trigger", "once", "--env", "N=3");
+  await namespace.expectDone("schedule trigger once --env N=3");
   await waitForOutcomes(namespace, "once", 2);
   const readDead = async () => {
     return parseOutcomes(await namespace.readValue(namespace.keys.outcomes("once"))).dead;
@@ -106,7 +90,7 @@ test.concurrent("something runs once, at a time, and a dead letter keeps its inp
     return letters.length > 0 && letters;
   });
   expect(dead).toMatchObject({ code: 3, env: { N: "3" } });
-  await expectDone(namespace, "trigger", "once", "--dead", new Date(dead?.scheduled ?? 0).toISOString());
+  await namespace.expectDone("schedule trigger once --dead", new Date(dead?.scheduled ?? 0).toISOString());
   expect(await waitForOutcomes(namespace, "once", 3)).toMatchObject([{ code: 3, tail: "3" }, {}, {}]);
 });
 
@@ -115,7 +99,7 @@ test.concurrent("a schedule has more followers than one transaction writes, and 
 }) => {
   const ids = await addFollowers(namespace, 45, { command: ["true"] });
   for (let worker = 0; worker < 2; worker += 1) namespace.start("worker");
-  await expectDone(namespace, "trigger", "extract");
+  await namespace.expectDone("schedule trigger extract");
   const [extract] = await waitForOutcomes(namespace, "extract");
   for (const id of ids)
     expect(await waitForOutcomes(namespace, id)).toMatchObject([
@@ -133,7 +117,7 @@ test.concurrent("followers get an end whose runs together are larger than a requ
   namespace.start("worker");
   const data = JSON.stringify("x".repeat(8_000));
   for (let run = 1; run <= 8; run += 1) {
-    await expectDone(namespace, "trigger", "extract", "--data", data);
+    await namespace.expectDone("schedule trigger extract --data", data);
     await waitForOutcomes(namespace, "extract", run);
   }
   const readWaiting = async (id: string) => (await readDue(namespace, id))?.open.length;
@@ -179,8 +163,8 @@ test.concurrent("a chain of any length runs to its end, in one trace, and cannot
 });
 
 test.concurrent("mistakes are refused with their reasons", async ({ namespace }) => {
-  await expectDone(namespace, "add", "a", "@manual", "--tag", "team=x", "--tag", "nightly", ...shell("true"));
-  await expectDone(namespace, "add", "b", "--after", "a", ...shell("true"));
+  await namespace.expectDone("schedule add a @manual --tag team=x --tag nightly", ...shell("true"));
+  await namespace.expectDone("schedule add b --after a", ...shell("true"));
   await namespace.expectDone("resource set db 4");
   const cases: [string[], number, RegExp][] = [
     [["add", "c", ...shell("true")], 64, /CRON is missing: .* --after KEY/],
@@ -207,7 +191,7 @@ test.concurrent("mistakes are refused with their reasons", async ({ namespace })
       code,
       expect.stringMatching(why),
     ]);
-  const listed = await expectDone(namespace, "list", "--tag", "nightly", "--tag=team=x", "--json");
+  const listed = await namespace.expectDone("schedule list --tag nightly --tag=team=x --json");
   expect(JSON.parse(listed).rows).toMatchObject([{ schedule: "a" }]);
   expect((await namespace.executeJson("ls schedules tag:team")).rows).toMatchObject([{ schedule: "a" }]);
 });

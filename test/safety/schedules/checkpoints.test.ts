@@ -134,17 +134,16 @@ test.concurrent("a backfill begins from the start, its retries go on, and so doe
   const script = `F=$SIGNALBOX_CHECKPOINT_FILE; echo ":$(cat $F 2>&-)" >> ${log}
     case $(wc -l < ${log}) in ${steps.join("\n")}
     esac`;
-  const run = async (...words: string[]) => await namespace.expectDone(...words);
   const retries = ["--retries", "1", "--backoff", "10ms"];
-  await run("schedule", "add", "job", "0 3 * * *", ...retries, "--", ...runShell(script));
+  await namespace.expectDone("schedule add job", "0 3 * * *", ...retries, "--", ...runShell(script));
   const span = ["--from", "2026-01-01T03:00Z", "--to", "2026-01-01T03:00Z"];
   namespace.start("worker");
   for (const count of [2, 4]) {
-    await run("schedule", "backfill", "job", ...span);
+    await namespace.expectDone("schedule backfill job", ...span);
     await waitForOutcomes(namespace, "job", count);
   }
   expect(await readCheckpoints(namespace, "job")).toEqual(["new"]);
-  await run("schedule", "trigger", "job", "--dead", "all", "--yes");
+  await namespace.expectDone("schedule trigger job --dead all --yes");
   await waitForOutcomes(namespace, "job", 5);
   const [first, ...more] = readFileSync(log, "utf8").trimEnd().split("\n");
   expect([first, ...more.slice(0, 4)]).toEqual([":", ":old", ":", ":", ":new"]);

@@ -22,12 +22,6 @@ const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";
 const schedule = (namespace: TestNamespace, ...args: string[]) =>
   namespace.execute(["schedule", ...splitFirst(args)]);
 
-async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await schedule(namespace, ...args);
-  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
-  return stdout;
-}
-
 async function runRefused(namespace: TestNamespace, ...args: string[]): Promise<[number | null, string]> {
   const { code, stderr } = await schedule(namespace, ...args);
   return [code, stderr];
@@ -38,9 +32,8 @@ const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-0
 describe("an operator's day", () => {
   test("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
-    const added = await runSuccessfully(
-      namespace,
-      "add backup",
+    const added = await namespace.expectDone(
+      "schedule add backup",
       ...NIGHTLY,
       "--retries",
       "2",
@@ -51,30 +44,29 @@ describe("an operator's day", () => {
     expect(added).toMatch(
       /^schedule backup added: .*runs dump 'a b'; next 2027-03-27 01:30:00 UTC\nnext: .*\nthen: /,
     );
-    await runSuccessfully(
-      namespace,
-      "add report.weekly report @weekly",
+    await namespace.expectDone(
+      "schedule add report.weekly report @weekly",
       '{"to": [1]}',
       "--delay",
       "5m",
       "--start",
       "2027-01-01",
     );
-    expect(await runSuccessfully(namespace, "list")).toMatch(
+    expect(await namespace.expectDone("schedule list")).toMatch(
       /^SCHEDULE .*\nreport\.weekly .* 2027-01-03 00:05:00Z +@weekly +UTC +report .*\nbackup .* 2027-03-27 01:30:00Z +30 2 \* \* \* +Europe\/Berlin +dump a b .*\n$/,
     );
-    expect(await runSuccessfully(namespace, "edit backup --retries", "", "--timeout", "1h")).toBe(
+    expect(await namespace.expectDone("schedule edit backup --retries", "", "--timeout", "1h")).toBe(
       "schedule backup changed: retries 2 -> none, timeout none -> 1h\n",
     );
-    expect(await runSuccessfully(namespace, "pause backup report.weekly --reason", "disk full")).toMatch(
+    expect(await namespace.expectDone("schedule pause backup report.weekly --reason", "disk full")).toMatch(
       /\(disk full\)\n.*\(disk full\)\n$/,
     );
     expect((await readDefinition(namespace, "backup"))?.pause?.why).toBe("disk full");
-    await runSuccessfully(namespace, "resume backup");
-    await runSuccessfully(namespace, "trigger backup");
+    await namespace.expectDone("schedule resume backup");
+    await namespace.expectDone("schedule trigger backup");
     expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
-    await runSuccessfully(namespace, "delete backup report.weekly --yes");
-    expect(await runSuccessfully(namespace, "list")).toBe("");
+    await namespace.expectDone("schedule delete backup report.weekly --yes");
+    expect(await namespace.expectDone("schedule list")).toBe("");
     const records = (await listAudits(namespace, ["target", "outcome"])).map((record) =>
       record.replace(/^schedules? /, ""),
     );
@@ -92,8 +84,8 @@ describe("an operator's day", () => {
   });
 
   test("sees what clock changes do", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add backup", ...NIGHTLY, "--", "true");
-    const next = await runSuccessfully(namespace, "next backup --count 3");
+    await namespace.expectDone("schedule add backup", ...NIGHTLY, "--", "true");
+    const next = await namespace.expectDone("schedule next backup --count 3");
     expect(next.match(/2027-03-2\d 0\d:\d\d:00 UTC/g)).toHaveLength(3);
     expect(next).toMatch(/2027-03-28.*gap/);
     const away = namespace.start(
@@ -122,7 +114,7 @@ describe("an operator's day", () => {
     const added = await schedule(namespace, "add a x", "0 3 * * *", ...options);
     expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
     expect((await schedule(namespace, "edit a --note x")).stderr, "it is told once").toBe("");
-    expect(await runSuccessfully(namespace, "explain a")).toMatch(
+    expect(await namespace.expectDone("schedule explain a")).toMatch(
       /type "x", on hosts of group web, holding db=1\n/,
     );
     expect(await schedule(namespace, "lint a")).toExit(0);
@@ -142,7 +134,7 @@ describe("an operator's day", () => {
   });
 
   test("lists dead letters and runs one again", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a x @daily");
+    await namespace.expectDone("schedule add a x @daily");
     const scheduled = Date.UTC(2026, 0, 1);
     const letter = {
       scheduled,
@@ -153,11 +145,11 @@ describe("an operator's day", () => {
       reason: HOSTILE,
     };
     await namespace.put(namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
-    const dead = await runSuccessfully(namespace, "dead");
+    const dead = await namespace.expectDone("schedule dead");
     expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*ared\\u\{202e\}b c$/m);
-    await runSuccessfully(namespace, "trigger a --dead 2026-01-01T00:00Z");
+    await namespace.expectDone("schedule trigger a --dead 2026-01-01T00:00Z");
     expect((await readDue(namespace, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
-    expect(await runSuccessfully(namespace, "dead a")).toBe("no dead letters\n");
+    expect(await namespace.expectDone("schedule dead a")).toBe("no dead letters\n");
     expect(await runRefused(namespace, "trigger a --dead 2026-01-01T00:00Z")).toEqual([
       1,
       expect.stringContaining("no dead letter"),
@@ -167,7 +159,7 @@ describe("an operator's day", () => {
 
 describe("a mistake", () => {
   test("is refused with its reason, and writes nothing", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- true");
+    await namespace.expectDone("schedule add a @daily -- true");
     const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
     const cases: [string[], number, RegExp][] = [
       [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
@@ -214,18 +206,18 @@ describe("two operators", () => {
     );
     expect(adds.map(([code]) => code).sort()).toEqual([0, 1]);
     await Promise.all([
-      runSuccessfully(namespace, "edit a --timeout 1m"),
-      runSuccessfully(namespace, "edit a --retries 3"),
+      namespace.expectDone("schedule edit a --timeout 1m"),
+      namespace.expectDone("schedule edit a --retries 3"),
     ]);
     expect(await readDefinition(namespace, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
   });
 
   test("acts on what it saw, or not at all; a worker's writes do not count", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- x");
-    const seen = JSON.parse(await runSuccessfully(namespace, "delete a --dry-run --json"));
+    await namespace.expectDone("schedule add a @daily -- x");
+    const seen = JSON.parse(await namespace.expectDone("schedule delete a --dry-run --json"));
     expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
     await namespace.put(namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
-    await runSuccessfully(namespace, "pause a --expect-revision", seen.revision);
+    await namespace.expectDone("schedule pause a --expect-revision", seen.revision);
     const [code, why] = await runRefused(namespace, "delete a --expect-revision", seen.revision, "--yes");
     expect([code, why]).toEqual([
       75,
@@ -239,10 +231,10 @@ describe("two operators", () => {
   });
 
   test("what changes while it is asked is not deleted", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- x");
+    await namespace.expectDone("schedule add a @daily -- x");
     const asked = namespace.start("schedule delete a", { terminal: TERMINAL });
     await asked.waitForOutput("Delete schedule a? [y/N]");
-    await runSuccessfully(namespace, "edit a --note mine");
+    await namespace.expectDone("schedule edit a --note mine");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(75);
     expect((await readDefinition(namespace, "a"))?.note).toBe("mine");
@@ -260,7 +252,7 @@ describe("an edit in an editor", () => {
   }
 
   test("writes what was typed, and keeps it where it is wrong", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- x");
+    await namespace.expectDone("schedule add a @daily -- x");
     const good = writeEditor(`sed -i 's/@daily/@hourly/' "$1"`);
     const ended = await namespace.execute("schedule edit a --yes", { env: good.env });
     expect(ended).toExit(0, { stdout: 'cron "@daily" -> "@hourly"' });
@@ -278,13 +270,13 @@ describe("a crontab", () => {
 
   test("is imported once, shown by diff, changed where it changed, and pruned", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
-    await runSuccessfully(namespace, "add mine @daily -- x");
+    await namespace.expectDone("schedule add mine @daily -- x");
     expect(await schedule(namespace, "diff", ...IMPORT)).toExit(1, { stdout: /\n9 added\n$/ });
-    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
-    expect(await runSuccessfully(namespace, "import", ...IMPORT, "--yes")).toBe(
+    await namespace.expectDone("schedule import", ...IMPORT, "--yes");
+    expect(await namespace.expectDone("schedule import", ...IMPORT, "--yes")).toBe(
       "the schedules are up to date: nothing to change\n",
     );
-    expect(await runSuccessfully(namespace, "diff", ...IMPORT)).toBe("nothing changed\n");
+    expect(await namespace.expectDone("schedule diff", ...IMPORT)).toBe("nothing changed\n");
     const text = readFileSync(ODD, "utf8")
       .replace("30 2 * * *", "40 2 * * *")
       .replace(/^.*leap\n/m, "");
@@ -294,7 +286,7 @@ describe("a crontab", () => {
     const changed = await schedule(namespace, "diff", ...again, "--prune");
     expect(changed.stdout).toMatch(/db-dump-\w{7} changed: cron "30 2 \* \* \*" -> "40 2 \* \* \*"; next/);
     expect(changed.stdout).toMatch(/leap-\w{7} deleted[\s\S]*\n1 changed, 1 deleted\n$/);
-    await runSuccessfully(namespace, "import", ...again, "--prune", "--yes");
+    await namespace.expectDone("schedule import", ...again, "--prune", "--yes");
     expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(9);
     expect(await readDefinition(namespace, "mine")).toBeDefined();
     expect(await listAudits(namespace, ["target", "outcome"])).toContain(
@@ -351,13 +343,13 @@ describe("a crontab", () => {
       await cluster.createTestNamespace(),
       await cluster.createTestNamespace("grpc"),
     ];
-    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
-    await runSuccessfully(namespace, "add mine report @daily", '{"a":[1]}', "--hook-late", "x 'y z'");
+    await namespace.expectDone("schedule import", ...IMPORT, "--yes");
+    await namespace.expectDone("schedule add mine report @daily", '{"a":[1]}', "--hook-late", "x 'y z'");
     const file = join(createTestFolder(), "schedules.json");
-    await runSuccessfully(namespace, "export", file);
-    await runSuccessfully(other, "import json", file, "--yes");
-    expect(await runSuccessfully(other, "export")).toBe(readFileSync(file, "utf8"));
-    expect(await runSuccessfully(other, "diff json", file, "--prune")).toBe(
+    await namespace.expectDone("schedule export", file);
+    await other.expectDone("schedule import json", file, "--yes");
+    expect(await other.expectDone("schedule export")).toBe(readFileSync(file, "utf8"));
+    expect(await other.expectDone("schedule diff json", file, "--prune")).toBe(
       "the site is up to date: nothing to change\n",
     );
     writeFileSync(

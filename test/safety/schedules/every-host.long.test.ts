@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
@@ -15,7 +15,8 @@ const { test } = cluster;
 const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 const MINUTE = 60_000;
 
-const runSchedule = (namespace: TestNamespace, ...args: string[]) => namespace.execute(["schedule", ...args]);
+const runSchedule = (namespace: TestNamespace, ...args: string[]) =>
+  namespace.execute(["schedule", ...splitFirst(args)]);
 
 /** Makes occurrences due: the next one of a host was so many minutes ago. */
 async function moveBack(namespace: TestNamespace, host: string, minutes: number): Promise<void> {
@@ -40,20 +41,9 @@ const readLines = (path: string) => (existsSync(path) ? readFileSync(path, "utf8
 describe.concurrent("a schedule on every host", () => {
   test("runs on each, is shown with the results of all, and leaves nothing behind", async ({ namespace }) => {
     const script = '[ "$SIGNALBOX_HOST" != web2 ]';
-    const added = await runSchedule(
-      namespace,
-      "add",
-      "job",
-      "@manual",
-      "--on",
-      "every-host",
-      "--",
-      "sh",
-      "-c",
-      script,
-    );
+    const added = await runSchedule(namespace, "add job @manual --on every-host -- sh -c", script);
     expect(added).toExit(0, { stdout: /on every host/ });
-    expect(await runSchedule(namespace, "trigger", "job")).toExit(64, {
+    expect(await runSchedule(namespace, "trigger job")).toExit(64, {
       stderr:
         /no host runs schedule "job" yet: a worker begins it within seconds, so try again; or start one on a host/,
     });
@@ -61,7 +51,7 @@ describe.concurrent("a schedule on every host", () => {
       await startWorker(namespace, host);
       await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
     }
-    const triggered = await runSchedule(namespace, "trigger", "job");
+    const triggered = await runSchedule(namespace, "trigger job");
     expect(triggered).toExit(0, { stdout: /schedule job on web1 triggered.*web2.*web3/s });
     for (const host of ["web1", "web2", "web3"]) await waitForResults(namespace, host, 1);
     expect((await namespace.execute("ls schedules")).stdout).toContain("2 of 3 ok, web2 failed");
@@ -76,13 +66,13 @@ describe.concurrent("a schedule on every host", () => {
     ]);
     expect(await namespace.execute("check schedule job")).toExit(2, { stdout: /job on web2/ });
     expect((await namespace.execute("schedule dead")).stdout).toContain("job");
-    expect(await runSchedule(namespace, "trigger", "job", "--dead", "all")).toExit(0, { stdout: /on web2/ });
+    expect(await runSchedule(namespace, "trigger job --dead all")).toExit(0, { stdout: /on web2/ });
     await waitForResults(namespace, "web2", 2);
     expect(await readResults(namespace, "web1")).toHaveLength(1);
-    expect(await runSchedule(namespace, "bury", "job", "--yes")).toExit(0);
+    expect(await runSchedule(namespace, "bury job --yes")).toExit(0);
     expect((await readDue(namespace, "job", "web2"))?.dead).toBeUndefined();
 
-    expect(await runSchedule(namespace, "delete", "job", "--yes")).toExit(0);
+    expect(await runSchedule(namespace, "delete job --yes")).toExit(0);
     for (const range of [namespace.keys.dues(), namespace.keys.getOutcomesRange(), namespace.keys.runnings()])
       expect((await namespace.store.readRange(range)).kvs).toEqual([]);
   });
@@ -93,8 +83,7 @@ describe.concurrent("a schedule on every host", () => {
     const script = `echo $SIGNALBOX_HOST $SIGNALBOX_ATTEMPT >> ${log}; [ -e ${there} ] && exit 0; [ $SIGNALBOX_HOST = web2 ] && exit 0; touch ${there}; sleep 60`;
     await runSchedule(
       namespace,
-      "add",
-      "job",
+      "add job",
       "0 0 1 1 *",
       "--on",
       "every-host",
@@ -109,7 +98,7 @@ describe.concurrent("a schedule on every host", () => {
     await startWorker(namespace, "web2");
     for (const host of ["web1", "web2"])
       await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
-    await runSchedule(namespace, "trigger", "job");
+    await runSchedule(namespace, "trigger job");
     await waitForFile(there);
     const { kvs } = await namespace.store.readRange(namespace.keys.getOccurrenceRange("job", "web1"));
     const first = workers.find(({ pid }) => kvs.some(({ value }) => value.includes(`"pid":${pid},`)));
@@ -124,10 +113,10 @@ describe.concurrent("a schedule on every host", () => {
     const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
     const [log, there] = [cluster.createPath(), cluster.createPath()];
     const script = `trap '' TERM; [ -e ${there} ] && exit 0; touch ${there}; while :; do date +%s%N > ${log}; sleep 0.05; done`;
-    await runSchedule(namespace, "add", "job", "@manual", "--on", "every-host", "--", "sh", "-c", script);
+    await runSchedule(namespace, "add job @manual --on every-host -- sh -c", script);
     const frozen = await startWorker(namespace, "web1");
     await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
-    await runSchedule(namespace, "trigger", "job");
+    await runSchedule(namespace, "trigger job");
     await waitForFile(there);
     frozen.kill("SIGSTOP");
     await startWorker(namespace, "web1");
@@ -144,7 +133,7 @@ describe.concurrent("a schedule on every host", () => {
   test("a host that was away catches up as its rule says, and one that is new does not", async ({
     namespace,
   }) => {
-    await runSchedule(namespace, "add", "job", "* * * * *", "--on", "every-host", "--", "true");
+    await runSchedule(namespace, "add job", "* * * * *", "--on", "every-host", "--", "true");
     const worker = await startWorker(namespace, "web1");
     await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
     await worker.end();
@@ -164,24 +153,24 @@ describe.concurrent("a schedule on every host", () => {
   test("an edit reaches every host; one host again, the states of the hosts are gone", async ({
     namespace,
   }) => {
-    await runSchedule(namespace, "add", "job", "0 0 1 1 *", "--on", "every-host", "--", "true");
+    await runSchedule(namespace, "add job", "0 0 1 1 *", "--on", "every-host", "--", "true");
     await startWorker(namespace, "web1");
     await startWorker(namespace, "web2");
     for (const host of ["web1", "web2"])
       await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
-    expect(await runSchedule(namespace, "edit", "job", "--cron", "0 0 2 1 *")).toExit(0);
+    expect(await runSchedule(namespace, "edit job --cron", "0 0 2 1 *")).toExit(0);
     const day = (at: number | undefined) => new Date(at ?? 0).getUTCDate();
     for (const host of ["web1", "web2"]) expect(day((await readDue(namespace, "job", host))?.next)).toBe(2);
-    expect(await runSchedule(namespace, "delete", "job", "--host", "web9", "--yes")).toExit(1, {
+    expect(await runSchedule(namespace, "delete job --host web9 --yes")).toExit(1, {
       stderr: /no state on host "web9"; it has them on web1, web2/,
     });
     const { next } = (await readDue(namespace, "job", "web1")) ?? {};
-    expect(await runSchedule(namespace, "delete", "job", "--host", "web1", "--yes")).toExit(0, {
+    expect(await runSchedule(namespace, "delete job --host web1 --yes")).toExit(0, {
       stdout: /schedule job on web1 deleted/,
     });
     const again = await waitUntil("web1 begins again", () => readDue(namespace, "job", "web1"));
     expect(again.next).toBe(next);
-    expect(await runSchedule(namespace, "edit", "job", "--on", "")).toExit(0);
+    expect(await runSchedule(namespace, "edit job --on", "")).toExit(0);
     for (const host of ["web1", "web2"]) expect(await readDue(namespace, "job", host)).toBeUndefined();
   });
 
@@ -190,15 +179,15 @@ describe.concurrent("a schedule on every host", () => {
     async (before) => {
       const namespace = cluster.createNamespace();
       const plan = ["0 0 1 1 *", "--", "true"];
-      if (before !== "nothing") await runSchedule(namespace, "add", "job", ...plan);
+      if (before !== "nothing") await runSchedule(namespace, "add job", ...plan);
       const left = { next: 0, runAt: 0, open: [], dead: 3 };
       for (const host of ["web1", "gone"]) {
         await namespace.put(namespace.keys.due("job", host), formatDue(left));
         await namespace.put(namespace.keys.outcomes("job", host), formatOutcomes({ runs: [], dead: [] }));
       }
       const on = ["--on", "every-host"];
-      if (before === "nothing") await runSchedule(namespace, "add", "job", ...on, ...plan);
-      else expect(await runSchedule(namespace, "edit", "job", ...on, "--yes")).toExit(0);
+      if (before === "nothing") await runSchedule(namespace, "add job", ...on, ...plan);
+      else expect(await runSchedule(namespace, "edit job", ...on, "--yes")).toExit(0);
       const { kvs } = await namespace.store.readRange(namespace.keys.dues());
       expect(kvs.map(({ key }) => key)).toEqual([namespace.keys.due("job")]);
       expect((await namespace.store.readRange(namespace.keys.getOutcomesRange())).kvs).toEqual([]);
@@ -210,8 +199,8 @@ describe.concurrent("a schedule on every host", () => {
   );
 
   test("what it cannot be is refused, with the reason", async ({ namespace }) => {
-    await runSchedule(namespace, "add", "job", "@daily", "--on", "every-host", "--", "true");
-    await runSchedule(namespace, "add", "one", "@daily", "--", "true");
+    await runSchedule(namespace, "add job @daily --on every-host -- true");
+    await runSchedule(namespace, "add one @daily -- true");
     const cases: [string[], RegExp][] = [
       [
         ["add", "next", "--after", "job", "--", "true"],
@@ -228,8 +217,8 @@ describe.concurrent("a schedule on every host", () => {
       const { code, stderr } = await runSchedule(namespace, ...args);
       expect([args, code === 0, stderr]).toEqual([args, false, expect.stringMatching(why)]);
     }
-    await runSchedule(namespace, "add", "next", "--after", "one", "--", "true");
-    expect(await runSchedule(namespace, "edit", "one", "--on", "every-host")).toExit(78, {
+    await runSchedule(namespace, "add next --after one -- true");
+    expect(await runSchedule(namespace, "edit one --on every-host")).toExit(78, {
       stderr: /"next" cannot follow schedule "one", which runs on every host/,
     });
   });

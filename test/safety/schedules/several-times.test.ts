@@ -9,31 +9,50 @@ const { test } = TestCluster.startForFile();
 const MINUTE = 60_000;
 
 test.concurrent("one schedule, at the times of each text", async ({ namespace }) => {
-  const run = async (...words: string[]) => {
-    const ended = await namespace.execute(["schedule", ...words]);
-    expect(ended).toExit(0);
-    return ended.stdout;
-  };
-  const added = await run("add", "job", "--cron", "0 9 * * 1-5", "--cron", "0 12 * * 6", "--", "true");
+  const added = await namespace.expectDone(
+    "schedule add job --cron",
+    "0 9 * * 1-5",
+    "--cron",
+    "0 12 * * 6",
+    "--",
+    "true",
+  );
   expect(added).toContain('schedule job added: "0 9 * * 1-5; 0 12 * * 6" UTC, runs true');
-  const rows = JSON.parse(await run("next", "job", "--from", "2026-11-26T10:00Z", "--count", "3", "--json"));
+  const rows = JSON.parse(
+    await namespace.expectDone("schedule next job --from 2026-11-26T10:00Z --count 3 --json"),
+  );
   expect(rows).toMatchObject({ cron: ["0 9 * * 1-5", "0 12 * * 6"] });
   const expected = ["2026-11-27T09:00", "2026-11-28T12:00", "2026-11-30T09:00"];
   const toText = ({ at }: { at: number }) => new Date(at).toISOString().slice(0, 16);
   expect(rows.rows.map(toText)).toEqual(expected);
   const texts = ["--cron", "0 9 * * 1-5", "--cron", "0 12 * * 6"];
   const bare = JSON.parse(
-    await run("next", ...texts, "--from", "2026-11-26T10:00Z", "--count", "3", "--json"),
+    await namespace.expectDone(
+      "schedule next",
+      ...texts,
+      "--from",
+      "2026-11-26T10:00Z",
+      "--count",
+      "3",
+      "--json",
+    ),
   );
   expect(bare.rows.map(toText)).toEqual(expected);
-  expect(await run("explain", "job")).toContain("at 09:00, Monday to Friday; and at 12:00, Saturday, UTC");
-  expect(await run("export", "--format", "crontab")).toContain("0 9 * * 1-5 true\n0 12 * * 6 true\n");
-  const exported = JSON.parse(await run("export"));
+  expect(await namespace.expectDone("schedule explain job")).toContain(
+    "at 09:00, Monday to Friday; and at 12:00, Saturday, UTC",
+  );
+  expect(await namespace.expectDone("schedule export --format crontab")).toContain(
+    "0 9 * * 1-5 true\n0 12 * * 6 true\n",
+  );
+  const exported = JSON.parse(await namespace.expectDone("schedule export"));
   expect(exported.schedules.job.cron).toEqual(["0 9 * * 1-5", "0 12 * * 6"]);
   expect((await namespace.execute("ls schedules")).stdout).toContain("0 9 * * 1-5; 0 12 * * 6");
 
-  await run("edit", "job", "--cron", "0 7 * * *");
-  expect(JSON.parse(await run("export")).schedules.job.cron, "one text stays a text").toBe("0 7 * * *");
+  await namespace.expectDone("schedule edit job --cron", "0 7 * * *");
+  expect(
+    JSON.parse(await namespace.expectDone("schedule export")).schedules.job.cron,
+    "one text stays a text",
+  ).toBe("0 7 * * *");
   const refused = await namespace.execute([
     "schedule",
     "edit",

@@ -7,10 +7,9 @@ const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
 test("holds are drawn, in ASCII where the locale has no UTF-8", async ({ namespace }) => {
-  const start = async (...args: string[]) => await namespace.execute(args);
-  expect((await start("timeline")).stdout).toBe("nothing is recorded in this time\n");
-  for (const lock of ["x", "y"]) await start("run", "--lock", lock, "--", "true");
-  const report = JSON.parse((await start("timeline", "--json", "x")).stdout);
+  expect((await namespace.execute("timeline")).stdout).toBe("nothing is recorded in this time\n");
+  for (const lock of ["x", "y"]) await namespace.execute(["run", "--lock", lock, "--", "true"]);
+  const report = JSON.parse((await namespace.execute("timeline --json x")).stdout);
   expect(report).toMatchObject({
     version: 1,
     tracks: [
@@ -20,10 +19,10 @@ test("holds are drawn, in ASCII where the locale has no UTF-8", async ({ namespa
       },
     ],
   });
-  const { stdout } = await start("timeline", "--since", "1d", "--width", "40");
+  const { stdout } = await namespace.execute("timeline --since 1d --width 40");
   expect(stdout).toMatch(/^ +\S+ \S+Z +\S+ \S+Z\nlock x +[·.]{39}[█#]\nlock y +[·.]{39}[█#]\n.* held /);
-  expect((await start("timeline", "z")).stdout).toBe('nothing is recorded of "z" in this time\n');
-  expect(await start("timeline", "--since", "+1h")).toExit(64);
+  expect((await namespace.execute("timeline z")).stdout).toBe('nothing is recorded of "z" in this time\n');
+  expect(await namespace.execute("timeline --since +1h")).toExit(64);
 });
 
 test("what runs and tasks held of a resource is drawn, shown and listed after their end", async ({

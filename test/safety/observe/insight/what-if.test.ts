@@ -9,13 +9,13 @@ const { test } = cluster;
 test("what a reset, a drain and a total would do is predicted, and nothing is changed", async ({
   namespace,
 }) => {
-  const start = async (...args: string[]) => await namespace.execute(args);
-  const predict = async (...args: string[]) => JSON.parse((await start("whatif", ...args, "--json")).stdout);
+  const predict = async (...args: string[]) =>
+    JSON.parse((await namespace.execute(["whatif", ...args, "--json"])).stdout);
   const countTickets = async (what: string) => {
-    const { rows } = JSON.parse((await start("ls", what, "--json")).stdout);
+    const { rows } = JSON.parse((await namespace.execute(["ls", what, "--json"])).stdout);
     return rows.flatMap((row: { holders: []; waiters: [] }) => [...row.holders, ...row.waiters]).length;
   };
-  await start("resource", "set", "db", "2", "--yes");
+  await namespace.execute("resource set db 2 --yes");
   for (const [tickets, label] of ["one", "two", "three"].entries()) {
     namespace.start(["run", "--lock", "x", "--wait", "--label", label, "--", "sleep", "600"]);
     await waitUntil("its ticket", async () => (await countTickets("locks")) === tickets + 1);
@@ -37,12 +37,12 @@ test("what a reset, a drain and a total would do is predicted, and nothing is ch
   ]);
   expect(await predict("drain", "lock", "x")).toMatchObject({ ends: [], grants: [], blocked: [{}, {}] });
   expect(await predict("total", "db", "4")).toMatchObject({ grants: [{ round: 0, before: 1 }], leaves: [] });
-  expect((await start("whatif", "reset", "lock", "x")).stdout).toMatch(
+  expect((await namespace.execute("whatif reset lock x")).stdout).toMatch(
     /^ends .*one.*\nnow .*two.*then 1\nthen 1 .*three.*then 2\n$/,
   );
-  expect((await start("whatif", "reset", "lock", "free")).stdout).toBe(
+  expect((await namespace.execute("whatif reset lock free")).stdout).toBe(
     "no run would end, leave or be granted\n",
   );
   expect(await countTickets("locks")).toBe(3);
-  expect(await start("whatif", "total", "db", "many")).toExit(64, { stderr: 'got "many"' });
+  expect(await namespace.execute("whatif total db many")).toExit(64, { stderr: 'got "many"' });
 });
