@@ -72,8 +72,7 @@ async function removeTickets(runs: readonly TestProcess[]): Promise<number[]> {
   const removedAt = performance.now();
   return await Promise.all(
     runs.map(async ({ ended }) => {
-      const { code, stderr } = await ended;
-      expect(code, stderr).toBe(125);
+      expect(await ended).toExit(125);
       return performance.now() - removedAt;
     }),
   );

@@ -102,9 +102,9 @@ describe.concurrent("check crontab", () => {
   test("JSON and Nagios", async () => {
     const namespace = await createSampleNamespace();
     const path = writeCrontab("formats", "* * * * * signalbox run -g wbe -- ./a.sh");
-    const { code, stdout } = await namespace.execute([...TEXT, "--json", path]);
-    expect(code).toBe(2);
-    expect(JSON.parse(stdout)).toMatchObject({
+    const end = await namespace.execute([...TEXT, "--json", path]);
+    expect(end).toExit(2);
+    expect(JSON.parse(end.stdout)).toMatchObject({
       version: 1,
       revision: expect.stringMatching(/^\d+$/),
       state: "critical",

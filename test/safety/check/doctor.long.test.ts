@@ -318,9 +318,9 @@ describe("a database that is full", () => {
   });
 
   test("init says so too, and that nothing can run", async () => {
-    const { code, stdout } = await cluster.createNamespace().execute("init");
-    expect(code).toBe(78);
-    expect(stdout).toMatch(/^FAILURE alarms: .*NOSPACE/m);
+    expect(await cluster.createNamespace().execute("init")).toExit(78, {
+      stdout: /^FAILURE alarms: .*NOSPACE/m,
+    });
   });
 });
 

@@ -151,14 +151,12 @@ describe("--once", () => {
 
   test("says by its code that etcd is not there", async ({ namespace }) => {
     const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
-    const { code, stdout } = await namespace.execute(args, { endpoints: ["http://127.0.0.1:1"] });
-    expect(code).toBe(69);
-    expect(stdout).toMatch(/connecting for|etcd unreachable/);
+    expect(await namespace.execute(args, { endpoints: ["http://127.0.0.1:1"] })).toExit(69, {
+      stdout: /connecting for|etcd unreachable/,
+    });
   });
 });
 
 test("without a terminal says what does without one", async ({ namespace }) => {
-  const { code, stderr } = await namespace.execute("console");
-  expect(code).toBe(64);
-  expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
+  expect(await namespace.execute("console")).toExit(64, { stderr: /needs a terminal.*signalbox ls --watch/ });
 });

@@ -96,11 +96,10 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       await asked.waitForOutput(`Put "${key}"? [y/N]`);
       await put(key, "theirs");
       asked.child.stdin?.write("y\r");
-      const { code, stdout } = await asked.ended;
-      expect(code).toBe(75);
-      expect(stdout).toMatch(
-        /nothing was done, because something has changed:\s+signalbox: the value that was shown, changed at revision \d+, version 1:\s+signalbox: {3}mine\s+signalbox: the value now, changed at revision \d+, version 2:\s+signalbox: {3}theirs/,
-      );
+      expect(await asked.ended).toExit(75, {
+        stdout:
+          /nothing was done, because something has changed:\s+signalbox: the value that was shown, changed at revision \d+, version 1:\s+signalbox: {3}mine\s+signalbox: the value now, changed at revision \d+, version 2:\s+signalbox: {3}theirs/,
+      });
       expect((await read(key))?.value).toBe("theirs");
       expect(await listAudits(namespace)).toEqual([]);
     },

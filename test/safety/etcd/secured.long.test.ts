@@ -146,11 +146,10 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ETCDCTL_USER: `runner:${PASSWORD}`,
       ETCDCTL_PASSWORD: PASSWORD,
     };
-    const { code, stdout } = await enter("http", secrets).run([], "env");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^SIGNALBOX_TOKEN=\d+$/m);
-    expect(stdout).not.toContain(PASSWORD);
-    expect(stdout).not.toMatch(/^(SIGNALBOX_(USER|PASSWORD|PASSWORD_FILE)|ETCDCTL_(USER|PASSWORD))=/m);
+    const ended = await enter("http", secrets).run([], "env");
+    expect(ended).toExit(0, { stdout: /^SIGNALBOX_TOKEN=\d+$/m });
+    expect(ended.stdout).not.toContain(PASSWORD);
+    expect(ended.stdout).not.toMatch(/^(SIGNALBOX_(USER|PASSWORD|PASSWORD_FILE)|ETCDCTL_(USER|PASSWORD))=/m);
   });
 
   test("what is refused before etcd is asked: 78, without the password", async () => {

@@ -41,9 +41,9 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
     const { namespace, clock, proxy, run } = await startScene(transport, context);
     proxy.mode = "drop";
     clock.setOffset((TTL + 60) * 1_000);
-    const { code, stderr } = await run.ended;
-    expect(code, stderr).toBe(125);
-    expect(stderr).toMatch("could not be renewed after a pause of the machine, 11m by the wall clock");
+    expect(await run.ended).toExit(125, {
+      stderr: "could not be renewed after a pause of the machine, 11m by the wall clock",
+    });
     expect(namespace.jobs.journal.findLine("job", "end"), "it was killed").toBeUndefined();
   }, 120_000);
 
@@ -60,8 +60,6 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
     expect(run.child.exitCode, "nothing tells yet").toBeNull();
     proxy.mode = "forward";
     clock.setOffset((TTL + 60) * 1_000);
-    const { code, stderr } = await run.ended;
-    expect(code, stderr).toBe(125);
-    expect(stderr).toContain("the claim was lost");
+    expect(await run.ended).toExit(125, { stderr: "the claim was lost" });
   }, 120_000);
 });

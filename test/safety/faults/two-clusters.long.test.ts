@@ -46,10 +46,9 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       endpoints: [endpoint],
     });
     namespace.etcd.freeze();
-    const { code, stderr } = await namespace.jobs.start({ name: "second", options, endpoints: [endpoint] })
-      .ended;
-    expect(code, stderr).toBe(78);
-    expect(stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`);
+    expect(await namespace.jobs.start({ name: "second", options, endpoints: [endpoint] }).ended).toExit(78, {
+      stderr: `${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`,
+    });
     namespace.etcd.unfreeze();
     expect(await namespace.jobs.start({ name: "third", options, endpoints: [endpoint] }).ended).toExit(75);
     expect(await first.finish()).toExit(0);
@@ -205,10 +204,10 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
     const path = `${env.XDG_STATE_HOME}/signalbox/${file}`;
     writeFileSync(path, "");
-    const { code, stderr } = await read();
-    expect(code, stderr).toBe(78);
-    expect(stderr).toContain(path);
-    expect(stderr).toContain("signalbox init --forget-cluster");
+    const end = await read();
+    expect(end).toExit(78);
+    expect(end.stderr).toContain(path);
+    expect(end.stderr).toContain("signalbox init --forget-cluster");
     const init = await own.start("init --forget-cluster", { endpoints: both, env }).ended;
     expect(init.stderr).toContain(`forgot the cluster in ${path}`);
     expect(await read()).toExit(0);

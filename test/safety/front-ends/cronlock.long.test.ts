@@ -363,9 +363,7 @@ describe.concurrent("the tools beside each other", () => {
   });
 
   test("--help alone is ours, and names every variable", async () => {
-    const { code, stdout } = await end(enter(), "golock", ["--help"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain("CRONLOCK_TLS_SKIP_VERIFY");
+    expect(await end(enter(), "golock", ["--help"])).toExit(0, { stdout: "CRONLOCK_TLS_SKIP_VERIFY" });
   });
 });
 

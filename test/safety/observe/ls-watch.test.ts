@@ -40,10 +40,9 @@ describe.concurrent("ls --watch", () => {
     await putTickets(namespace, 40, 0);
     await watch.waitForOutput("and 20 more");
     watch.child.stdin?.write("\x03");
-    const { code, stdout } = await watch.ended;
-    expect(code).toBe(130);
-    expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
-    expect(stdout).not.toContain("\x1b[2J");
+    const end = await watch.ended;
+    expect(end).toExit(130, { stdout: /\x1b\[\?25h\x1b\[\?1049l\s*$/ });
+    expect(end.stdout).not.toContain("\x1b[2J");
   });
 
   test("writes to a terminal only what changed", async ({ namespace }) => {
@@ -77,9 +76,7 @@ describe.concurrent("ls --watch", () => {
     const screen = watch.output.stdout.slice(away);
     expect(screen).not.toContain("No lock");
     process.kill(findInnermostProcess(watch.pid), "SIGTERM");
-    const { code, stdout } = await watch.ended;
-    expect(code).toBe(143);
-    expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
+    expect(await watch.ended).toExit(143, { stdout: /\x1b\[\?25h\x1b\[\?1049l\s*$/ });
   });
 
   test("lets nobody's words act on the terminal", async ({ namespace }) => {

@@ -117,9 +117,9 @@ describe.concurrent("ls", () => {
   test("needs no more memory for many than for few", async ({ namespace }) => {
     await putTickets(namespace, 2_000, 20, "x".repeat(1_000));
     const env = { NODE_OPTIONS: "--max-old-space-size=40" }; // MiB; the tickets alone are 60
-    const { code, stdout } = await namespace.execute("ls locks --json", { env });
-    expect(code).toBe(0);
-    const { rows } = JSON.parse(stdout) as { rows: { waiters: object[] }[] };
+    const ended = await namespace.execute("ls locks --json", { env });
+    expect(ended).toExit(0);
+    const { rows } = JSON.parse(ended.stdout) as { rows: { waiters: object[] }[] };
     expect([rows.length, rows.reduce((sum, { waiters }) => sum + waiters.length, 0)]).toEqual([
       2_000, 40_000,
     ]);

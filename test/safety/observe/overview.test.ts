@@ -50,15 +50,11 @@ describe.concurrent("overview", () => {
     await startSampleQueues(namespace);
     await watch.waitForOutput(/1 held[\s\S]*2 waiting/);
     watch.child.stdin?.write("\x03");
-    const { code, stdout } = await watch.ended;
-    expect(code).toBe(130);
-    expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
+    expect(await watch.ended).toExit(130, { stdout: /\x1b\[\?25h\x1b\[\?1049l\s*$/ });
   });
 
   test("refuses to watch without a terminal, and names what does", async ({ namespace }) => {
-    const { code, stderr } = await namespace.execute("overview --watch");
-    expect(code).toBe(64);
-    expect(stderr).toContain("ls --watch");
+    expect(await namespace.execute("overview --watch")).toExit(64, { stderr: "ls --watch" });
     expect(await namespace.execute("overview --width 39")).toExit(64);
   });
 });

@@ -58,9 +58,9 @@ async function drainAt(
     await waitUntil("the drain stands", hasDrain);
     writeFileSync(file, "");
   }
-  const { code, stdout, stderr } = await drain.ended;
-  expect(code, stderr).toBe(0);
-  return BigInt(JSON.parse(stdout).drain.revision);
+  const end = await drain.ended;
+  expect(end).toExit(0);
+  return BigInt(JSON.parse(end.stdout).drain.revision);
 }
 
 async function readRevision(namespace: TestNamespace): Promise<bigint> {

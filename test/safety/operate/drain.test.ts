@@ -122,10 +122,10 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     await drain.waitForOutput("etcd is unreachable");
     await namespace.delete(key);
     proxy.mode = "forward";
-    const { code, stderr } = await drain.ended;
-    expect(code, stderr).toBe(0);
-    expect(stderr.match(/etcd is unreachable/g)).toHaveLength(1);
-    expect(stderr.match(/etcd is reachable again/g)).toHaveLength(1);
+    const end = await drain.ended;
+    expect(end).toExit(0);
+    expect(end.stderr.match(/etcd is unreachable/g)).toHaveLength(1);
+    expect(end.stderr.match(/etcd is reachable again/g)).toHaveLength(1);
   });
 });
 

@@ -263,8 +263,10 @@ describe.concurrent("what a run says", () => {
 
   test("a misspelled variable is told, once, and the command runs", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_TLL: "5s", SIGNALBOX_OF_MY_OWN: "1" } });
-    const { code, stderr } = await namespace.run();
-    expect(code).toBe(0);
-    expect(stderr).toBe('signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n');
+    const ended = await namespace.run();
+    expect(ended).toExit(0);
+    expect(ended.stderr).toBe(
+      'signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n',
+    );
   });
 });
