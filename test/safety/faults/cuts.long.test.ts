@@ -8,7 +8,6 @@ import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixture
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
@@ -128,9 +127,6 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const elapsed = startStopwatch();
     expect(await run.ended).toExitSilently(143);
     expect(elapsed(), "ms until it has left").toBeLessThan(2_000 + 2 * LAG);
-    await waitUntil(
-      "its ticket gone with its session",
-      async () => (await near.readQueue("job")).length === 1,
-    );
+    await near.waitForQueue("job", 1);
   });
 });

@@ -127,7 +127,7 @@ describe.concurrent("a lock of the library", () => {
       await gate.promise;
     });
     working.catch(() => {});
-    await waitUntil("the lock", async () => (await namespace.readQueue("x")).length === 1);
+    await namespace.waitForQueue("x", 1);
     const reset = namespace.start("reset lock x --yes --reason stuck --no-wait");
     expect(await fired.promise).toMatchObject({
       kind: "asked",
@@ -158,7 +158,7 @@ describe.concurrent("a lock of the library", () => {
     const leaving = new AbortController();
     const waiting = other.acquire({ lock: "x", wait: true, signal: leaving.signal });
     waiting.catch(() => {});
-    await waitUntil("a waiter", async () => (await namespace.readQueue("x")).length === 2);
+    await namespace.waitForQueue("x", 2);
     const why = new Error("no patience");
     leaving.abort(why);
     await expect(waiting).rejects.toBe(why);
@@ -185,7 +185,7 @@ describe.concurrent("a lock of the library", () => {
       return queues.every(({ length }) => length === 1);
     });
     const waiting = one.acquire({ lock: "deaf", wait: true });
-    await waitUntil("a waiter", async () => (await namespace.readQueue("deaf")).length === 2);
+    await namespace.waitForQueue("deaf", 2);
     const ends = Promise.allSettled([heard, deaf, waiting]);
     await Promise.all([one.close(), one.close(), other.close()]);
     const lost = { status: "rejected", reason: expect.objectContaining({ kind: "closed" }) };
@@ -207,7 +207,7 @@ describe.concurrent("leases of the library", () => {
     await expect(one.withLeases(["db=2:3"], { wait: 50 }, () => {})).rejects.toBeInstanceOf(BusyError);
     expect(await namespace.readQueue("db", "resource")).toHaveLength(1);
     const waiting = one.withLeases(["db=2:3"], () => "granted");
-    await waitUntil("a waiter", async () => (await namespace.readQueue("db", "resource")).length === 2);
+    await namespace.waitForQueue("db", 2, "resource");
     run.kill("SIGTERM");
     expect(await waiting).toBe("granted");
   });

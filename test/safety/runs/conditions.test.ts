@@ -1,7 +1,6 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
 import { MeasuredHost, obstacle } from "../support/measured-host.ts";
 
@@ -103,7 +102,7 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     await namespace.waitForTicket(writer, "waiting", "a");
     expect(await namespace.run("--lock a --shared")).toExit(75);
     host.setLoad(9);
-    await waitUntil("empty queue", async () => (await namespace.readQueue("a")).length === 1);
+    await namespace.waitForQueue("a", 1);
     expect(await namespace.run("--lock a --shared")).toExit(0);
     host.setLoad(1);
     await namespace.waitForTicket(writer, "waiting", "a");
@@ -151,7 +150,7 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     // A run that ends grants the claim of its successor at once, but not of one with a condition.
     const holder = await hold(namespace);
     const next = namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], FAIL);
-    await waitUntil("next in the queue", async () => (await namespace.readQueue("a")).length === 2);
+    await namespace.waitForQueue("a", 2);
     host.setLoad(9);
     expect(await holder.finish()).toExit(0);
     await next.waitForOutput("does not hold: load is 9");
@@ -171,10 +170,10 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     await agent.end();
     await agent.start(how);
     host.setLoad(1);
-    await waitUntil("first in the queue", async () => (await namespace.readQueue("a")).length === 2);
+    await namespace.waitForQueue("a", 2);
     host.setLoad(9);
     expect(await holder.finish()).toExit(0);
-    await waitUntil("its turn", async () => (await namespace.readQueue("a")).length === 0);
+    await namespace.waitForQueue("a", 0);
     await agent.end();
     await agent.start(how);
     host.setLoad(1);

@@ -41,7 +41,7 @@ test.each(["SIGHUP", "SIGQUIT", "SIGUSR1"] as const)(
     await run.waitForOutput("up");
     await waitUntil("a child", child.find);
     run.kill(signal);
-    await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
+    await namespace.waitForQueue("job", 0);
     expect(child.find(), "a child in a session of its own").toBeUndefined();
     await run.ended;
     await waitForDeath(run.mark, 5_000);
@@ -82,7 +82,7 @@ test.each([
     await run.waitForOutput("up");
     await waitUntil("a child", child.find);
     writeFileSync(go, "");
-    await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
+    await namespace.waitForQueue("job", 0);
     expect(child.find(), "a child in a session of its own").toBeUndefined();
     expect(await run.ended).toMatchObject({ code: end.startsWith("kill -S") ? 139 : 137 });
   },

@@ -6,6 +6,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { connect } from "../../../src/library/index.ts";
 import { waitForOutcomes } from "../support/due-schedules.ts";
+import { type EndCase, expectEnds } from "../support/expect-ends.ts";
 import { listAudits, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -109,9 +110,9 @@ test.concurrent("a calendar that schedules use is not deleted", async ({ namespa
 
 test.concurrent("what cannot be right is refused, with the reason", async ({ namespace }) => {
   await expectDone(namespace, "calendar add always", ALL);
-  const cases: [string[], number, RegExp][] = [
-    [["calendar", "add", "a", "2026-02-30"], 64, /"2026-02-30" is not a day: write a date 2026-12-25/],
-    [["calendar", "show", "gone"], 1, /there is no calendar "gone"/],
+  const cases: EndCase[] = [
+    ["calendar add a 2026-02-30", 64, /"2026-02-30" is not a day: write a date 2026-12-25/],
+    ["calendar show gone", 1, /there is no calendar "gone"/],
     [[...christmas, "--except", "gone", ...work], 78, /there is no calendar "gone"/],
     [
       [...christmas, "--except", "always", ...work],
@@ -119,15 +120,9 @@ test.concurrent("what cannot be right is refused, with the reason", async ({ nam
       /would never fire: its calendars leave no day: always/,
     ],
     [[...christmas, "--if-excluded", "later", ...work], 64, /skip, next, previous/],
-    [["calendar", "import", "a", "-"], 78, /not iCalendar/],
+    ["calendar import a -", 78, /not iCalendar/],
   ];
-  const answers = await Promise.all(cases.map(([args]) => namespace.start(args).ended));
-  for (const [index, [args, code, why]] of cases.entries())
-    expect([args, answers[index]?.code, answers[index]?.stderr]).toEqual([
-      args,
-      code,
-      expect.stringMatching(why),
-    ]);
+  await expectEnds(namespace, cases);
 });
 
 test.concurrent("an iCalendar file sets the days, and a second import changes nothing", async ({

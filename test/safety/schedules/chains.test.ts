@@ -5,6 +5,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
+import { type EndCase, expectEnds } from "../support/expect-ends.ts";
 import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -166,31 +167,25 @@ test.concurrent("mistakes are refused with their reasons", async ({ namespace })
   await namespace.expectDone("schedule add a @manual --tag team=x --tag nightly", ...shell("true"));
   await namespace.expectDone("schedule add b --after a", ...shell("true"));
   await namespace.expectDone("resource set db 4");
-  const cases: [string[], number, RegExp][] = [
+  const cases: EndCase[] = [
     [["add", "c", ...shell("true")], 64, /CRON is missing: .* --after KEY/],
     [["add", "c", "--after", "z", ...shell("true")], 78, /there is none; add it first/],
-    [["edit", "a", "--after", "b"], 78, /that is a cycle, a -> b -> a/],
-    [["delete", "a", "--yes"], 64, /schedule "b" follows it/],
-    [["add", "c", "x", "--after", "a", "--on", "never"], 64, /--on must be one of success, failure, end/],
+    ["edit a --after b", 78, /that is a cycle, a -> b -> a/],
+    ["delete a --yes", 64, /schedule "b" follows it/],
+    ["add c x --after a --on never", 64, /--on must be one of success, failure, end/],
     [["at", "soon", ...shell("true")], 64, /WHEN: "soon" is not an instant/],
     [["at", "2020-01-01", ...shell("true")], 64, /2020-01-01T00:00:00.000Z has passed/],
-    [["at", "+1h"], 64, /COMMAND or TYPE is missing/],
-    [["trigger", "a", "--data", "{"], 64, /not JSON/],
+    ["at +1h", 64, /COMMAND or TYPE is missing/],
+    ["trigger a --data {", 64, /not JSON/],
     [["trigger", "a", "--data", JSON.stringify("x".repeat(9_000))], 64, /at most 8192 characters/],
     [["add", "c", "@manual", "--tag", "a b", ...shell("true")], 64, /--tag must be a word .*; got "a b"/],
     [["add", "c", "@manual", "--tag", "", ...shell("true")], 64, /--tag must not be empty; leave it out/],
     [["at", "+1h", "--lease", "", ...shell("true")], 64, /--lease must not be empty; leave it out/],
     [["add", "c", "@manual", "--lease", "db=9", ...shell("true")], 64, /9 units of resource "db" .* only 4/],
-    [["edit", "a", "--lease", "db=9"], 64, /9 units of resource "db" .* only 4/],
-    [["graph", "z"], 1, /no schedule "z"/],
+    ["edit a --lease db=9", 64, /9 units of resource "db" .* only 4/],
+    ["graph z", 1, /no schedule "z"/],
   ];
-  const answers = await Promise.all(cases.map(([args]) => schedule(namespace, ...args)));
-  for (const [index, [args, code, why]] of cases.entries())
-    expect([args, answers[index]?.code, answers[index]?.stderr]).toEqual([
-      args,
-      code,
-      expect.stringMatching(why),
-    ]);
+  await expectEnds(namespace, cases, "schedule");
   const listed = await namespace.expectDone("schedule list --tag nightly --tag=team=x --json");
   expect(JSON.parse(listed).rows).toMatchObject([{ schedule: "a" }]);
   expect((await namespace.executeJson("ls schedules tag:team")).rows).toMatchObject([{ schedule: "a" }]);

@@ -9,6 +9,7 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { type EndCase, expectEnds } from "../support/expect-ends.ts";
 import { listAudits, readDefinition, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
@@ -161,33 +162,27 @@ describe("a mistake", () => {
   test("is refused with its reason, and writes nothing", async ({ namespace }) => {
     await namespace.expectDone("schedule add a @daily -- true");
     const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
-    const cases: [string[], number, RegExp][] = [
-      [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
-      [["add", "b", "@daily"], 64, /CRON or COMMAND is missing/],
-      [["add", "b", "@daily", "x", "--", "true"], 64, /looks like|no macro|field/],
+    const cases: EndCase[] = [
+      ["add a @daily -- true", 1, /"a" already/],
+      ["add b @daily", 64, /CRON or COMMAND is missing/],
+      ["add b @daily x -- true", 64, /looks like|no macro|field/],
       [["add", "b", "x", "61 * * * *"], 64, /minute/],
       [["add", "b", "x", "* * * * * *"], 64, /six|6 field/],
-      [["add", "b", "x", "@daily", "{"], 64, /not JSON/],
-      [["add", "b", "x", "@daily", "--timezone", "Europe/Berln"], 64, /Europe\/Berlin/],
-      [["add", "b", "x", "@daily", "--start", "soon"], 64, /--start: "soon"/],
-      [["edit", "z", "--note", "x"], 1, /no schedule "z"/],
-      [["edit", "a"], 64, /terminal/],
-      [["delete", "a", "z", "--yes"], 1, /no schedule "z"/],
-      [["delete", "a"], 64, /--yes/],
-      [["trigger", "z"], 1, /no schedule "z"/],
-      [["pause", "a", "--until", "2020-01-01"], 64, /must end in the future/],
-      [["next"], 64, /KEY or CRON is missing/],
+      ["add b x @daily {", 64, /not JSON/],
+      ["add b x @daily --timezone Europe/Berln", 64, /Europe\/Berlin/],
+      ["add b x @daily --start soon", 64, /--start: "soon"/],
+      ["edit z --note x", 1, /no schedule "z"/],
+      ["edit a", 64, /terminal/],
+      ["delete a z --yes", 1, /no schedule "z"/],
+      ["delete a", 64, /--yes/],
+      ["trigger z", 1, /no schedule "z"/],
+      ["pause a --until 2020-01-01", 64, /must end in the future/],
+      ["next", 64, /KEY or CRON is missing/],
       [["next", "0 25 * * *"], 64, /hour/],
-      [
-        ["add", "a", "x", "@daily", "--hook-failure", "https://"],
-        64,
-        /must be a command line, or https:.*; got "https:\/\/"/,
-      ],
-      [["resume", "a", "--strict"], 1, /^$/],
+      ["add a x @daily --hook-failure https://", 64, /must be a command line, or https:.*; got "https:\/\/"/],
+      ["resume a --strict", 1, /^$/],
     ];
-    const answers = await Promise.all(cases.map(([args]) => runRefused(namespace, ...args)));
-    for (const [index, [args, code, why]] of cases.entries())
-      expect([args, ...(answers[index] ?? [])]).toEqual([args, code, expect.stringMatching(why)]);
+    await expectEnds(namespace, cases, "schedule");
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual(before);
   });
 

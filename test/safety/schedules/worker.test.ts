@@ -163,7 +163,7 @@ describe.concurrent("leases of a schedule", () => {
     writeFileSync(gate, "");
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok" }]);
     expect(await waitForOutcomes(namespace, "b")).toMatchObject([{ result: "ok" }]);
-    await waitUntil("free", async () => (await namespace.readQueue("db", "resource")).length === 0);
+    await namespace.waitForQueue("db", 0, "resource");
   });
 
   test("that are taken away end it", async ({ namespace }) => {
