@@ -3,7 +3,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -15,7 +14,6 @@ const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
-const ran = { ...matchSilentEnd(0), stdout: "ran\n" };
 
 /** A line of the log on standard error. */
 const matchLogLine = (message: string) =>
@@ -43,31 +41,33 @@ describe.concurrent("the command", () => {
     expect((await namespace.readQueue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
     await run.end();
     expect(await namespace.readQueue("sh")).toEqual([]);
-    expect(await ended("--", "echo", "ran")).toEqual(ran);
+    expect(await ended("--", "echo", "ran")).toPrint("ran\n");
   });
 
-  test.each<[what: string, command: string[], end: object]>([
-    ["ends with 0", ["true"], matchSilentEnd(0)],
-    ["ends with 3", ["sh", "-c", "exit 3"], matchMessage(3, matchLogLine("Child \\d+ exited with 3"))],
-    ["is killed: 0", ["sh", "-c", "kill -KILL $$"], matchSilentEnd(0)],
+  test.each<[what: string, command: string[], code: number, stdout: string, stderr: RegExp | ""]>([
+    ["ends with 0", ["true"], 0, "", ""],
+    ["ends with 3", ["sh", "-c", "exit 3"], 3, "", matchLogLine("Child \\d+ exited with 3")],
+    ["is killed: 0", ["sh", "-c", "kill -KILL $$"], 0, "", ""],
     [
       "was not found: 2",
       ["/no/such"],
-      matchMessage(2, matchLogLine('Failed to exec </no/such>: "/no/such" was not found.*')),
+      2,
+      "",
+      matchLogLine('Failed to exec </no/such>: "/no/such" was not found.*'),
     ],
-    ["of one word is split at its blanks", [" echo  ran "], ran],
+    ["of one word is split at its blanks", [" echo  ran "], 0, "ran\n", ""],
     [
       "of one word is the shell's where it needs one",
       ["echo ran; exit 4"],
-      { ...matchMessage(4, matchLogLine("Child \\d+ exited with 4")), stdout: "ran\n" },
+      4,
+      "ran\n",
+      matchLogLine("Child \\d+ exited with 4"),
     ],
-    [
-      "cannot be executed: 13",
-      ["/etc/passwd"],
-      matchMessage(13, matchLogLine("Failed to exec </etc/passwd>: .*")),
-    ],
-  ])("%s", async (_, command, end) => {
-    expect(await enter().ended("--", ...command)).toEqual(end);
+    ["cannot be executed: 13", ["/etc/passwd"], 13, "", matchLogLine("Failed to exec </etc/passwd>: .*")],
+  ])("%s", async (_, command, code, stdout, stderr) => {
+    const end = await enter().ended("--", ...command);
+    expect(end).toExit(code, { stderr });
+    expect(end.stdout).toBe(stdout);
   });
 
   test("is sent TERM, and given its time", async () => {
@@ -112,8 +112,8 @@ describe.concurrent("the lock", () => {
     expect(busy.stderr).toMatch(
       /\]\tnothing was run: lock "job" is held by .*\n.*\]\tLock job already exists\n$/,
     );
-    expect(await ended("--lockname", "job", "--no-lock", "--", "echo", "ran"), "without it").toEqual(ran);
-    expect(await ended("--", "echo", "ran"), "another one").toEqual(ran);
+    expect(await ended("--lockname", "job", "--no-lock", "--", "echo", "ran"), "without it").toPrint("ran\n");
+    expect(await ended("--", "echo", "ran"), "another one").toPrint("ran\n");
   });
 
   test("etcdprefix keeps two projects apart", async ({ namespace }) => {
@@ -125,7 +125,7 @@ describe.concurrent("the lock", () => {
     const runWith = (file: string) =>
       namespace.execute(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
     expect(await runWith(one)).toExitSilently(0);
-    expect(await runWith(other)).toEqual(ran);
+    expect(await runWith(other)).toPrint("ran\n");
   });
 
   test("a drain: 0 in silence", async () => {
@@ -146,9 +146,9 @@ describe.concurrent("the group", () => {
     await group(namespace, "web", ["inner", W2]);
     await group(namespace, "inner", [W1]);
     const on = (host: string, ...words: string[]) => start(["-g", "web", ...words], { SIGNALBOX_HOST: host });
-    expect(await on(W1, "--", "echo", "ran").ended).toEqual(ran);
+    expect(await on(W1, "--", "echo", "ran").ended).toPrint("ran\n");
     expect(await on("web3.example.com", "--", "echo", "ran").ended).toExitSilently(0);
-    expect(await on(W1, "--no-lock", "--", "echo", "ran").ended, "the group alone").toEqual(ran);
+    expect(await on(W1, "--no-lock", "--", "echo", "ran").ended, "the group alone").toPrint("ran\n");
     expect(await on("web3.example.com", "--no-lock", "--", "echo", "ran").ended).toExitSilently(0);
     const run = on(W1, "--no-lock", "--", ...FOR_EVER);
     await run.waitForOutput("up");
@@ -172,17 +172,17 @@ describe.concurrent("leases", () => {
       matchLogLine('resource "db" is not configured.*'),
     );
     await putResource(namespace, "db");
-    expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...lease, "--", "echo", "ran")).toPrint("ran\n");
   });
 
   test("with macros, of a resource that is configured with them; and more than there is", async () => {
     const { namespace, start, ended } = enter();
     await putResource(namespace, "FQDN_mem");
-    expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toPrint("ran\n");
     const literal = start(["--lease", `${W1}_mem=1:int(MEMMB/2)+CPU`, "--", "echo", "ran"], {
       SIGNALBOX_HOST: W1,
     });
-    expect(await literal.ended, "as $(hostname -f)_mem in a crontab").toEqual(ran);
+    expect(await literal.ended, "as $(hostname -f)_mem in a crontab").toPrint("ran\n");
     expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toFail(255, /3 units of resource ".*_mem"/);
     expect(await ended("--lease", "FQDN_mem=2**3:9", "--", "x")).toFail(255, "2**3");
   });
@@ -192,9 +192,9 @@ describe.concurrent("leases", () => {
     await putResource(namespace, "FQDN_cpu");
     await putResource(namespace, "db");
     const zero = ["--lease", "FQDN_cpu=int(CPU/100000):CPU"];
-    expect(await ended(...zero, "--", "echo", "ran")).toEqual(ran);
-    expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toEqual(ran);
-    expect(await ended("--lease", "db=0:2", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...zero, "--", "echo", "ran")).toPrint("ran\n");
+    expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toPrint("ran\n");
+    expect(await ended("--lease", "db=0:2", "--", "echo", "ran")).toPrint("ran\n");
     expect(await ended(...zero, "--lease", "db=3:2", "--", "x")).toFail(255, '3 units of resource "db"');
   });
 
@@ -207,7 +207,7 @@ describe.concurrent("leases", () => {
     await namespace.waitForTicket(waiter, "waiting", "db", "resource");
     expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toExitSilently(0);
     holder.kill("SIGTERM");
-    expect(await waiter.ended).toEqual(ran);
+    expect(await waiter.ended).toPrint("ran\n");
   });
 
   test("without a lock too: one of a name waits, others end with 0", async () => {
@@ -222,7 +222,7 @@ describe.concurrent("leases", () => {
     expect(next).toExit(0, { stdout: "" });
     expect(next.stderr).toMatch(/Task <b> is already queued up for one of <db=1:1>\n$/);
     holder.kill("SIGTERM");
-    expect(await waiter.ended).toEqual(ran);
+    expect(await waiter.ended).toPrint("ran\n");
   });
 
   test("that are not granted in time: 255", async () => {
@@ -264,7 +264,7 @@ describe.concurrent("the log", () => {
   test("that cannot be opened: 255; one that cannot be written does not keep the command from running", async () => {
     const bad = await enter({ logfile: "/no/such/log" }).ended("--", "echo", "ran");
     expect(bad).toFail(255, /^switchman: Cannot write to the logfile: ENOENT/);
-    expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toEqual(ran);
+    expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toPrint("ran\n");
     const pipe = cluster.createPath();
     execFileSync("mkfifo", [pipe]);
     expect(await enter({ logfile: pipe }).ended("--", "echo", "ran"), "a pipe that nobody reads").toFail(
@@ -331,7 +331,7 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
   test("only zkhosts, where signalbox itself is configured: that will do", async () => {
     const { start } = enter({ etcdhosts: "" });
     const env = { SIGNALBOX_ENDPOINTS: cluster.endpoints.join() };
-    expect(await start(["--", "echo", "ran"], env).ended).toEqual(ran);
+    expect(await start(["--", "echo", "ran"], env).ended).toPrint("ran\n");
   });
 
   test("help and the version end with 1", async () => {
@@ -343,7 +343,9 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
 
   test("a child that gets longer than the time to live gets a longer one", async () => {
     const { start } = enter({ termination_timeout: 60 });
-    expect(await start(["--", "echo", "ran"], { SIGNALBOX_TERMINATION_TIMEOUT: "1s" }).ended).toEqual(ran);
+    expect(await start(["--", "echo", "ran"], { SIGNALBOX_TERMINATION_TIMEOUT: "1s" }).ended).toPrint(
+      "ran\n",
+    );
   });
 });
 
@@ -369,7 +371,7 @@ describe.concurrent("import switchman", () => {
       ],
     });
     const lease = ["--lease", "db=1:2", "-g", "one", "--host", W2];
-    expect(await namespace.run(lease, "echo ran")).toEqual(ran);
+    expect(await namespace.run(lease, "echo ran")).toPrint("ran\n");
   });
 
   test("tells faults with their places, and changes nothing", async ({ namespace }) => {
