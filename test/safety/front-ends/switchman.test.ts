@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -25,7 +25,7 @@ function enter(more: object = {}) {
   const conf = cluster.createPath(JSON.stringify({ ...LEAST, etcdhosts: cluster.endpoints, ...more }));
   const start = (words: readonly string[], env: Record<string, string> = {}) =>
     namespace.start(["switchman", "-c", conf, ...words], { env: { SIGNALBOX_ENDPOINTS: "", ...env } });
-  return { namespace, conf, start, ended: (...words: string[]) => start(words).ended };
+  return { namespace, conf, start, ended: (...words: string[]) => start(splitFirst(words)).ended };
 }
 
 const group = (namespace: TestNamespace, name: string, members: string[]) =>
@@ -41,7 +41,7 @@ describe.concurrent("the command", () => {
     expect((await namespace.readQueue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
     await run.end();
     expect(await namespace.readQueue("sh")).toEqual([]);
-    expect(await ended("--", "echo", "ran")).toPrint("ran\n");
+    expect(await ended("-- echo ran")).toPrint("ran\n");
   });
 
   test.each<[what: string, command: string[], code: number, stdout: string, stderr: RegExp | ""]>([
@@ -105,15 +105,15 @@ describe.concurrent("the lock", () => {
     const { namespace, start, ended } = enter();
     const run = start(["--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput("up");
-    expect(await ended("--lockname", "job", "--", "echo", "ran")).toExitSilently(0);
+    expect(await ended("--lockname job -- echo ran")).toExitSilently(0);
     expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
     const busy = await start(["--lockname", "job", "--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(busy).toExit(0, { stdout: "" });
     expect(busy.stderr).toMatch(
       /\]\tnothing was run: lock "job" is held by .*\n.*\]\tLock job already exists\n$/,
     );
-    expect(await ended("--lockname", "job", "--no-lock", "--", "echo", "ran"), "without it").toPrint("ran\n");
-    expect(await ended("--", "echo", "ran"), "another one").toPrint("ran\n");
+    expect(await ended("--lockname job --no-lock -- echo ran"), "without it").toPrint("ran\n");
+    expect(await ended("-- echo ran"), "another one").toPrint("ran\n");
   });
 
   test("etcdprefix keeps two projects apart", async ({ namespace }) => {
@@ -134,7 +134,7 @@ describe.concurrent("the lock", () => {
       namespace.keys.drain("all", "all"),
       JSON.stringify({ v: 1, by: "ops", at: Date.now() }),
     );
-    expect(await ended("--", "echo", "ran")).toExitSilently(0);
+    expect(await ended("-- echo ran")).toExitSilently(0);
     const told = await start(["--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(told.stderr).toMatch(/\]\tDrained by ops\n$/);
   });
@@ -158,7 +158,7 @@ describe.concurrent("the group", () => {
   });
 
   test("nobody knows it: 255", async () => {
-    const end = await enter().ended("-g", "web", "--", "echo", "ran");
+    const end = await enter().ended("-g web -- echo ran");
     expect(end).toFail(255, matchLogLine('there is no group "web".*'));
   });
 });
@@ -178,13 +178,13 @@ describe.concurrent("leases", () => {
   test("with macros, of a resource that is configured with them; and more than there is", async () => {
     const { namespace, start, ended } = enter();
     await putResource(namespace, "FQDN_mem");
-    expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toPrint("ran\n");
+    expect(await ended("--lease FQDN_mem=1:int(MEMMB/2)+CPU -- echo ran")).toPrint("ran\n");
     const literal = start(["--lease", `${W1}_mem=1:int(MEMMB/2)+CPU`, "--", "echo", "ran"], {
       SIGNALBOX_HOST: W1,
     });
     expect(await literal.ended, "as $(hostname -f)_mem in a crontab").toPrint("ran\n");
-    expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toFail(255, /3 units of resource ".*_mem"/);
-    expect(await ended("--lease", "FQDN_mem=2**3:9", "--", "x")).toFail(255, "2**3");
+    expect(await ended("--lease FQDN_mem=3:2 -- x")).toFail(255, /3 units of resource ".*_mem"/);
+    expect(await ended("--lease FQDN_mem=2**3:9 -- x")).toFail(255, "2**3");
   });
 
   test("of 0 units are no lease: the command runs, with or without a lock", async () => {
@@ -194,7 +194,7 @@ describe.concurrent("leases", () => {
     const zero = ["--lease", "FQDN_cpu=int(CPU/100000):CPU"];
     expect(await ended(...zero, "--", "echo", "ran")).toPrint("ran\n");
     expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toPrint("ran\n");
-    expect(await ended("--lease", "db=0:2", "--", "echo", "ran")).toPrint("ran\n");
+    expect(await ended("--lease db=0:2 -- echo ran")).toPrint("ran\n");
     expect(await ended(...zero, "--lease", "db=3:2", "--", "x")).toFail(255, '3 units of resource "db"');
   });
 
@@ -205,7 +205,7 @@ describe.concurrent("leases", () => {
     await holder.waitForOutput("up");
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
     await namespace.waitForTicket(waiter, "waiting", "db", "resource");
-    expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toExitSilently(0);
+    expect(await ended("--lease db=1:2 --lockname b -- echo no")).toExitSilently(0);
     holder.kill("SIGTERM");
     expect(await waiter.ended).toPrint("ran\n");
   });
@@ -230,7 +230,7 @@ describe.concurrent("leases", () => {
     await putResource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput("up");
-    const end = await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran");
+    const end = await ended("--lease db=1:2 --lockname b -- echo ran");
     expect(end).toFail(255, matchLogLine("Reached timeout while waiting for resources"));
   });
 
@@ -249,7 +249,7 @@ describe.concurrent("the log", () => {
   test("goes to the file from loglevel on, in one form; warnings to standard error as well", async () => {
     const logfile = cluster.createPath();
     const { ended } = enter({ logfile });
-    expect(await ended("--lockname", "l", "--", "sh", "-c", "exit 3")).toExit(3);
+    expect(await ended("--lockname l -- sh -c", "exit 3")).toExit(3);
     const lines = readFileSync(logfile, "utf8").split("\n");
     expect(lines).toEqual([
       expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\t\[\d+\]\tExecuting <sh -c exit 3>$/),
@@ -257,17 +257,17 @@ describe.concurrent("the log", () => {
       "",
     ]);
     const other = enter({ logfile, loglevel: "critical" });
-    expect(await other.ended("--", "sh", "-c", "exit 3")).toExit(3);
+    expect(await other.ended("-- sh -c", "exit 3")).toExit(3);
     expect(readFileSync(logfile, "utf8").split("\n")).toEqual(lines);
   });
 
   test("that cannot be opened: 255; one that cannot be written does not keep the command from running", async () => {
-    const bad = await enter({ logfile: "/no/such/log" }).ended("--", "echo", "ran");
+    const bad = await enter({ logfile: "/no/such/log" }).ended("-- echo ran");
     expect(bad).toFail(255, /^switchman: Cannot write to the logfile: ENOENT/);
-    expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toPrint("ran\n");
+    expect(await enter({ logfile: "/dev/full" }).ended("-- echo ran")).toPrint("ran\n");
     const pipe = cluster.createPath();
     execFileSync("mkfifo", [pipe]);
-    expect(await enter({ logfile: pipe }).ended("--", "echo", "ran"), "a pipe that nobody reads").toFail(
+    expect(await enter({ logfile: pipe }).ended("-- echo ran"), "a pipe that nobody reads").toFail(
       255,
       /^switchman: Cannot write to the logfile: ENXIO/,
     );

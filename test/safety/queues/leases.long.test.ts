@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
-import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
+import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
 import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const TOTAL = 8;
@@ -25,14 +25,8 @@ describe.each([
     const namespace = await cluster.createTestNamespace(transport);
     const changes = await recordChanges(namespace, namespace.keys.getQueueRange("resource", "db"));
     const members = Array.from({ length: claims }, (_, index) => buildClaimant(index, claims / killed));
-    const ends = await runInParallel(namespace, members, workers);
-    const { journal } = namespace.jobs;
-    expect(journal.findOveruse(TOTAL)).toEqual([]);
-    expect(findOvertakingGrants(changes, TOTAL), journal.formatTimeline()).toEqual([]);
-    expect(
-      findUnexpectedEnds(members, ends, () => [0]),
-      journal.formatTimeline(),
-    ).toEqual([]);
+    await runInParallel(namespace, members, workers, TOTAL);
+    expect(findOvertakingGrants(changes, TOTAL), namespace.jobs.journal.formatTimeline()).toEqual([]);
   });
 
   it("a large claim is not starved by small ones that keep coming and would fit", async () => {
@@ -67,12 +61,7 @@ describe.each([
     const members = Array.from({ length: 2 * pairs }, (_, index): ParallelRun => {
       return { name: `p${index}`, options: index % 2 === 0 ? forth : back };
     });
-    const ends = await runInParallel(namespace, members, 8);
-    expect(
-      findUnexpectedEnds(members, ends, () => [0]),
-      namespace.jobs.journal.formatTimeline(),
-    ).toEqual([]);
-    expect(namespace.jobs.journal.findOveruse()).toEqual([]);
+    await runInParallel(namespace, members, 8);
   });
 });
 

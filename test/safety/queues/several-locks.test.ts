@@ -4,7 +4,7 @@ import { describe, expect, test as testWithout } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
-import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
+import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
 import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
@@ -29,13 +29,9 @@ testWithout.each(TRANSPORTS)(
         killAt: index % 6 === 1 ? { after: "start", ms: random.drawBetween([0, 30]) } : undefined,
       };
     });
-    const ends = await runInParallel(namespace, members, 6);
-    const { journal } = namespace.jobs;
-    // All of them want lock b.
-    expect(journal.findOveruse()).toEqual([]);
-    for (const one of changes) expect(findOvertakingGrants(one, 1), journal.formatTimeline()).toEqual([]);
-    const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
-    expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);
+    await runInParallel(namespace, members, 6); // all of them want lock b
+    const timeline = namespace.jobs.journal.formatTimeline();
+    for (const one of changes) expect(findOvertakingGrants(one, 1), timeline).toEqual([]);
   },
 );
 
