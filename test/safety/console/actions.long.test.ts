@@ -68,8 +68,7 @@ describe.concurrent("a reset", () => {
     await console.pressAndWait("X", "to confirm");
     await console.pressAndWait("shift+tab shift+tab shift+tab space", "signalbox reset lock x --force");
     console.press("tab", "tab");
-    console.type("gone");
-    await console.waitFor("--reason gone");
+    await console.typeAndWait("gone", "--reason gone");
     await console.pressAndWait("tab", "type x to confirm");
     console.type("x");
     await pressUntil(console, "enter", /done .*reset lock x/);
@@ -119,9 +118,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     const console = await openConsole(namespace, { shows: /x .*held/ });
     await console.pressAndWait("D", "Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
-    console.type("upgrade");
-    await console.waitFor("--reason upgrade");
-    await console.waitFor("Enter drain");
+    await console.typeAndWait("upgrade", "--reason upgrade", "Enter drain");
     // Both at once: what the preview shows is still from before.
     const drain = {
       op: "put",
@@ -133,9 +130,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     expect(console.getText()).toMatch("new: lock x is drained by ann");
     await console.waitFor("Enter open the dialog again");
     await console.waitFor("held, drained"); // otherwise the first preview is still from before
-    await console.pressAndWait("enter", "--reason upgrade");
-    await console.waitFor(/\+ replaces: .*ann/);
-    await console.waitFor("Enter drain");
+    await console.pressAndWait("enter", "--reason upgrade", /\+ replaces: .*ann/, "Enter drain");
     await console.pressAndWait("enter", /running .*drain lock x .*waiting for/);
     expect(await listAudits(namespace)).toEqual([expect.stringMatching(/^drain \| lock x \| upgrade/)]);
   });
@@ -145,21 +140,14 @@ describe.concurrent("a drain", () => {
   test("waits as a job until nobody holds anything there; U lifts it", async ({ namespace }) => {
     const run = await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const console = await openConsole(namespace, { shows: /x .*held/ });
-    await console.pressAndWait("D", "signalbox drain lock x --wait");
-    await console.waitFor(/holds .*holds lock x/);
-    await console.waitFor("Enter drain");
+    await console.pressAndWait("D", "signalbox drain lock x --wait", /holds .*holds lock x/, "Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
-    console.type("upgrade");
-    await console.waitFor("--reason upgrade");
-    await console.waitFor(/holds .*holds lock x/);
-    await console.waitFor("Enter drain");
-    await console.pressAndWait("enter", /running .*drain lock x/);
-    await console.waitFor("held, drained");
+    await console.typeAndWait("upgrade", "--reason upgrade", /holds .*holds lock x/, "Enter drain");
+    await console.pressAndWait("enter", /running .*drain lock x/, "held, drained");
     run.kill("SIGTERM");
     await console.waitFor(/done .*drain lock x/);
     await console.waitFor(/x .*drained/);
-    await console.pressAndWait("2 U", /lifts .*upgrade/);
-    await console.waitFor("Enter undrain");
+    await console.pressAndWait("2 U", /lifts .*upgrade/, "Enter undrain");
     await pressUntil(console, "enter", /done .*undrain lock x/);
     await console.waitFor(/x .*free/);
     expect(await listAudits(namespace)).toEqual([
@@ -175,13 +163,9 @@ describe.concurrent("a drain", () => {
     const console = await openConsole(namespace, { view: `${scope}s` });
     const name = { resource: "db", host: "web1.example.com", group: "web" }[scope] ?? "";
     await console.waitFor(new RegExp(`(  |▎ )${name} `));
-    await console.pressAndWait("D", `drain ${scope} ${name} --wait`);
-    await console.waitFor("holds none");
-    await console.waitFor("Enter drain");
-    await console.pressAndWait("enter", new RegExp(`done .*drain ${scope} ${name}`));
-    await console.waitFor(/Drains +1 /); // it has heard of it from etcd, too
-    await console.pressAndWait("2 U", "lifts ");
-    await console.waitFor("Enter undrain");
+    await console.pressAndWait("D", `drain ${scope} ${name} --wait`, "holds none", "Enter drain");
+    await console.pressAndWait("enter", new RegExp(`done .*drain ${scope} ${name}`), /Drains +1 /); // it has heard of it from etcd, too
+    await console.pressAndWait("2 U", "lifts ", "Enter undrain");
     await console.pressAndWait("enter", new RegExp(`done .*undrain ${scope} ${name}`));
     expect((await listAudits(namespace)).slice(-2)).toEqual([
       expect.stringMatching(new RegExp(`^drain \\| ${scope} ${name}`)),
@@ -207,8 +191,7 @@ describe.concurrent("waiters", () => {
       "space down space",
       (it) => it.getScreen().filter((row) => row.includes("✓")).length === 2,
     );
-    await console.pressAndWait("K", "release 2 rows");
-    await console.waitFor("type 2 to confirm");
+    await console.pressAndWait("K", "release 2 rows", "type 2 to confirm");
     console.type("2");
     await console.pressAndWait(
       "enter",
@@ -226,9 +209,12 @@ describe.concurrent("a problem", () => {
     const key = namespace.keys.lock("x", "0123456789abcdef");
     await namespace.put(key, "{");
     const console = await openConsole(namespace, { view: "problems", shows: "cannot be read" });
-    await console.pressAndWait("enter", "signalbox reset lock x --run 0123456789abcdef --force");
-    await console.waitFor(/ends +malformed ticket/);
-    await console.waitFor("Enter reset");
+    await console.pressAndWait(
+      "enter",
+      "signalbox reset lock x --run 0123456789abcdef --force",
+      /ends +malformed ticket/,
+      "Enter reset",
+    );
     expect(await namespace.listTickets()).toHaveLength(1);
     await pressUntil(console, "enter", /done .*reset lock x/);
     expect(await namespace.listTickets()).toEqual([]);
@@ -247,8 +233,7 @@ describe.concurrent("rows of a detail", () => {
     const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
     const console = await openConsole(namespace, { rows: 60, shows: /x .*held .* 2 / });
     await console.pressAndWait("enter z down down enter", `run ${second?.run}: waiting`);
-    await console.pressAndWait("escape K", `release run ${second?.run}`);
-    await console.waitFor(`type ${second?.run} to confirm`);
+    await console.pressAndWait("escape K", `release run ${second?.run}`, `type ${second?.run} to confirm`);
     console.type(second?.run ?? "");
     console.press("enter");
     expect((await runs[1]?.ended)?.code).toBe(75);
@@ -262,20 +247,15 @@ describe.concurrent("what operators keep", () => {
     const console = await openConsole(namespace, { view: "groups", shows: /( {2}|▎ )web / });
     await console.pressAndWait("e", "signalbox group set web web1.example.com");
     console.press("tab");
-    console.type(" web2.example.com");
-    await console.waitFor("+ web2.example.com");
-    await console.waitFor("Enter group set");
+    await console.typeAndWait(" web2.example.com", "+ web2.example.com", "Enter group set");
     await pressUntil(console, "enter", /done .*group set group web/);
     await console.pressAndWait("2 n", "a new group");
     console.type("all");
     console.press("tab");
-    console.type("web");
-    await console.waitFor("+ group all");
-    await console.waitFor("Enter group set");
+    await console.typeAndWait("web", "+ group all", "Enter group set");
     await pressUntil(console, "enter", /done .*a new group/);
     await console.waitFor("Groups 2");
-    await console.pressAndWait("2 g delete", "- group all");
-    await console.waitFor("Enter group delete");
+    await console.pressAndWait("2 g delete", "- group all", "Enter group delete");
     await pressUntil(console, "enter", /done .*group delete/);
     const { kvs } = await namespace.store.readRange(namespace.keys.groups());
     expect(kvs.map(({ value }) => value)).toEqual([expect.stringContaining("web2.example.com")]);

@@ -40,8 +40,7 @@ test("tells of a watched row by bell, desktop and title, whatever the data have 
   await hold(namespace, "orders", "web1.example.com");
   const env = { XDG_STATE_HOME: home };
   const console = await openConsole(namespace, { env, shows: /orders +● held/ });
-  await console.pressAndWait("A", "you are told when it changes");
-  await console.waitFor(/◆orders +● held/);
+  await console.pressAndWait("A", "you are told when it changes", /◆orders +● held/);
   await passOn(namespace, "orders", HOSTILE);
   await console.waitFor(/watched +lock orders: held by web2/);
   await console.waitFor((it) => it.bells === 1 && it.title.includes("1 news"));

@@ -41,8 +41,7 @@ it("drain all in the palette drains everything, whatever row is selected", async
   const console = await openBusyConsole(context, { columns: 120, rows: 40 });
   await console.waitFor(/invoices .*held/);
   console.press(":");
-  console.type("drain all");
-  await console.waitFor("drain the whole cluster");
+  await console.typeAndWait("drain all", "drain the whole cluster");
   await console.pressAndWait("enter", "signalbox drain all");
 });
 
@@ -73,8 +72,10 @@ describe.each(SIZES)("at $columns columns", (size) => {
     await console.waitFor(/db .*10/);
     await console.pressAndWait("e", "signalbox resource set db 10");
     console.press("tab", "backspace", "backspace");
-    console.type("12");
-    await console.waitFor("signalbox resource set db 12");
-    await console.waitFor(/then granted: h\.example\.com\S* at once/);
+    await console.typeAndWait(
+      "12",
+      "signalbox resource set db 12",
+      /then granted: h\.example\.com\S* at once/,
+    );
   });
 });

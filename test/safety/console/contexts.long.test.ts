@@ -54,8 +54,7 @@ async function hold(namespace: TestNamespace, lock: string): Promise<void> {
 
 async function choose(terminal: Terminal, name: string): Promise<void> {
   await terminal.pressAndWait(":", "palette");
-  terminal.type(`ctx ${name}`);
-  await terminal.waitFor(new RegExp(`ctx ${name} +cluster`));
+  await terminal.typeAndWait(`ctx ${name}`, new RegExp(`ctx ${name} +cluster`));
   terminal.press("enter");
 }
 
@@ -114,8 +113,7 @@ describe("contexts in the console", () => {
     await terminal.waitFor(/dead +away/);
     terminal.press("1", "G", "up", "up", "up"); // past etcd, broken and dead
     await terminal.waitFor("Enter open");
-    await terminal.pressAndWait("enter", /theirs +.*held/);
-    await terminal.waitFor(/staging +ro shown/);
+    await terminal.pressAndWait("enter", /theirs +.*held/, /staging +ro shown/);
   });
 
   it("counts what is in the others, and follows", async (context) => {

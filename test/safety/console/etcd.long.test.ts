@@ -78,8 +78,7 @@ describe("three members", () => {
     await cluster.etcd.setAlarm("ACTIVATE");
     await terminal.waitFor(/m1 .*NOSPACE/);
     await terminal.pressAndWait("/", "filter members");
-    terminal.type("state:unreachable");
-    await terminal.waitFor(/filter state:unreachable: 1[\s\S]*m3 +▲ unreachable/);
+    await terminal.typeAndWait("state:unreachable", /filter state:unreachable: 1[\s\S]*m3 +▲ unreachable/);
     await terminal.pressAndWait("escape [", /etcd +NOSPACE/);
     await terminal.pressAndWait("1 G enter", /Users +2\/3/);
     await problems.waitFor(
@@ -210,8 +209,7 @@ describe("one member", () => {
   inNamespace("the command that is copied from a filtered table can be run", async ({ namespace }) => {
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("/", "filter members");
-    terminal.type("state:leader");
-    await terminal.waitFor(/filter state:leader: 1/);
+    await terminal.typeAndWait("state:leader", /filter state:leader: 1/);
     await terminal.pressAndWait("enter c", "copied signalbox etcd members");
     const [, ...words] = terminal.clipboard.at(-1)?.split(" ") ?? [];
     expect(await namespace.execute(words)).toExit(0, { stdout: /leader/ });
@@ -226,8 +224,7 @@ describe("one member", () => {
     await terminal.pressAndWait("enter", "changed from 2 bytes to 2 bytes");
     expect(await namespace.readValue("/edit/limit")).toBe("20");
     await pressUntil(terminal, "n", /etcd put a new key/);
-    terminal.type("new");
-    await terminal.waitFor("/edit/new");
+    await terminal.typeAndWait("new", "/edit/new");
     await terminal.pressAndWait("tab v a l u e", /would be created[\s\S]*Enter etcd put/);
     await terminal.pressAndWait("enter", /keys \/edit\/, 2 keys[\s\S]*new /);
     terminal.press("G");

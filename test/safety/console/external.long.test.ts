@@ -82,18 +82,15 @@ describe("the pager", () => {
     });
     namespace.onClose(() => shell.close());
     await shell.waitFor("ready$");
-    shell.type(`${process.execPath} ${BUNDLE} console\r`);
-    await shell.waitFor(/live rev \d+/);
+    await shell.typeAndWait(`${process.execPath} ${BUNDLE} console\r`, /live rev \d+/);
     await shell.pressAndWait("p", "PAGER");
     await shell.pressAndWait("ctrl+z", "Stopped");
     expect([shell.isAlternate, shell.modes.has(1000)]).toEqual([false, false]);
-    shell.type("fg\r");
-    await shell.waitFor(/console\s*$/); // the shell names the program that goes on
+    await shell.typeAndWait("fg\r", /console\s*$/); // the shell names the program that goes on
     shell.type("answer\r");
     await waitForConsole(shell);
     await shell.pressAndWait("q", /ready\$\s*$/); // the console has ended, and no longer reads what is typed
-    shell.type("echo code $?\r");
-    await shell.waitFor("code 0");
+    await shell.typeAndWait("echo code $?\r", "code 0");
   });
 
   test("that is killed in its own modes leaves nothing of them", async ({ namespace }) => {
@@ -120,10 +117,12 @@ describe("the pager", () => {
     await namespace.put(namespace.keys.group("evil"), '["a\\u001b]52;c;eA==\\u0007b"]');
     const terminal = await openConsole(namespace, { env: { PAGER: path } });
     await switchTab(terminal, /evil/, 4);
-    await terminal.pressAndWait("V", "raw group evil");
-    await terminal.waitFor("first value");
-    await terminal.pressAndWait("p", () => existsSync(join(folder, "text")) && terminal.isAlternate);
-    await terminal.waitFor("raw group evil");
+    await terminal.pressAndWait("V", "raw group evil", "first value");
+    await terminal.pressAndWait(
+      "p",
+      () => existsSync(join(folder, "text")) && terminal.isAlternate,
+      "raw group evil",
+    );
     const text = readFileSync(join(folder, "text"), "utf8");
     expect(text).toContain("config/groups/evil");
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
@@ -157,8 +156,7 @@ describe("the editor", () => {
     const { path, folder } = writeScript(namespace, 'echo "$1" > file; cp "$1" text; sed -i -f change "$1"');
     writeFileSync(join(folder, "change"), 's/"web1.example.com"/"web1.example.com" "web2.example.com"/');
     const terminal = await openGroups(namespace, { EDITOR: path });
-    await terminal.pressAndWait("E", "apply group web");
-    await terminal.waitFor("nothing was changed");
+    await terminal.pressAndWait("E", "apply group web", "nothing was changed");
     await terminal.pressAndWait("escape", () => !terminal.getText().includes("apply group web"));
     writeFileSync(join(folder, "change"), 's/" "/", "/');
     await terminal.pressAndWait("E", /group web: \+ web2.example.com/);
@@ -177,10 +175,12 @@ describe("raw keys", () => {
     const terminal = await openGroups(namespace, {});
     await setGroup(namespace, "web1.example.com", "web2.example.com");
     await setGroup(namespace, "web2.example.com");
-    await terminal.pressAndWait("V", "version 3, no lease");
-    await terminal.waitFor(/- .*"web1.example.com"/);
-    await terminal.pressAndWait("down", /EARLIER VALUE: changed at revision \d+, version 2/);
-    await terminal.waitFor(/\+ .*"web2.example.com"/);
+    await terminal.pressAndWait("V", "version 3, no lease", /- .*"web1.example.com"/);
+    await terminal.pressAndWait(
+      "down",
+      /EARLIER VALUE: changed at revision \d+, version 2/,
+      /\+ .*"web2.example.com"/,
+    );
     await terminal.pressAndWait("down", "this is its first value");
     await terminal.pressAndWait("up up", "version 3, no lease");
     terminal.press("escape");

@@ -79,14 +79,16 @@ describe("the timeline", () => {
         view: "locks",
         shows: /invoices .*held/,
       });
-      await console.pressAndWait("t", "timeline lock invoices: 1h until now");
-      await console.waitFor(/drained +·+▒+·+/);
-      await console.waitFor(/waiting +·*1.*1/);
-      await console.waitFor(/s:4711 .*█▲/);
-      await console.waitFor("> b:");
-      await console.waitFor(/waits since .*Z/);
-      await console.pressAndWait("up up", "> s:4711");
-      await console.waitFor("exit code 3");
+      await console.pressAndWait(
+        "t",
+        "timeline lock invoices: 1h until now",
+        /drained +·+▒+·+/,
+        /waiting +·*1.*1/,
+        /s:4711 .*█▲/,
+        "> b:",
+        /waits since .*Z/,
+      );
+      await console.pressAndWait("up up", "> s:4711", "exit code 3");
       await console.pressAndWait("enter", "no space left on the disk");
       console.press("escape");
       await console.pressAndWait("+", "invoices: 30m until now");
@@ -140,10 +142,13 @@ describe("the timeline", () => {
       shows: /db .*1\/10/,
     });
     await console.waitFor(/units held .* at most 7, /);
-    await console.pressAndWait("t", "timeline resource db: 30m until now");
-    await console.waitFor(/units, 7 at most +█+ +▃+ +▂+/);
-    await console.waitFor(/q .*░.*█+▲/);
-    await console.waitFor(/p:4711 .*█/);
+    await console.pressAndWait(
+      "t",
+      "timeline resource db: 30m until now",
+      /units, 7 at most +█+ +▃+ +▂+/,
+      /q .*░.*█+▲/,
+      /p:4711 .*█/,
+    );
   });
 
   test("has ASCII signs, and shows hostile names as harmless text", async ({ namespace }) => {
@@ -155,8 +160,7 @@ describe("the timeline", () => {
       args: ["--ascii"],
       shows: /invoices .*held/,
     });
-    await console.pressAndWait("t", /waiting +\.*1/);
-    await console.waitFor("#!");
+    await console.pressAndWait("t", /waiting +\.*1/, "#!");
     expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
     await console.pressAndWait("escape i", "what if: drain lock invoices");
     expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
@@ -170,16 +174,17 @@ describe("what-if", () => {
     await putLockHistory(namespace);
     await queueUp(namespace, "c", { state: "waiting" });
     const console = await openConsole(namespace, { view: "locks", shows: /invoices .*held/ });
-    await console.pressAndWait("i", /\[drain\] +reset/);
-    await console.waitFor(/never +b\.example\.com/);
-    await console.pressAndWait("tab", /ends +a\.example\.com/);
-    await console.waitFor(/now +b\.example\.com/);
-    await console.waitFor(/then 1 c\.example\.com[\s\S]*expected in/);
+    await console.pressAndWait("i", /\[drain\] +reset/, /never +b\.example\.com/);
+    await console.pressAndWait(
+      "tab",
+      /ends +a\.example\.com/,
+      /now +b\.example\.com/,
+      /then 1 c\.example\.com[\s\S]*expected in/,
+    );
     await queueUp(namespace, "d", { state: "waiting" });
     await console.waitFor("then 2 d.example.com");
     expect((await namespace.store.readRange(namespace.keys.audits())).kvs).toHaveLength(2);
-    await console.pressAndWait("tab enter", "signalbox drain lock invoices");
-    await console.waitFor("Enter drain");
+    await console.pressAndWait("tab enter", "signalbox drain lock invoices", "Enter drain");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
     await console.pressAndWait("enter", "lock invoices is drained");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toHaveLength(1);
@@ -197,8 +202,7 @@ describe("what-if", () => {
     });
     await console.pressAndWait("i shift+tab", /\[total\] +10/);
     await console.pressAndWait("backspace backspace", "type the new total");
-    console.type("25");
-    await console.waitFor("no run would end, leave or be granted");
+    await console.typeAndWait("25", "no run would end, leave or be granted");
     await console.pressAndWait("enter", "resource db: total 10 -> 25");
     const other = await openConsole(namespace, {
       view: "resources",
@@ -226,11 +230,9 @@ describe("why did it not run", () => {
       view: "schedules",
       shows: "backup ",
     });
-    await console.pressAndWait("w", "why did schedule backup not run");
-    await console.waitFor("it was not started; skipped");
+    await console.pressAndWait("w", "why did schedule backup not run", "it was not started; skipped");
     await console.pressAndWait("ctrl+u", "must be a time such as");
-    console.type("yesterday 02:00");
-    await console.waitFor("no outcome of this occurrence is stored");
+    await console.typeAndWait("yesterday 02:00", "no outcome of this occurrence is stored");
   });
 });
 
@@ -250,12 +252,13 @@ describe("collisions", () => {
       view: "schedules",
       shows: "report ",
     });
-    console.type(":collisions");
-    await console.waitFor(/collisions +schedules that compete/);
-    await console.pressAndWait("enter", "same minute: backup, report");
-    await console.waitFor("> report: cron 0 3 * * * becomes 1 3 * * *");
-    await console.pressAndWait("enter", "schedule edit report");
-    await console.waitFor(/cron +1 3 \* \* \*/);
+    await console.typeAndWait(":collisions", /collisions +schedules that compete/);
+    await console.pressAndWait(
+      "enter",
+      "same minute: backup, report",
+      "> report: cron 0 3 * * * becomes 1 3 * * *",
+    );
+    await console.pressAndWait("enter", "schedule edit report", /cron +1 3 \* \* \*/);
   });
 
   test("of the selected schedule come first", async ({ namespace }) => {
@@ -271,8 +274,7 @@ describe("collisions", () => {
       shows: /y +/,
     });
     const open = async () => {
-      console.type(":collisions");
-      await console.waitFor(/collisions +schedules that compete/);
+      await console.typeAndWait(":collisions", /collisions +schedules that compete/);
       console.press("enter");
     };
     await open();

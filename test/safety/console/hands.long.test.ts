@@ -32,12 +32,10 @@ function getSelectedRow(console: Terminal): string {
 it("finds a lock by a few letters, and goes to it", async () => {
   const console = await openConsole(await createSampleNamespace(SITE), { shows: /gamma +● held/ });
   await console.pressAndWait(":", "─ palette ");
-  console.type("gam");
-  await console.waitFor(/gamma +lock/);
+  await console.typeAndWait("gam", /gamma +lock/);
   await console.pressAndWait("enter", (it) => getSelectedRow(it).includes("gamma"));
   console.press(":");
-  console.type(">edit");
-  await console.waitFor("start it in another terminal");
+  await console.typeAndWait(">edit", "start it in another terminal");
   console.press("ctrl+c");
   expect(await console.ended).toEqual({ code: 0, signal: undefined });
 });
@@ -51,8 +49,7 @@ it("filters by host, state and holder, says so, and takes it back with Escape", 
   ] as const) {
     await console.pressAndWait("/", "─ filter locks ");
     console.press("ctrl+u");
-    console.type(filter);
-    await console.waitFor(`${count} of 4`);
+    await console.typeAndWait(filter, `${count} of 4`);
     await console.pressAndWait("enter", `/ filter ${filter}: ${count} of 4`);
   }
   await console.pressAndWait("escape", /delta +● held/);
@@ -77,8 +74,9 @@ it("sorts by another column and the other way round, and remembers that for the 
   const namespace = await createSampleNamespace(SITE);
   const env = { XDG_STATE_HOME: home };
   const console = await openConsole(namespace, { env, shows: "NAME ▲" });
-  await console.pressAndWait("S", "NAME ▼");
-  await console.waitFor(
+  await console.pressAndWait(
+    "S",
+    "NAME ▼",
     (it) =>
       it.getScreen().findIndex((row) => /gamma +● held/.test(row)) <
       it.getScreen().findIndex((row) => /alpha +● held/.test(row)),
@@ -103,8 +101,7 @@ it("copies the name, the row as JSON, and the command line", async () => {
 
 it("marks rows, and counts them", async () => {
   const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
-  await console.pressAndWait("space", "✓ alpha");
-  await console.waitFor("1 marked");
+  await console.pressAndWait("space", "✓ alpha", "1 marked");
   await console.pressAndWait("j v", "range started");
   await console.pressAndWait("j v", "3 marked");
   expect(console.getScreen().at(-1)).not.toContain("range started");
@@ -138,12 +135,9 @@ it("with --no-mouse leaves clicks to the terminal", async () => {
 it("takes Escape and a key in one read for Escape, then the key", async () => {
   const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
   await console.pressAndWait("D", "Enter drain");
-  console.type("\x1bj");
-  await console.waitFor((it) => !it.getText().includes("Enter drain"));
-  await console.waitFor("lock beta: ");
+  await console.typeAndWait("\x1bj", (it) => !it.getText().includes("Enter drain"), "lock beta: ");
   await console.pressAndWait("?", "In lists");
-  console.type("\x1b:");
-  await console.waitFor("> commands");
+  await console.typeAndWait("\x1b:", "> commands");
   expect(console.getText()).not.toContain("In lists");
 });
 

@@ -35,8 +35,7 @@ describe("keys and theme", () => {
   test("Escape is a key at once, and no report is one", async ({ namespace }) => {
     const console = await openModern(namespace);
     await console.pressAndWait(":", "palette");
-    console.type("\x1b[27u");
-    await console.waitFor((it) => !it.getScreen().some((row) => row.includes("╭")));
+    await console.typeAndWait("\x1b[27u", (it) => !it.getScreen().some((row) => row.includes("╭")));
     console.type("\x1b[113u"); // q
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -110,11 +109,9 @@ describe("every way out", () => {
   test("Ctrl+Z gives them back, and fg takes them again", async ({ namespace }) => {
     const shell = await openConsoleInShell(namespace, { isModern: true });
     await shell.waitFor((it) => it.hasCodedKeys);
-    shell.type("\x1b[122;5u");
-    await shell.waitFor("Stopped");
+    await shell.typeAndWait("\x1b[122;5u", "Stopped");
     expect([shell.hasCodedKeys, shell.modes.has(2031)]).toEqual([false, false]);
-    shell.type("fg\r");
-    await shell.waitFor((it) => it.hasCodedKeys && it.modes.has(2031));
+    await shell.typeAndWait("fg\r", (it) => it.hasCodedKeys && it.modes.has(2031));
     await shell.pressAndWait("q", /ready\$\s*$/);
     expect(shell.leftBehind.filter((what) => !/2004/.test(what))).toEqual([]);
     expect(shell.getText()).not.toMatch(/997|\[\?|;1n/);

@@ -33,8 +33,7 @@ test.each([
   [120, 40],
 ])("l shows what a run writes, live, without what a terminal interprets (%i×%i)", async (columns, rows) => {
   const { namespace, run, console, source } = await startCapturedRun(columns, rows);
-  await console.pressAndWait("2 l", "output of invoices");
-  await console.waitFor(/first line[\s\S]*red and loud/);
+  await console.pressAndWait("2 l", "output of invoices", /first line[\s\S]*red and loud/);
   appendFileSync(source, "second line\n");
   await console.waitFor("second line");
   appendFileSync(source, Array.from({ length: 60 }, (_, n) => `line ${n}\n`).join(""));
@@ -72,8 +71,7 @@ test("says what is wrong when no output is kept, and what to select", async ({ n
     rows: 24,
     shows: /quiet +● held/,
   });
-  await console.pressAndWait("2 l", "it runs, but keeps no");
-  await console.waitFor("end of the output");
+  await console.pressAndWait("2 l", "it runs, but keeps no", "end of the output");
   await console.pressAndWait("escape", (it) => !it.getText().includes("output of quiet"));
   console.press("]", "]", "]"); // hosts
   await console.waitFor(/RUNNING|LOAD|AGENT|VERSION/);

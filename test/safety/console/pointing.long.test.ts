@@ -48,8 +48,7 @@ it("goes back and forward over jumps, and says when a row is gone", async () => 
   const console = await openConsole(namespace, { shows: /gamma +● held/ });
   await console.pressAndWait("<", "no earlier place");
   await console.pressAndWait("j :", "─ palette ");
-  console.type("gam");
-  await console.waitFor(/gamma +lock/);
+  await console.typeAndWait("gam", /gamma +lock/);
   await console.pressAndWait("enter", "lock gamma: ");
   await console.pressAndWait("[", /No problems|severity|PROBLEM/i);
   await console.pressAndWait("alt+left", "lock gamma: ");
@@ -102,8 +101,7 @@ it("runs the hint that is clicked, folds by the sign, and takes clicks on the fi
   await console.pressAndWait("2 D", "╭─ drain lock alpha ");
   const reason = findLine(console, /│ +(>)? *(reason|why)/);
   console.click(60, reason);
-  console.type("disk is full");
-  await console.waitFor(/→ signalbox drain .*disk is full/);
+  await console.typeAndWait("disk is full", /→ signalbox drain .*disk is full/);
 });
 
 it("takes garbage and halves of mouse reports for nothing", async () => {

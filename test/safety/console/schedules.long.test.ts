@@ -37,9 +37,12 @@ describe("the tab of schedules", () => {
       rows: 60,
       shows: /mail +▲ failed/,
     });
-    await console.pressAndWait("2 down down 3 z", "schedule mail: failed, waiting");
-    await console.waitFor(/output of the run that ended .*: failed/);
-    await console.waitFor(/no .*space/);
+    await console.pressAndWait(
+      "2 down down 3 z",
+      "schedule mail: failed, waiting",
+      /output of the run that ended .*: failed/,
+      /no .*space/,
+    );
     const now = Date.now();
     const last = { scheduled: now - 5_000, startedAt: now - 4_000, endedAt: now, late: 1_000 };
     const tail = "all is well";
@@ -73,12 +76,10 @@ describe("evidence first", () => {
       shows: /mail +▲ failed/,
     });
     await console.pressAndWait("2 down down enter z", "dead letters");
-    await console.pressAndWait("down enter", "mail: failed");
-    await console.waitFor(/scheduled .* on web1/);
+    await console.pressAndWait("down enter", "mail: failed", /scheduled .* on web1/);
     expect(console.getText()).toMatch(/failed: code 7[\s\S]*no .*space/);
     console.press("escape");
-    await console.pressAndWait("down enter", /schedule trigger mail --dead \d+/);
-    await console.waitFor("Enter schedule trigger");
+    await console.pressAndWait("down enter", /schedule trigger mail --dead \d+/, "Enter schedule trigger");
     await console.pressAndWait("enter", "to be started");
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
   });
@@ -103,8 +104,7 @@ describe("evidence first", () => {
     const readDead = async (id: string) =>
       parseOutcomes(await namespace.readValue(namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
     const console = await openConsole(namespace);
-    console.type(":schedule dead");
-    await console.waitFor("dead letters");
+    await console.typeAndWait(":schedule dead", "dead letters");
     await console.pressAndWait(
       "enter",
       /bill .*failed .*3 +no paper[\s\S]*mail .*no space[\s\S]*no route[\s\S]*no light/,
@@ -113,14 +113,11 @@ describe("evidence first", () => {
     await console.pressAndWait("escape", "a all");
     await console.pressAndWait("space down space", /✓ mail .*no space[\s\S]*✓ mail .*no route/);
     await console.pressAndWait("b", /schedule bury mail --dead \d+ --dead \d+[\s\S]*Enter schedule bury/);
-    await console.pressAndWait("enter", (it) => !it.getText().includes("no route"));
-    await console.waitFor(/done .*schedule bury/);
+    await console.pressAndWait("enter", (it) => !it.getText().includes("no route"), /done .*schedule bury/);
     expect(await readDead("mail")).toEqual(["no light"]);
     expect(await readDead("bill")).toEqual(["no paper"]);
-    await console.pressAndWait("a r", "schedule trigger 2 rows");
-    await console.waitFor("Enter schedule trigger");
-    await console.pressAndWait("enter", "no dead letters");
-    await console.waitFor("all 2 jobs are done");
+    await console.pressAndWait("a r", "schedule trigger 2 rows", "Enter schedule trigger");
+    await console.pressAndWait("enter", "no dead letters", "all 2 jobs are done");
     for (const [id, hours] of [
       ["mail", 3],
       ["bill", 4],
@@ -190,9 +187,7 @@ describe("from its row, a schedule", () => {
     await console.waitFor(/bill +▲ no-worker/);
     await console.pressAndWait("2 G e", "signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
     console.press("tab", "ctrl+u");
-    console.type("30 4 * * *");
-    await console.waitFor("--cron '30 4 * * *'");
-    await console.waitFor("Enter schedule edit");
+    await console.typeAndWait("30 4 * * *", "--cron '30 4 * * *'", "Enter schedule edit");
     await pressUntil(console, "enter", /done .*schedule edit bill/);
     expect((await readSchedule(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
     await console.pressAndWait(
@@ -203,10 +198,8 @@ describe("from its row, a schedule", () => {
       "down space",
       (it) => it.getScreen().filter((row) => row.includes("✓")).length === 2,
     );
-    await console.pressAndWait("delete", "schedule delete 2 rows");
-    await console.waitFor("Enter schedule delete");
-    await console.pressAndWait("enter", "all 2 jobs are done");
-    await console.waitFor("Schedules 2");
+    await console.pressAndWait("delete", "schedule delete 2 rows", "Enter schedule delete");
+    await console.pressAndWait("enter", "all 2 jobs are done", "Schedules 2");
   });
 
   test("is edited on a small screen, in a form that shows the fields around the active one", async ({
@@ -221,8 +214,7 @@ describe("from its row, a schedule", () => {
     });
     await console.pressAndWait("2 G e", / cron .*more fields below.*signalbox schedule edit bill/s);
     await console.pressAndWait("shift+tab", /more fields above.*> reason/s);
-    console.type("why not");
-    await console.waitFor(/> reason +why not/);
+    await console.typeAndWait("why not", /> reason +why not/);
   });
 
   test("whose preview is outdated is left as it is", async ({ namespace }) => {

@@ -37,8 +37,7 @@ test("shows columns on demand, moves them, and still does after a restart", asyn
   const env = { XDG_STATE_HOME: createTestFolder() };
   const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
   expect(getTitles(console)).not.toContain("USER");
-  await console.pressAndWait("o", "─ columns of locks ");
-  await console.waitFor(/LABEL +hidden: no values/);
+  await console.pressAndWait("o", "─ columns of locks ", /LABEL +hidden: no values/);
   console.press("end");
   console.type("kkkk"); // five columns are shown on demand; the first of them is USER
   await console.pressAndWait("space", "✓ USER");
@@ -78,13 +77,11 @@ test("sorts by the title that is clicked, and the other way round with the next 
 test("says what is wrong with a filter while it is typed, and keeps the rows", async () => {
   const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
   await console.pressAndWait("/", "─ filter locks ");
-  console.type("/^(al/");
-  await console.waitFor("unterminated group");
+  await console.typeAndWait("/^(al/", "unterminated group");
   await console.pressAndWait("enter", "─ filter locks ");
   expect(console.getScreen().some((row) => /gamma +● held/.test(row))).toBe(true);
   console.press("backspace");
-  console.type("|be)/");
-  await console.waitFor("2 of 4");
+  await console.typeAndWait("|be)/", "2 of 4");
   console.press("ctrl+u");
   console.type("!host:web1 since:>1s");
   await console.pressAndWait("enter", "/ filter !host:web1 since:>1s: 2 of 4");
@@ -98,22 +95,18 @@ test("saves a view under a name, and starts with it after a restart", async () =
   console.type("host:web1");
   await console.pressAndWait("enter", "/ filter host:web1: 2 of 4");
   await console.pressAndWait("F", "No saved views yet");
-  console.type("s");
-  await console.waitFor("name ");
+  await console.typeAndWait("s", "name ");
   console.type("web one");
   await console.pressAndWait("enter", /web one +locks +\/host:web1/);
-  console.type("m");
-  await console.waitFor(/✓ web one +locks +\/host:web1, at start/);
+  await console.typeAndWait("m", /✓ web one +locks +\/host:web1, at start/);
   await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
   await console.pressAndWait("escape ]", "No units are held");
   console.press("q");
   await console.ended;
   const next = await openConsole(namespace, { env, shows: "/ filter host:web1: 2 of 4" });
   await next.pressAndWait("F", "✓ web one");
-  next.type("d");
-  await next.waitFor("press d again to delete");
-  next.type("d");
-  await next.waitFor("No saved views yet");
+  await next.typeAndWait("d", "press d again to delete");
+  await next.typeAndWait("d", "No saved views yet");
 });
 
 test("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
@@ -122,8 +115,7 @@ test("exports the table and a text, asks before it replaces a file, and says why
   const exportTo = async (path: string) => {
     await console.pressAndWait("O", "─ export ");
     console.press("ctrl+a", "ctrl+k");
-    console.type(path);
-    await console.waitFor(path.slice(-12));
+    await console.typeAndWait(path, path.slice(-12));
     console.press("enter");
   };
   const file = join(folder, "locks.csv");
@@ -156,8 +148,7 @@ test("draws the past runs of a lock in its detail, and in a column on demand", a
     await namespace.execute(["run", "--lock", "often", "--", "sleep", time]);
   const console = await openConsole(namespace, { shows: /often +○ free/ });
   await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
-  await console.pressAndWait("o end k space escape", "TREND");
-  await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
+  await console.pressAndWait("o end k space escape", "TREND", /often +○ free .*[▁▂▃▅▇]{2}/);
   const { stdout } = await namespace.execute("ls locks -a --columns name,trend");
   expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);
 });

@@ -45,10 +45,8 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 
     // The palette knows times.
     await console.pressAndWait(":", "─ palette ");
-    console.type("at -30s");
-    await console.waitFor("show everything as it was then");
-    await console.pressAndWait("enter", /PAST .*read-only/);
-    await console.waitFor(/state at revision \d+, between/);
+    await console.typeAndWait("at -30s", "show everything as it was then");
+    await console.pressAndWait("enter", /PAST .*read-only/, /state at revision \d+, between/);
     expect(console.getText()).toMatch(/alpha +● held/);
     expect(console.getText()).not.toContain("gamma");
 
@@ -57,11 +55,13 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await console.waitFor(new RegExp(`state at revision ${held}`));
     await console.pressAndWait("D", "this is the past: nothing can be changed or run");
     console.press("w");
-    await console.pressAndWait("}", new RegExp(`state at revision ${released}`));
-    await console.waitFor((it) => !/beta +● held/.test(it.getText()));
+    await console.pressAndWait(
+      "}",
+      new RegExp(`state at revision ${released}`),
+      (it) => !/beta +● held/.test(it.getText()),
+    );
     await console.pressAndWait("{", /beta +● held/);
-    await console.pressAndWait("a", /live rev \d+/);
-    await console.waitFor(/gamma +● held/);
+    await console.pressAndWait("a", /live rev \d+/, /gamma +● held/);
     expect(console.getText()).not.toContain("PAST");
   });
 

@@ -228,12 +228,10 @@ describe("the terminal", () => {
     await shell.waitFor(/live rev \d+/);
     await shell.pressAndWait("ctrl+z", "Stopped");
     expect([shell.isAlternate, shell.modes.has(1000), shell.modes.has(25)]).toEqual([false, false, true]);
-    shell.type("fg\r");
-    await shell.waitFor(/live rev \d+/);
+    await shell.typeAndWait("fg\r", /live rev \d+/);
     expect(shell.isAlternate).toBe(true);
     await shell.pressAndWait("q", /ready\$\s*$/); // the console has ended, and no longer reads what is typed
-    shell.type("echo code $?\r");
-    await shell.waitFor("code 0");
+    await shell.typeAndWait("echo code $?\r", "code 0");
     expect(shell.leftBehind.filter((what) => !/bracketed|2004/.test(what))).toEqual([]);
   });
 
@@ -270,8 +268,9 @@ describe("what comes from etcd", () => {
     }
     await Promise.all(flood);
     const { revision, kvs } = await namespace.store.readRange(namespace.keys.locks());
-    await console.pressAndWait("[ ]", new RegExp(`Locks ${kvs.length}\\b`));
-    await console.waitFor(
+    await console.pressAndWait(
+      "[ ]",
+      new RegExp(`Locks ${kvs.length}\\b`),
       (it) => Number(/live rev (\d+)/.exec(it.getScreen().at(-1) ?? "")?.[1]) >= Number(revision) - 1,
     );
   });

@@ -59,12 +59,10 @@ test("run as jobs from their key, with the names of rows as values and never as 
 test("get the terminal where they are for the foreground, and give it back", async ({ namespace }) => {
   const { terminal, read } = await openWithCommands(namespace);
   await terminal.pressAndWait(":", "palette");
-  terminal.type("talk");
-  await terminal.waitFor("your own command");
+  await terminal.typeAndWait("talk", "your own command");
   await terminal.pressAndWait("enter", "TALK");
   expect(terminal.isAlternate).toBe(false);
-  terminal.type("hello\r");
-  await terminal.waitFor(/live rev \d+/);
+  await terminal.typeAndWait("hello\r", /live rev \d+/);
   expect(read("said")).toBe("hello\n");
 });
 
@@ -72,8 +70,7 @@ test("ask where they should, and end with the console", async ({ namespace }) =>
   const { terminal, folder, read } = await openWithCommands(namespace);
   const choose = async (title: string) => {
     await terminal.pressAndWait(":", "palette");
-    terminal.type(title);
-    await terminal.waitFor("your own command");
+    await terminal.typeAndWait(title, "your own command");
     terminal.press("enter");
   };
   await choose("careful");
