@@ -32,9 +32,8 @@ async function fillBacklog(path: string) {
 
 test("a stopped agent with a full backlog: runs fall back, and all goes on when it continues", async () => {
   await retryAfterStalls(async () => {
-    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
-    const { namespace } = host;
-    const { jobs } = namespace;
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const { namespace, jobs } = host;
     const run = (lock: string, options: object = {}) =>
       namespace.run(["-v", "--lock", lock], "true", options);
     const first = await jobs.startHolder({ name: "first", options: "--lock x" });

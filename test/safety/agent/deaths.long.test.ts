@@ -12,7 +12,7 @@ const cluster = TestCluster.startForFile();
 
 /** A job that only SIGKILL ends, and one that waits for its lock. */
 async function startTwo(host: HostAgent) {
-  const { jobs } = host.namespace;
+  const { jobs } = host;
   const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["stubborn"] });
   const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
   return { first, second };
@@ -67,13 +67,13 @@ const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = 
 describe.each(DEATHS)("killed: %s", (_, kill, end) => {
   test("the job is dead before the next one starts, which need not wait for a session to expire", async () => {
     await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+      const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
       const { first, second } = await startTwo(host);
       kill(first);
       expect(await first.ended).toMatchObject(end);
       await waitForDeath(first.mark, 5_000);
       expect(await second.ended).toExit(0, { stderr: "" });
-      expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
+      expect(host.jobs.journal.findOveruse()).toEqual([]);
     });
   });
 
@@ -87,14 +87,14 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
       await host.start();
       await waitForDeath(first.mark, 10_000);
       expect(await second.ended).toExit(0, { stderr: "" });
-      expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
+      expect(host.jobs.journal.findOveruse()).toEqual([]);
       expect(await host.namespace.listTickets()).toEqual([]);
     });
   });
 });
 
 test("a launcher killed while it waits leaves its place", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
   const { namespace } = host;
   const { first, second } = await startTwo(host);
   const third = await namespace.jobs.startWaiter({ name: "third", options: "--lock x --wait" });

@@ -114,8 +114,8 @@ function startFlood(script: string, uid: number, { socket, namespace }: HostAgen
 describe.runIf(process.getuid?.() === 0)("a flood", () => {
   test("of a user in agentAllow ends no command of others, and delays no renewal until its deadline", async () => {
     await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_AGENT_ALLOW: String(ALLOWED) } });
-      const { jobs } = host.namespace;
+      const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT_ALLOW: String(ALLOWED) });
+      const { jobs } = host;
       const other = await jobs.startHolder({
         name: "other",
         options: "--lock x",
@@ -138,7 +138,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
   });
 
   test("of connections of a user who is not served does not keep others from the agent", async () => {
-    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
     const { progress } = startFlood(KNOCK, OUTSIDER, host);
     await waitUntil("the flood", () => progress.connected > 1_000, {
       describe: () => JSON.stringify(progress),

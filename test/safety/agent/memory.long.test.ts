@@ -15,7 +15,7 @@ const CALLS = 60;
 
 /** Starts a job that ends when its file is there, and runs that wait for its lock until the agent has ended. */
 async function exhaust(host: HostAgent, isFull: () => boolean) {
-  const { jobs } = host.namespace;
+  const { jobs } = host;
   const first = await jobs.startHolder({ name: "first", options: "--lock x" });
   const waiting = [];
   for (let at = 0; at < CALLS && !isFull(); at++) {
@@ -54,18 +54,14 @@ const ENV = { SIGNALBOX_TTL: "30s", SIGNALBOX_AGENT: "auto" };
 
 const skipped = cgroup === undefined ? ` (skipped: ${OBSTACLE})` : "";
 test.skipIf(skipped !== "")(`the kernel kills it at the limit of its cgroup${skipped}`, async () => {
-  const host = await HostAgent.start(cluster, { env: ENV }, { before: cgroup?.before ?? [] });
+  const host = await HostAgent.start(cluster, ENV, { before: cgroup?.before ?? [] });
   cgroup?.limitGrowth(40 * MIB);
   expect(await replaceExhausted(host)).toMatchObject({ signal: "SIGKILL" });
   expect(cgroup?.countKills()).toBe(1);
 });
 
 test("V8 ends it at the limit of its heap", async () => {
-  const host = await HostAgent.start(
-    cluster,
-    { env: ENV },
-    { env: { NODE_OPTIONS: "--max-old-space-size=40" } },
-  );
+  const host = await HostAgent.start(cluster, ENV, { env: { NODE_OPTIONS: "--max-old-space-size=40" } });
   const { signal, stderr } = await replaceExhausted(host);
   expect([signal, stderr]).toEqual(["SIGABRT", expect.stringContaining("heap out of memory")]);
 });

@@ -19,7 +19,7 @@ const become = (uid: number) => ({
 const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
 
 const startHost = (env: Record<string, string> = {}) =>
-  HostAgent.start(cluster, { env }, { ...become(OWN), owner: OWN });
+  HostAgent.start(cluster, env, { ...become(OWN), owner: OWN });
 
 /** Starts a command of the agent's user that ends when its file is there, and ignores TERM, with a child that does too. */
 async function startJob({ namespace, folder }: HostAgent): Promise<{ run: TestProcess; go: string }> {

@@ -13,7 +13,7 @@ const ENV = { SIGNALBOX_TTL: "30s", SIGNALBOX_TERMINATION_TIMEOUT: "4s", SIGNALB
 /** A command that only SIGKILL ends. It says when it runs, and when it gets TERM. */
 const STUBBORN = "trap 'echo term' TERM; echo up; while :; do sleep 0.05; done";
 
-const startHost = () => HostAgent.start(cluster, { env: ENV });
+const startHost = () => HostAgent.start(cluster, ENV);
 
 async function replaceAgent(host: HostAgent): Promise<void> {
   await host.end();
@@ -111,7 +111,7 @@ describe("--grace", () => {
 
   test("of a command that ends while there is no agent begins with the next one", async () => {
     const host = await startHost();
-    const { jobs } = host.namespace;
+    const { jobs } = host;
     const options = ["--lock", "x", "--grace", "60s"];
     const run = await jobs.startHolder({ name: "job", options });
     await host.end();
@@ -125,7 +125,7 @@ describe("--grace", () => {
 
   test("stands while the agent is replaced, ends in time, and only then the waiting run starts", async () => {
     const host = await startHost();
-    const run = await host.namespace.jobs.startAndWait({
+    const run = await host.jobs.startAndWait({
       name: "job",
       options: "--lock x --grace 4s",
     });
@@ -142,8 +142,7 @@ describe("--grace", () => {
 describe("a lock and leases", () => {
   test("are held, awaited and freed together over two replacements", async () => {
     const host = await startHost();
-    const { namespace } = host;
-    const { jobs } = namespace;
+    const { namespace, jobs } = host;
     const first = await jobs.startHolder({
       name: "first",
       options: "--lock x --lease db=1:2 --lease net=1:1",

@@ -11,7 +11,7 @@ const cluster = TestCluster.startForFile();
 
 /** A job that holds a lock until its file is there, and one that waits for it. */
 async function startTwo(host: HostAgent, options: readonly string[] = []) {
-  const { jobs } = host.namespace;
+  const { jobs } = host;
   const first = await jobs.startHolder({ name: "first", options: ["--lock", "x", ...options] });
   const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
   return { first, second };
@@ -41,19 +41,19 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
     expect(await listPlaces(host)).toEqual(before);
     expect(await first.finish()).toExit(0, { stderr: "" });
     expect(await second.ended).toExit(0, { stderr: "" });
-    expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
+    expect(host.jobs.journal.findOveruse()).toEqual([]);
     expect(await host.namespace.listTickets()).toEqual([]);
   });
 
   test("and is not started again: the job dies before its session expires, the waiter goes on without an agent", async () => {
     await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_AGENT: "auto" } });
+      const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT: "auto" });
       const { first, second } = await startTwo(host);
       await host.end(signal);
       expect(await first.ended).toExit(125);
       await waitForDeath(first.mark, 1_000);
       expect(await second.ended).toExit(0);
-      expect(host.namespace.jobs.journal.findOveruse()).toEqual([]);
+      expect(host.jobs.journal.findOveruse()).toEqual([]);
     });
   });
 });
@@ -71,8 +71,8 @@ test("etcd has no space when the agent is replaced: the job is reported as one t
 
 test("the next agent cannot build the run from the present settings: the job is ended as one that lost its claim", async () => {
   const config = cluster.createPath(JSON.stringify({ macros: { GPUS: 2 } }));
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_CONFIG: config } });
-  const { jobs } = host.namespace;
+  const host = await HostAgent.start(cluster, { SIGNALBOX_CONFIG: config });
+  const { jobs } = host;
   const job = await jobs.startHolder({ name: "job", options: "--lease gpu=1:GPUS" });
   await host.end("SIGKILL");
   writeFileSync(config, "{}");
@@ -86,7 +86,7 @@ test("a job that ends while there is no agent: the next agent frees its lock", a
   const { first, second } = await startTwo(host);
   await host.end();
   first.finish();
-  await host.namespace.jobs.journal.waitForLine("first", "end");
+  await host.jobs.journal.waitForLine("first", "end");
   await host.start();
   expect(await first.ended).toExit(0, { stderr: "" });
   expect(await second.ended).toExit(0, { stderr: "" });
@@ -94,7 +94,7 @@ test("a job that ends while there is no agent: the next agent frees its lock", a
 
 test("the agent is restarted three times, without pause", async () => {
   // Each agent may end before a guardian has reported to it, so all starts together must fit into one time to live.
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
   const { first, second } = await startTwo(host);
   for (let time = 0; time < 3; time++) {
     await host.end();
@@ -126,7 +126,7 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
 
 test("a frozen agent, replaced: what it still does when it wakes up has no effect", async () => {
   await retryAfterStalls(async () => {
-    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "20s" } });
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "20s" });
     const { first, second } = await startTwo(host);
     const old = host.process;
     host.signal("SIGSTOP");

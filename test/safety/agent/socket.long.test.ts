@@ -123,19 +123,19 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
 });
 
 test("--timeout counts from the start of the command, not from the start of the next agent", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
   const run = await startJob(host, ["--timeout", "4s"]);
-  const start = host.namespace.jobs.journal.findLine("job", "start")?.uptime ?? 0;
+  const start = host.jobs.journal.findLine("job", "start")?.uptime ?? 0;
   await host.end();
   await host.start();
   expect(await run.ended).toExit(124);
-  const last = host.namespace.jobs.journal.readLines().at(-1)?.uptime ?? 0;
+  const last = host.jobs.journal.readLines().at(-1)?.uptime ?? 0;
   expect(last - start).toBeGreaterThan(3);
   expect(last - start).toBeLessThan(6);
 });
 
 test("a reset while there is no agent: the next one ends the job", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
   const run = await startJob(host);
   await host.end();
   expect(await host.namespace.execute("reset lock x --yes --no-wait")).toBeDefined();
@@ -145,7 +145,7 @@ test("a reset while there is no agent: the next one ends the job", async () => {
 });
 
 test("--grace and leases are kept across a restart", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
   const run = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
   await host.end();
   await host.start();

@@ -158,7 +158,7 @@ test("of a hundred runs at once, by themselves and by an agent, each is in the a
     SIGNALBOX_ARCHIVE_COUNT: "1000",
     SIGNALBOX_TTL: "5m",
   };
-  const { namespace } = await HostAgent.start(cluster, { env });
+  const { namespace } = await HostAgent.start(cluster, env);
   const names = Array.from({ length: 100 }, (_, n) => `job-${n}`);
   const ends = names.map((name, n) => {
     const agent = n % 4 === 0 ? "never" : "always";

@@ -22,16 +22,6 @@ async function readAllKeys(namespace: TestNamespace) {
   return (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
 }
 
-async function runSuccessfully(
-  namespace: TestNamespace,
-  args: readonly string[],
-  input = "",
-): Promise<string> {
-  const { code, stdout, stderr } = await namespace.execute(args, { input });
-  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
-  return stdout;
-}
-
 const take = (namespace: TestNamespace, document: object, ...flags: string[]) =>
   namespace.execute(["apply", "-", ...flags], { input: JSON.stringify(document) });
 
@@ -43,13 +33,13 @@ describe("an export", () => {
       await cluster.createTestNamespace(),
       await cluster.createTestNamespace("grpc"),
     ];
-    await runSuccessfully(namespace, ["group", "set", "web", W2, W1]);
-    await runSuccessfully(namespace, ["group", "set", "all", "web", " %2F"]);
-    await runSuccessfully(namespace, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
-    await runSuccessfully(namespace, ["resource", "set", "db", "10", "--note", 'a "note"']);
-    const text = await runSuccessfully(namespace, ["export", "--format", "json"]);
-    await runSuccessfully(other, ["import", "-", "--yes"], text);
-    expect(await runSuccessfully(other, ["export", "--format", "json", "-"])).toBe(text);
+    await namespace.expectDone("group set web", W2, W1);
+    await namespace.expectDone("group set all web", " %2F");
+    await namespace.expectDone("resource set FQDN_cpu CPU --order 2");
+    await namespace.expectDone("resource set db 10 --note", 'a "note"');
+    const text = await namespace.expectDone("export --format json");
+    expect(await other.execute("import - --yes", { input: text })).toExit(0);
+    expect(await other.expectDone("export --format json -")).toBe(text);
     const again = await take(other, JSON.parse(text), "--prune", "--yes", "--strict");
     expect(again).toExit(1, { stdout: "is up to date" });
     expect(await readAudits(other)).toHaveLength(1);
@@ -61,16 +51,16 @@ describe("an export", () => {
     const file = join(createTestFolder(), "signalbox.json");
     writeFileSync(file, "old");
     chmodSync(file, 0o640);
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
-    await runSuccessfully(namespace, ["export", file]);
+    await namespace.expectDone("group set web", W1);
+    await namespace.expectDone("export", file);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, groups: { web: [W1] } });
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const { ino } = statSync(file);
     await namespace.put(namespace.keys.history("x"), "{}");
-    await runSuccessfully(namespace, ["export", file]);
+    await namespace.expectDone("export", file);
     expect(statSync(file).ino, "the same file").toBe(ino);
-    await runSuccessfully(namespace, ["group", "add", "web", W2]);
-    await runSuccessfully(namespace, ["export", file]);
+    await namespace.expectDone("group add web", W2);
+    await namespace.expectDone("export", file);
     expect(statSync(file).ino, "another one").not.toBe(ino);
     expect(readdirSync(dirname(file))).toEqual(["signalbox.json"]);
   });
@@ -120,8 +110,8 @@ describe("an import", () => {
   }) => {
     const document =
       '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem","db"]}';
-    await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
-    await runSuccessfully(namespace, ["import", "-", "--yes"], document);
+    await namespace.expectDone("resource set db 3");
+    expect(await namespace.execute("import - --yes", { input: document })).toExit(0);
     const run = (host: string, group: string, lease: string) =>
       namespace.jobs.start({
         name: host,
@@ -132,9 +122,7 @@ describe("an import", () => {
     expect(await run("host2", "g2", "FQDN_mem=1:8")).toExit(75);
     expect(await run("host1", "g2", "db=1")).toExit(0);
     expect(await run("host1", "g2", "db=4")).toExit(78);
-    expect(
-      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).resources,
-    ).toMatchObject([
+    expect(JSON.parse(await namespace.expectDone("export --format json")).resources).toMatchObject([
       { name: "FQDN_mem", order: 1 },
       { name: "db", total: 3, order: 2 },
     ]);
@@ -143,9 +131,9 @@ describe("an import", () => {
   test("asks in any case, and says whom it hits; --prune deletes what the document does not have", async ({
     namespace,
   }) => {
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
-    await runSuccessfully(namespace, ["group", "set", "old", W1]);
-    await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
+    await namespace.expectDone("group set web", W1);
+    await namespace.expectDone("group set old", W1);
+    await namespace.expectDone("resource set db 3");
     const options = ["--lock", "a", "-g", "old", "--host", W1];
     const run = await namespace.jobs.startHolder({ name: "run", options });
     const document = buildGroups({ web: [W1, W2] });
@@ -160,7 +148,7 @@ describe("an import", () => {
     );
     expect((await take(namespace, document, "--prune", "--yes")).stdout).toContain("ends 1 running command");
     expect(await run.ended).toExit(125);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"]))).toMatchObject({
+    expect(JSON.parse(await namespace.expectDone("export --format json"))).toMatchObject({
       ...document,
       resources: [{ name: "db", total: 3 }], // not mentioned
     });
@@ -191,7 +179,7 @@ describe("an import", () => {
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput("Change 1 group set? [y/N]");
-    await runSuccessfully(namespace, ["group", "delete", "g1", "--yes"]);
+    await namespace.expectDone("group delete g1 --yes");
     asked.child.stdin?.write("y\r");
     const { code, stdout } = await asked.ended;
     expect({ code, stdout }).toEqual({
@@ -199,9 +187,7 @@ describe("an import", () => {
       stdout: expect.stringMatching(/has changed:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
-    expect(
-      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups,
-    ).not.toHaveProperty("web");
+    expect(JSON.parse(await namespace.expectDone("export --format json")).groups).not.toHaveProperty("web");
   });
 
   test("goes on when others act on something else meanwhile", async ({ namespace }) => {
@@ -214,7 +200,7 @@ describe("an import", () => {
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput("[y/N]");
-    await runSuccessfully(namespace, ["drain", "lock", "x", "--yes"]);
+    await namespace.expectDone("drain lock x --yes");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(0);
   });
@@ -259,7 +245,7 @@ describe("an edit", () => {
   test("opens a private file, shows what changes, asks, does it, and leaves no file", async ({
     namespace,
   }) => {
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await namespace.expectDone("group set web", W1);
     const { env, seen, path } = writeEditor(`sed -i 's/${W1}/${W2}/' "$1"`);
     const edit = namespace.start("edit --reason moved", { env, terminal: TERMINAL });
     await edit.waitForOutput(/~ group web: \+ web2.example.com, - web1.example.com/);
@@ -268,7 +254,7 @@ describe("an edit", () => {
     expect(await edit.ended).toExit(0);
     expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.yaml\n700 .*\n$/);
     expect(readKeptFiles(path)).toEqual([]);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups).toEqual({
+    expect(JSON.parse(await namespace.expectDone("export --format json")).groups).toEqual({
       web: [W2],
     });
     expect((await readAudits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
@@ -294,7 +280,7 @@ describe("an edit", () => {
     ["comes from an editor that is killed", `echo oops >>"$1"; kill -9 $$`, undefined, 1],
   ])("whose text %s changes nothing, and keeps the text", async (_, script, answer, code) => {
     const namespace = await cluster.createTestNamespace();
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await namespace.expectDone("group set web", W1);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
     const edit = namespace.start("edit", { env, terminal: TERMINAL });
@@ -317,7 +303,7 @@ describe("an edit", () => {
     ["the file is deleted", 'rm "$1"', 0],
   ])("in which %s changes nothing, and leaves no file", async (_, script, code) => {
     const namespace = await cluster.createTestNamespace();
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await namespace.expectDone("group set web", W1);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
     const end = await namespace.execute("edit", { env, terminal: TERMINAL });
@@ -326,7 +312,7 @@ describe("an edit", () => {
   });
 
   test("that others overtook is refused, keeps the text, and says how to go on", async ({ namespace }) => {
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await namespace.expectDone("group set web", W1);
     const { env, path } = writeEditor(
       'sed -i "s/^groups:/&\\n  mine: []/" "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
     );
@@ -336,7 +322,7 @@ describe("an edit", () => {
         .map((name) => join(path, name, "signalbox.yaml.open"))
         .find((file) => existsSync(file));
     const file = await waitUntil("the editor has typed", open);
-    await runSuccessfully(namespace, ["group", "add", "web", W2]);
+    await namespace.expectDone("group add web", W2);
     rmSync(file);
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
