@@ -138,3 +138,17 @@ test("a frozen agent, replaced: what it still does when it wakes up has no effec
     await host.end("SIGTERM");
   });
 });
+
+test("the session of an idle agent was lost: hosts show the agent again within about a minute", async () => {
+  const { namespace } = await HostAgent.start(cluster);
+  const waitForAgent = () =>
+    waitUntil("an agent", async () => (await namespace.executeJson("ls hosts")).rows[0]?.agents[0], {
+      every: 500,
+    });
+  await waitForAgent();
+  const [former] = await namespace.listSharedSessions();
+  expect(former).toBeDefined();
+  await namespace.store.revoke(former?.id ?? 0n);
+  await waitForAgent(); // nothing else than its regular report opens a session
+  expect((await namespace.listSharedSessions()).map(({ id }) => id)).not.toContain(former?.id);
+});
