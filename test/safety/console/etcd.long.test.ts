@@ -230,7 +230,7 @@ describe("one member", () => {
     terminal.press("G");
     await pressUntil(terminal, "delete", /would be deleted[\s\S]*Enter etcd del/);
     await terminal.pressAndWait("enter", /keys \/edit\/, 1 keys?/);
-    expect(await namespace.readValue("/edit/new")).toBe("");
+    expect(await namespace.readValue("/edit/new")).toBeUndefined();
   });
 
   inNamespace(
