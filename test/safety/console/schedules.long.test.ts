@@ -161,7 +161,7 @@ describe("from its row, a schedule", () => {
       { kind: "trigger", attempt: 0 },
     ]);
     expect(await listAudits(namespace, ["action", "target"])).toEqual(
-      Array.from({ length: 3 }, () => "schedule schedule mail"),
+      Array.from({ length: 3 }, () => "schedule | schedule mail"),
     );
   });
 

@@ -65,13 +65,15 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     expect(console.getText()).not.toContain("PAST");
   });
 
-  test("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async (context) => {
+  test("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async ({
+    onTestFinished,
+  }) => {
     const etcd = await startEtcd();
-    context.onTestFinished(() => etcd.stop());
+    onTestFinished(() => etcd.stop());
     for (let at = 0; at < 20; at += 1)
       await etcd.runEtcdctl("put", "/signalbox/config/groups/web", `["h${at}"]`);
     await etcd.runEtcdctl("compact", "15");
-    const console = await openOn(context, etcd.clientUrl, transport);
+    const console = await openOn({ onTestFinished }, etcd.clientUrl, transport);
     await travel(console, "rev 5");
     await console.waitFor("etcd has compacted this revision: the oldest state is revision 15");
     await travel(console, "rev 99999");
@@ -91,7 +93,7 @@ async function travelTo(console: Terminal, target: string): Promise<void> {
 }
 
 async function openOn(
-  { onTestFinished }: TestContext,
+  { onTestFinished }: Pick<TestContext, "onTestFinished">,
   endpoint: string,
   transport: "http" | "grpc" = "http",
 ): Promise<Terminal> {
@@ -127,12 +129,14 @@ test("a dialog that was open before the past arrived cannot be confirmed there",
   expect((await namespace.listKeys()).filter(({ key }) => key.includes("/drains/"))).toEqual([]);
 });
 
-test("the past stays while etcd is away; a step says so; and the console is live again when etcd is", async (context) => {
+test("the past stays while etcd is away; a step says so; and the console is live again when etcd is", async ({
+  onTestFinished,
+}) => {
   const etcd = await startEtcd();
-  context.onTestFinished(() => etcd.stop());
+  onTestFinished(() => etcd.stop());
   for (const name of ["one", "two", "three"])
     await etcd.runEtcdctl("put", `/signalbox/config/groups/${name}`, '["a"]');
-  const console = await openOn(context, etcd.clientUrl);
+  const console = await openOn({ onTestFinished }, etcd.clientUrl);
   await travel(console, "rev 3");
   await console.waitFor("PAST rev 3");
   await etcd.kill();
