@@ -84,7 +84,8 @@ describe.concurrent("a reset", () => {
       code: 0,
       alive: false,
     });
-    expect(await run.end("SIGCONT")).toExit(125);
+    run.kill("SIGCONT");
+    expect(await run.ended).toExit(125);
   });
 
   test("of one whose host is gone waits for its session, or with --force for nothing", async ({

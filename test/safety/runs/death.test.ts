@@ -151,7 +151,8 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         const died = await waitForDeath(frozen.mark, 10_000, frozen.pid);
         expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
         await next.waitForOutput("up");
-        expect(await frozen.end("SIGCONT")).toExit(125);
+        frozen.kill("SIGCONT");
+        expect(await frozen.ended).toExit(125);
         expect(frozen.output.stderr).toMatch("the claim was lost");
         await waitUntil("a beat of the next run", () => ledger.readTokens().length === 2);
         expect(ledger.findOverlaps()).toEqual([]);
