@@ -49,7 +49,7 @@ test("every command, option and cron text of its tables is accepted", async ({ n
     "calendar add holidays 12-25",
     "group set web host1",
   ])
-    await namespace.expectDone(...line);
+    await namespace.expectDone(line);
 
   let added = 0;
   const add = (cron: string, options: readonly string[] = []) => {
