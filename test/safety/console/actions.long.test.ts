@@ -180,8 +180,7 @@ describe.concurrent("waiters", () => {
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
     for (const name of ["a", "b", "c"]) {
-      runs.push(namespace.jobs.start({ name, options, hold: HELD }));
-      await namespace.jobs.waitForTickets(name, "waiting");
+      runs.push(await namespace.jobs.startWaiter({ name, options, hold: HELD }));
     }
     const console = await openConsole(namespace, {
       view: "queues",
@@ -227,8 +226,7 @@ describe.concurrent("rows of a detail", () => {
     const waiters = ["first", "second"];
     const runs: RunningProcess[] = [];
     for (const name of waiters) {
-      runs.push(namespace.jobs.start({ name, options: "--lock x --wait", hold: HELD }));
-      await namespace.jobs.waitForTickets(name, "waiting");
+      runs.push(await namespace.jobs.startWaiter({ name, options: "--lock x --wait", hold: HELD }));
     }
     const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
     const console = await openConsole(namespace, { rows: 60, shows: /x .*held .* 2 / });

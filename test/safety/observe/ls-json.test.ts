@@ -15,6 +15,7 @@ import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
 import { pastRun } from "../../state/pictures.ts";
 import { running, schedule, worker } from "../../views/schedules.ts";
 import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
+import { startSampleQueues } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -25,26 +26,14 @@ const OF_SCHEDULES = ["schedule", "scheduled", "attempt", "deviation", "count", 
 /** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
 async function putSamples(namespace: TestNamespace): Promise<void> {
   const { keys, store } = namespace;
-  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
-  await namespace.jobs.startHolder({
-    name: "one",
-    options: "--lock x --lease db=2:3 --record-args",
-  });
-  namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: stay });
-  namespace.jobs.start({ name: "three", options: "--no-lock --lease db=2:3", hold: stay });
-  await Promise.all([
-    namespace.jobs.waitForTickets("two", "waiting"),
-    namespace.jobs.waitForTickets("three", "waiting"),
-  ]);
-  for (const args of [
-    ["drain", "lock", "quiet", "--for", "1h", "--reason", "upgrade", "--yes"],
-    ["resource", "set", "disk", "4", "--order", "1", "--note", "spare", "--yes"],
-    ["resource", "set", "FQDN_mem", "MEMMB", "--yes"],
-    ["group", "set", "web", "web1.example.com", "web2.example.com", "--yes"],
-  ]) {
-    const { code, stderr } = await namespace.execute(args);
-    expect({ args, code, stderr }).toExit(0);
-  }
+  await startSampleQueues(namespace, "--record-args");
+  for (const line of [
+    "drain lock quiet --for 1h --reason upgrade --yes",
+    "resource set disk 4 --order 1 --note spare --yes",
+    "resource set FQDN_mem MEMMB --yes",
+    "group set web web1.example.com web2.example.com --yes",
+  ])
+    await namespace.expectDone(line);
   const by = { by: "ann@ops", at: 1, why: "stuck" };
   const buildTicketPut = (lock: string, run: string, more: Partial<Ticket>) => ({
     op: "put" as const,

@@ -11,7 +11,6 @@ import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-const buildHold = (namespace: TestNamespace) => ["until", `${namespace.jobs.journal.folder}/over`];
 const readOutput = async (namespace: TestNamespace, ...args: string[]) =>
   (await namespace.execute(args)).stdout;
 
@@ -20,7 +19,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const { jobs } = namespace;
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
-    const one = await jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
+    const one = await jobs.startHolder({ name: "one", options });
     jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
     const [two] = await jobs.waitForTickets("two", "waiting");
     await jobs.startWaiter({ name: "three", options: "--lock x --wait", hold: [1] });
@@ -74,10 +73,9 @@ describe.concurrent("show and why", () => {
     namespace,
   }) => {
     const { jobs } = namespace;
-    await jobs.startAndWait({
+    await jobs.startHolder({
       name: "one",
       options: "--no-lock --lease db=2:10",
-      hold: buildHold(namespace),
     });
     await jobs.startWaiter({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
     jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
@@ -107,7 +105,7 @@ describe.concurrent("show and why", () => {
 
   test("a history that tells how long it may take", async ({ namespace }) => {
     for (let count = 0; count < 3; count += 1) await namespace.execute("run --lock x -- true");
-    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
+    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
     await namespace.jobs.startWaiter({ name: "two", options: "--lock x --wait", hold: [1] });
     const overdue = await waitUntil("it takes longer than any run before", async () => {
       const text = await readOutput(namespace, "why", "x");
@@ -122,7 +120,7 @@ describe.concurrent("show and why", () => {
   test("what is drained, by whom and why; what was asked of a run; what operators did", async ({
     namespace,
   }) => {
-    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
+    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
     namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
     const [entry] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = entry?.ticket?.host ?? "";
@@ -177,7 +175,7 @@ describe.concurrent("show and why", () => {
       code: 0,
       stdout: 'nobody waits for lock "x", and nobody holds it\n',
     });
-    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
+    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /^nobody waits for lock "x"; it is held by \S+:\d+\n$/,
     );
