@@ -158,19 +158,22 @@ test("of a hundred runs at once, by themselves and by an agent, each is in the a
     SIGNALBOX_ARCHIVE_COUNT: "1000",
     SIGNALBOX_TTL: "5m",
   };
-  const { namespace } = await HostAgent.start(cluster, env);
+  const { namespace, process: agent } = await HostAgent.start(cluster, env);
   const names = Array.from({ length: 100 }, (_, n) => `job-${n}`);
   const ends = names.map((name, n) => {
-    const agent = n % 4 === 0 ? "never" : "always";
-    return namespace.execute(["run", "--agent", agent, "--lock", name, "--lock", `${name}b`, "--", "true"], {
-      env: { SIGNALBOX_AGENT: agent },
+    const use = n % 4 === 0 ? "never" : "always";
+    return namespace.execute(["run", "--agent", use, "--lock", name, "--lock", `${name}b`, "--", "true"], {
+      env: { SIGNALBOX_AGENT: use },
     });
   });
-  for (const end of await Promise.all(ends)) expect(end).toExit(0);
-  const rows = await waitUntil("all runs", async () => {
+  const ended = await Promise.all(ends);
+  for (const end of ended) expect(end).toExit(0);
+  const findAll = async () => {
     const found = await listArchive(namespace);
     return found.length >= 200 && found;
-  });
+  };
+  const describe = () => agent.output.stderr + ended.map(({ stderr }) => stderr).join("");
+  const rows = await waitUntil("all runs", findAll, { describe });
   expect(rows.map(({ lock }) => lock).sort()).toEqual(names.flatMap((name) => [name, `${name}b`]).sort());
   expect(readdirSync(join(path, "..")).length).toBeGreaterThan(2);
 });
