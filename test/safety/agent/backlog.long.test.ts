@@ -1,5 +1,3 @@
-/** An agent that does not accept connections, until no more fit into the backlog of its socket. */
-import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -34,17 +32,14 @@ async function fillBacklog(path: string) {
 
 test("a stopped agent with a full backlog: runs fall back, and all goes on when it continues", async () => {
   await retryAfterStalls(async () => {
-    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
-    const { namespace } = host;
-    const { jobs } = namespace;
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const { namespace, jobs } = host;
     const run = (lock: string, options: object = {}) =>
-      namespace.startRun(["-v", "--lock", lock], ["true"], options).ended;
-    const go = cluster.createPath();
-    const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["until", go] });
-    const second = jobs.start({ name: "second", options: "--lock x --wait" });
-    await jobs.waitForTickets("second", "waiting");
+      namespace.run(["-v", "--lock", lock], "true", options);
+    const first = await jobs.startHolder({ name: "first", options: "--lock x" });
+    const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
     host.signal("SIGSTOP");
-    const patient = namespace.startRun("--lock a", ["true"]); // waits ten seconds for its answer
+    const patient = namespace.startRun("--lock a"); // waits ten seconds for its answer
     const impatient = run("b", AUTO);
     const { accepted, close } = await fillBacklog(host.socket);
     expect(accepted).toBeGreaterThan(100);
@@ -52,14 +47,13 @@ test("a stopped agent with a full backlog: runs fall back, and all goes on when 
     expect(await run("c", AUTO)).toExit(0, {
       stderr: /no agent serves this run.*too many calls wait for the agent/,
     });
-    const persistent = namespace.startRun("--lock d", ["true"]); // tries to connect for ten seconds
+    const persistent = namespace.startRun("--lock d"); // tries to connect for ten seconds
     expect(await impatient).toExit(0, { stderr: /no agent serves this run.*does not answer in time/ });
     close(); // the agent has them in line nevertheless
     host.signal("SIGCONT");
     expect(await patient.ended).toExitSilently(0);
     expect(await persistent.ended).toExitSilently(0);
-    writeFileSync(go, "");
-    expect(await first.ended).toExitSilently(0);
+    expect(await first.finish()).toExitSilently(0);
     expect(await second.ended).toExitSilently(0);
     await waitUntil("a served run", async () => (await run("e")).code === 0, { every: 100 });
     expect(await namespace.listTickets()).toEqual([]);

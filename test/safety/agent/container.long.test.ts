@@ -28,7 +28,7 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
       const inside = enter(host, { hasNode: true, hasOwnPids });
       const outer = cluster.createPath("");
       const look = `[ -e ${outer} ] || echo inside`;
-      const run = (options: object) => namespace.startRun("-v --lock x", ["sh", "-c", look], options).ended;
+      const run = (options: object) => namespace.run("-v --lock x", ["sh", "-c", look], options);
       expect(await run(inside)).toFail(69, reason);
       expect(await run({ ...inside, ...AUTO })).toMatchObject({
         code: 0,
@@ -41,24 +41,24 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
     test("is declined, and says what is missing if it has no Node.js to fall back to", async () => {
       const host = await HostAgent.start(cluster);
       const inside = enter(host, { hasNode: false, hasOwnPids });
-      const run = host.namespace.startRun("--lock x", ["true"], { ...inside, ...AUTO });
+      const run = host.namespace.startRun("--lock x", "true", { ...inside, ...AUTO });
       expect(await run.ended).toFail(78, "cannot find signalbox.cjs");
     });
   });
 
   test("with mounts of its own only is served", async () => {
     const host = await HostAgent.start(cluster);
-    const run = host.namespace.startRun("--lock x", ["true"], { before: ["unshare", "--mount"] });
+    const run = host.namespace.startRun("--lock x", "true", { before: ["unshare", "--mount"] });
     expect(await run.ended).toExitSilently(0);
   });
 
   test("is served by an agent in its container, beside that of the host", async () => {
-    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
     const { namespace } = host;
     const [socket, go] = [join(host.folder, "inner/agent.sock"), join(host.folder, "go")];
     const env = { SIGNALBOX_AGENT_SOCKET: socket };
     const container = enter(host, { hasNode: true, hasOwnPids: true });
-    const agent = namespace.start(["agent"], { ...container, env });
+    const agent = namespace.start("agent", { ...container, env });
     await agent.waitForOutput("ready");
     const { pid } = listMarkedProcesses(agent.mark).find(({ parent }) => parent === agent.pid) ?? {};
     const before = ["nsenter", "--target", String(pid), "--mount", "--pid", "--root", "--wd"];
@@ -66,7 +66,7 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
       namespace.startRun("--lock x --wait", command, { before, env });
     const first = runInside(["sh", "-c", `readlink /proc/self; until [ -e ${go} ]; do sleep 0.02; done`]);
     await first.waitForOutput(/^\d{1,2}\n/); // an id of the container
-    const [outside, second] = [namespace.startRun("--lock x --wait", ["true"]), runInside(["true"])];
+    const [outside, second] = [namespace.startRun("--lock x --wait"), runInside(["true"])];
     await waitUntil("both wait", async () => {
       const states = (await namespace.readQueue("x")).map(({ ticket }) => ticket?.state);
       return states.join() === "held,waiting,waiting";
@@ -77,6 +77,6 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
     expect(await second.ended).toExitSilently(0);
     killProcess(pid, "SIGKILL"); // ends the container
     await agent.ended;
-    expect(await namespace.startRun("--lock x", ["true"]).ended).toExitSilently(0);
+    expect(await namespace.run("--lock x")).toExitSilently(0);
   });
 });

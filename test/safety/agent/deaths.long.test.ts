@@ -1,6 +1,5 @@
 /** Launchers and guardians of served runs that are killed, alone and together with the agent. */
 import { describe, expect, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
@@ -13,10 +12,9 @@ const cluster = TestCluster.startForFile();
 
 /** A job that only SIGKILL ends, and one that waits for its lock. */
 async function startTwo(host: HostAgent) {
-  const { jobs } = host.namespace;
+  const { jobs } = host;
   const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["stubborn"] });
-  const second = jobs.start({ name: "second", options: "--lock x --wait" });
-  await jobs.waitForTickets("second", "waiting");
+  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
   return { first, second };
 }
 
@@ -39,7 +37,7 @@ function killByWord(run: TestProcess, word: string): number[] {
 
 /** What is killed, and the exit code that the run then has. */
 const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = [
-  ["the launcher", (run) => killProcess(run.pid, "SIGKILL"), { signal: "SIGKILL" }],
+  ["the launcher", (run) => run.kill("SIGKILL"), { signal: "SIGKILL" }],
   [
     "all that shows the name of the lock",
     (run) => expect(killByWord(run, "--lock\0x\0")).toEqual([run.pid]),
@@ -60,7 +58,7 @@ const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = 
     "the launcher and both guardians",
     (run) => {
       killGuardians(run);
-      killProcess(run.pid, "SIGKILL");
+      run.kill("SIGKILL");
     },
     { signal: "SIGKILL" },
   ],
@@ -69,13 +67,13 @@ const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = 
 describe.each(DEATHS)("killed: %s", (_, kill, end) => {
   test("the job is dead before the next one starts, which need not wait for a session to expire", async () => {
     await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+      const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
       const { first, second } = await startTwo(host);
       kill(first);
       expect(await first.ended).toMatchObject(end);
       await waitForDeath(first.mark, 5_000);
       expect(await second.ended).toExit(0, { stderr: "" });
-      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+      expect(host.jobs.journal.findOveruse()).toEqual([]);
     });
   });
 
@@ -89,21 +87,20 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
       await host.start();
       await waitForDeath(first.mark, 10_000);
       expect(await second.ended).toExit(0, { stderr: "" });
-      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+      expect(host.jobs.journal.findOveruse()).toEqual([]);
       expect(await host.namespace.listTickets()).toEqual([]);
     });
   });
 });
 
 test("a launcher killed while it waits leaves its place", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
   const { namespace } = host;
   const { first, second } = await startTwo(host);
-  const third = namespace.jobs.start({ name: "third", options: "--lock x --wait" });
-  await namespace.jobs.waitForTickets("third", "waiting");
-  killProcess(second.pid, "SIGKILL");
+  const third = await namespace.jobs.startWaiter({ name: "third", options: "--lock x --wait" });
+  second.kill("SIGKILL");
   await namespace.jobs.waitForTickets("second", "waiting", 0);
-  killProcess(first.pid, "SIGTERM");
+  first.kill("SIGTERM");
   expect(await third.ended).toExit(0, { stderr: "" });
   expect(await namespace.listTickets()).toEqual([]);
 });

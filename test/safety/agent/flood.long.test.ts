@@ -1,6 +1,5 @@
 /** Users who send to the agent as much as they can. The commands and calls of others do not notice. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -115,13 +114,11 @@ function startFlood(script: string, uid: number, { socket, namespace }: HostAgen
 describe.runIf(process.getuid?.() === 0)("a flood", () => {
   test("of a user in agentAllow ends no command of others, and delays no renewal until its deadline", async () => {
     await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_AGENT_ALLOW: String(ALLOWED) } });
-      const { jobs } = host.namespace;
-      const go = cluster.createPath();
-      const other = await jobs.startAndWait({
+      const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT_ALLOW: String(ALLOWED) });
+      const { jobs } = host;
+      const other = await jobs.startHolder({
         name: "other",
         options: "--lock x",
-        hold: ["until", go],
       });
       const { progress, stop } = startFlood(FLOOD, ALLOWED, host);
       const describeFlood = { describe: () => JSON.stringify(progress) };
@@ -135,20 +132,18 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
       const sessions = (await host.namespace.listSharedSessions()).map(({ id }) => id);
       expect(sessions).toContain(ticket?.session);
       stop();
-      writeFileSync(go, "");
-      expect(await other.ended).toExitSilently(0);
+      expect(await other.finish()).toExitSilently(0);
       await host.end();
     });
   });
 
   test("of connections of a user who is not served does not keep others from the agent", async () => {
-    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
     const { progress } = startFlood(KNOCK, OUTSIDER, host);
     await waitUntil("the flood", () => progress.connected > 1_000, {
       describe: () => JSON.stringify(progress),
     });
-    for (let left = 10; left > 0; left -= 1)
-      expect(await host.namespace.startRun("--lock x", ["true"]).ended).toExitSilently(0);
+    for (let left = 10; left > 0; left -= 1) expect(await host.namespace.run("--lock x")).toExitSilently(0);
     const before = progress.connected;
     await waitUntil("more of the flood", () => progress.connected > before);
     await host.end();

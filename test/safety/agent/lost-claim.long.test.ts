@@ -34,7 +34,7 @@ async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
   const socket = cluster.createPath();
   const env = { SIGNALBOX_AGENT_SOCKET: socket };
   if (way === "served") {
-    namespace.start(["agent"], { env });
+    namespace.start("agent", { env });
     await waitUntil("the agent has its socket", () => existsSync(socket));
   }
   const watched = await readWatchers();
@@ -64,16 +64,15 @@ async function removeTickets(runs: readonly TestProcess[]): Promise<number[]> {
     op: "range" as const,
     ...namespace.keys.getQueueRange("lock", `l${at}`),
   }));
-  const { results } = await cluster.store.commitTxn({ compare: [], success, failure: [] });
+  const { results } = await cluster.write(...success);
   const tickets = results.flatMap((result) => (result.op === "range" ? result.kvs : []));
   expect(tickets.length).toBeGreaterThanOrEqual(RUNS);
   const removals = tickets.map(({ key }) => ({ op: "delete" as const, key }));
-  await cluster.store.commitTxn({ compare: [], success: removals, failure: [] });
+  await cluster.write(...removals);
   const removedAt = performance.now();
   return await Promise.all(
     runs.map(async ({ ended }) => {
-      const { code, stderr } = await ended;
-      expect(code, stderr).toBe(125);
+      expect(await ended).toExit(125);
       return performance.now() - removedAt;
     }),
   );

@@ -1,7 +1,4 @@
-/** An agent whose memory is exhausted: its jobs go on, and its waiting runs keep their places, as when it is killed. */
-import { writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -18,9 +15,8 @@ const CALLS = 60;
 
 /** Starts a job that ends when its file is there, and runs that wait for its lock until the agent has ended. */
 async function exhaust(host: HostAgent, isFull: () => boolean) {
-  const { jobs } = host.namespace;
-  const go = cluster.createPath();
-  const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["until", go] });
+  const { jobs } = host;
+  const first = await jobs.startHolder({ name: "first", options: "--lock x" });
   const waiting = [];
   for (let at = 0; at < CALLS && !isFull(); at++) {
     const name = `waiting${at}`;
@@ -29,7 +25,7 @@ async function exhaust(host: HostAgent, isFull: () => boolean) {
       (await host.namespace.readQueue("x")).some(({ ticket }) => ticket?.label === name);
     await waitUntil(`a ticket of ${name}`, async () => isFull() || (await hasTicket()));
   }
-  return { first, waiting, go };
+  return { first, waiting };
 }
 
 /** Makes calls until the agent dies, and starts another one. @returns how the first one ended */
@@ -39,17 +35,17 @@ async function replaceExhausted(host: HostAgent) {
   const ended = host.process.ended.finally(() => {
     hasEnded = true;
   });
-  const { first, waiting, go } = await exhaust(host, () => hasEnded);
+  const { first, waiting } = await exhaust(host, () => hasEnded);
   const end = await ended;
   expect(waiting.length).toBeGreaterThan(5); // it has served some before
   await host.start();
-  writeFileSync(go, "");
+  first.finish();
   for (const run of [first, ...waiting.slice(0, -1)]) expect(await run.ended).toExitSilently(0);
   expect(await waiting.at(-1)?.ended).toExit(0); // the agent may not have accepted it
   const { journal } = namespace.jobs;
-  const started = journal.listStarts().map(({ name }) => name);
+  const started = journal.listNames();
   expect(started).toEqual(["first", ...waiting.map((_, at) => `waiting${at}`)]);
-  expect(findOveruse(journal.readLines(), 1)).toEqual([]);
+  expect(journal.findOveruse()).toEqual([]);
   expect(await namespace.listTickets()).toEqual([]);
   return end;
 }
@@ -58,18 +54,14 @@ const ENV = { SIGNALBOX_TTL: "30s", SIGNALBOX_AGENT: "auto" };
 
 const skipped = cgroup === undefined ? ` (skipped: ${OBSTACLE})` : "";
 test.skipIf(skipped !== "")(`the kernel kills it at the limit of its cgroup${skipped}`, async () => {
-  const host = await HostAgent.start(cluster, { env: ENV }, { before: cgroup?.before ?? [] });
+  const host = await HostAgent.start(cluster, ENV, { before: cgroup?.before ?? [] });
   cgroup?.limitGrowth(40 * MIB);
   expect(await replaceExhausted(host)).toMatchObject({ signal: "SIGKILL" });
   expect(cgroup?.countKills()).toBe(1);
 });
 
 test("V8 ends it at the limit of its heap", async () => {
-  const host = await HostAgent.start(
-    cluster,
-    { env: ENV },
-    { env: { NODE_OPTIONS: "--max-old-space-size=40" } },
-  );
+  const host = await HostAgent.start(cluster, ENV, { env: { NODE_OPTIONS: "--max-old-space-size=40" } });
   const { signal, stderr } = await replaceExhausted(host);
   expect([signal, stderr]).toEqual(["SIGABRT", expect.stringContaining("heap out of memory")]);
 });

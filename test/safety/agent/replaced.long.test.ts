@@ -1,8 +1,6 @@
 /** An agent that is killed and replaced in the middle of what a run does: --timeout, leftovers, grace, drains, resets. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -15,7 +13,7 @@ const ENV = { SIGNALBOX_TTL: "30s", SIGNALBOX_TERMINATION_TIMEOUT: "4s", SIGNALB
 /** A command that only SIGKILL ends. It says when it runs, and when it gets TERM. */
 const STUBBORN = "trap 'echo term' TERM; echo up; while :; do sleep 0.05; done";
 
-const startHost = () => HostAgent.start(cluster, { env: ENV });
+const startHost = () => HostAgent.start(cluster, ENV);
 
 async function replaceAgent(host: HostAgent): Promise<void> {
   await host.end();
@@ -42,8 +40,6 @@ async function startAfter({ namespace }: HostAgent, pidFile: string) {
   return second;
 }
 
-const DEAD = { ...matchSilentEnd(0), stdout: "dead\n" };
-
 async function readUptime(): Promise<number> {
   return Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]);
 }
@@ -57,7 +53,7 @@ describe("--timeout", () => {
     await replaceAgent(host);
     expect(await first.ended).toExit(124);
     await waitForDeath(first.mark, 1_000);
-    expect(await second.ended).toEqual(DEAD);
+    expect(await second.ended).toPrint("dead\n");
   });
 
   test("over while there is no agent: the next one ends the command", async () => {
@@ -94,7 +90,7 @@ describe("--kill-leftovers", () => {
     await run.waitForOutput("term");
     await replaceAgent(host);
     expect(await run.ended).toExit(0);
-    expect(await second.ended).toEqual(DEAD);
+    expect(await second.ended).toPrint("dead\n");
   });
 
   test("of a command that ends while there is no agent", async () => {
@@ -105,22 +101,21 @@ describe("--kill-leftovers", () => {
     await run.waitForOutput("over");
     await host.start();
     expect(await run.ended).toExit(0);
-    expect(await second.ended).toEqual(DEAD);
+    expect(await second.ended).toPrint("dead\n");
   });
 });
 
 describe("--grace", () => {
   const takeLock = ({ namespace }: HostAgent, options: readonly string[]) =>
-    namespace.startRun(["--lock", "x", ...options], ["true"]).ended;
+    namespace.run(["--lock", "x", ...options]);
 
   test("of a command that ends while there is no agent begins with the next one", async () => {
     const host = await startHost();
-    const { jobs } = host.namespace;
-    const go = cluster.createPath();
+    const { jobs } = host;
     const options = ["--lock", "x", "--grace", "60s"];
-    const run = await jobs.startAndWait({ name: "job", options, hold: ["until", go] });
+    const run = await jobs.startHolder({ name: "job", options });
     await host.end();
-    writeFileSync(go, "");
+    run.finish();
     await jobs.journal.waitForLine("job", "end");
     await host.start();
     expect(await run.ended).toExitSilently(0);
@@ -130,7 +125,7 @@ describe("--grace", () => {
 
   test("stands while the agent is replaced, ends in time, and only then the waiting run starts", async () => {
     const host = await startHost();
-    const run = await host.namespace.jobs.startAndWait({
+    const run = await host.jobs.startAndWait({
       name: "job",
       options: "--lock x --grace 4s",
     });
@@ -147,32 +142,26 @@ describe("--grace", () => {
 describe("a lock and leases", () => {
   test("are held, awaited and freed together over two replacements", async () => {
     const host = await startHost();
-    const { namespace } = host;
-    const { jobs } = namespace;
-    const [one, two] = [cluster.createPath(), cluster.createPath()];
-    const first = await jobs.startAndWait({
+    const { namespace, jobs } = host;
+    const first = await jobs.startHolder({
       name: "first",
       options: "--lock x --lease db=1:2 --lease net=1:1",
-      hold: ["until", one],
     });
-    const second = await jobs.startAndWait({
+    const second = await jobs.startHolder({
       name: "second",
       options: "--lock y --lease db=1:2",
-      hold: ["until", two],
     });
-    const third = jobs.start({
+    const third = await jobs.startWaiter({
       name: "third",
       options: "--lock x --lease db=2:2 --lease net=1:1 --wait",
       units: 2,
     });
-    await jobs.waitForTickets("third", "waiting");
     const list = async () =>
       (await namespace.listTickets()).map(({ key, createRevision }) => `${key} ${createRevision}`);
     const before = await list();
     expect(before).toHaveLength(6);
     await replaceAgent(host);
-    writeFileSync(one, "");
-    expect(await first.ended).toExitSilently(0);
+    expect(await first.finish()).toExitSilently(0);
     const listThird = async () =>
       (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "third");
     await waitUntil("all leases are asked for", async () => (await listThird()).length === 3);
@@ -181,10 +170,9 @@ describe("a lock and leases", () => {
     await replaceAgent(host);
     expect(await list()).toEqual(between);
     expect(jobs.journal.findLine("third", "start")).toBeUndefined();
-    writeFileSync(two, "");
-    expect(await second.ended).toExitSilently(0);
+    expect(await second.finish()).toExitSilently(0);
     expect(await third.ended).toExitSilently(0);
-    expect(findOveruse(jobs.journal.readLines(), 2)).toEqual([]);
+    expect(jobs.journal.findOveruse(2)).toEqual([]);
     expect(await namespace.listTickets()).toEqual([]);
   });
 });
@@ -193,10 +181,10 @@ describe("a group", () => {
   test("that its host leaves while there is no agent: the next one ends the command", async () => {
     const host = await startHost();
     const { namespace } = host;
-    expect(await namespace.execute(["group", "set", "web", HOST, "--yes"])).toExit(0);
+    await namespace.expectDone("group set web", HOST, "--yes");
     const { first } = await startStubborn(host, ["-g", "web"]);
     await host.end();
-    expect(await namespace.execute(["group", "remove", "web", HOST, "--yes"])).toExit(0);
+    await namespace.expectDone("group remove web", HOST, "--yes");
     await host.start();
     expect(await first.ended).toExit(125);
     await waitForDeath(first.mark, 1_000);
@@ -210,13 +198,11 @@ describe("a drain", () => {
   test("that stops a waiting run stops it under the next agent, until it is lifted", async () => {
     const host = await startHost();
     const { namespace } = host;
-    const go = cluster.createPath();
-    const holder = await namespace.jobs.startAndWait({
+    const holder = await namespace.jobs.startHolder({
       name: "job",
       options: "--lock x",
-      hold: ["until", go],
     });
-    const waiting = namespace.startRun("--lock x --wait", ["true"]);
+    const waiting = namespace.startRun("--lock x --wait");
     await namespace.waitForTicket(waiting, "waiting", "x");
     const drain = namespace.start([...DRAIN, "--wait"]);
     await waitUntil(
@@ -224,13 +210,12 @@ describe("a drain", () => {
       async () => (await namespace.store.readRange(namespace.keys.drains())).kvs.length,
     );
     await replaceAgent(host);
-    writeFileSync(go, "");
-    expect(await holder.ended).toExitSilently(0);
+    expect(await holder.finish()).toExitSilently(0);
     expect(await drain.ended).toExit(0);
     await replaceAgent(host);
-    expect(await namespace.startRun("--lock x", ["true"]).ended).toExit(75);
+    expect(await namespace.run("--lock x")).toExit(75);
     expect(waiting.child.exitCode).toBeNull();
-    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    await namespace.expectDone("undrain lock x --yes");
     expect(await waiting.ended).toExitSilently(0);
   });
 
@@ -258,9 +243,9 @@ describe("a reset", () => {
     const reset = host.namespace.start(RESET);
     await first.waitForOutput("term");
     await replaceAgent(host);
-    expect(await second.ended).toEqual(DEAD);
+    expect(await second.ended).toPrint("dead\n");
     expect(await reset.ended).toExit(0);
-    expect(await first.ended).toEqual({ ...matchMessage(125, /stuck/), stdout: expect.anything() });
+    expect(await first.ended).toExit(125, { stderr: /stuck/ });
   });
 
   test("by force, between TERM and KILL: the command is killed at once", async () => {
@@ -283,6 +268,6 @@ describe("a reset", () => {
     await host.start();
     expect(await first.ended).toExit(125);
     await waitForDeath(first.mark, 1_000);
-    expect(await host.namespace.startRun("--lock x", ["true"]).ended).toExitSilently(0);
+    expect(await host.namespace.run("--lock x")).toExitSilently(0);
   });
 });

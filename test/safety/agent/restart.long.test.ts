@@ -1,9 +1,7 @@
 /** An agent that ends while jobs run and wait: none of them notices. */
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -13,16 +11,10 @@ const cluster = TestCluster.startForFile();
 
 /** A job that holds a lock until its file is there, and one that waits for it. */
 async function startTwo(host: HostAgent, options: readonly string[] = []) {
-  const { jobs } = host.namespace;
-  const go = cluster.createPath();
-  const first = await jobs.startAndWait({
-    name: "first",
-    options: ["--lock", "x", ...options],
-    hold: ["until", go],
-  });
-  const second = jobs.start({ name: "second", options: "--lock x --wait" });
-  await jobs.waitForTickets("second", "waiting");
-  return { first, second, go };
+  const { jobs } = host;
+  const first = await jobs.startHolder({ name: "first", options: ["--lock", "x", ...options] });
+  const second = await jobs.startWaiter({ name: "second", options: "--lock x --wait" });
+  return { first, second };
 }
 
 const listPlaces = async (host: HostAgent) =>
@@ -41,28 +33,27 @@ async function waitUntilAdopted(host: HostAgent): Promise<void> {
 describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (signal) => {
   test("and is started again: the job goes on, the waiter keeps its place", async () => {
     const host = await HostAgent.start(cluster);
-    const { first, second, go } = await startTwo(host);
+    const { first, second } = await startTwo(host);
     const before = await listPlaces(host);
     await host.end(signal);
     await host.start();
     await waitUntilAdopted(host);
     expect(await listPlaces(host)).toEqual(before);
-    writeFileSync(go, "");
-    expect(await first.ended).toExit(0, { stderr: "" });
+    expect(await first.finish()).toExit(0, { stderr: "" });
     expect(await second.ended).toExit(0, { stderr: "" });
-    expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+    expect(host.jobs.journal.findOveruse()).toEqual([]);
     expect(await host.namespace.listTickets()).toEqual([]);
   });
 
   test("and is not started again: the job dies before its session expires, the waiter goes on without an agent", async () => {
     await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_AGENT: "auto" } });
+      const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT: "auto" });
       const { first, second } = await startTwo(host);
       await host.end(signal);
       expect(await first.ended).toExit(125);
       await waitForDeath(first.mark, 1_000);
       expect(await second.ended).toExit(0);
-      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+      expect(host.jobs.journal.findOveruse()).toEqual([]);
     });
   });
 });
@@ -80,9 +71,9 @@ test("etcd has no space when the agent is replaced: the job is reported as one t
 
 test("the next agent cannot build the run from the present settings: the job is ended as one that lost its claim", async () => {
   const config = cluster.createPath(JSON.stringify({ macros: { GPUS: 2 } }));
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_CONFIG: config } });
-  const { jobs } = host.namespace;
-  const job = await jobs.startAndWait({ name: "job", options: ["--lease", "gpu=1:GPUS"], hold: [60] });
+  const host = await HostAgent.start(cluster, { SIGNALBOX_CONFIG: config });
+  const { jobs } = host;
+  const job = await jobs.startHolder({ name: "job", options: "--lease gpu=1:GPUS" });
   await host.end("SIGKILL");
   writeFileSync(config, "{}");
   await host.start();
@@ -92,10 +83,10 @@ test("the next agent cannot build the run from the present settings: the job is 
 
 test("a job that ends while there is no agent: the next agent frees its lock", async () => {
   const host = await HostAgent.start(cluster);
-  const { first, second, go } = await startTwo(host);
+  const { first, second } = await startTwo(host);
   await host.end();
-  writeFileSync(go, "");
-  await host.namespace.jobs.journal.waitForLine("first", "end");
+  first.finish();
+  await host.jobs.journal.waitForLine("first", "end");
   await host.start();
   expect(await first.ended).toExit(0, { stderr: "" });
   expect(await second.ended).toExit(0, { stderr: "" });
@@ -103,14 +94,13 @@ test("a job that ends while there is no agent: the next agent frees its lock", a
 
 test("the agent is restarted three times, without pause", async () => {
   // Each agent may end before a guardian has reported to it, so all starts together must fit into one time to live.
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
-  const { first, second, go } = await startTwo(host);
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+  const { first, second } = await startTwo(host);
   for (let time = 0; time < 3; time++) {
     await host.end();
     await host.start();
   }
-  writeFileSync(go, "");
-  expect(await first.ended).toExit(0, { stderr: "" });
+  expect(await first.finish()).toExit(0, { stderr: "" });
   expect(await second.ended).toExit(0, { stderr: "" });
 });
 
@@ -129,23 +119,36 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
     expect(await direct.ended).toExit(0);
     host.signal("SIGCONT");
     expect(await first.ended).toExit(125);
-    expect(await namespace.startRun("--lock y", ["true"]).ended).toExit(0, { stderr: "" });
-    expect(findOveruse(namespace.jobs.journal.readLines(), 1)).toEqual([]);
+    expect(await namespace.run("--lock y")).toExit(0, { stderr: "" });
+    expect(namespace.jobs.journal.findOveruse()).toEqual([]);
   });
 });
 
 test("a frozen agent, replaced: what it still does when it wakes up has no effect", async () => {
   await retryAfterStalls(async () => {
-    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "20s" } });
-    const { first, second, go } = await startTwo(host);
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "20s" });
+    const { first, second } = await startTwo(host);
     const old = host.process;
     host.signal("SIGSTOP");
     rmSync(host.socket); // its backlog would still accept connections
     await host.start();
-    killProcess(old.pid, "SIGCONT");
-    writeFileSync(go, "");
-    expect(await first.ended).toExit(0, { stderr: "" });
+    old.kill("SIGCONT");
+    expect(await first.finish()).toExit(0, { stderr: "" });
     expect(await second.ended).toExit(0, { stderr: "" });
     await host.end("SIGTERM");
   });
+});
+
+test("the session of an idle agent was lost: hosts show the agent again within about a minute", async () => {
+  const { namespace } = await HostAgent.start(cluster);
+  const waitForAgent = () =>
+    waitUntil("an agent", async () => (await namespace.executeJson("ls hosts")).rows[0]?.agents[0], {
+      every: 500,
+    });
+  await waitForAgent();
+  const [former] = await namespace.listSharedSessions();
+  expect(former).toBeDefined();
+  await namespace.store.revoke(former?.id ?? 0n);
+  await waitForAgent(); // nothing else than its regular report opens a session
+  expect((await namespace.listSharedSessions()).map(({ id }) => id)).not.toContain(former?.id);
 });

@@ -3,7 +3,6 @@ import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -14,42 +13,33 @@ const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
 const OTHER = 65534;
 const AS_OTHER = ["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-groups"];
 
-/** Starts a job that ends when its file is there. */
-async function startJob(host: HostAgent, options: readonly string[] = []) {
-  const go = cluster.createPath();
-  const run = await host.namespace.jobs.startAndWait({
-    name: "job",
-    options: ["--lock", "x", ...options],
-    hold: ["until", go],
-  });
-  return { run, go };
-}
+/** Starts a job that ends when it is told to finish. */
+const startJob = ({ namespace }: HostAgent, options: readonly string[] = []) =>
+  namespace.jobs.startHolder({ name: "job", options: ["--lock", "x", ...options] });
 
 const runTrue = (host: HostAgent, options: object = {}, flags: readonly string[] = []) =>
-  host.namespace.startRun(["--lock", "y", ...flags], ["true"], options).ended;
+  host.namespace.run(["--lock", "y", ...flags], "true", options);
 
 test("the socket is deleted: what runs goes on, new runs fall back until the agent makes it again", async () => {
   const host = await HostAgent.start(cluster);
-  const { run, go } = await startJob(host);
+  const run = await startJob(host);
   rmSync(host.socket);
   expect(await runTrue(host)).toFail(69, "there is no socket");
   expect(await runTrue(host, AUTO)).toExitSilently(0);
   await host.process.waitForOutput("the socket was removed; it has been restored");
   expect(await runTrue(host)).toExitSilently(0);
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
 });
 
 test("the folder of the socket is deleted: the next agent knows the runs of this one", async () => {
   const host = await HostAgent.start(cluster);
-  const { run, go } = await startJob(host);
+  const run = await startJob(host);
   rmSync(host.folder, { recursive: true });
   await host.process.waitForOutput("the socket was removed; it has been restored");
   await waitUntil("the key", () => existsSync(join(host.folder, "agent.key")));
   await host.end();
   await host.start();
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
 });
 
 test.runIf(process.getuid?.() === 0)(
@@ -82,8 +72,8 @@ test.runIf(process.getuid?.() === 0)("jobs of other users: served only if the ag
   expect(await runTrue(host, as)).toFail(69, "does not serve user");
   await host.end();
   await host.start({ env: { SIGNALBOX_AGENT_ALLOW: String(OTHER) } });
-  const served = await host.namespace.startRun("--lock z", "id -u", as).ended;
-  expect(served).toEqual({ ...matchSilentEnd(0), stdout: `${OTHER}\n` });
+  const served = await host.namespace.run("--lock z", "id -u", as);
+  expect(served).toPrint(`${OTHER}\n`);
 });
 
 test.runIf(process.getuid?.() === 0)(
@@ -113,7 +103,7 @@ test.runIf(process.getuid?.() === 0)("a caller in another pid namespace falls ba
 
 test("a flood of clients that are silent, or never stop sending, does not cost a job its claim", async () => {
   const host = await HostAgent.start(cluster);
-  const { run, go } = await startJob(host);
+  const run = await startJob(host);
   const clients: Socket[] = [];
   const open = (isTalking: boolean) => {
     const client = connect(host.socket).on("error", () => {});
@@ -128,26 +118,25 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
     expect(run.child.exitCode).toBeNull();
   }
   for (const client of clients) client.destroy();
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
   expect(await runTrue(host, AUTO)).toExitSilently(0);
 });
 
 test("--timeout counts from the start of the command, not from the start of the next agent", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
-  const { run } = await startJob(host, ["--timeout", "4s"]);
-  const start = host.namespace.jobs.journal.findLine("job", "start")?.uptime ?? 0;
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const run = await startJob(host, ["--timeout", "4s"]);
+  const start = host.jobs.journal.findLine("job", "start")?.uptime ?? 0;
   await host.end();
   await host.start();
   expect(await run.ended).toExit(124);
-  const last = host.namespace.jobs.journal.readLines().at(-1)?.uptime ?? 0;
+  const last = host.jobs.journal.readLines().at(-1)?.uptime ?? 0;
   expect(last - start).toBeGreaterThan(3);
   expect(last - start).toBeLessThan(6);
 });
 
 test("a reset while there is no agent: the next one ends the job", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
-  const { run } = await startJob(host);
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const run = await startJob(host);
   await host.end();
   expect(await host.namespace.execute("reset lock x --yes --no-wait")).toBeDefined();
   await host.start();
@@ -156,12 +145,11 @@ test("a reset while there is no agent: the next one ends the job", async () => {
 });
 
 test("--grace and leases are kept across a restart", async () => {
-  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
-  const { run, go } = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
+  const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "30s" });
+  const run = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
   await host.end();
   await host.start();
   expect(await runTrue(host, {}, ["--lease", "db=1:1", "--lease-timeout", "1s"])).toExit(75);
-  writeFileSync(go, "");
-  expect(await run.ended).toExitSilently(0);
+  expect(await run.finish()).toExitSilently(0);
   expect((await host.namespace.listTickets()).map(({ ticket }) => ticket?.state)).toEqual(["grace"]);
 });

@@ -61,8 +61,10 @@ class Crontab {
     this.namespace = cluster.createNamespace();
     const { SIGNALBOX_PREFIX, SIGNALBOX_CONNECT_TIMEOUT, SIGNALBOX_TTL } = this.namespace.env;
     this.#as = user === undefined ? [] : asUser(user);
+    const home = createReadableFolder();
     this.env = {
-      HOME: createReadableFolder(), // a user cannot write to it
+      HOME: home, // a user cannot write to it
+      ...(user === undefined && { XDG_STATE_HOME: home }), // root would remember the cluster in /var/lib, for all tests
       LOGNAME: "job",
       PATH: "/usr/bin:/bin",
       SHELL: "/bin/sh",
@@ -133,8 +135,6 @@ function killAgents(socket: string): void {
 const waitForAgent = (socket: string) =>
   waitUntil("the agent", () => existsSync(socket) && listAgents(socket)[0]);
 
-const DONE = { code: 0, signal: null, stdout: "done\n", stderr: "" };
-
 describe.runIf(isRoot)("a user of cron", () => {
   /** Removes what is at the user's place, and ends its agents, before and after a test. */
   function clearPlace(): string {
@@ -151,11 +151,11 @@ describe.runIf(isRoot)("a user of cron", () => {
   test("the second run is served, by an agent that is no part of the first", async () => {
     const socket = clearPlace();
     const crontab = new Crontab(USER);
-    expect(await crontab.run("--lock x")).toEqual(DONE);
+    expect(await crontab.run("--lock x")).toPrint("done\n");
     const agent = await waitForAgent(socket);
     expect(agent.session).toBe(agent.parent); // its keeper
     expect(lstatSync(PLACE)).toMatchObject({ uid: USER, mode: 0o40700 });
-    expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+    expect(await crontab.runWithoutNode("--lock x")).toPrint("done\n");
     expect(listAgents(socket)).toHaveLength(1);
   });
 
@@ -166,13 +166,13 @@ describe.runIf(isRoot)("a user of cron", () => {
     await waitForAgent(socket);
     const runtime = createReadableFolder();
     crontab.env.XDG_RUNTIME_DIR = runtime;
-    expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+    expect(await crontab.runWithoutNode("--lock x")).toPrint("done\n");
     const stale = createServer().listen(join(runtime, "bound"));
     await once(stale, "listening");
     mkdirSync(join(runtime, "signalbox"));
     renameSync(join(runtime, "bound"), join(runtime, "signalbox/agent.sock")); // Node removes only the name that it knows
     stale.close();
-    expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+    expect(await crontab.runWithoutNode("--lock x")).toPrint("done\n");
   });
 
   test("an agent is started in the folder of a login session", async () => {
@@ -182,9 +182,9 @@ describe.runIf(isRoot)("a user of cron", () => {
     const socket = join(runtime, "signalbox/agent.sock");
     onTestFinished(() => killAgents(socket));
     const crontab = new Crontab(USER, { XDG_RUNTIME_DIR: runtime });
-    expect(await crontab.run("--lock x")).toEqual(DONE);
+    expect(await crontab.run("--lock x")).toPrint("done\n");
     await waitForAgent(socket);
-    expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+    expect(await crontab.runWithoutNode("--lock x")).toPrint("done\n");
     expect(existsSync(PLACE)).toBe(false);
   });
 
@@ -224,10 +224,10 @@ describe.runIf(isRoot)("a user of cron", () => {
     chmodSync(socket, 0o777);
     onTestFinished(() => void server.close());
     const crontab = new Crontab(USER);
-    expect(await crontab.run("--lock x")).toEqual(DONE);
+    expect(await crontab.run("--lock x")).toPrint("done\n");
     const verbose = await crontab.run("-v --lock x");
-    expect(verbose).toMatchObject({ code: 0, stderr: expect.stringMatching(/no agent is started why=/) });
-    expect(await crontab.run("--agent always --lock x")).toMatchObject({ code: 77 });
+    expect(verbose).toExit(0, { stderr: /no agent is started why=/ });
+    expect(await crontab.run("--agent always --lock x")).toExit(77);
     expect([connections, listAgents(socket)]).toEqual([0, []]);
   });
 
@@ -236,7 +236,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     const crontab = new Crontab(USER, { HOME: "/proc" });
     const hide = 'mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && exec "$@"';
     const before = ["unshare", "--mount", "sh", "-c", hide, "sh"];
-    expect(await crontab.run("--lock x", { before })).toEqual(DONE);
+    expect(await crontab.run("--lock x", { before })).toPrint("done\n");
     expect(existsSync(socket)).toBe(false);
   });
 
@@ -256,7 +256,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     const socket = clearPlace();
     const crontab = new Crontab(USER);
     expect((await crontab.run("-v --lock x", { before })).stderr).toContain(why);
-    expect(await crontab.run("--lock x", { before })).toEqual(DONE);
+    expect(await crontab.run("--lock x", { before })).toPrint("done\n");
     expect(existsSync(socket)).toBe(false);
   });
 
@@ -264,7 +264,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     clearPlace();
     const before = ["setpriv", `--ruid=${USER}`, `--euid=${OTHER}`, "--clear-groups"];
     const run = await new Crontab().run("-v --lock x", { before });
-    expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining("this run is setuid") });
+    expect(run).toExit(0, { stderr: "this run is setuid" });
     expect(existsSync(PLACE)).toBe(false);
   });
 
@@ -272,9 +272,9 @@ describe.runIf(isRoot)("a user of cron", () => {
     const socket = clearPlace();
     const crontab = new Crontab(USER);
     const before = ["sh", "-c", 'umask 777; exec "$@"', "sh"];
-    expect(await crontab.run("--lock x", { before })).toEqual(DONE);
+    expect(await crontab.run("--lock x", { before })).toPrint("done\n");
     await waitForAgent(socket);
-    expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+    expect(await crontab.runWithoutNode("--lock x")).toPrint("done\n");
     expect(["", "/agent.key"].map((name) => lstatSync(PLACE + name).mode & 0o777)).toEqual([0o700, 0o600]);
   });
 });
@@ -282,9 +282,9 @@ describe.runIf(isRoot)("a user of cron", () => {
 test("many runs at one instant start one agent", async () => {
   const crontab = Crontab.createWithSocket();
   const runs = Array.from({ length: 8 }, (_, at) => crontab.run(`--lock x${at}`));
-  for (const end of await Promise.all(runs)) expect(end).toEqual(DONE);
+  for (const end of await Promise.all(runs)) expect(end).toPrint("done\n");
   await waitForAgent(crontab.socket);
-  expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+  expect(await crontab.runWithoutNode("--lock x")).toPrint("done\n");
   expect(listAgents(crontab.socket)).toHaveLength(1);
 });
 
@@ -293,7 +293,7 @@ test("of two agents that start at one instant, one stays", async () => {
   const words = ["agent", "--agent-socket", socket, "--idle-timeout", "10m"];
   const agents = [1, 2].map(() => spawn(LAUNCHER, words, { env, stdio: ["ignore", "ignore", "pipe"] }));
   const [first] = await Promise.race(agents.map(async (agent) => [await readEnd(agent)]));
-  expect(first).toMatchObject({ code: 78, stderr: expect.stringContaining("another agent listens") });
+  expect(first).toExit(78, { stderr: "another agent listens" });
   await waitUntil("one agent", () => existsSync(socket) && listAgents(socket).length === 1);
 });
 
@@ -302,9 +302,9 @@ test("an agent keeps no lock, output or variable of the run that has started it"
   const file = join(createTestFolder(), "lock");
   const hold = `exec 9>${file} 200>&9; flock 9; exec "$@"`;
   // the end of the run includes that of its output
-  expect(await crontab.run("--lock x", { before: ["bash", "-c", hold, "bash"] })).toEqual(DONE);
+  expect(await crontab.run("--lock x", { before: ["bash", "-c", hold, "bash"] })).toPrint("done\n");
   const { pid } = await waitForAgent(crontab.socket);
-  expect((await readEnd(spawn("flock", ["-n", file, "true"], { stdio: "pipe" }))).code).toBe(0);
+  expect(await readEnd(spawn("flock", ["-n", file, "true"], { stdio: "pipe" }))).toExit(0);
   expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SECRET_OF_JOB");
 });
 
@@ -314,9 +314,9 @@ test("an agent sends the spans of its runs to the collector of the run that has 
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
     OTEL_BSP_SCHEDULE_DELAY: "50",
   });
-  expect(await crontab.run("--lock first")).toEqual(DONE);
+  expect(await crontab.run("--lock first")).toPrint("done\n");
   await waitForAgent(crontab.socket);
-  expect(await crontab.runWithoutNode("--lock second")).toEqual(DONE);
+  expect(await crontab.runWithoutNode("--lock second")).toPrint("done\n");
   await waitUntil("the spans", () => JSON.stringify(spans).includes("second"));
 });
 
@@ -335,7 +335,7 @@ describe("a command of an agent that is killed goes on", () => {
   async function finishJob({ crontab, held, go }: Awaited<ReturnType<typeof startJob>>): Promise<void> {
     await waitUntil("service", async () => (await crontab.runWithoutNode("--lock x")).code === 0);
     writeFileSync(go, "");
-    expect(await held.ended).toMatchObject({ code: 3, stderr: "" });
+    expect(await held.ended).toExit(3, { stderr: "" });
     expect(await crontab.namespace.listTickets()).toEqual([]);
   }
 
@@ -356,7 +356,7 @@ describe("a command of an agent that is killed goes on", () => {
     killAgents(socket);
     await waitUntil("their end", () => listProcesses(socket).length === 0);
     utimesSync(`${socket}.start`, 0, 0); // the first start was long ago
-    expect(await job.crontab.run("--lock y")).toEqual(DONE);
+    expect(await job.crontab.run("--lock y")).toPrint("done\n");
     await finishJob(job);
   });
 });
@@ -366,10 +366,7 @@ test("an agent with other settings does not serve the run, and stays the only on
   await crontab.run("--lock x");
   await waitForAgent(crontab.socket);
   const other = await crontab.run("-v --prefix /elsewhere/ --lock x");
-  expect(other).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining("its prefix differs from that of the agent"),
-  });
+  expect(other).toExit(0, { stderr: "its prefix differs from that of the agent" });
   expect(listAgents(crontab.socket)).toHaveLength(1);
 });
 
@@ -379,17 +376,17 @@ test("the setting can be in a file, which the launcher does not read", async () 
   writeFileSync(config, JSON.stringify({ agent: "start" }));
   const env = { ...crontab.env, SIGNALBOX_CONFIG: config };
   const run = spawn(LAUNCHER, ["run", "--lock", "x", "--", "true"], { env, stdio: "pipe" });
-  expect(await readEnd(run)).toMatchObject({ code: 0, stderr: "" });
+  expect(await readEnd(run)).toExit(0, { stderr: "" });
   await waitForAgent(crontab.socket);
-  expect(await crontab.runWithoutNode("--lock x")).toEqual(DONE);
+  expect(await crontab.runWithoutNode("--lock x")).toPrint("done\n");
 });
 
 test("flags of the connection are those of the agent too", async () => {
   const crontab = Crontab.createWithSocket({ SIGNALBOX_ENDPOINTS: "http://127.0.0.1:1" });
   const line = `--endpoints ${cluster.endpoints.join(",")} --prefix /flags/ --lock x`;
-  expect(await crontab.run(line)).toEqual(DONE);
+  expect(await crontab.run(line)).toPrint("done\n");
   await waitForAgent(crontab.socket);
-  expect(await crontab.runWithoutNode(line)).toEqual(DONE);
+  expect(await crontab.runWithoutNode(line)).toPrint("done\n");
 });
 
 test.each([
@@ -427,8 +424,8 @@ describe("an agent with --idle-timeout", () => {
     const state = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1_500, "serves"))]);
     expect(state).toBe("serves");
     writeFileSync(go, "");
-    expect(await readEnd(job)).toMatchObject({ code: 0 });
-    expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining("no longer needed") });
+    expect(await readEnd(job)).toExit(0);
+    expect(await ended).toExit(0, { stderr: "no longer needed" });
     expect(existsSync(socket)).toBe(false);
   });
 
@@ -442,7 +439,7 @@ describe("an agent with --idle-timeout", () => {
     await waitUntil("its retirement", () => !existsSync(socket));
     expect(agent.exitCode).toBeNull();
     writeFileSync(go, "");
-    expect(await readEnd(job)).toMatchObject({ code: 0, stderr: "" });
-    expect(await ended).toMatchObject({ code: 0 });
+    expect(await readEnd(job)).toExit(0, { stderr: "" });
+    expect(await ended).toExit(0);
   });
 });

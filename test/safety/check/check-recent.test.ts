@@ -16,22 +16,13 @@ describe.concurrent("signalbox check lock", () => {
     await run("worse", 3);
     await run("bad", 4);
     const check = (...words: string[]) => namespace.execute(["check", "lock", ...words]);
-    expect(await check("good")).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^ok +lock good: succeeded/),
-    });
-    expect(await check("good", "worse")).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(
-        /warning lock worse: its last run failed .* exit 3 on .*\n +signalbox ls history worse/,
-      ),
+    expect(await check("good")).toExit(0, { stdout: /^ok +lock good: succeeded/ });
+    expect(await check("good", "worse")).toExit(1, {
+      stdout: /warning lock worse: its last run failed .* exit 3 on .*\n +signalbox ls history worse/,
     });
     const all = await check("good", "worse", "bad", "never", "--nagios");
-    expect(all).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(
-        /^SIGNALBOX CRITICAL - 2 failures, 1 warning: .* \| jobs=4 overdue=2;;0 failed_since=1;0\n$/,
-      ),
+    expect(all).toExit(2, {
+      stdout: /^SIGNALBOX CRITICAL - 2 failures, 1 warning: .* \| jobs=4 overdue=2;;0 failed_since=1;0\n$/,
     });
     const json = JSON.parse((await check("good", "--json")).stdout);
     expect(json).toMatchObject({ state: "ok", figures: { jobs: 1, overdue: 0, failed_since: 0 } });
@@ -39,35 +30,25 @@ describe.concurrent("signalbox check lock", () => {
   });
 
   test("counts from the end of the success, and tells a run that is still going", async ({ namespace }) => {
-    await namespace.execute(["run", "--lock", "x", "--", "true"]);
+    await namespace.execute("run --lock x -- true");
     const running = namespace.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
     await running.waitForOutput(/up/);
-    const late = await namespace.execute(["check", "lock", "x", "--within", "0"]);
-    expect(late.code).toBe(2);
-    expect(late.stdout).toMatch(
-      /no run succeeded within 0s; the last success was \d+s ago; a run has been going/,
-    );
-    running.child.kill("SIGTERM");
-    await running.ended;
+    const late = await namespace.execute("check lock x --within 0");
+    expect(late).toExit(2, {
+      stdout: /no run succeeded within 0s; the last success was \d+s ago; a run has been going/,
+    });
+    await running.end();
   });
 
   test("refuses what it cannot check", async ({ namespace }) => {
-    expect(await namespace.execute(["check", "lock"])).toMatchObject({ code: 64 });
-    expect(await namespace.execute(["check", "lock", "x", "--within", "soon"])).toMatchObject({
-      code: 64,
-      stderr: expect.stringContaining('"soon" is not a duration'),
+    expect(await namespace.execute("check lock")).toExit(64);
+    expect(await namespace.execute("check lock x --within soon")).toExit(64, {
+      stderr: '"soon" is not a duration',
     });
-    const away = await namespace.start([
-      "check",
-      "lock",
-      "x",
-      "--nagios",
-      "--endpoints",
-      "http://127.0.0.1:1",
-      "--connect-timeout",
-      "200ms",
-    ]).ended;
-    expect(away).toMatchObject({ code: 3, stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - /) });
+    const away = await namespace.start(
+      "check lock x --nagios --endpoints http://127.0.0.1:1 --connect-timeout 200ms",
+    ).ended;
+    expect(away).toExit(3, { stdout: /^SIGNALBOX UNKNOWN - / });
   });
 });
 
@@ -90,11 +71,10 @@ describe.concurrent("signalbox check schedule", () => {
     await schedule("add", "good", "0 0 1 1 *", "--yes", "--", "true");
     await schedule("add", "bad", "0 0 1 1 *", "--yes", "--", "false");
     const check = (...words: string[]) => namespace.execute(["check", "schedule", ...words]);
-    expect(await check("good")).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^ok +schedule good: has not run yet; its first run is due in /),
+    expect(await check("good")).toExit(0, {
+      stdout: /^ok +schedule good: has not run yet; its first run is due in /,
     });
-    const worker = namespace.start(["worker"]);
+    const worker = namespace.start("worker");
     await schedule("trigger", "good", "--yes");
     await schedule("trigger", "bad", "--yes");
     await waitUntil("the success is seen", async () => /: succeeded /.test((await check("good")).stdout));
@@ -102,17 +82,14 @@ describe.concurrent("signalbox check schedule", () => {
       const ended = await check("bad");
       return /the last run failed/.test(ended.stdout) && ended;
     });
-    expect(bad.code).toBe(2);
-    expect(bad.stdout).toMatch(
-      /none of the last \d+ runs succeeded; the last run failed .*, failed with exit 1 on /,
-    );
-    expect(await check("good", "--within", "25h", "--nagios")).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^SIGNALBOX OK - .* \| jobs=1 overdue=0;;0 failed_since=0;0/),
+    expect(bad).toExit(2, {
+      stdout: /none of the last \d+ runs succeeded; the last run failed .*, failed with exit 1 on /,
     });
-    expect(await check("good", "--within", "0")).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(/schedule good: no run succeeded within 0s/),
+    expect(await check("good", "--within", "25h", "--nagios")).toExit(0, {
+      stdout: /^SIGNALBOX OK - .* \| jobs=1 overdue=0;;0 failed_since=0;0/,
+    });
+    expect(await check("good", "--within", "0")).toExit(2, {
+      stdout: /schedule good: no run succeeded within 0s/,
     });
     await schedule("add", "team", "0 0 1 1 *", "--tag", "team=x", "--yes", "--", "true");
     await schedule("add", "rested", "0 0 1 1 *", "--tag", "team=x", "--paused", "--yes", "--", "true");
@@ -122,22 +99,14 @@ describe.concurrent("signalbox check schedule", () => {
     expect(await listJobs("--tag", "team=x")).toEqual(["team"]);
     expect(await listJobs("good", "manual", "--tag", "team=x")).toEqual(["good", "manual", "team"]);
     expect(await listJobs("--all")).toEqual(["bad", "good", "team"]);
-    expect(await check("--tag", "team=y")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("no schedule is selected"),
-    });
-    expect(await check()).toMatchObject({ code: 64, stderr: expect.stringContaining("ID is missing") });
-    expect(await check("goods")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('did you mean "good"?'),
-    });
-    const { rows } = JSON.parse((await namespace.execute(["ls", "workers", "--json"])).stdout);
+    expect(await check("--tag", "team=y")).toExit(1, { stderr: "no schedule is selected" });
+    expect(await check()).toExit(64, { stderr: "ID is missing" });
+    expect(await check("goods")).toExit(1, { stderr: 'did you mean "good"?' });
+    const { rows } = await namespace.executeJson("ls workers");
     await namespace.execute(["group", "set", "work", rows[0].host]);
-    expect(await namespace.execute(["check", "hosts", "work"])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^ok +group work: 1 of 1 host is active/),
+    expect(await namespace.execute("check hosts work")).toExit(0, {
+      stdout: /^ok +group work: 1 of 1 host is active/,
     });
-    worker.child.kill("SIGTERM");
-    await worker.ended;
+    await worker.end();
   });
 });

@@ -20,8 +20,9 @@ test("the holder's token is current, an older one, one of nobody and one of a fr
   expect(await check(first.token)).toExit(1);
   const second = await box.acquire({ lock: "x" });
   const late = await namespace.execute(["check", "token", "x", first.token]);
-  expect(late).toExit(1);
-  expect(late.stdout).toContain(`lock x: token ${first.token} does not hold it: token ${second.token} does`);
+  expect(late).toExit(1, {
+    stdout: `lock x: token ${first.token} does not hold it: token ${second.token} does`,
+  });
   expect(await check("1")).toExit(1);
 });
 

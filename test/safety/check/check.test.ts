@@ -4,13 +4,14 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
@@ -63,7 +64,7 @@ describe.concurrent("check crontab", () => {
       "* * * * * switchman -g nowhere -- ./g.sh",
     );
     const ended = await namespace.execute([...TEXT, path]);
-    expect(ended.code).toBe(2);
+    expect(ended).toExit(2);
     expect(listLines(ended)).toEqual([
       expect.stringMatching(/^FAILURE .*:2: there is no group "wbe"/),
       expect.stringMatching(/^warning .*:3: it cannot run on web1\.example\.com: --lease asks for 4 units/),
@@ -93,7 +94,7 @@ describe.concurrent("check crontab", () => {
       expect.stringMatching(/^warning stdin:1: lock "twice"/),
       "2 warnings",
     ]);
-    expect(ended.code).toBe(1);
+    expect(ended).toExit(1);
     const meant = await namespace.execute([...TEXT, etc, "-", "--shared", "twice"], { input });
     expect(meant).toMatchObject({ code: 0, stdout: "fine: 3 jobs in 3 crontabs\n" });
   });
@@ -101,9 +102,9 @@ describe.concurrent("check crontab", () => {
   test("JSON and Nagios", async () => {
     const namespace = await createSampleNamespace();
     const path = writeCrontab("formats", "* * * * * signalbox run -g wbe -- ./a.sh");
-    const { code, stdout } = await namespace.execute([...TEXT, "--json", path]);
-    expect(code).toBe(2);
-    expect(JSON.parse(stdout)).toMatchObject({
+    const end = await namespace.execute([...TEXT, "--json", path]);
+    expect(end).toExit(2);
+    expect(JSON.parse(end.stdout)).toMatchObject({
       version: 1,
       revision: expect.stringMatching(/^\d+$/),
       state: "critical",
@@ -177,7 +178,7 @@ describe.concurrent("check crontab", () => {
     expect(await cluster.createNamespace().execute("check crontab /no/such")).toExit(74, {
       stderr: 'cannot read "/no/such"',
     });
-    expect((await cluster.createNamespace().execute("check crontab")).code).toBe(64);
+    expect(await cluster.createNamespace().execute("check crontab")).toExit(64);
   });
 });
 
@@ -193,7 +194,7 @@ describe.concurrent("check hosts", () => {
     expect(never).toExit(2, {
       stdout: /^FAILURE group web: none of its 1 host was seen within 1h: web1.example.com \(never\)/,
     });
-    expect(await namespace.startRun("-g web", ["true"]).ended).toExit(0);
+    expect(await namespace.run("-g web")).toExit(0);
     expect(await namespace.execute("check hosts")).toExit(0, {
       stdout: /^ok {6}group web: 1 of 1 host is active\nfine: 1 group/,
     });
@@ -217,15 +218,13 @@ describe.concurrent("check hosts", () => {
         expect.stringMatching(/^warning group web: not seen within 1h: web2.example.com \(10h ago\)/),
         "1 warning",
       ]);
-      expect(await namespace.execute("check hosts --within 11h")).toExit(0);
-      run.child.kill("SIGTERM");
-      await run.ended;
+      await namespace.expectDone("check hosts --within 11h");
+      await run.end();
       expect(await namespace.execute("check hosts")).toExit(2);
     },
   );
 
-  test("JSON, Nagios, groups by name", async () => {
-    const namespace = cluster.createNamespace();
+  test("JSON, Nagios, groups by name", async ({ namespace }) => {
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
     await namespace.put(namespace.keys.group("db"), "[]");
     await putHostRecord(namespace, "web1.example.com", 10 * MINUTES);
@@ -237,7 +236,7 @@ describe.concurrent("check hosts", () => {
     expect(await namespace.execute("check hosts web --nagios")).toExit(0, {
       stdout: /^SIGNALBOX OK - 1 group/,
     });
-    const { findings, state } = JSON.parse((await namespace.execute("check hosts --json")).stdout);
+    const { findings, state } = await namespace.executeJson("check hosts");
     expect([state, findings.length]).toEqual(["critical", 2]);
     expect(await namespace.execute("check hosts nope")).toExit(2);
     expect(await namespace.execute("check hosts --within soon")).toExit(64);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { listWrittenCollections } from "../../../src/check/permissions.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
@@ -38,7 +38,7 @@ describe("a single member", () => {
 
   test.each(TRANSPORTS)("that is well, over %s: what there is, and nothing is written", async (transport) => {
     const namespace = cluster.createNamespace({ transport });
-    expect(await namespace.startRun("--lock a", ["true"]).ended).toExit(0);
+    expect(await namespace.run("--lock a")).toExit(0);
     const before = (await cluster.store.readRange({ key: "a" })).revision;
     const { code, found: of, stdout } = await runDoctor(namespace);
     expect((await cluster.store.readRange({ key: "a" })).revision).toBe(before);
@@ -83,21 +83,21 @@ describe("a single member", () => {
     const known = ["--accept", "authentication"];
     const nagios = await namespace.execute(["doctor", "--nagios", ...known]);
     expect(nagios).toExit(0, { stdout: /^SIGNALBOX OK - .* \(accepted: .*authentication.*\) \|/ });
-    const { findings } = JSON.parse((await namespace.execute(["doctor", "--json", ...known])).stdout);
+    const { findings } = await namespace.executeJson(["doctor", ...known]);
     expect(findings).toContainEqual(
       expect.objectContaining({ id: "authentication", level: "warning", accepted: true }),
     );
     const one = await namespace.execute(["doctor", ...known, "--accept", "authentification"]);
     expect(one.stdout).toMatch(/^known {3}authentication: /m);
     expect(one.stdout).toMatch(/^hint {4}--accept authentification: matches no warning now$/m);
-    expect((await namespace.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
+    expect((await namespace.execute("init")).stdout).toMatch(/^warning authentication: /m);
     await namespace.put(namespace.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
     expect(await namespace.execute(["doctor", ...known, "--accept", "malformed"])).toExit(2);
   });
 
   test("for people and for Nagios", async () => {
     const namespace = cluster.createNamespace();
-    const plain = await namespace.execute(["doctor"]);
+    const plain = await namespace.execute("doctor");
     expect(plain.stdout).toMatch(
       /^ok {6}transport: .*\n(?:.*\n)*ok {6}keys: 0 under .*\n(?:.*\n)*(\d+ warning|fine: )/,
     );
@@ -161,8 +161,7 @@ describe("a single member", () => {
         value: serializeTicket(ticketWith({ run, total: 9 })),
       };
     });
-    for (let from = 0; from < ops.length; from += 100)
-      await cluster.store.commitTxn({ compare: [], success: ops.slice(from, from + 100), failure: [] });
+    for (let from = 0; from < ops.length; from += 100) await cluster.write(...ops.slice(from, from + 100));
     const { found: of } = await runDoctor(namespace);
     expect(of("orphan")).toHaveLength(6);
     expect(of("orphan")).toContainEqual("failure: 1995 more of this kind");
@@ -189,7 +188,7 @@ describe("a single member", () => {
     expect(await namespace.execute("doctor --quota much")).toExit(64, { stdout: "" });
     expect(await namespace.execute("doctor --role king")).toExit(64, { stdout: "" });
     const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
-    expect(await namespace.execute(["doctor"], { env })).toExit(78, { stdout: "" });
+    expect(await namespace.execute("doctor", { env })).toExit(78, { stdout: "" });
     expect(await namespace.execute("doctor --nagios", { env })).toExit(3, {
       stdout: /^SIGNALBOX UNKNOWN - terminationTimeout/,
     });
@@ -285,21 +284,11 @@ describe("the gateway is off", () => {
 });
 
 describe("over TLS", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
-    if (!etcd.certificates) throw new Error("no certificates");
-    cluster = await TestCluster.connect(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
 
   test("quota and clock are read as well", async () => {
     const { found: of } = await runDoctor(
-      cluster.createNamespace({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
+      cluster.createNamespace({ env: { SIGNALBOX_CACERT: cluster.etcd.certificates?.ca ?? "" } }),
     );
     expect(of("transport")).toEqual(["ok: http works; grpc works too"]);
     expect(of("space")).toEqual([expect.stringMatching(/^ok: .* of 3.0 GiB,/)]);
@@ -329,9 +318,9 @@ describe("a database that is full", () => {
   });
 
   test("init says so too, and that nothing can run", async () => {
-    const { code, stdout } = await cluster.createNamespace().execute(["init"]);
-    expect(code).toBe(78);
-    expect(stdout).toMatch(/^FAILURE alarms: .*NOSPACE/m);
+    expect(await cluster.createNamespace().execute("init")).toExit(78, {
+      stdout: /^FAILURE alarms: .*NOSPACE/m,
+    });
   });
 });
 
@@ -339,27 +328,26 @@ describe("a database that is full", () => {
 async function fill(cluster: TestCluster): Promise<never> {
   for (let index = 0; ; index += 1) {
     const put = { op: "put" as const, key: `fill/${index}`, value: "x".repeat(200_000) };
-    await cluster.store.commitTxn({ compare: [], success: [put], failure: [] });
+    await cluster.write(put);
     if (index > 100) throw new StoreError("invalid", "etcd takes more than its quota");
   }
 }
 
 describe("users with too small a role", () => {
-  const LOGIN = { rootPassword: "r00t", user: "nobody", password: "x", prefix: "/jobs/" };
-  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  const cluster = TestCluster.startForFile({ auth: SECURED });
   const createNamespaceAs = (user: string) =>
     cluster.createNamespace({
       prefix: "/jobs/",
-      env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
+      env: buildLogin(user),
     });
   beforeAll(async () => {
     const everything = ["locks/", "resources/", "history/", "hosts/", "output/"];
-    await makeUser(cluster.etcd, "runner", everything);
-    await makeUser(cluster.etcd, "older", everything.slice(0, 3));
-    await makeUser(cluster.etcd, "recent", everything.slice(0, 4));
-    await makeUser(cluster.etcd, "reader", []);
-    await makeUser(cluster.etcd, "stranger", undefined);
-    await makeUser(cluster.etcd, "operator", [""]);
+    await cluster.createUserNamespace("runner", everything);
+    await cluster.createUserNamespace("older", everything.slice(0, 3));
+    await cluster.createUserNamespace("recent", everything.slice(0, 4));
+    await cluster.createUserNamespace("reader", []);
+    await cluster.etcd.addUser("stranger", {});
+    await cluster.createUserNamespace("operator", [""]);
   });
 
   test.each<[user: string, flags: string[], runs: RegExp, operators: RegExp, isBad: boolean]>([
@@ -438,7 +426,7 @@ describe("users with too small a role", () => {
     ],
   ])("a worker whose role is %s, without %j: doctor %j", async (user, without, flags, expected, code) => {
     const written = listWrittenCollections("worker").filter((one) => !without.includes(one));
-    await makeUser(cluster.etcd, user, written);
+    await cluster.createUserNamespace(user, written);
     const doctor = await runDoctor(createNamespaceAs(user), ...flags, "--accept", "compaction");
     expect(doctor.found("permissions")).toEqual([
       ...expected.map((one) => expect.stringMatching(one)),
@@ -451,7 +439,7 @@ describe("users with too small a role", () => {
       expect(remedy).toMatch(
         /readwrite on \/jobs\/.*signalbox setup etcd has the whole role signalbox-worker$/,
       );
-    expect(doctor.code).toBe(code);
+    expect(doctor).toExit(code);
   });
 
   test("a worker that may not read is told what workers lack, and not what runs do", async () => {
@@ -490,19 +478,3 @@ describe("users with too small a role", () => {
     expect(of("etcd")).toEqual(["failure: etcd refuses the credentials: nothing else could be checked"]);
   });
 });
-
-/** @param writes  collections that the user may write; undefined: it may not even read */
-async function makeUser(
-  etcd: EtcdMember,
-  user: string,
-  writes: readonly string[] | undefined,
-): Promise<void> {
-  const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", "root:r00t", ...args);
-  const grant = (kind: string, prefix: string) =>
-    runAsRoot("role", "grant-permission", "--prefix=true", `role-${user}`, kind, `/jobs/${prefix}`);
-  await runAsRoot("role", "add", `role-${user}`);
-  if (writes !== undefined) await grant("read", "");
-  for (const collection of writes ?? []) await grant("readwrite", collection);
-  await runAsRoot("user", "add", `${user}:secret`);
-  await runAsRoot("user", "grant-role", user, `role-${user}`);
-}

@@ -13,12 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 let root = "";
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "signalbox-guardian-"));
@@ -74,11 +75,10 @@ function makeFolder(path: string): void {
 const OTHER = process.arch === "arm64" ? "x86-64 \\(ELF machine 62\\)" : "AArch64 \\(ELF machine 183\\)";
 
 describe.concurrent("a guardian", () => {
-  test("that starts: init and doctor say so", async () => {
-    const namespace = cluster.createNamespace();
-    expect((await namespace.execute(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
-    expect((await namespace.execute(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
-    const { findings } = JSON.parse((await namespace.execute("init --json")).stdout);
+  test("that starts: init and doctor say so", async ({ namespace }) => {
+    expect((await namespace.execute("init")).stdout).toMatch(/^ok {6}guardian: it starts/);
+    expect((await namespace.execute("doctor")).stdout).toMatch(/^ok {6}guardian: it starts/m);
+    const { findings } = await namespace.executeJson("init");
     expect(findings).toContainEqual(
       expect.objectContaining({ kind: "guardian", id: "guardian", level: "ok" }),
     );
@@ -123,8 +123,7 @@ describe.concurrent("a guardian", () => {
 
   test("that is killed by a seccomp filter", () => {
     const init = install((path) => writeFileSync(path, "#!/bin/sh\nkill -SYS $$\n"))("init");
-    expect(init.code).toBe(78);
-    expect(init.stdout).toMatch(/^FAILURE guardian: .* was killed .*\n? *.*does a seccomp filter/);
+    expect(init).toExit(78, { stdout: /^FAILURE guardian: .* was killed .*\n? *.*does a seccomp filter/ });
   });
 
   test.skipIf(process.getuid?.() !== 0)("on a file system that is mounted noexec", ({ onTestFinished }) => {
@@ -135,8 +134,7 @@ describe.concurrent("a guardian", () => {
     symlinkSync(resolve(import.meta.dirname, "../../../node_modules"), join(mount, "node_modules"));
     const signalbox = install(() => {}, mount);
     const init = signalbox("init");
-    expect(init.code).toBe(78);
-    expect(init.stdout).toContain(`it is on ${mount}, which is mounted noexec`);
+    expect(init).toExit(78, { stdout: `it is on ${mount}, which is mounted noexec` });
   });
 });
 

@@ -1,9 +1,9 @@
 /** The command line: typing errors, and output for people and for programs. */
 
 import { describe, expect } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { Words } from "../../../fixtures/cluster/test-jobs.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -23,88 +23,76 @@ describe.concurrent("help", () => {
   test("help all has every command, help connection its options, and --version prints one line", async () => {
     const { stdout } = await cluster.createNamespace().execute("help all");
     const connection = await cluster.createNamespace().execute("help connection");
-    expect(connection).toEqual({ ...matchSilentEnd(0), stdout: expect.stringMatching(/^ {2}--endpoints /m) });
+    expect(connection).toExit(0, { stdout: /^ {2}--endpoints /m, stderr: "" });
     for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
-    expect((await cluster.createNamespace().execute(["--version"])).stdout).toMatch(
+    expect((await cluster.createNamespace().execute("--version")).stdout).toMatch(
       /^signalbox \d+\.\d+\.\d+\n$/,
     );
   });
 });
 
 describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
-  const cases: [line: string[], message: RegExp][] = [
-    [["rum"], /"rum" is not a command; did you mean "run"\?/],
-    [["frobnicate"], /"frobnicate" is not a command; see: signalbox --help/],
-    [["group"], /"group" needs a second word; there are: group set, group add, /],
-    [["group", "sett"], /"group sett" is not a command; did you mean "group set"\?/],
-    [["group", "x"], /"group x" is not a command; there are: group set, group add, /],
-    [["help", "grup"], /"grup" is not a command; did you mean "group"\?/],
-    [["run", "--lokc", "a", "--", "true"], /unknown option "--lokc"; did you mean --lock\?/],
-    [["run", "--frobnicate", "--", "true"], /unknown option "--frobnicate".*see: signalbox run --help/],
-    [["run", "sleep", "1"], /unexpected argument "sleep"; put -- before the command: -- sleep 1/],
-    [["run"], /COMMAND is missing: put it after --/],
-    [["run", "--"], /COMMAND is missing: put it after --/],
+  const cases: [line: Words, message: RegExp][] = [
+    ["rum", /"rum" is not a command; did you mean "run"\?/],
+    ["frobnicate", /"frobnicate" is not a command; see: signalbox --help/],
+    ["group", /"group" needs a second word; there are: group set, group add, /],
+    ["group sett", /"group sett" is not a command; did you mean "group set"\?/],
+    ["group x", /"group x" is not a command; there are: group set, group add, /],
+    ["help grup", /"grup" is not a command; did you mean "group"\?/],
+    ["run --lokc a -- true", /unknown option "--lokc"; did you mean --lock\?/],
+    ["run --frobnicate -- true", /unknown option "--frobnicate".*see: signalbox run --help/],
+    ["run sleep 1", /unexpected argument "sleep"; put -- before the command: -- sleep 1/],
+    ["run", /COMMAND is missing: put it after --/],
+    ["run --", /COMMAND is missing: put it after --/],
     [["run", "--", ""], /COMMAND is empty/],
-    [["run", "--lock"], /--lock needs a value/],
-    [["run", "--label", "a", "--label", "b", "--", "true"], /--label was given twice/],
-    [["run", "--lock", "a", "--no-lock", "--", "true"], /--lock and --no-lock exclude each other/],
-    [["run", "--no-lock", "--", "true"], /--no-lock needs --lease/],
+    ["run --lock", /--lock needs a value/],
+    ["run --label a --label b -- true", /--label was given twice/],
+    ["run --lock a --no-lock -- true", /--lock and --no-lock exclude each other/],
+    ["run --no-lock -- true", /--no-lock needs --lease/],
+    ["run --lock a --mask x -- true", /--mask has an effect only with --capture; add --capture/],
+    ["run --wait 5m -- true", /unexpected argument "5m"/],
+    ["run --wait=5 -- true", /--wait: "5" has no unit; write 5s/],
+    ["run --ttl soon -- true", /--ttl: "soon" is not a duration/],
+    ["run --busy-exit-code 256 -- true", /--busy-exit-code: "256" is not a whole number/],
+    ["run --lease db -- true", /--lease/],
+    ["run --lease db=0:3 -- true", /--lease/],
+    ["run --transport smoke -- true", /--transport: "smoke" is not one of auto, http, grpc/],
+    ["ls -- x", /WHAT must be one of overview, locks.*got "x"/],
+    ["ls lock", /WHAT must be one of .*; got "lock"; did you mean "locks"\?/],
+    ["drain -- lock -x y", /unexpected argument "y"/],
+    ["group set", /GROUP is missing/],
+    ["resource set db many", /total "many"/],
+    ["resource set db 1 --order x", /--order must be a whole number; got "x"/],
+    ["lock x", /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
+    ["unlock x", /"unlock" is not a command; use: signalbox reset lock NAME/],
+    ["rnu", /"rnu" is not a command; did you mean "run"\?/],
+    ["incident --from 2h", /"incident" is not a command; use: signalbox timeline, ls history or ls audit$/m],
     [
-      ["run", "--lock", "a", "--mask", "x", "--", "true"],
-      /--mask has an effect only with --capture; add --capture/,
-    ],
-    [["run", "--wait", "5m", "--", "true"], /unexpected argument "5m"/],
-    [["run", "--wait=5", "--", "true"], /--wait: "5" has no unit; write 5s/],
-    [["run", "--ttl", "soon", "--", "true"], /--ttl: "soon" is not a duration/],
-    [["run", "--busy-exit-code", "256", "--", "true"], /--busy-exit-code: "256" is not a whole number/],
-    [["run", "--lease", "db", "--", "true"], /--lease/],
-    [["run", "--lease", "db=0:3", "--", "true"], /--lease/],
-    [["run", "--transport", "smoke", "--", "true"], /--transport: "smoke" is not one of auto, http, grpc/],
-    [["ls", "--", "x"], /WHAT must be one of overview, locks.*got "x"/],
-    [["ls", "lock"], /WHAT must be one of .*; got "lock"; did you mean "locks"\?/],
-    [["drain", "--", "lock", "-x", "y"], /unexpected argument "y"/],
-    [["group", "set"], /GROUP is missing/],
-    [["resource", "set", "db", "many"], /total "many"/],
-    [["resource", "set", "db", "1", "--order", "x"], /--order must be a whole number; got "x"/],
-    [["lock", "x"], /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
-    [["unlock", "x"], /"unlock" is not a command; use: signalbox reset lock NAME/],
-    [["rnu"], /"rnu" is not a command; did you mean "run"\?/],
-    [
-      ["incident", "--from", "2h"],
-      /"incident" is not a command; use: signalbox timeline, ls history or ls audit$/m,
-    ],
-    [
-      ["since", "8h"],
+      "since 8h",
       /"since" is not a command; use: signalbox ls history --since TIME, ls audit --since TIME or timeline$/m,
     ],
-    [["waits"], /"waits" is not a command; use: signalbox ls queues or why NAME$/m],
-    [["--versoin"], /unknown option "--versoin"; did you mean --version\?/],
-    [["--frobnicate", "ls"], /unknown option "--frobnicate"; write options after the command/],
+    ["waits", /"waits" is not a command; use: signalbox ls queues or why NAME$/m],
+    ["--versoin", /unknown option "--versoin"; did you mean --version\?/],
+    ["--frobnicate ls", /unknown option "--frobnicate"; write options after the command/],
     [
       ["--lock", "a b", "--", "true"],
       /"--lock" is an option of run; did you mean: signalbox run --lock 'a b' -- true$/m,
     ],
-    [["--context", "prod"], /COMMAND is missing after the option "--context"/],
-    [["--context", "prod", "ls", "lock"], /did you mean "locks"/],
+    ["--context prod", /COMMAND is missing after the option "--context"/],
+    ["--context prod ls lock", /did you mean "locks"/],
+    ["schedule add a * * * * * -- true", /unexpected argument "\*"; put CRON into quotes/],
     [
-      ["schedule", "add", "a", "*", "*", "*", "*", "*", "--", "true"],
-      /unexpected argument "\*"; put CRON into quotes/,
-    ],
-    [
-      ["drain", "web1"],
+      "drain web1",
       /SCOPE must be one of .*; got "web1"; it comes before NAME, as in: signalbox drain host web1$/m,
     ],
-    [["reset", "invoices"], /got "invoices"; it comes before NAME, as in: signalbox reset lock invoices$/m],
-    [["constructor"], /"constructor" is not a command; see: signalbox --help/],
+    ["reset invoices", /got "invoices"; it comes before NAME, as in: signalbox reset lock invoices$/m],
+    ["constructor", /"constructor" is not a command; see: signalbox --help/],
     [
-      ["schedule", "add", "a", "@daily", "--retries", "999999999999", "--", "true"],
+      "schedule add a @daily --retries 999999999999 -- true",
       /--retries must be a whole number from 0 to 999999999; got "999999999999"/,
     ],
-    [
-      ["schedule", "add", "a", "@daily", "--start", "1900-01-01", "--", "true"],
-      /--start: "1900-01-01" is before 1970-01-01T00:00Z/,
-    ],
+    ["schedule add a @daily --start 1900-01-01 -- true", /--start: "1900-01-01" is before 1970-01-01T00:00Z/],
   ];
   test.each(cases)("signalbox %j", async (line, message) => {
     const end = await cluster.createNamespace().execute(line);
@@ -116,21 +104,19 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
 describe.concurrent("options before the command", () => {
   test("are those of the command", async ({ namespace }) => {
     const file = cluster.createPath(JSON.stringify({ contexts: { prod: { prefix: "/elsewhere/" } } }));
-    const { stdout } = await namespace.execute(["-c", file, "--context=prod", "config", "--json"], {
-      env: { SIGNALBOX_PREFIX: "" },
-    });
-    expect(JSON.parse(stdout).settings).toContainEqual(
-      expect.objectContaining({ key: "prefix", value: "/elsewhere/" }),
-    );
-    expect(await namespace.execute("--prefix /x/ run --lock a -- echo -v")).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "-v\n",
-    });
+    expect(
+      (
+        await namespace.executeJson(["-c", file, "--context=prod", "config"], {
+          env: { SIGNALBOX_PREFIX: "" },
+        })
+      ).settings,
+    ).toContainEqual(expect.objectContaining({ key: "prefix", value: "/elsewhere/" }));
+    expect(await namespace.execute("--prefix /x/ run --lock a -- echo -v")).toPrint("-v\n");
   });
 });
 
 test.skipIf(IS_WITH_AGENT)("--agent always without the launcher: 69, and what to start", async () => {
-  const run = cluster.createNamespace().startRun("--agent always", ["true"]);
+  const run = cluster.createNamespace().startRun("--agent always");
   expect(await run.ended).toFail(69, "; start the program signalbox (in a clone: dist/signalbox)");
 });
 
@@ -147,7 +133,7 @@ describe.concurrent("outputs", () => {
     const watch = namespace.start("ls --watch", { terminal });
     await watch.waitForOutput('"event":"ready"');
     watch.child.stdin?.write("\x03");
-    const app = namespace.start(["console"], { terminal });
+    const app = namespace.start("console", { terminal });
     await app.waitForOutput(/Overview, 0 held, 0 waiting, problems: row 0 of 0/);
     app.child.stdin?.write("\x03");
     for (const { stdout } of [await watch.ended, await app.ended]) expect(stdout).not.toContain("\x1b");
@@ -158,13 +144,12 @@ describe.concurrent("settings", () => {
   test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async ({
     namespace,
   }) => {
-    const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput("up");
-    expect(await namespace.startRun("--wait=200ms --lock job", ["true"]).ended).toExitSilently(75);
+    const holder = await namespace.startHolder("--lock job");
+    expect(await namespace.run("--wait=200ms --lock job")).toExitSilently(75);
     const waiter = namespace.startRun("--lock job --wait", "echo ran");
     await namespace.waitForTicket(waiter, "waiting", "job");
-    holder.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+    holder.kill("SIGTERM");
+    expect(await waiter.ended).toPrint("ran\n");
   });
 
   test("config prints each value with its source, as text and as JSON", async () => {
@@ -210,7 +195,7 @@ describe.concurrent("settings", () => {
     const namespace = cluster.createNamespace({
       env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" },
     });
-    const end = await namespace.startRun(["-c", file], ["true"]).ended;
+    const end = await namespace.run(["-c", file]);
     expect(end).toFail(78, message);
     expect(end.stderr).toContain(file);
   });
@@ -221,28 +206,26 @@ describe.concurrent("--dry-run", () => {
     namespace,
   }) => {
     const options = ["--lock", "job", "--lease", "db=1+1:5", "--host", "web1.example.com", "--dry-run"];
-    const free = await namespace.startRun(options, ["true"]).ended;
-    expect(free).toEqual({
-      ...matchSilentEnd(0),
-      stdout: [
+    const free = await namespace.run(options);
+    expect(free).toPrint(
+      [
         "host     web1.example.com",
         "lock     job",
         "lease    db: 2 of 5, 5 free",
         "now      would be granted at once",
         "",
       ].join("\n"),
-    });
+    );
     expect(await namespace.listKeys(), "what it wrote").toEqual([]);
-    const holder = namespace.startRun("--lock job --lease db=4:5", ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput("up");
-    const busy = await namespace.startRun(options, ["true"]).ended;
+    const holder = await namespace.startHolder("--lock job --lease db=4:5");
+    const busy = await namespace.run(options);
     expect(busy).toExit(75, { stderr: "" });
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
     expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
-    expect(await namespace.startRun([...options, "-E", "3"], ["true"]).ended).toExit(3);
-    const waits = await namespace.startRun([...options, "--wait"], ["true"]).ended;
+    expect(await namespace.run([...options, "-E", "3"])).toExit(3);
+    const waits = await namespace.run([...options, "--wait"]);
     expect(waits).toExit(0, { stdout: /now +would wait/ });
-    const json = await namespace.startRun([...options, "--json"], ["true"]).ended;
+    const json = await namespace.run([...options, "--json"]);
     expect(JSON.parse(json.stdout)).toMatchObject({
       version: 1,
       lock: "job",
@@ -250,24 +233,23 @@ describe.concurrent("--dry-run", () => {
       host: "web1.example.com",
       leases: [{ resource: "db", count: 2, total: 5, free: 1 }],
     });
-    holder.child.kill("SIGTERM");
-    await holder.ended;
+    await holder.end();
   });
 
   test("of a run outside of its group, under a drain, and with a claim that can never be granted", async ({
     namespace,
   }) => {
     await namespace.execute("group set web web2");
-    const outside = await namespace.startRun("-g web --host web1 --dry-run", ["true"]).ended;
+    const outside = await namespace.run("-g web --host web1 --dry-run");
     expect(outside).toExit(75, { stdout: 'host "web1" is not in group "web"' });
     await namespace.put(
       namespace.keys.drain("all", "all"),
       JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }),
     );
-    const drained = await namespace.startRun(["--dry-run"], ["true"]).ended;
+    const drained = await namespace.run("--dry-run");
     expect(drained).toExit(75, { stdout: 'everything is drained by "ops": "upgrade"' });
     await namespace.execute("resource set db 2");
-    const never = await namespace.startRun("--lease db=3 --dry-run", ["true"]).ended;
+    const never = await namespace.run("--lease db=3 --dry-run");
     expect(never).toFail(78, '3 units of resource "db" are requested, but there are only 2');
   });
 });

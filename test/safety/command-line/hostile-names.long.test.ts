@@ -2,12 +2,12 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const LONG = "x".repeat(10_000);
@@ -41,20 +41,17 @@ const REFUSED_NAMES: [what: string, name: string][] = [
 describe.concurrent("names", () => {
   test.each(STRANGE_NAMES)("%j is a name like any other, as a lock and as a resource", async (name) => {
     const namespace = cluster.createNamespace();
-    const resource = await namespace.startRun(
-      ["--no-lock", `--lease=${name}=1:1`],
-      ["printenv", "SIGNALBOX_LEASES"],
-    ).ended;
-    expect(resource).toMatchObject({ code: 0, stdout: `${JSON.stringify({ [name]: 1 })}\n`, stderr: "" });
-    const lock = await namespace.startRun([`--lock=${name}`], ["printenv", "SIGNALBOX_LOCK_KEY"]).ended;
-    expect(lock).toMatchObject({ code: 0, stderr: "" });
+    const resource = await namespace.run(["--no-lock", `--lease=${name}=1:1`], "printenv SIGNALBOX_LEASES");
+    expect(resource).toPrint(`${JSON.stringify({ [name]: 1 })}\n`);
+    const lock = await namespace.run([`--lock=${name}`], "printenv SIGNALBOX_LOCK_KEY");
+    expect(lock).toExit(0, { stderr: "" });
     expect(namespace.keys.parse(lock.stdout.trim())).toMatchObject({ kind: "lock", name });
     expect((await namespace.listKeys()).map(({ key }) => namespace.keys.parse(key))).toEqual([
       { kind: "history", name },
     ]);
     if (!name.startsWith("-")) {
-      expect(await namespace.execute(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
-      expect((await namespace.execute(["ls", "groups"])).stdout).toContain(name);
+      expect(await namespace.execute(["group", "set", name]), "as a group").toExit(0);
+      expect((await namespace.execute("ls groups")).stdout).toContain(name);
     }
     const all = (await namespace.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
     expect(
@@ -79,16 +76,15 @@ describe.concurrent("names", () => {
       ];
       for (const line of lines) {
         const end = await namespace.execute(line);
-        expect(end, line[1]).toEqual(
-          matchMessage(64, /^signalbox: [^\x00-\x09\x0b-\x1f\x7f-\x9f]{1,400}\n$/),
-        );
+        expect(end, line[1]).toFail(64, /^signalbox: [^\x00-\x09\x0b-\x1f\x7f-\x9f]{1,400}\n$/);
       }
       expect(await namespace.listKeys()).toEqual([]);
     },
   );
 
-  test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async () => {
-    const namespace = cluster.createNamespace();
+  test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async ({
+    namespace,
+  }) => {
     const env = { ...process.env, ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl };
     for (const args of [
       "--lock $'a\\xff' -- true",
@@ -99,20 +95,14 @@ describe.concurrent("names", () => {
       const failed = await promisify(execFile)("bash", ["-c", line, "bash", process.execPath, BUNDLE], {
         env,
       }).catch((error) => error);
-      expect(failed, args).toMatchObject({
-        code: 64,
-        stdout: "",
-        stderr: expect.stringMatching(/not valid UTF-8/),
-      });
+      expect(failed, args).toFail(64, /not valid UTF-8/);
     }
-    const honest = await namespace.startRun(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]).ended;
-    expect(honest).toEqual({ ...matchSilentEnd(0), stdout: "\ufffd" });
+    const honest = await namespace.run(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]);
+    expect(honest).toPrint("\ufffd");
   });
 
   test("NUL can come only from a file: 78, which names it", async () => {
     const file = cluster.createPath(JSON.stringify({ label: "a\0b" }));
-    expect(await cluster.createNamespace().startRun(["-c", file], ["true"]).ended).toEqual(
-      matchMessage(78, /label: "a\\u0000b" cannot be used/),
-    );
+    expect(await cluster.createNamespace().run(["-c", file])).toFail(78, /label: "a\\u0000b" cannot be used/);
   });
 });

@@ -1,11 +1,11 @@
 /** Keys and values that were written by hand: they block if they must, are shown as they are, and cause no crash. */
 
-import { describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const RUN_ID = "abcdefghijklmnop";
@@ -38,7 +38,7 @@ function buildTicket(more: object = {}) {
 }
 
 async function listRows(namespace: TestNamespace): Promise<string[]> {
-  const { code, stdout, stderr } = await namespace.execute(["ls"]);
+  const { code, stdout, stderr } = await namespace.execute("ls");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout, "what a terminal is shown").not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
   return stdout.split("\n").slice(1, -1);
@@ -54,52 +54,46 @@ describe.concurrent("tickets put by hand", () => {
       expect.stringMatching(/^resource +db +malformed/),
     ]);
     const lease = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
-    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect(await namespace.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
-      matchSilentEnd(75),
-    );
-    expect(await namespace.startRun(lease, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    const preview = await namespace.startRun(["--lock", "job", "--lease", "db=1:2", "--dry-run"], ["true"])
-      .ended;
-    expect(preview).toMatchObject({ code: 75, stderr: "" });
+    expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
+    expect(await namespace.run("--lock job --wait=300ms", "echo ran")).toExitSilently(75);
+    expect(await namespace.run(lease, "echo ran")).toExitSilently(75);
+    const preview = await namespace.run("--lock job --lease db=1:2 --dry-run");
+    expect(preview).toExit(75, { stderr: "" });
     expect(preview.stdout).toMatch(/malformed ticket/);
     for (const key of keys) await namespace.delete(key);
-    expect(
-      await namespace.startRun(["--lock", "job", ...lease.slice(1)], ["echo", "ran"]).ended,
-    ).toMatchObject({
-      code: 0,
-    });
+    expect(await namespace.run(["--lock", "job", ...lease.slice(1)], "echo ran")).toExit(0);
   });
 
-  test("an escape sequence in a host, a user, a label: shown without it, and a bidi control as an escape", async () => {
-    const namespace = cluster.createNamespace();
+  test("an escape sequence in a host, a user, a label: shown without it, and a bidi control as an escape", async ({
+    namespace,
+  }) => {
     const nasty = `${OSC_52}web1\x9b31m\u202e`;
     await namespace.put(
       namespace.keys.lock("job", RUN_ID),
       JSON.stringify(buildTicket({ host: nasty, user: nasty, label: nasty, command: nasty })),
     );
     expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +held +web1\\u\{202e\}:7/)]);
-    const { stdout } = await namespace.execute(["ls", "--json"]);
+    const { stdout } = await namespace.execute("ls --json");
     expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     expect(JSON.parse(stdout)).toMatchObject({
       version: 1,
       rows: [{ name: "job", holders: [{ host: nasty }] }],
     });
-    const busy = await namespace.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended;
-    expect(busy).toEqual(matchMessage(75, /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/));
+    const busy = await namespace.run("--lock job -v", "echo ran");
+    expect(busy).toFail(75, /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/);
   });
 
-  test("one whose run id is none: it blocks, and is shown as malformed too", async () => {
-    const namespace = cluster.createNamespace();
+  test("one whose run id is none: it blocks, and is shown as malformed too", async ({ namespace }) => {
     await namespace.put(`${namespace.prefix}locks/job/by hand`, "x");
-    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
     expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +malformed/)]);
   });
 });
 
 describe.concurrent("other keys put by hand", () => {
-  test("under the prefix, with names that are none: they are in nobody's way, and init tells of them", async () => {
-    const namespace = cluster.createNamespace();
+  test("under the prefix, with names that are none: they are in nobody's way, and init tells of them", async ({
+    namespace,
+  }) => {
     const strange = [
       "",
       "x",
@@ -112,12 +106,9 @@ describe.concurrent("other keys put by hand", () => {
       OSC_52,
     ];
     for (const name of strange) await namespace.put(namespace.prefix + name, "{");
-    expect(await namespace.startRun(["--lock", "job", "--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
-    const init = await namespace.execute(["init"]);
-    expect(init).toMatchObject({ code: 0, stderr: "" });
+    expect(await namespace.run("--lock job --lease db=1:2", "echo ran")).toPrint("ran\n");
+    const init = await namespace.execute("init");
+    expect(init).toExit(0, { stderr: "" });
     expect(init.stdout).toMatch(/warning .*keys do not belong to signalbox/);
     expect(init.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     for (const list of [["ls"], ["ls", "groups"], ["ls", "resources", "--all"]]) {
@@ -129,15 +120,14 @@ describe.concurrent("other keys put by hand", () => {
     }
   });
 
-  test("1 MB of anything as a group or a total: said in a line", async () => {
-    const namespace = cluster.createNamespace();
+  test("1 MB of anything as a group or a total: said in a line", async ({ namespace }) => {
     const megabyte = "9".repeat(1_000_000);
     await namespace.put(namespace.keys.resourceConfig("db"), megabyte);
     await namespace.put(namespace.keys.group("web"), megabyte);
-    const lease = await namespace.startRun(["--lease", "db=1"], ["echo", "ran"]).ended;
-    expect(lease).toEqual(matchMessage(78, /^signalbox: .{1,300}\n$/));
-    const group = await namespace.startRun(["-g", "web"], ["echo", "ran"]).ended;
-    expect(group, "a malformed group has no members").toEqual(matchSilentEnd(75));
+    const lease = await namespace.run("--lease db=1", "echo ran");
+    expect(lease).toFail(78, /^signalbox: .{1,300}\n$/);
+    const group = await namespace.run("-g web", "echo ran");
+    expect(group, "a malformed group has no members").toExitSilently(75);
     for (const list of [
       ["ls", "groups"],
       ["ls", "resources", "--all"],
@@ -147,26 +137,22 @@ describe.concurrent("other keys put by hand", () => {
     }
   });
 
-  test("a drain that cannot be read still drains", async () => {
-    const namespace = cluster.createNamespace();
+  test("a drain that cannot be read still drains", async ({ namespace }) => {
     await namespace.put(namespace.keys.drain("lock", "job"), `{${OSC_52}`);
-    expect(await namespace.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended).toEqual(
-      matchMessage(75, /drained by "unknown"/),
-    );
+    expect(await namespace.run("--lock job -v", "echo ran")).toFail(75, /drained by "unknown"/);
   });
 
-  test("a history that is none is replaced", async () => {
-    const namespace = cluster.createNamespace();
+  test("a history that is none is replaced", async ({ namespace }) => {
     await namespace.put(namespace.keys.history("job"), "[".repeat(1_000));
-    expect(await namespace.startRun(["--lock", "job"], ["true"]).ended).toEqual(matchSilentEnd(0));
+    expect(await namespace.run("--lock job")).toExitSilently(0);
     const [history] = await namespace.listKeys();
     expect(JSON.parse(history?.value ?? "")).toMatchObject({ runs: [{ exit: 0 }] });
   });
 });
 
-test("a document without end is refused", async () => {
-  const namespace = cluster.createNamespace();
-  expect(await namespace.execute(["diff", "/dev/zero"])).toEqual(
-    matchMessage(74, /cannot read \/dev\/zero: it has more than 64 MiB/),
+test("a document without end is refused", async ({ namespace }) => {
+  expect(await namespace.execute("diff /dev/zero")).toFail(
+    74,
+    /cannot read \/dev\/zero: it has more than 64 MiB/,
   );
 });

@@ -1,3 +1,4 @@
+import { listAudits } from "../support/read-keys.ts";
 import { queueTicket } from "../support/sample-queues.ts";
 /** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
@@ -9,7 +10,6 @@ import { openConsole, pressUntil, switchTab } from "../../../fixtures/cluster/op
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
@@ -29,69 +29,51 @@ async function queueUp(
 /** Until it is ended. */
 const HELD = ["until", "/nonexistent"];
 
-async function audit(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const { action, target, outcome, reason } = parseAuditRecord("", value) ?? {};
-    return [action, target, reason, outcome].filter(Boolean).join(" | ");
-  });
-}
-
 describe.concurrent("a reset", () => {
   test("of a live holder wants its name typed, ends the job, and tells who is next", async ({
     namespace,
   }) => {
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "run",
       options: "--lock invoices",
-      hold: HELD,
     });
-    const next = namespace.jobs.start({
+    const next = await namespace.jobs.startWaiter({
       name: "next",
       options: "--lock invoices --wait",
       hold: HELD,
     });
-    await namespace.jobs.waitForTickets("next", "waiting");
-    const console = await openConsole(namespace);
-    await console.waitFor(/invoices .*held/);
-    console.press("X");
-    await console.waitFor("type invoices to confirm");
+    const console = await openConsole(namespace, { shows: /invoices .*held/ });
+    await console.pressAndWait("X", "type invoices to confirm");
     expect(console.getText()).toMatch(/ends .*holds lock invoices[\s\S]*next .*waits for lock invoices/);
     expect(console.getText()).toContain("signalbox reset lock invoices");
-    console.press("enter");
-    await console.waitFor("▲ type invoices to confirm");
-    expect(await audit(namespace)).toEqual([]);
+    await console.pressAndWait("enter", "▲ type invoices to confirm");
+    expect(await listAudits(namespace)).toEqual([]);
     console.type("invoices");
     await pressUntil(console, "enter", /done .*reset lock invoices/);
     expect(await run.ended).toExit(125);
     await namespace.jobs.journal.waitForLine("next", "start");
-    expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock invoices \| ended after/)]);
-    next.child.kill("SIGKILL");
+    expect(await listAudits(namespace)).toEqual([
+      expect.stringMatching(/^reset \| lock invoices \| ended after/),
+    ]);
+    next.kill("SIGKILL");
   });
 
   test("by force deletes the ticket of a runner that is gone", async ({ namespace }) => {
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "run",
       options: "--lock x --ttl 60s",
-      hold: HELD,
     });
-    run.child.kill("SIGKILL");
-    await run.ended;
-    const console = await openConsole(namespace);
-    await console.waitFor(/x .*held/);
-    console.press("X");
-    await console.waitFor("to confirm");
-    console.press("shift+tab", "shift+tab", "shift+tab", "space");
-    await console.waitFor("signalbox reset lock x --force");
+    await run.end("SIGKILL");
+    const console = await openConsole(namespace, { shows: /x .*held/ });
+    await console.pressAndWait("X", "to confirm");
+    await console.pressAndWait("shift+tab shift+tab shift+tab space", "signalbox reset lock x --force");
     console.press("tab", "tab");
-    console.type("gone");
-    await console.waitFor("--reason gone");
-    console.press("tab");
-    await console.waitFor("type x to confirm");
+    await console.typeAndWait("gone", "--reason gone");
+    await console.pressAndWait("tab", "type x to confirm");
     console.type("x");
     await pressUntil(console, "enter", /done .*reset lock x/);
     expect(await namespace.listTickets()).toEqual([]);
-    expect(await audit(namespace)).toEqual([
+    expect(await listAudits(namespace)).toEqual([
       expect.stringMatching(/^reset \| lock x \| gone \| removed by force/),
     ]);
   });
@@ -102,11 +84,9 @@ describe.concurrent("what changes between preview and confirmation", () => {
     namespace,
     onTestFinished,
   }) => {
-    const run = await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
-    const console = await openConsole(namespace);
-    await console.waitFor(/x .*held/);
-    console.press("X");
-    await console.waitFor("next  none of the waiting runs");
+    const run = await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    const console = await openConsole(namespace, { shows: /x .*held/ });
+    await console.pressAndWait("X", "next  none of the waiting runs");
     console.type("x");
     const timer = setInterval(() => void queueUp(namespace, "x"), 200);
     onTestFinished(() => clearInterval(timer));
@@ -115,85 +95,62 @@ describe.concurrent("what changes between preview and confirmation", () => {
     console.press("enter");
     expect(await run.ended).toExit(125);
     await console.waitFor(/done .*reset lock x/);
-    expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock x \| ended after/)]);
+    expect(await listAudits(namespace)).toEqual([expect.stringMatching(/^reset \| lock x \| ended after/)]);
   });
 
   test("wants to be confirmed anew where another run would be ended", async ({ namespace }) => {
     const first = await queueUp(namespace, "x", { state: "held", host: "first.example.com" });
-    const console = await openConsole(namespace);
-    await console.waitFor(/x .*held/);
-    console.press("X");
-    await console.waitFor("type x to confirm");
+    const console = await openConsole(namespace, { shows: /x .*held/ });
+    await console.pressAndWait("X", "type x to confirm");
     console.type("x");
     await queueUp(namespace, "x", { state: "held", host: "second.example.com" });
     await namespace.delete(first);
     await console.waitFor(/\+ ends +second/);
     await console.waitFor("the runs to end have changed");
-    console.press("enter");
-    await console.waitFor("▲ type x to confirm");
-    expect(await audit(namespace)).toEqual([]);
+    await console.pressAndWait("enter", "▲ type x to confirm");
+    expect(await listAudits(namespace)).toEqual([]);
   });
 
   test("is refused where it is at stake; Enter looks again, with all that was typed", async ({
     namespace,
   }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
-    const console = await openConsole(namespace);
-    await console.waitFor(/x .*held/);
-    console.press("D");
-    await console.waitFor("Enter drain");
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    const console = await openConsole(namespace, { shows: /x .*held/ });
+    await console.pressAndWait("D", "Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
-    console.type("upgrade");
-    await console.waitFor("--reason upgrade");
-    await console.waitFor("Enter drain");
+    await console.typeAndWait("upgrade", "--reason upgrade", "Enter drain");
     // Both at once: what the preview shows is still from before.
     const drain = {
       op: "put",
       key: namespace.keys.drain("lock", "x"),
       value: '{"by":"ann","at":1}',
     } as const;
-    await namespace.store.commitTxn({ compare: [], success: [drain], failure: [] });
-    console.press("enter");
-    await console.waitFor("nothing was done, because something has changed");
+    await namespace.write(drain);
+    await console.pressAndWait("enter", "nothing was done, because something has changed");
     expect(console.getText()).toMatch("new: lock x is drained by ann");
     await console.waitFor("Enter open the dialog again");
     await console.waitFor("held, drained"); // otherwise the first preview is still from before
-    console.press("enter");
-    await console.waitFor("--reason upgrade");
-    await console.waitFor(/\+ replaces: .*ann/);
-    await console.waitFor("Enter drain");
-    console.press("enter");
-    await console.waitFor(/running .*drain lock x .*waiting for/);
-    expect(await audit(namespace)).toEqual([expect.stringMatching(/^drain \| lock x \| upgrade/)]);
+    await console.pressAndWait("enter", "--reason upgrade", /\+ replaces: .*ann/, "Enter drain");
+    await console.pressAndWait("enter", /running .*drain lock x .*waiting for/);
+    expect(await listAudits(namespace)).toEqual([expect.stringMatching(/^drain \| lock x \| upgrade/)]);
   });
 });
 
 describe.concurrent("a drain", () => {
   test("waits as a job until nobody holds anything there; U lifts it", async ({ namespace }) => {
-    const run = await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
-    const console = await openConsole(namespace);
-    await console.waitFor(/x .*held/);
-    console.press("D");
-    await console.waitFor("signalbox drain lock x --wait");
-    await console.waitFor(/holds .*holds lock x/);
-    await console.waitFor("Enter drain");
+    const run = await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    const console = await openConsole(namespace, { shows: /x .*held/ });
+    await console.pressAndWait("D", "signalbox drain lock x --wait", /holds .*holds lock x/, "Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
-    console.type("upgrade");
-    await console.waitFor("--reason upgrade");
-    await console.waitFor(/holds .*holds lock x/);
-    await console.waitFor("Enter drain");
-    console.press("enter");
-    await console.waitFor(/running .*drain lock x/);
-    await console.waitFor("held, drained");
-    run.child.kill("SIGTERM");
+    await console.typeAndWait("upgrade", "--reason upgrade", /holds .*holds lock x/, "Enter drain");
+    await console.pressAndWait("enter", /running .*drain lock x/, "held, drained");
+    run.kill("SIGTERM");
     await console.waitFor(/done .*drain lock x/);
     await console.waitFor(/x .*drained/);
-    console.press("2", "U");
-    await console.waitFor(/lifts .*upgrade/);
-    await console.waitFor("Enter undrain");
+    await console.pressAndWait("2 U", /lifts .*upgrade/, "Enter undrain");
     await pressUntil(console, "enter", /done .*undrain lock x/);
     await console.waitFor(/x .*free/);
-    expect(await audit(namespace)).toEqual([
+    expect(await listAudits(namespace)).toEqual([
       expect.stringMatching(/^drain \| lock x \| upgrade \| .*empty/),
       expect.stringMatching(/^undrain \| lock x \| lifted/),
     ]);
@@ -203,22 +160,14 @@ describe.concurrent("a drain", () => {
     await namespace.execute("group set web web1.example.com --yes");
     await namespace.execute("resource set db 4 --yes");
     await namespace.execute("run --host web1.example.com --lock x -- true");
-    const console = await openConsole(namespace, { args: ["--view", `${scope}s`] });
+    const console = await openConsole(namespace, { view: `${scope}s` });
     const name = { resource: "db", host: "web1.example.com", group: "web" }[scope] ?? "";
     await console.waitFor(new RegExp(`(  |▎ )${name} `));
-    console.press("D");
-    await console.waitFor(`drain ${scope} ${name} --wait`);
-    await console.waitFor("holds none");
-    await console.waitFor("Enter drain");
-    console.press("enter");
-    await console.waitFor(new RegExp(`done .*drain ${scope} ${name}`));
-    await console.waitFor(/Drains +1 /); // it has heard of it from etcd, too
-    console.press("2", "U");
-    await console.waitFor("lifts ");
-    await console.waitFor("Enter undrain");
-    console.press("enter");
-    await console.waitFor(new RegExp(`done .*undrain ${scope} ${name}`));
-    expect((await audit(namespace)).slice(-2)).toEqual([
+    await console.pressAndWait("D", `drain ${scope} ${name} --wait`, "holds none", "Enter drain");
+    await console.pressAndWait("enter", new RegExp(`done .*drain ${scope} ${name}`), /Drains +1 /); // it has heard of it from etcd, too
+    await console.pressAndWait("2 U", "lifts ", "Enter undrain");
+    await console.pressAndWait("enter", new RegExp(`done .*undrain ${scope} ${name}`));
+    expect((await listAudits(namespace)).slice(-2)).toEqual([
       expect.stringMatching(new RegExp(`^drain \\| ${scope} ${name}`)),
       expect.stringMatching(new RegExp(`^undrain \\| ${scope} ${name}`)),
     ]);
@@ -227,44 +176,44 @@ describe.concurrent("a drain", () => {
 
 describe.concurrent("waiters", () => {
   test("are released from their rows, several at once, with a result each", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
     for (const name of ["a", "b", "c"]) {
-      runs.push(namespace.jobs.start({ name, options, hold: HELD }));
-      await namespace.jobs.waitForTickets(name, "waiting");
+      runs.push(await namespace.jobs.startWaiter({ name, options, hold: HELD }));
     }
-    const console = await openConsole(namespace, { args: ["--view", "queues"] });
-    await console.waitFor(
-      (it) => it.getScreen().filter((row) => /lock +x +\d .*◌ waiting/.test(row)).length === 3,
+    const console = await openConsole(namespace, {
+      view: "queues",
+      shows: (it) => it.getScreen().filter((row) => /lock +x +\d .*◌ waiting/.test(row)).length === 3,
+    });
+    await console.pressAndWait(
+      "space down space",
+      (it) => it.getScreen().filter((row) => row.includes("✓")).length === 2,
     );
-    console.press("space", "down", "space");
-    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
-    console.press("K");
-    await console.waitFor("release 2 rows");
-    await console.waitFor("type 2 to confirm");
+    await console.pressAndWait("K", "release 2 rows", "type 2 to confirm");
     console.type("2");
-    console.press("enter");
-    await console.waitFor(
+    await console.pressAndWait(
+      "enter",
       (it) => it.getScreen().filter((row) => /done .*release run/.test(row)).length === 2,
     );
     const codes = (await Promise.all(runs.slice(0, 2).map(({ ended }) => ended))).map(({ code }) => code);
     expect(codes).toEqual([75, 75]);
     expect((await namespace.listTickets()).length).toBe(2);
-    expect((await audit(namespace)).length).toBe(2);
+    expect((await listAudits(namespace)).length).toBe(2);
   });
 });
 
 describe.concurrent("a problem", () => {
   test("leads by Enter to its remedy, filled in and previewed", async ({ namespace }) => {
     const key = namespace.keys.lock("x", "0123456789abcdef");
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
-    const console = await openConsole(namespace, { args: ["--view", "problems"] });
-    await console.waitFor("cannot be read");
-    console.press("enter");
-    await console.waitFor("signalbox reset lock x --run 0123456789abcdef --force");
-    await console.waitFor(/ends +malformed ticket/);
-    await console.waitFor("Enter reset");
+    await namespace.put(key, "{");
+    const console = await openConsole(namespace, { view: "problems", shows: "cannot be read" });
+    await console.pressAndWait(
+      "enter",
+      "signalbox reset lock x --run 0123456789abcdef --force",
+      /ends +malformed ticket/,
+      "Enter reset",
+    );
     expect(await namespace.listTickets()).toHaveLength(1);
     await pressUntil(console, "enter", /done .*reset lock x/);
     expect(await namespace.listTickets()).toEqual([]);
@@ -273,21 +222,16 @@ describe.concurrent("a problem", () => {
 
 describe.concurrent("rows of a detail", () => {
   test("can be selected: K releases the waiter, Enter shows all of its run", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
     const waiters = ["first", "second"];
     const runs: RunningProcess[] = [];
     for (const name of waiters) {
-      runs.push(namespace.jobs.start({ name, options: "--lock x --wait", hold: HELD }));
-      await namespace.jobs.waitForTickets(name, "waiting");
+      runs.push(await namespace.jobs.startWaiter({ name, options: "--lock x --wait", hold: HELD }));
     }
     const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
-    const console = await openConsole(namespace, { rows: 60 });
-    await console.waitFor(/x .*held .* 2 /);
-    console.press("enter", "z", "down", "down", "enter");
-    await console.waitFor(`run ${second?.run}: waiting`);
-    console.press("escape", "K");
-    await console.waitFor(`release run ${second?.run}`);
-    await console.waitFor(`type ${second?.run} to confirm`);
+    const console = await openConsole(namespace, { rows: 60, shows: /x .*held .* 2 / });
+    await console.pressAndWait("enter z down down enter", `run ${second?.run}: waiting`);
+    await console.pressAndWait("escape K", `release run ${second?.run}`, `type ${second?.run} to confirm`);
     console.type(second?.run ?? "");
     console.press("enter");
     expect((await runs[1]?.ended)?.code).toBe(75);
@@ -298,27 +242,18 @@ describe.concurrent("rows of a detail", () => {
 describe.concurrent("what operators keep", () => {
   test("is edited, made and deleted from the console", async ({ namespace }) => {
     await namespace.execute("group set web web1.example.com --yes");
-    const console = await openConsole(namespace, { args: ["--view", "groups"] });
-    await console.waitFor(/( {2}|▎ )web /);
-    console.press("e");
-    await console.waitFor("signalbox group set web web1.example.com");
+    const console = await openConsole(namespace, { view: "groups", shows: /( {2}|▎ )web / });
+    await console.pressAndWait("e", "signalbox group set web web1.example.com");
     console.press("tab");
-    console.type(" web2.example.com");
-    await console.waitFor("+ web2.example.com");
-    await console.waitFor("Enter group set");
+    await console.typeAndWait(" web2.example.com", "+ web2.example.com", "Enter group set");
     await pressUntil(console, "enter", /done .*group set group web/);
-    console.press("2", "n");
-    await console.waitFor("a new group");
+    await console.pressAndWait("2 n", "a new group");
     console.type("all");
     console.press("tab");
-    console.type("web");
-    await console.waitFor("+ group all");
-    await console.waitFor("Enter group set");
+    await console.typeAndWait("web", "+ group all", "Enter group set");
     await pressUntil(console, "enter", /done .*a new group/);
     await console.waitFor("Groups 2");
-    console.press("2", "g", "delete");
-    await console.waitFor("- group all");
-    await console.waitFor("Enter group delete");
+    await console.pressAndWait("2 g delete", "- group all", "Enter group delete");
     await pressUntil(console, "enter", /done .*group delete/);
     const { kvs } = await namespace.store.readRange(namespace.keys.groups());
     expect(kvs.map(({ value }) => value)).toEqual([expect.stringContaining("web2.example.com")]);
@@ -327,15 +262,14 @@ describe.concurrent("what operators keep", () => {
 
 describe.concurrent("read-only", () => {
   test("refuses every action, visibly", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
-    const console = await openConsole(namespace, { args: ["--read-only"] });
-    await console.waitFor("READ-ONLY");
+    await namespace.jobs.startHolder({ name: "run", options: "--lock x" });
+    const console = await openConsole(namespace, { args: ["--read-only"], shows: "READ-ONLY" });
     await console.waitFor(/x .*held/);
     for (const key of ["X", "D", "U", "K", "e", "n", "delete"]) {
       console.press("T", key); // another toast between them
       await console.waitFor("this console is read-only");
     }
-    expect(await audit(namespace)).toEqual([]);
+    expect(await listAudits(namespace)).toEqual([]);
   });
 });
 
@@ -344,25 +278,25 @@ test("X in History resets no other run, a name's bidi control is shown, and --th
 }) => {
   const name = "cod\u202Esafe";
   await namespace.execute(["run", "--lock", name, "--", "true"]);
-  await namespace.jobs.startAndWait({
+  await namespace.jobs.startHolder({
     name: "now",
     options: ["--lock", name],
-    hold: ["until", "/nonexistent"],
   });
   const state = mkdtempSync(join(tmpdir(), "signalbox-actions-"));
   namespace.onClose(() => rmSync(state, { recursive: true, force: true }));
   const console = await openConsole(namespace, {
-    args: ["--view", "history", "--theme", "contrast"],
+    view: "history",
+    args: ["--theme", "contrast"],
     env: { XDG_STATE_HOME: state },
+    shows: "cod\\u{202e}safe",
   });
-  await console.waitFor("cod\\u{202e}safe");
-  console.press("X");
-  await console.waitFor("this run has ended: see lock cod\\u{202e}safe in Locks");
+  await console.pressAndWait("X", "this run has ended: see lock cod\\u{202e}safe in Locks");
   await switchTab(console, /cod\\u\{202e\}safe +● held/, 7);
-  console.press("X");
-  await console.waitFor("signalbox reset lock $'cod\\u202esafe'");
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("signalbox reset")));
+  await console.pressAndWait("X", "signalbox reset lock $'cod\\u202esafe'");
+  await console.pressAndWait(
+    "escape",
+    (it) => !it.getScreen().some((row) => row.includes("signalbox reset")),
+  );
   console.press("q");
   await console.ended;
   const folder = join(state, "signalbox");

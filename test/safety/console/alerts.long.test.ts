@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -7,6 +7,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 /** A host that tries to set the title of the window and to run something else. */
 const HOSTILE = "web2\x1b\\\x1b]0;pwned\x07;x";
 
@@ -24,29 +25,22 @@ async function passOn(namespace: TestNamespace, lock: string, host: string): Pro
   const gone = kvs.map(({ key }) => ({ op: "delete" as const, key }));
   const key = namespace.keys.lock(lock, run.replaceAll("n", host.at(3) ?? "n"));
   const value = serializeTicket(ticketWith({ run, host, state: "held" }));
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [...gone, { op: "put", key, value }],
-    failure: [],
-  });
+  await namespace.write(...gone, { op: "put", key, value });
 }
 
 async function free(namespace: TestNamespace, lock: string): Promise<void> {
   const { key } = namespace.keys.getQueueRange("lock", lock);
   const success = [{ op: "delete" as const, key, rangeEnd: `${key}~` }];
-  await namespace.store.commitTxn({ compare: [], success, failure: [] });
+  await namespace.write(...success);
 }
 
-it("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
+test("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
   const home = createTestFolder();
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await hold(namespace, "orders", "web1.example.com");
   const env = { XDG_STATE_HOME: home };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor(/orders +● held/);
-  console.press("A");
-  await console.waitFor("you are told when it changes");
-  await console.waitFor(/◆orders +● held/);
+  const console = await openConsole(namespace, { env, shows: /orders +● held/ });
+  await console.pressAndWait("A", "you are told when it changes", /◆orders +● held/);
   await passOn(namespace, "orders", HOSTILE);
   await console.waitFor(/watched +lock orders: held by web2/);
   await console.waitFor((it) => it.bells === 1 && it.title.includes("1 news"));
@@ -55,8 +49,7 @@ it("tells of a watched row by bell, desktop and title, whatever the data have in
   expect(second).toMatch(/^777;notify;signalbox;lock orders: held by web2.*,x, nobody waits$/);
   expect(console.notifications).toHaveLength(2);
   expect(console.title).not.toContain("pwned");
-  console.press("j");
-  await console.waitFor((it) => it.title === "");
+  await console.pressAndWait("j", (it) => it.title === "");
   console.press("q");
   await console.ended;
   expect(console.leftBehind).toEqual([]);
@@ -68,13 +61,10 @@ it("tells of a watched row by bell, desktop and title, whatever the data have in
   expect(next.title, "the title is the one from before").toBe("");
 });
 
-it("with --notify off shows it only on its screen", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("with --notify off shows it only on its screen", async ({ namespace }) => {
   await hold(namespace, "orders", "web1.example.com");
-  const console = await openConsole(namespace, { args: ["--notify", "off"] });
-  await console.waitFor(/orders +● held/);
-  console.press("A");
-  await console.waitFor("you are told when it changes");
+  const console = await openConsole(namespace, { args: ["--notify", "off"], shows: /orders +● held/ });
+  await console.pressAndWait("A", "you are told when it changes");
   await free(namespace, "orders");
   await console.waitFor(/watched +lock orders: free/);
   expect([console.bells, console.title, console.notifications]).toEqual([0, "", []]);

@@ -60,12 +60,10 @@ describe("a key too many", () => {
   test("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
     skip,
   }) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     await holdLock(namespace, "invoices");
-    const console = await openConsole(namespace);
-    await console.waitFor(/invoices .*held/);
-    console.press("D", "enter", "enter");
-    await console.waitFor("drain lock invoices --wait");
+    const console = await openConsole(namespace, { shows: /invoices .*held/ });
+    await console.pressAndWait("D enter enter", "drain lock invoices --wait");
     const finger = holdKey(() => console.press("enter"));
     await console.waitFor("read it, then press Enter");
     const begun = performance.now();
@@ -84,29 +82,20 @@ describe("a key too many", () => {
     namespace,
   }) => {
     for (const lock of ["alpha", "beta", "gamma"]) await holdLock(namespace, lock);
-    const console = await openConsole(namespace);
-    await console.waitFor(/gamma .*held/);
-    console.press("1", "down", "down", "D");
-    await console.waitFor("row selected");
+    const console = await openConsole(namespace, { shows: /gamma .*held/ });
+    await console.pressAndWait("1 down down D", "row selected");
     expect(console.getText()).not.toContain("drain lock");
-    console.press("D");
-    await console.waitFor("drain lock beta --wait");
-    console.press("escape");
-    await console.waitFor((it) => !it.getText().includes("drain lock"));
-    console.press("5", "X");
-    await console.waitFor("this key acts on rows of the table: go there first");
+    await console.pressAndWait("D", "drain lock beta --wait");
+    await console.pressAndWait("escape", (it) => !it.getText().includes("drain lock"));
+    await console.pressAndWait("5 X", "this key acts on rows of the table: go there first");
   });
 
   test("does not end a job that is under way with the console", async ({ namespace }) => {
     await holdLock(namespace, "invoices");
-    const console = await openConsole(namespace);
-    await console.waitFor(/invoices .*held/);
-    console.press("D");
-    await console.waitFor("Enter drain");
-    console.press("enter");
-    await console.waitFor("→ drain lock invoices");
-    console.press("q");
-    await console.waitFor("press again to quit anyway");
+    const console = await openConsole(namespace, { shows: /invoices .*held/ });
+    await console.pressAndWait("D", "Enter drain");
+    await console.pressAndWait("enter", "→ drain lock invoices");
+    await console.pressAndWait("q", "press again to quit anyway");
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -114,15 +103,10 @@ describe("a key too many", () => {
 });
 
 describe.concurrent("a console that was stopped for a while", () => {
-  test("does not show what it knew then as live, until etcd has answered again", async ({
-    namespace,
-    onTestFinished,
-  }) => {
+  test("does not show what it knew then as live, until etcd has answered again", async ({ namespace }) => {
     await holdLock(namespace, "before");
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
-    const console = await openConsole(namespace, { endpoints: [proxy.url] });
-    await console.waitFor("before");
+    const proxy = await namespace.startProxy();
+    const console = await openConsole(namespace, { endpoints: [proxy.url], shows: "before" });
     console.kill("SIGSTOP");
     proxy.mode = "drop";
     await setTimeout(4_500); // what it knew is too old then, and nothing else tells
@@ -147,11 +131,9 @@ describe.concurrent("a terminal", () => {
     namespace,
   }) => {
     const console = await openConsole(namespace);
-    console.press("ctrl+z");
-    await console.waitFor("this console was not started by a shell");
+    await console.pressAndWait("ctrl+z", "this console was not started by a shell");
     expect(console.isAlternate).toBe(true);
-    console.press("?");
-    await console.waitFor("Anywhere");
+    await console.pressAndWait("?", "Anywhere");
   });
 
   test("that takes nothing more holds up neither signals nor what the console knows", async ({
@@ -178,13 +160,12 @@ describe.concurrent("a terminal", () => {
 
   test("of little room cuts no frame open", async ({ namespace }) => {
     const console = await openConsole(namespace, { columns: 80, rows: 24 });
-    console.press("?", "G");
-    await console.waitFor("can be rebound");
+    await console.pressAndWait("? G", "can be rebound");
     const open = () => console.getScreen().filter((row) => row.startsWith(" │") && !/^ │ .* │.?$/.test(row));
     expect(open()).toEqual([]);
     console.resize(40, 10);
-    console.press("g");
-    await console.waitFor(
+    await console.pressAndWait(
+      "g",
       (it) => it.getScreen().length === 10 && it.getScreen()[9]?.includes("live") === true,
     );
     expect(open()).toEqual([]);
@@ -194,10 +175,11 @@ describe.concurrent("a terminal", () => {
     namespace,
   }) => {
     await holdLock(namespace, "invoices"); // on no session: a problem
-    const console = await openConsole(namespace, { columns: 80, rows: 30 });
-    await console.waitFor("PROBLEMS 1");
-    console.press(...Array.from({ length: 8 }, () => "]"));
-    await console.waitFor(/^\d\+ .*Audit/m);
+    const console = await openConsole(namespace, { columns: 80, rows: 30, shows: "PROBLEMS 1" });
+    await console.pressAndWait(
+      Array.from({ length: 8 }, () => "]"),
+      /^\d\+ .*Audit/m,
+    );
     const [, tabs = ""] = console.getScreen();
     console.click(tabs.indexOf("Hosts") + 1, 1);
     await console.waitFor("HOST");
@@ -205,18 +187,14 @@ describe.concurrent("a terminal", () => {
     console.click(console.getScreen()[line]?.indexOf("LOG") ?? 0, line);
     const events = "No events yet. Runs, drains";
     await console.waitFor((it) => !it.getText().includes(events)); // the log, behind which they come again
-    console.press("]");
-    await console.waitFor(events);
+    await console.pressAndWait("]", events);
   });
 
   test("too small for a detail shows it alone", async ({ namespace }) => {
     await holdLock(namespace, "invoices");
-    const console = await openConsole(namespace, { columns: 60, rows: 12 });
-    await console.waitFor(/invoices .*held/);
-    console.press("enter");
-    await console.waitFor("lock invoices: held");
-    console.press("escape", "escape");
-    await console.waitFor(/invoices .*held/);
+    const console = await openConsole(namespace, { columns: 60, rows: 12, shows: /invoices .*held/ });
+    await console.pressAndWait("enter", "lock invoices: held");
+    await console.pressAndWait("escape escape", /invoices .*held/);
   });
 });
 
@@ -281,8 +259,7 @@ describe.concurrent("while nothing was read yet", () => {
     expect(page()).toContain("endpoints: http://127.0.0.1:9 (environment SIGNALBOX_ENDPOINTS)");
     expect(page()).toContain("SIGNALBOX_ENDPOINTS=http://etcd1:2379");
     for (const key of ["]", "]", "[", "5", "]", "]", "]", "2"]) {
-      console.press(key);
-      await console.waitFor("No data yet: etcd has not been read.");
+      await console.pressAndWait(key, "No data yet: etcd has not been read.");
       expect(page()).not.toMatch(/No lock is held|No problems|No events yet|No run waits/);
     }
   });
@@ -305,20 +282,19 @@ describe.concurrent("while nothing was read yet", () => {
   });
 
   test("and nothing ever ran there: the first page says how to begin", async ({ namespace }) => {
-    const console = await openConsole(namespace);
-    await console.waitFor("signalbox run --lock hello -- sleep 60");
-    await namespace.jobs.startAndWait({
+    const console = await openConsole(namespace, { shows: "signalbox run --lock hello -- sleep 60" });
+    await namespace.jobs.startHolder({
       name: "run",
       options: "--lock x",
-      hold: ["until", "/nonexistent"],
     });
     await console.waitFor(/x +● held/);
   });
 
   test("and there are no groups: the page names the key for the first one", async ({ namespace }) => {
-    const console = await openConsole(namespace, { args: ["--view", "groups"] });
-    await console.waitFor("Key n: a new group, in a form.");
-    console.press("n");
-    await console.waitFor("signalbox group set");
+    const console = await openConsole(namespace, {
+      view: "groups",
+      shows: "Key n: a new group, in a form.",
+    });
+    await console.pressAndWait("n", "signalbox group set");
   });
 });

@@ -41,25 +41,21 @@ it("drain all in the palette drains everything, whatever row is selected", async
   const console = await openBusyConsole(context, { columns: 120, rows: 40 });
   await console.waitFor(/invoices .*held/);
   console.press(":");
-  console.type("drain all");
-  await console.waitFor("drain the whole cluster");
-  console.press("enter");
-  await console.waitFor("signalbox drain all");
+  await console.typeAndWait("drain all", "drain the whole cluster");
+  await console.pressAndWait("enter", "signalbox drain all");
 });
 
 describe.each(SIZES)("at $columns columns", (size) => {
   it("a reset names the runs that follow", async (context) => {
     const console = await openBusyConsole(context, size);
     await console.waitFor(/invoices .*held/);
-    console.press("X");
-    await console.waitFor(/then granted: b\.example\.com\S* at once, c\.example\.com/);
+    await console.pressAndWait("X", /then granted: b\.example\.com\S* at once, c\.example\.com/);
   });
 
   it("a drain says that none of the waiting runs is granted", async (context) => {
     const console = await openBusyConsole(context, size);
     await console.waitFor(/invoices .*held/);
-    console.press("D");
-    await console.waitFor("then granted: none of the waiting runs");
+    await console.pressAndWait("D", "then granted: none of the waiting runs");
   });
 
   it("a release names the run that no longer waits behind the one that leaves", async (context) => {
@@ -67,20 +63,19 @@ describe.each(SIZES)("at $columns columns", (size) => {
     await console.waitFor(/h\.example|h:/);
     console.press("/");
     console.type("host:h.example.com");
-    console.press("enter");
-    await console.waitFor("1 of");
-    console.press("K");
-    await console.waitFor(/then granted: i\.example\.com\S* at once/);
+    await console.pressAndWait("enter", "1 of");
+    await console.pressAndWait("K", /then granted: i\.example\.com\S* at once/);
   });
 
   it("a larger total names the run that fits then", async (context) => {
     const console = await openBusyConsole(context, size, "resources");
     await console.waitFor(/db .*10/);
-    console.press("e");
-    await console.waitFor("signalbox resource set db 10");
+    await console.pressAndWait("e", "signalbox resource set db 10");
     console.press("tab", "backspace", "backspace");
-    console.type("12");
-    await console.waitFor("signalbox resource set db 12");
-    await console.waitFor(/then granted: h\.example\.com\S* at once/);
+    await console.typeAndWait(
+      "12",
+      "signalbox resource set db 12",
+      /then granted: h\.example\.com\S* at once/,
+    );
   });
 });

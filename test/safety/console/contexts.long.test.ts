@@ -11,7 +11,6 @@ import { ticketWith } from "../../protocol/samples.ts";
 
 const [one, two] = [TestCluster.startForFile(), TestCluster.startForFile()];
 const NOWHERE = "http://127.0.0.1:9";
-const HELD = ["until", "/nonexistent"];
 
 interface Site {
   first: TestNamespace;
@@ -49,15 +48,13 @@ async function createSite(context: Parameters<TestCluster["createTestNamespace"]
 
 /** Holds a lock in a namespace. */
 async function hold(namespace: TestNamespace, lock: string): Promise<void> {
-  const run = await namespace.jobs.startAndWait({ name: lock, options: ["--lock", lock], hold: HELD });
-  namespace.onClose(() => run.child.kill("SIGKILL"));
+  const run = await namespace.jobs.startHolder({ name: lock, options: ["--lock", lock] });
+  namespace.onClose(() => run.kill("SIGKILL"));
 }
 
 async function choose(terminal: Terminal, name: string): Promise<void> {
-  terminal.press(":");
-  await terminal.waitFor("palette");
-  terminal.type(`ctx ${name}`);
-  await terminal.waitFor(new RegExp(`ctx ${name} +cluster`));
+  await terminal.pressAndWait(":", "palette");
+  await terminal.typeAndWait(`ctx ${name}`, new RegExp(`ctx ${name} +cluster`));
   terminal.press("enter");
 }
 
@@ -77,10 +74,8 @@ describe("contexts in the console", () => {
     const screen = terminal.getText();
     expect(screen).toContain("READ-ONLY");
     expect(screen).not.toContain("ours");
-    terminal.press("X");
-    await terminal.waitFor("read-only");
-    terminal.press("c");
-    await terminal.waitFor("copied");
+    await terminal.pressAndWait("X", "read-only");
+    await terminal.pressAndWait("c", "copied");
     expect(terminal.clipboard.at(-1)).toBe("signalbox show lock theirs --context staging");
     await choose(terminal, "prod");
     await terminal.waitFor(/ours +.*held/);
@@ -118,15 +113,13 @@ describe("contexts in the console", () => {
     await terminal.waitFor(/dead +away/);
     terminal.press("1", "G", "up", "up", "up"); // past etcd, broken and dead
     await terminal.waitFor("Enter open");
-    terminal.press("enter");
-    await terminal.waitFor(/theirs +.*held/);
-    await terminal.waitFor(/staging +ro shown/);
+    await terminal.pressAndWait("enter", /theirs +.*held/, /staging +ro shown/);
   });
 
   it("counts what is in the others, and follows", async (context) => {
     const { second, open } = await createSite(context);
-    const run = await second.jobs.startAndWait({ name: "a", options: ["--lock", "theirs"], hold: HELD });
-    second.onClose(() => run.child.kill("SIGKILL"));
+    const run = await second.jobs.startHolder({ name: "a", options: "--lock theirs" });
+    second.onClose(() => run.kill("SIGKILL"));
     const terminal = open();
     await terminal.waitFor(/staging +ro ●1/);
     await second.put(
@@ -142,15 +135,13 @@ describe("contexts in the console", () => {
     const { second, open } = await createSite(context);
     await hold(second, "theirs");
     for (let from = 0; from < 20_000; from += 100)
-      await second.store.commitTxn({
-        compare: [],
-        success: Array.from({ length: 100 }, (_, at) => ({
-          op: "put",
+      await second.write(
+        ...Array.from({ length: 100 }, (_, at) => ({
+          op: "put" as const,
           key: second.keys.audit(`many-${from + at}`),
           value: "x",
         })),
-        failure: [],
-      });
+      );
     const terminal = open();
     await terminal.waitFor(/stag\S* +ro 2\d{4} keys/);
   });
@@ -170,10 +161,8 @@ describe("contexts in the console", () => {
     await hold(second, "theirs");
     const terminal = open();
     await terminal.waitFor(/ours +.*held/);
-    terminal.press("D");
-    await terminal.waitFor("Enter drain");
-    terminal.press("enter");
-    await terminal.waitFor("JOBS 1");
+    await terminal.pressAndWait("D", "Enter drain");
+    await terminal.pressAndWait("enter", "JOBS 1");
     await choose(terminal, "staging");
     await terminal.waitFor("choose staging again");
     expect(terminal.getText()).toContain("ours");

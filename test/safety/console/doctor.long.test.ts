@@ -30,8 +30,7 @@ async function select(console: Terminal, text: string): Promise<void> {
   };
   while (!isSelected()) {
     const before = findSelection(console);
-    console.press("down");
-    await console.waitFor((it) => findSelection(it) !== before);
+    await console.pressAndWait("down", (it) => findSelection(it) !== before);
   }
 }
 
@@ -40,12 +39,8 @@ test("has columns and colours, and Enter opens the dialog of a remedy or copies 
 }) => {
   const now = Date.now();
   const drain = serializeDrain({ by: "ann@ops1", at: now - 9e6, until: now - 3e6 });
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "put", key: namespace.keys.drain("lock", "dns-sync"), value: drain }],
-    failure: [],
-  });
-  const console = await openConsole(namespace, { args: ["--view", "locks"], columns: 140, rows: 50 });
+  await namespace.put(namespace.keys.drain("lock", "dns-sync"), drain);
+  const console = await openConsole(namespace, { view: "locks", columns: 140, rows: 50 });
   console.type(":doctor");
   await pressUntil(console, "enter", /drain of lock dns-sync[\s\S]*→ signalbox undrain lock dns-sync/);
   expect(findText(console, "alarms").column).toBe(findText(console, "drain of lock dns-sync").column);
@@ -55,14 +50,12 @@ test("has columns and colours, and Enter opens the dialog of a remedy or copies 
   );
   expect(new Set(colours).size).toBe(3);
   await select(console, "for production");
-  console.press("enter");
-  await console.waitFor("copied the remedy");
+  await console.pressAndWait("enter", "copied the remedy");
   expect(console.clipboard.at(-1)).toBe("for production, three or five members");
   await select(console, "signalbox undrain lock dns-sync");
-  console.press("enter");
-  await console.waitFor(/─ undrain lock dns-sync[\s\S]*Enter undrain/);
-  console.press("enter");
-  await console.waitFor(
+  await console.pressAndWait("enter", /─ undrain lock dns-sync[\s\S]*Enter undrain/);
+  await console.pressAndWait(
+    "enter",
     (it) => findText(it, "ok      alarms").row > 0 && findText(it, "warning drain of lock").row < 0,
   );
   expect((await namespace.store.readRange(namespace.keys.drains())).count).toBe(0);

@@ -12,7 +12,6 @@ import type { Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
-import { readValue } from "../support/read-keys.ts";
 
 const shared = TestCluster.startForFile();
 
@@ -25,32 +24,27 @@ async function openEtcd(
   options: Parameters<typeof openConsole>[1] = {},
 ): Promise<Terminal> {
   const terminal = await openConsole(namespace, options);
-  terminal.press("M");
-  await terminal.waitFor(MEMBERS);
+  await terminal.pressAndWait("M", MEMBERS);
   return terminal;
 }
 
 /** Opens the tree of the keys with a prefix. */
 async function browse(terminal: Terminal, prefix: string): Promise<void> {
-  terminal.press("B");
-  await terminal.waitFor("keys in etcd");
+  await terminal.pressAndWait("B", "keys in etcd");
   await findKeys(terminal, prefix);
 }
 
 async function findKeys(terminal: Terminal, prefix: string): Promise<void> {
-  terminal.press("/");
-  await terminal.waitFor("show keys with a prefix");
+  await terminal.pressAndWait("/", "show keys with a prefix");
   terminal.press("ctrl+u");
   terminal.type(prefix);
-  terminal.press("enter");
-  await terminal.waitFor(new RegExp(`keys ${prefix}.*at revision`));
+  await terminal.pressAndWait("enter", new RegExp(`keys ${prefix}.*at revision`));
 }
 
 /** Opens the value of the only key with a prefix. */
 async function openKey(terminal: Terminal, prefix: string): Promise<void> {
   await findKeys(terminal, prefix);
-  terminal.press("enter");
-  await terminal.waitFor(/created at revision/);
+  await terminal.pressAndWait("enter", /created at revision/);
 }
 
 /** An editor that replaces the text, perhaps after a command. */
@@ -73,28 +67,26 @@ describe("three members", () => {
     await terminal.waitFor(/Users +3\/3, revision \d+/);
     await terminal.waitFor(/m\d +● leader/);
     await terminal.waitFor(/quota 2\.0 GiB|in use \d+ KiB/); // the detail
-    const problems = await openConsole(namespace, { ...options, view: "problems" });
-    await problems.waitFor("none of etcd itself");
+    const problems = await openConsole(namespace, {
+      ...options,
+      view: "problems",
+      shows: "none of etcd itself",
+    });
     await cluster.getMember(2).kill();
     await terminal.waitFor(/Users +2\/3/);
     await terminal.waitFor(/m3 +▲ unreachable/);
     await cluster.etcd.setAlarm("ACTIVATE");
     await terminal.waitFor(/m1 .*NOSPACE/);
-    terminal.press("/");
-    await terminal.waitFor("filter members");
-    terminal.type("state:unreachable");
-    await terminal.waitFor(/filter state:unreachable: 1[\s\S]*m3 +▲ unreachable/);
-    terminal.press("escape", "[");
-    await terminal.waitFor(/etcd +NOSPACE/);
-    terminal.press("1", "G", "enter");
-    await terminal.waitFor(/Users +2\/3/);
+    await terminal.pressAndWait("/", "filter members");
+    await terminal.typeAndWait("state:unreachable", /filter state:unreachable: 1[\s\S]*m3 +▲ unreachable/);
+    await terminal.pressAndWait("escape [", /etcd +NOSPACE/);
+    await terminal.pressAndWait("1 G enter", /Users +2\/3/);
     await problems.waitFor(
       /▲ 3 problems[\s\S]*▲ failure +alarms +memberID[\s\S]*◌ warning +member http[\s\S]*quorum +2 of 3/,
     );
-    const rows = JSON.parse((await namespace.execute("ls problems --json", options)).stdout).rows;
+    const rows = (await namespace.executeJson("ls problems", options)).rows;
     expect(rows.map(({ kind }: { kind: string }) => kind)).toEqual(["alarm", "member", "quorum"]);
-    problems.press("enter");
-    await problems.waitFor(/Users +2\/3/);
+    await problems.pressAndWait("enter", /Users +2\/3/);
     problems.press("<");
     await cluster.etcd.setAlarm("DEACTIVATE");
     await cluster.getMember(2).restart();
@@ -118,15 +110,12 @@ test("a member that lags is a problem until it has caught up, and a row with the
   for (const link of links) link.reset();
   const op: Op = { op: "put", key: "x", value: "" };
   for (let turn = 0; turn < 11; turn += 1) {
-    const writes = Array.from({ length: 100 }, () =>
-      cluster.store.commitTxn({ compare: [], success: [op], failure: [] }),
-    );
+    const writes = Array.from({ length: 100 }, () => cluster.write(op));
     await Promise.all(writes);
   }
   // The column KIND gives way when the member also misses its leader.
   await terminal.waitFor(new RegExp(`member ${campaign.clientUrls[cut]} +1\\d+ log entries behind`));
-  terminal.press("enter");
-  await terminal.waitFor(/LAG[\s\S]*▲ leaderless .* 1[1-9]\d\d /);
+  await terminal.pressAndWait("enter", /LAG[\s\S]*▲ leaderless .* 1[1-9]\d\d /);
   terminal.press("<");
   for (const link of links) healProxy(link, "reset");
   await terminal.waitFor("none of etcd itself");
@@ -136,14 +125,11 @@ describe("one member", () => {
   const { test: inNamespace } = shared;
 
   inNamespace("shows sessions, those that end soonest first, with their keys", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "invoices", options: ["--lock", "invoices"], hold: [60_000] });
+    await namespace.jobs.startAndWait({ name: "invoices", options: "--lock invoices", hold: [60_000] });
     const terminal = await openEtcd(namespace);
-    terminal.press("]");
-    await terminal.waitFor(/Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
-    terminal.press("enter");
-    await terminal.waitFor(/raw [0-9a-f]+[\s\S]*\d+\/\d+ +\/\S+/);
-    terminal.press("escape", "]");
-    await terminal.waitFor("authentication is off");
+    await terminal.pressAndWait("]", /Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
+    await terminal.pressAndWait("enter", /raw [0-9a-f]+[\s\S]*\d+\/\d+ +\/\S+/);
+    await terminal.pressAndWait("escape ]", "authentication is off");
   });
 
   inNamespace("requests nothing in other tabs, and says that an answer is late", async ({ namespace }) => {
@@ -165,8 +151,7 @@ describe("one member", () => {
     await terminal.waitFor(/Users .*(no answer|cannot be read|0\/1)/);
     proxy.mode = "forward";
     await terminal.waitFor(/Users +1\/1, revision \d+(?!.*no answer)/);
-    terminal.press("[");
-    await terminal.waitFor(() => !MEMBERS.test(terminal.getText()));
+    await terminal.pressAndWait("[", () => !MEMBERS.test(terminal.getText()));
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const closed = await count();
     await new Promise((resolve) => setTimeout(resolve, 7_000));
@@ -176,8 +161,10 @@ describe("one member", () => {
   inNamespace("one screen and plain lines have the members too", async ({ namespace }) => {
     const { stdout } = await namespace.execute("console --once --view members --size 120x40");
     expect(stdout).toMatch(/Users +1\/1, revision \d+[\s\S]*● leader/);
-    const plain = await openConsole(namespace, { args: ["--plain", "--view", "members"] });
-    await plain.waitFor(/Members, 1\/1, revision .*, row 1 of 1: name .*, state leader/);
+    await openConsole(namespace, {
+      args: ["--plain", "--view", "members"],
+      shows: /Members, 1\/1, revision .*, row 1 of 1: name .*, state leader/,
+    });
   });
 
   inNamespace(
@@ -191,23 +178,15 @@ describe("one member", () => {
           value: "",
         }),
       );
-      for (let at = 0; at < ops.length; at += 100)
-        await namespace.store.commitTxn({ compare: [], success: ops.slice(at, at + 100), failure: [] });
+      for (let at = 0; at < ops.length; at += 100) await namespace.write(...ops.slice(at, at + 100));
       await namespace.put("/many/z", '{"a":1}');
       const terminal = await openEtcd(namespace);
       await browse(terminal, "/many/");
       await terminal.waitFor(/100001 keys[\s\S]*big\/[\s\S]*z /);
-      terminal.press("enter");
-      await terminal.waitFor(/k000000[\s\S]*k000030/);
-      terminal.press("G", "up");
-      await terminal.waitFor(/k000199[\s\S]*more keys follow/);
-      terminal.press("enter");
-      await terminal.waitFor(/k000399[\s\S]*more keys follow/);
-      await namespace.store.commitTxn({
-        compare: [],
-        success: [{ op: "delete", key: "/many/", rangeEnd: "/many0" }],
-        failure: [],
-      });
+      await terminal.pressAndWait("enter", /k000000[\s\S]*k000030/);
+      await terminal.pressAndWait("G up", /k000199[\s\S]*more keys follow/);
+      await terminal.pressAndWait("enter", /k000399[\s\S]*more keys follow/);
+      await namespace.write({ op: "delete", key: "/many/", rangeEnd: "/many0" });
     },
   );
 
@@ -215,13 +194,12 @@ describe("one member", () => {
     await namespace.put("/values/json", '{"limit":10}');
     await namespace.put("/values/json", '{"limit":20}');
     const binary: Op = { op: "put", key: "/values/binary", value: "\x00\xff\x1b]52;", binaryValue: true };
-    await namespace.store.commitTxn({ compare: [], success: [binary], failure: [] });
+    await namespace.write(binary);
     const terminal = await openEtcd(namespace);
     await browse(terminal, "/values/");
     await openKey(terminal, "/values/b");
     await terminal.waitFor("00 ff 1b 5d 35 32 3b");
-    terminal.press("y");
-    await terminal.waitFor("copied the value in base64");
+    await terminal.pressAndWait("y", "copied the value in base64");
     expect(terminal.clipboard.at(-1)).toBe(btoa("\x00\xff\x1b]52;"));
     await pressUntil(terminal, "e", /not allowed here: set allowEdit/);
     await openKey(terminal, "/values/j");
@@ -230,12 +208,9 @@ describe("one member", () => {
 
   inNamespace("the command that is copied from a filtered table can be run", async ({ namespace }) => {
     const terminal = await openEtcd(namespace);
-    terminal.press("/");
-    await terminal.waitFor("filter members");
-    terminal.type("state:leader");
-    await terminal.waitFor(/filter state:leader: 1/);
-    terminal.press("enter", "c");
-    await terminal.waitFor("copied signalbox etcd members");
+    await terminal.pressAndWait("/", "filter members");
+    await terminal.typeAndWait("state:leader", /filter state:leader: 1/);
+    await terminal.pressAndWait("enter c", "copied signalbox etcd members");
     const [, ...words] = terminal.clipboard.at(-1)?.split(" ") ?? [];
     expect(await namespace.execute(words)).toExit(0, { stdout: /leader/ });
   });
@@ -246,21 +221,16 @@ describe("one member", () => {
     const terminal = await openEtcd(namespace, { env });
     await browse(terminal, "/edit/");
     await pressUntil(terminal, "e", /would be changed[\s\S]*- 10[\s\S]*\+ 20[\s\S]*Enter etcd put/);
-    terminal.press("enter");
-    await terminal.waitFor("changed from 2 bytes to 2 bytes");
-    expect(await readValue(namespace, "/edit/limit")).toBe("20");
+    await terminal.pressAndWait("enter", "changed from 2 bytes to 2 bytes");
+    expect(await namespace.readValue("/edit/limit")).toBe("20");
     await pressUntil(terminal, "n", /etcd put a new key/);
-    terminal.type("new");
-    await terminal.waitFor("/edit/new");
-    terminal.press("tab", "v", "a", "l", "u", "e");
-    await terminal.waitFor(/would be created[\s\S]*Enter etcd put/);
-    terminal.press("enter");
-    await terminal.waitFor(/keys \/edit\/, 2 keys[\s\S]*new /);
+    await terminal.typeAndWait("new", "/edit/new");
+    await terminal.pressAndWait("tab v a l u e", /would be created[\s\S]*Enter etcd put/);
+    await terminal.pressAndWait("enter", /keys \/edit\/, 2 keys[\s\S]*new /);
     terminal.press("G");
     await pressUntil(terminal, "delete", /would be deleted[\s\S]*Enter etcd del/);
-    terminal.press("enter");
-    await terminal.waitFor(/keys \/edit\/, 1 keys?/);
-    expect(await readValue(namespace, "/edit/new")).toBe("");
+    await terminal.pressAndWait("enter", /keys \/edit\/, 1 keys?/);
+    expect(await namespace.readValue("/edit/new")).toBeUndefined();
   });
 
   inNamespace(
@@ -275,21 +245,19 @@ describe("one member", () => {
       const terminal = await openEtcd(namespace, { env });
       await browse(terminal, "/race/");
       await pressUntil(terminal, "e", /the value that was shown[\s\S]*10[\s\S]*the value now[\s\S]*15/);
-      terminal.press("enter");
-      await terminal.waitFor("not possible with these values");
-      expect(await readValue(namespace, "/race/limit")).toBe("15");
+      await terminal.pressAndWait("enter", "not possible with these values");
+      expect(await namespace.readValue("/race/limit")).toBe("15");
       terminal.press("escape");
       await pressUntil(terminal, "e", /would be changed[\s\S]*- 15[\s\S]*\+ 20[\s\S]*Enter etcd put/);
       expect(readFileSync(shown, "utf8")).toBe("10\n20\n");
-      expect(await readValue(namespace, "/race/limit")).toBe("15");
-      terminal.press("enter");
-      await terminal.waitFor("changed from 2 bytes to 2 bytes");
-      expect(await readValue(namespace, "/race/limit")).toBe("20");
+      expect(await namespace.readValue("/race/limit")).toBe("15");
+      await terminal.pressAndWait("enter", "changed from 2 bytes to 2 bytes");
+      expect(await namespace.readValue("/race/limit")).toBe("20");
     },
   );
 
   inNamespace("keys of signalbox are read-only, and so is a read-only console", async ({ namespace }) => {
-    await namespace.execute(["group", "set", "web", "web1.example.com", "--yes"]);
+    await namespace.execute("group set web web1.example.com --yes");
     const env = { SIGNALBOX_ALLOW_EDIT: "1" };
     const terminal = await openEtcd(namespace, { env });
     await browse(terminal, namespace.keys.group("web"));
@@ -297,8 +265,7 @@ describe("one member", () => {
     await pressUntil(terminal, "delete", /a key of signalbox; changed by: signalbox group set/);
     const readOnly = await openEtcd(namespace, { env, args: ["--read-only"] });
     await browse(readOnly, namespace.keys.group("web"));
-    readOnly.press("e");
-    await readOnly.waitFor("this console is read-only");
+    await readOnly.pressAndWait("e", "this console is read-only");
   });
 });
 
@@ -318,14 +285,14 @@ test("a user without the role root sees why there are no users", async () => {
   const env = { ...plain, SIGNALBOX_USER: auth.user, SIGNALBOX_PASSWORD: auth.password };
   const { endpoints } = cluster;
   const limited = await openEtcd(namespace, { env, endpoints });
-  limited.press("]", "]");
-  await limited.waitFor(/Users +cannot be read: .*permission[\s\S]*etcd does not show them: .*permission/);
-  limited.press("B");
-  await limited.waitFor(/cannot be read: .*permission/);
+  await limited.pressAndWait(
+    "] ]",
+    /Users +cannot be read: .*permission[\s\S]*etcd does not show them: .*permission/,
+  );
+  await limited.pressAndWait("B", /cannot be read: .*permission/);
   const root = await openEtcd(namespace, {
     endpoints,
     env: { ...plain, SIGNALBOX_USER: "root", SIGNALBOX_PASSWORD: "r00t" },
   });
-  root.press("]", "]");
-  await root.waitFor(/Users +authentication is on[\s\S]*jobs +limited +readwrite \/jobs\/\*/);
+  await root.pressAndWait("] ]", /Users +authentication is on[\s\S]*jobs +limited +readwrite \/jobs\/\*/);
 });

@@ -48,8 +48,7 @@ describe("the pager", () => {
   test("gets the whole table on a terminal as it was, and gives it back", async ({ namespace }) => {
     const { path, folder } = writeScript(namespace, WAITING);
     const terminal = await openGroups(namespace, { PAGER: path });
-    terminal.press("p");
-    await terminal.waitFor("PAGER");
+    await terminal.pressAndWait("p", "PAGER");
     expect(terminal.isAlternate).toBe(false);
     expect([1000, 1006, 2004].filter((mode) => terminal.modes.has(mode))).toEqual([]);
     expect(readFileSync(join(folder, "modes"), "utf8")).toMatch(/ icanon .* echo /s);
@@ -67,13 +66,11 @@ describe("the pager", () => {
   test("is ended by Ctrl+C, but the console is not", async ({ namespace }) => {
     const { path } = writeScript(namespace, WAITING);
     const terminal = await openGroups(namespace, { PAGER: path });
-    terminal.press("p");
-    await terminal.waitFor("PAGER");
+    await terminal.pressAndWait("p", "PAGER");
     terminal.type("\x03");
     await waitForConsole(terminal);
     await terminal.waitFor("ended with SIGINT");
-    terminal.press("?");
-    await terminal.waitFor("next tab");
+    await terminal.pressAndWait("?", "next tab");
   });
 
   test("is stopped with the console by Ctrl+Z, and goes on with fg", async ({ namespace }) => {
@@ -85,21 +82,15 @@ describe("the pager", () => {
     });
     namespace.onClose(() => shell.close());
     await shell.waitFor("ready$");
-    shell.type(`${process.execPath} ${BUNDLE} console\r`);
-    await shell.waitFor(/live rev \d+/);
-    shell.press("p");
-    await shell.waitFor("PAGER");
-    shell.press("ctrl+z");
-    await shell.waitFor("Stopped");
+    await shell.typeAndWait(`${process.execPath} ${BUNDLE} console\r`, /live rev \d+/);
+    await shell.pressAndWait("p", "PAGER");
+    await shell.pressAndWait("ctrl+z", "Stopped");
     expect([shell.isAlternate, shell.modes.has(1000)]).toEqual([false, false]);
-    shell.type("fg\r");
-    await shell.waitFor(/console\s*$/); // the shell names the program that goes on
+    await shell.typeAndWait("fg\r", /console\s*$/); // the shell names the program that goes on
     shell.type("answer\r");
     await waitForConsole(shell);
-    shell.press("q");
-    await shell.waitFor(/ready\$\s*$/); // the console has ended, and no longer reads what is typed
-    shell.type("echo code $?\r");
-    await shell.waitFor("code 0");
+    await shell.pressAndWait("q", /ready\$\s*$/); // the console has ended, and no longer reads what is typed
+    await shell.typeAndWait("echo code $?\r", "code 0");
   });
 
   test("that is killed in its own modes leaves nothing of them", async ({ namespace }) => {
@@ -108,8 +99,7 @@ describe("the pager", () => {
       "stty raw -echo < /dev/tty; printf '\\e[?1049h\\e[?1h\\e[?1003hKILLED SOON'; kill -9 $$",
     );
     const terminal = await openGroups(namespace, { PAGER: path });
-    terminal.press("p");
-    await terminal.waitFor("ended with SIGKILL");
+    await terminal.pressAndWait("p", "ended with SIGKILL");
     await waitForConsole(terminal);
     terminal.press("q");
     expect(await terminal.ended).toExit(0);
@@ -118,8 +108,7 @@ describe("the pager", () => {
 
   test("that does not exist is named, with the remedy", async ({ namespace }) => {
     const terminal = await openGroups(namespace, { PAGER: "/nonexistent/pager" });
-    terminal.press("p");
-    await terminal.waitFor("no pager pager (ENOENT); set PAGER");
+    await terminal.pressAndWait("p", "no pager pager (ENOENT); set PAGER");
     await waitForConsole(terminal);
   });
 
@@ -128,12 +117,12 @@ describe("the pager", () => {
     await namespace.put(namespace.keys.group("evil"), '["a\\u001b]52;c;eA==\\u0007b"]');
     const terminal = await openConsole(namespace, { env: { PAGER: path } });
     await switchTab(terminal, /evil/, 4);
-    terminal.press("V");
-    await terminal.waitFor("raw group evil");
-    await terminal.waitFor("first value");
-    terminal.press("p");
-    await terminal.waitFor(() => existsSync(join(folder, "text")) && terminal.isAlternate);
-    await terminal.waitFor("raw group evil");
+    await terminal.pressAndWait("V", "raw group evil", "first value");
+    await terminal.pressAndWait(
+      "p",
+      () => existsSync(join(folder, "text")) && terminal.isAlternate,
+      "raw group evil",
+    );
     const text = readFileSync(join(folder, "text"), "utf8");
     expect(text).toContain("config/groups/evil");
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
@@ -148,8 +137,7 @@ describe("the editor", () => {
       'stat -c "%a %n" "$1" > seen; cp "$1" text; echo more >> "$1"',
     );
     const terminal = await openConsole(namespace, { env: { VISUAL: path } });
-    terminal.press("4", "E");
-    await terminal.waitFor("was a copy: your changes have no effect");
+    await terminal.pressAndWait("4 E", "was a copy: your changes have no effect");
     const [mode, file = ""] = readFileSync(join(folder, "seen"), "utf8").trim().split(" ");
     expect(mode).toBe("600");
     expect(existsSync(file)).toBe(false);
@@ -158,8 +146,7 @@ describe("the editor", () => {
   test("that fails is named, and nothing is changed", async ({ namespace }) => {
     const { path } = writeScript(namespace, "exit 3");
     const terminal = await openGroups(namespace, { EDITOR: path });
-    terminal.press("E");
-    await terminal.waitFor("ended with 3");
+    await terminal.pressAndWait("E", "ended with 3");
     await waitForConsole(terminal);
   });
 
@@ -169,18 +156,13 @@ describe("the editor", () => {
     const { path, folder } = writeScript(namespace, 'echo "$1" > file; cp "$1" text; sed -i -f change "$1"');
     writeFileSync(join(folder, "change"), 's/"web1.example.com"/"web1.example.com" "web2.example.com"/');
     const terminal = await openGroups(namespace, { EDITOR: path });
-    terminal.press("E");
-    await terminal.waitFor("apply group web");
-    await terminal.waitFor("nothing was changed");
-    terminal.press("escape");
-    await terminal.waitFor(() => !terminal.getText().includes("apply group web"));
+    await terminal.pressAndWait("E", "apply group web", "nothing was changed");
+    await terminal.pressAndWait("escape", () => !terminal.getText().includes("apply group web"));
     writeFileSync(join(folder, "change"), 's/" "/", "/');
-    terminal.press("E");
-    await terminal.waitFor(/group web: \+ web2.example.com/);
+    await terminal.pressAndWait("E", /group web: \+ web2.example.com/);
     expect(readFileSync(join(folder, "text"), "utf8")).toContain('"web1.example.com" "web2.example.com"');
     await terminal.waitFor("Enter apply");
-    terminal.press("enter");
-    await terminal.waitFor(/web1.example.com web2/);
+    await terminal.pressAndWait("enter", /web1.example.com web2/);
     const file = readFileSync(join(folder, "file"), "utf8").trim();
     await terminal.waitFor(() => !existsSync(file));
   });
@@ -193,19 +175,16 @@ describe("raw keys", () => {
     const terminal = await openGroups(namespace, {});
     await setGroup(namespace, "web1.example.com", "web2.example.com");
     await setGroup(namespace, "web2.example.com");
-    terminal.press("V");
-    await terminal.waitFor("version 3, no lease");
-    await terminal.waitFor(/- .*"web1.example.com"/);
-    terminal.press("down");
-    await terminal.waitFor(/EARLIER VALUE: changed at revision \d+, version 2/);
-    await terminal.waitFor(/\+ .*"web2.example.com"/);
-    terminal.press("down");
-    await terminal.waitFor("this is its first value");
-    terminal.press("up", "up");
-    await terminal.waitFor("version 3, no lease");
+    await terminal.pressAndWait("V", "version 3, no lease", /- .*"web1.example.com"/);
+    await terminal.pressAndWait(
+      "down",
+      /EARLIER VALUE: changed at revision \d+, version 2/,
+      /\+ .*"web2.example.com"/,
+    );
+    await terminal.pressAndWait("down", "this is its first value");
+    await terminal.pressAndWait("up up", "version 3, no lease");
     terminal.press("escape");
-    const { stdout } = await namespace.execute("raw group web --revisions 9 --json");
-    const { keys } = JSON.parse(stdout);
+    const { keys } = await namespace.executeJson("raw group web --revisions 9");
     expect(keys).toMatchObject([
       { key: namespace.keys.group("web"), version: "3", earlier: [{ version: "2" }, { version: "1" }] },
     ]);
@@ -213,12 +192,11 @@ describe("raw keys", () => {
   });
 
   test("shows the lease of a ticket, and says where etcd has compacted", async ({ namespace }) => {
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "run",
       options: "--lock x",
-      hold: ["until", "/nonexistent"],
     });
-    namespace.onClose(() => run.child.kill("SIGKILL"));
+    namespace.onClose(() => run.kill("SIGKILL"));
     const { stdout } = await namespace.execute("raw lock x");
     expect(stdout).toMatch(
       /created at revision \d+, changed at \d+, version \d+, lease [0-9a-f]+, \d+ s of \d+ s left/,

@@ -72,35 +72,32 @@ describe("the timeline", () => {
   ])(
     "shows runs, waiters and lifted drains at $columns columns; zooms, moves and comes back",
     async (size) => {
-      const namespace = await cluster.createTestNamespace("http");
+      const namespace = await cluster.createTestNamespace();
       await putLockHistory(namespace);
-      const console = await openConsole(namespace, { ...size, args: ["--view", "locks"] });
-      await console.waitFor(/invoices .*held/);
-      console.press("t");
-      await console.waitFor("timeline lock invoices: 1h until now");
-      await console.waitFor(/drained +·+▒+·+/);
-      await console.waitFor(/waiting +·*1.*1/);
-      await console.waitFor(/s:4711 .*█▲/);
-      await console.waitFor("> b:");
-      await console.waitFor(/waits since .*Z/);
-      console.press("up", "up");
-      await console.waitFor("> s:4711");
-      await console.waitFor("exit code 3");
-      console.press("enter");
-      await console.waitFor("no space left on the disk");
+      const console = await openConsole(namespace, {
+        ...size,
+        view: "locks",
+        shows: /invoices .*held/,
+      });
+      await console.pressAndWait(
+        "t",
+        "timeline lock invoices: 1h until now",
+        /drained +·+▒+·+/,
+        /waiting +·*1.*1/,
+        /s:4711 .*█▲/,
+        "> b:",
+        /waits since .*Z/,
+      );
+      await console.pressAndWait("up up", "> s:4711", "exit code 3");
+      await console.pressAndWait("enter", "no space left on the disk");
       console.press("escape");
-      console.press("+");
-      await console.waitFor("invoices: 30m until now");
-      console.press("left");
-      await console.waitFor(/invoices: 30m until 20\d\d-/);
-      console.press("-", "-");
-      await console.waitFor("invoices: 2h until now");
-      console.press("0");
-      await console.waitFor("invoices: 1h until now");
+      await console.pressAndWait("+", "invoices: 30m until now");
+      await console.pressAndWait("left", /invoices: 30m until 20\d\d-/);
+      await console.pressAndWait("- -", "invoices: 2h until now");
+      await console.pressAndWait("0", "invoices: 1h until now");
       await queueUp(namespace, "c", { state: "waiting", enqueuedAt: Date.now() - MINUTE });
       await console.waitFor("> c:");
-      console.press("enter");
-      await console.waitFor(/run c{16}/);
+      await console.pressAndWait("enter", /run c{16}/);
     },
   );
 
@@ -141,15 +138,17 @@ describe("the timeline", () => {
     const console = await openConsole(namespace, {
       columns: 160,
       rows: 50,
-      args: ["--view", "resources"],
+      view: "resources",
+      shows: /db .*1\/10/,
     });
-    await console.waitFor(/db .*1\/10/);
     await console.waitFor(/units held .* at most 7, /);
-    console.press("t");
-    await console.waitFor("timeline resource db: 30m until now");
-    await console.waitFor(/units, 7 at most +█+ +▃+ +▂+/);
-    await console.waitFor(/q .*░.*█+▲/);
-    await console.waitFor(/p:4711 .*█/);
+    await console.pressAndWait(
+      "t",
+      "timeline resource db: 30m until now",
+      /units, 7 at most +█+ +▃+ +▂+/,
+      /q .*░.*█+▲/,
+      /p:4711 .*█/,
+    );
   });
 
   test("has ASCII signs, and shows hostile names as harmless text", async ({ namespace }) => {
@@ -157,15 +156,13 @@ describe("the timeline", () => {
     const console = await openConsole(namespace, {
       columns: 80,
       rows: 24,
-      args: ["--view", "locks", "--ascii"],
+      view: "locks",
+      args: ["--ascii"],
+      shows: /invoices .*held/,
     });
-    await console.waitFor(/invoices .*held/);
-    console.press("t");
-    await console.waitFor(/waiting +\.*1/);
-    await console.waitFor("#!");
+    await console.pressAndWait("t", /waiting +\.*1/, "#!");
     expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
-    console.press("escape", "i");
-    await console.waitFor("what if: drain lock invoices");
+    await console.pressAndWait("escape i", "what if: drain lock invoices");
     expect(console.getText()).not.toMatch(/[^\n\x20-\x7e]/);
   });
 });
@@ -176,24 +173,20 @@ describe("what-if", () => {
   }) => {
     await putLockHistory(namespace);
     await queueUp(namespace, "c", { state: "waiting" });
-    const console = await openConsole(namespace, { args: ["--view", "locks"] });
-    await console.waitFor(/invoices .*held/);
-    console.press("i");
-    await console.waitFor(/\[drain\] +reset/);
-    await console.waitFor(/never +b\.example\.com/);
-    console.press("tab");
-    await console.waitFor(/ends +a\.example\.com/);
-    await console.waitFor(/now +b\.example\.com/);
-    await console.waitFor(/then 1 c\.example\.com[\s\S]*expected in/);
+    const console = await openConsole(namespace, { view: "locks", shows: /invoices .*held/ });
+    await console.pressAndWait("i", /\[drain\] +reset/, /never +b\.example\.com/);
+    await console.pressAndWait(
+      "tab",
+      /ends +a\.example\.com/,
+      /now +b\.example\.com/,
+      /then 1 c\.example\.com[\s\S]*expected in/,
+    );
     await queueUp(namespace, "d", { state: "waiting" });
     await console.waitFor("then 2 d.example.com");
     expect((await namespace.store.readRange(namespace.keys.audits())).kvs).toHaveLength(2);
-    console.press("tab", "enter");
-    await console.waitFor("signalbox drain lock invoices");
-    await console.waitFor("Enter drain");
+    await console.pressAndWait("tab enter", "signalbox drain lock invoices", "Enter drain");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
-    console.press("enter");
-    await console.waitFor("lock invoices is drained");
+    await console.pressAndWait("enter", "lock invoices is drained");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toHaveLength(1);
   });
 
@@ -201,22 +194,23 @@ describe("what-if", () => {
     namespace,
   }) => {
     await putKeys(namespace, [plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" }))]);
-    const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "resources"] });
-    await console.waitFor(/db .*free/);
-    console.press("i", "shift+tab");
-    await console.waitFor(/\[total\] +10/);
-    console.press("backspace", "backspace");
-    await console.waitFor("type the new total");
-    console.type("25");
-    await console.waitFor("no run would end, leave or be granted");
-    console.press("enter");
-    await console.waitFor("resource db: total 10 -> 25");
-    const other = await openConsole(namespace, { args: ["--view", "resources", "--read-only"] });
-    await other.waitFor(/db .*free/);
-    other.press("i");
-    await other.waitFor("what if: drain resource db");
-    other.press("enter");
-    await other.waitFor("this console is read-only");
+    const console = await openConsole(namespace, {
+      columns: 80,
+      rows: 24,
+      view: "resources",
+      shows: /db .*free/,
+    });
+    await console.pressAndWait("i shift+tab", /\[total\] +10/);
+    await console.pressAndWait("backspace backspace", "type the new total");
+    await console.typeAndWait("25", "no run would end, leave or be granted");
+    await console.pressAndWait("enter", "resource db: total 10 -> 25");
+    const other = await openConsole(namespace, {
+      view: "resources",
+      args: ["--read-only"],
+      shows: /db .*free/,
+    });
+    await other.pressAndWait("i", "what if: drain resource db");
+    await other.pressAndWait("enter", "this console is read-only");
   });
 });
 
@@ -230,19 +224,18 @@ describe("why did it not run", () => {
       ...schedule("backup", {}, { next, runAt: next }),
       memory("backup", { runs: [outcome] }),
     ]);
-    const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "schedules"] });
-    await console.waitFor("backup ");
-    console.press("w");
-    await console.waitFor("─ why backup ");
-    await console.waitFor("it was not started; skipped");
+    const console = await openConsole(namespace, {
+      columns: 80,
+      rows: 24,
+      view: "schedules",
+      shows: "backup ",
+    });
+    await console.pressAndWait("w", "─ why backup ", "it was not started; skipped");
     console.press("ctrl+u");
-    console.type("yesterdy 02:00");
-    await console.waitFor("must be a time such as");
+    await console.typeAndWait("yesterdy 02:00", "must be a time such as");
     console.press("ctrl+u");
-    console.type("yesterday 02:00");
-    await console.waitFor("no outcome of this occurrence is stored");
-    console.press("enter");
-    await console.waitFor(/─ why backup --at yesterday 02:00 [\s\S]*O export/);
+    await console.typeAndWait("yesterday 02:00", "no outcome of this occurrence is stored");
+    await console.pressAndWait("enter", /─ why backup --at yesterday 02:00 [\s\S]*O export/);
   });
 });
 
@@ -256,17 +249,19 @@ describe("collisions", () => {
       ...schedule("mail", { cron: "@daily" }, { next: Date.now() }),
       ...schedule("report", { cron }, due),
     ]);
-    const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "schedules"] });
-    await console.waitFor("report ");
-    console.type(":collisions");
-    await console.waitFor(/collisions +schedules that compete/);
-    console.press("enter");
-    await console.waitFor(/same minute[\s\S]*backup, report/);
-    await console.waitFor("or: signalbox schedule edit report --cron '1 3 * * *'");
-    console.press("down", "enter");
-    await console.waitFor("schedule edit report");
-    await console.waitFor(/cron +1 3 \* \* \*/);
-    await console.waitFor(/timezone +UTC/);
+    const console = await openConsole(namespace, {
+      columns: 80,
+      rows: 24,
+      view: "schedules",
+      shows: "report ",
+    });
+    await console.typeAndWait(":collisions", /collisions +schedules that compete/);
+    await console.pressAndWait(
+      "enter",
+      /same minute[\s\S]*backup, report/,
+      "or: signalbox schedule edit report --cron '1 3 * * *'",
+    );
+    await console.pressAndWait("down enter", "schedule edit report", /cron +1 3 \* \* \*/, /timezone +UTC/);
   });
 
   test("are those of the selected schedule", async ({ namespace }) => {
@@ -275,15 +270,17 @@ describe("collisions", () => {
       ...["a", "b", "c"].flatMap((id) => schedule(id, { cron: "*/10 * * * *" }, due)),
       ...["x", "y"].flatMap((id) => schedule(id, { cron: "5 * * * *" }, due)),
     ]);
-    const console = await openConsole(namespace, { columns: 100, rows: 30, args: ["--view", "schedules"] });
-    await console.waitFor(/y +/);
+    const console = await openConsole(namespace, {
+      columns: 100,
+      rows: 30,
+      view: "schedules",
+      shows: /y +/,
+    });
     const open = async () => {
-      console.type(":collisions");
-      await console.waitFor(/collisions +schedules that compete/);
+      await console.typeAndWait(":collisions", /collisions +schedules that compete/);
       console.press("enter");
     };
-    console.press("G");
-    await console.waitFor("schedule y:");
+    await console.pressAndWait("G", "schedule y:");
     await open();
     await console.waitFor(/same minute[\s\S]* x, y[\s\S]*schedule edit y/);
     expect(console.getText()).not.toContain("a, b, c");

@@ -12,7 +12,7 @@ const cluster = TestCluster.startForFile();
 
 /** Locks that are held on hosts, without runs. */
 async function createSampleNamespace(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   for (const [lock, host] of Object.entries(locks)) await holdLock(namespace, lock, { host });
   return namespace;
 }
@@ -30,56 +30,41 @@ function getSelectedRow(console: Terminal): string {
 }
 
 it("finds a lock by a few letters, and goes to it", async () => {
-  const console = await openConsole(await createSampleNamespace(SITE));
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /gamma +● held/ });
+  await console.pressAndWait(":", "─ palette ");
+  await console.typeAndWait("gam", /gamma +lock/);
+  await console.pressAndWait("enter", (it) => getSelectedRow(it).includes("gamma"));
   console.press(":");
-  await console.waitFor("─ palette ");
-  console.type("gam");
-  await console.waitFor(/gamma +lock/);
-  console.press("enter");
-  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
-  console.press(":");
-  console.type(">edit");
-  await console.waitFor("start it in another terminal");
+  await console.typeAndWait(">edit", "start it in another terminal");
   console.press("ctrl+c");
   expect(await console.ended).toEqual({ code: 0, signal: undefined });
 });
 
 it("filters by host, state and holder, says so, and takes it back with Escape", async () => {
-  const console = await openConsole(await createSampleNamespace(SITE));
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /gamma +● held/ });
   for (const [filter, count] of [
     ["host:web1", 2],
     ["state:held alp", 1],
     ["holder:db1", 1],
   ] as const) {
-    console.press("/");
-    await console.waitFor("─ filter locks ");
+    await console.pressAndWait("/", "─ filter locks ");
     console.press("ctrl+u");
-    console.type(filter);
-    await console.waitFor(`${count} of 4`);
-    console.press("enter");
-    await console.waitFor(`/ filter ${filter}: ${count} of 4`);
+    await console.typeAndWait(filter, `${count} of 4`);
+    await console.pressAndWait("enter", `/ filter ${filter}: ${count} of 4`);
   }
-  console.press("escape");
-  await console.waitFor(/delta +● held/);
+  await console.pressAndWait("escape", /delta +● held/);
 });
 
 it("keeps the selection on its row while rows come and go", async () => {
   const namespace = await createSampleNamespace(SITE);
-  const console = await openConsole(namespace);
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(namespace, { shows: /gamma +● held/ });
   console.type("jjj"); // in one read
   await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
   await holdLock(namespace, "aardvark");
   await console.waitFor(/aardvark +● held/);
   await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
   const { key } = namespace.keys.getQueueRange("lock", "gamma");
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "delete", key, rangeEnd: `${key}~` }],
-    failure: [],
-  });
+  await namespace.write({ op: "delete", key, rangeEnd: `${key}~` });
   await console.waitFor((it) => !it.getScreen().some((row) => /gamma +● held/.test(row)));
   await console.waitFor((it) => /delta|beta/.test(getSelectedRow(it))); // perhaps a frame later
 });
@@ -88,67 +73,49 @@ it("sorts by another column and the other way round, and remembers that for the 
   const home = createTestFolder();
   const namespace = await createSampleNamespace(SITE);
   const env = { XDG_STATE_HOME: home };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor("NAME ▲");
-  console.press("S");
-  await console.waitFor("NAME ▼");
-  await console.waitFor(
+  const console = await openConsole(namespace, { env, shows: "NAME ▲" });
+  await console.pressAndWait(
+    "S",
+    "NAME ▼",
     (it) =>
       it.getScreen().findIndex((row) => /gamma +● held/.test(row)) <
       it.getScreen().findIndex((row) => /alpha +● held/.test(row)),
   );
-  console.press("b", "]");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("EXPLORER")));
+  await console.pressAndWait("b ]", (it) => !it.getScreen().some((row) => row.includes("EXPLORER")));
   console.press("q");
   await console.ended;
-  const next = await openConsole(namespace, { env, view: "last" });
-  await next.waitFor("No units are held");
+  const next = await openConsole(namespace, { env, view: "last", shows: "No units are held" });
   expect(next.getText()).not.toContain("EXPLORER");
-  next.press("[");
-  await next.waitFor("NAME ▼");
+  await next.pressAndWait("[", "NAME ▼");
 });
 
 it("copies the name, the row as JSON, and the command line", async () => {
-  const console = await openConsole(await createSampleNamespace(SITE));
-  await console.waitFor(/alpha +● held/);
-  console.press("y");
-  await console.waitFor("copied lock alpha");
-  console.press("Y");
-  await console.waitFor("copied the row as JSON");
-  console.press("c");
-  await console.waitFor("copied signalbox show lock alpha");
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
+  await console.pressAndWait("y", "copied lock alpha");
+  await console.pressAndWait("Y", "copied the row as JSON");
+  await console.pressAndWait("c", "copied signalbox show lock alpha");
   const [name, row, line] = console.clipboard;
   expect([name, line]).toEqual(["alpha", "signalbox show lock alpha"]);
   expect(JSON.parse(row ?? "")).toMatchObject({ kind: "lock", name: "alpha", state: "held" });
 });
 
 it("marks rows, and counts them", async () => {
-  const console = await openConsole(await createSampleNamespace(SITE));
-  await console.waitFor(/alpha +● held/);
-  console.press("space");
-  await console.waitFor("✓ alpha");
-  await console.waitFor("1 marked");
-  console.press("j", "v");
-  await console.waitFor("range started");
-  console.press("j", "v");
-  await console.waitFor("3 marked");
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
+  await console.pressAndWait("space", "✓ alpha", "1 marked");
+  await console.pressAndWait("j v", "range started");
+  await console.pressAndWait("j v", "3 marked");
   expect(console.getScreen().at(-1)).not.toContain("range started");
   await console.waitFor((it) => it.getScreen().filter((row) => /✓ \w+ +● held/.test(row)).length === 3);
-  console.press("D");
-  await console.waitFor("drain 3 rows");
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("drain 3 rows")));
+  await console.pressAndWait("D", "drain 3 rows");
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("drain 3 rows")));
   console.type("/alpha");
-  console.press("enter");
-  await console.waitFor("1 marked, 2 more not shown here");
-  console.press("u");
-  await console.waitFor((it) => !it.getScreen().some((row) => /✓ \w+ +● held/.test(row)));
+  await console.pressAndWait("enter", "1 marked, 2 more not shown here");
+  await console.pressAndWait("u", (it) => !it.getScreen().some((row) => /✓ \w+ +● held/.test(row)));
   expect(console.getText()).not.toMatch(/\d marked/);
 });
 
 it("takes clicks and the wheel; a paste does nothing", async () => {
-  const console = await openConsole(await createSampleNamespace(SITE));
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /gamma +● held/ });
   const line = console.getScreen().findIndex((row) => /gamma +● held/.test(row));
   console.click(40, line);
   await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
@@ -166,25 +133,16 @@ it("with --no-mouse leaves clicks to the terminal", async () => {
 });
 
 it("takes Escape and a key in one read for Escape, then the key", async () => {
-  const console = await openConsole(await createSampleNamespace(SITE));
-  await console.waitFor(/alpha +● held/);
-  console.press("D");
-  await console.waitFor("Enter drain");
-  console.type("\x1bj");
-  await console.waitFor((it) => !it.getText().includes("Enter drain"));
-  await console.waitFor("lock beta: ");
-  console.press("?");
-  await console.waitFor("In lists");
-  console.type("\x1b:");
-  await console.waitFor("> commands");
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
+  await console.pressAndWait("D", "Enter drain");
+  await console.typeAndWait("\x1bj", (it) => !it.getText().includes("Enter drain"), "lock beta: ");
+  await console.pressAndWait("?", "In lists");
+  await console.typeAndWait("\x1b:", "> commands");
   expect(console.getText()).not.toContain("In lists");
 });
 
 it("takes a toast away as soon as it is no longer true", async () => {
-  const console = await openConsole(await createSampleNamespace(SITE));
-  await console.waitFor(/alpha +● held/);
-  console.press("K");
-  await console.waitFor("nobody waits for lock alpha");
-  console.press("j");
-  await console.waitFor((it) => !it.getText().includes("nobody waits for lock alpha"));
+  const console = await openConsole(await createSampleNamespace(SITE), { shows: /alpha +● held/ });
+  await console.pressAndWait("K", "nobody waits for lock alpha");
+  await console.pressAndWait("j", (it) => !it.getText().includes("nobody waits for lock alpha"));
 });

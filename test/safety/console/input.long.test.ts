@@ -3,11 +3,10 @@
 import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-/** Runs until it is ended. */
-const HELD = ["until", "/nonexistent"];
 
 /** A text in the list of keys. */
 const HELP = "give the pane the whole screen";
@@ -28,19 +27,15 @@ const HOSTILE = [
 
 describe("input that nobody meant", () => {
   test("does nothing, in one read and in many", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
-    const console = await openConsole(namespace);
-    await console.waitFor(/invoices .*held/);
+    await namespace.jobs.startHolder({ name: "run", options: "--lock invoices" });
+    const console = await openConsole(namespace, { shows: /invoices .*held/ });
     console.type(HOSTILE.join(""));
     for (const character of HOSTILE.join("")) console.type(character);
-    console.press("?");
-    await console.waitFor(HELP);
-    console.press("escape");
-    await console.waitFor(/^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
+    await console.pressAndWait("?", HELP);
+    await console.pressAndWait("escape", /^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
     const screen = console.getText();
     expect(screen).not.toContain("to confirm");
-    const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-    expect(kvs).toEqual([]);
+    expect(await listAudits(namespace)).toEqual([]);
     console.press("ctrl+c");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
   });
@@ -48,16 +43,15 @@ describe("input that nobody meant", () => {
 
 describe("keys that an operator wants otherwise", () => {
   test("hold, and what cannot be is said", async ({ namespace }) => {
-    await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
+    await namespace.jobs.startHolder({ name: "run", options: "--lock invoices" });
     const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
-    const console = await openConsole(namespace, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
-    await console.waitFor("drain: Ctrl+D is refused");
+    const console = await openConsole(namespace, {
+      env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) },
+      shows: "drain: Ctrl+D is refused",
+    });
     await console.waitFor(/invoices .*held/);
-    console.press("X");
-    await console.waitFor(HELP);
-    console.press("escape");
-    await console.waitFor(/^(?![\s\S]*give the pane)/);
-    console.press("f5");
-    await console.waitFor("type invoices to confirm");
+    await console.pressAndWait("X", HELP);
+    await console.pressAndWait("escape", /^(?![\s\S]*give the pane)/);
+    await console.pressAndWait("f5", "type invoices to confirm");
   });
 });

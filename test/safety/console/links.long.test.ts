@@ -1,6 +1,6 @@
 /** The console on slow lines, and on terminals that answer late or never. */
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type TerminalOptions } from "../../../fixtures/console.ts";
@@ -8,6 +8,7 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const SLOW_LINK = join(import.meta.dirname, "../../../fixtures/console/slow-link.ts");
 
 /** Opens a program that starts the console on a namespace. It ends with the test. */
@@ -24,8 +25,7 @@ function open(namespace: TestNamespace, options: TerminalOptions) {
 }
 
 describe("a line of 2,000 bytes per second", () => {
-  it("shows where the user is after many keys, not every place in between", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("shows where the user is after many keys, not every place in between", async ({ namespace }) => {
     const names = Array.from({ length: 12 }, (_, n) => `slow${n}`);
     await Promise.all(
       names.map((name) => namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [9_000] })),
@@ -35,10 +35,11 @@ describe("a line of 2,000 bytes per second", () => {
     });
     await terminal.waitFor(/slow11 +● held/);
     const before = terminal.bytes;
-    terminal.press(...[...TABS, ...TABS].map(() => "]"));
-    await terminal.waitFor(/slow11 +● held/);
-    terminal.press("]", "]", "]");
-    await terminal.waitFor(/HOST.*STATE|HOST +/);
+    await terminal.pressAndWait(
+      [...TABS, ...TABS].map(() => "]"),
+      /slow11 +● held/,
+    );
+    await terminal.pressAndWait("] ] ]", /HOST.*STATE|HOST +/);
     expect(terminal.bytes - before, "22 tabs of two kilobytes were not written").toBeLessThan(20_000);
     terminal.press("q");
     expect(await terminal.ended).toEqual({ code: 0, signal: undefined });
@@ -47,30 +48,25 @@ describe("a line of 2,000 bytes per second", () => {
 });
 
 describe("a line of 600 bytes per second", () => {
-  it("a key that comes while a dialog is still on the line confirms nothing", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await namespace.jobs.startAndWait({ name: "slow", options: ["--lock", "slow"], hold: [60_000] });
+  test("a key that comes while a dialog is still on the line confirms nothing", async ({ namespace }) => {
+    await namespace.jobs.startAndWait({ name: "slow", options: "--lock slow", hold: [60_000] });
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console", "--view", "locks"],
     });
     await terminal.waitFor(/slow +● held[\s\S]*live rev/);
-    terminal.press("D");
-    await terminal.waitFor(/drain lock slow/); // the title, and nothing of what would happen
+    await terminal.pressAndWait("D", /drain lock slow/); // the title, and nothing of what would happen
     expect(terminal.getText()).not.toMatch(/Enter +drain/);
-    terminal.press("enter");
-    await terminal.waitFor(/Enter +drain/);
+    await terminal.pressAndWait("enter", /Enter +drain/);
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
   });
 });
 
 describe("the question for the state of the terminal", () => {
-  it("leaves no answer to the shell that follows", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("leaves no answer to the shell that follows", async ({ namespace }) => {
     const shell = `"$0" "$1" console; stty raw -echo min 0 time 5; printf 'left:'; dd bs=100 count=1 2>/dev/null | od -An -c; stty sane; echo done`;
     const terminal = open(namespace, { command: ["sh", "-c", shell, process.execPath, BUNDLE] });
     await terminal.waitFor(/live rev \d+/);
-    terminal.press("]", "]", "q");
-    await terminal.waitFor(/done/);
+    await terminal.pressAndWait("] ] q", /done/);
     await terminal.ended;
     expect(terminal.getText()).toMatch(/left:\s*done/);
   });

@@ -18,11 +18,10 @@ const VIEW_TITLES = [
 
 /** A lock that is held, one that is waited for and drained, one that is free. */
 async function createSampleNamespace(): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   await namespace.execute("run --lock free-one -- true");
-  await namespace.jobs.startAndWait({ name: "a", options: "--lock held-one", hold: HELD });
-  namespace.jobs.start({ name: "b", options: "--lock held-one --wait", hold: HELD });
-  await namespace.jobs.waitForTickets("b", "waiting");
+  await namespace.jobs.startHolder({ name: "a", options: "--lock held-one" });
+  await namespace.jobs.startWaiter({ name: "b", options: "--lock held-one --wait", hold: HELD });
   await namespace.execute(["drain", "lock", "held-one", "--reason", "a test", "--yes"]);
   return namespace;
 }
@@ -33,8 +32,7 @@ describe("where there are no colours", () => {
     ["a terminal without any", { TERM: "vt220" }],
   ])("for %s, the same is said in words and signs", async (_what, env) => {
     const namespace = await createSampleNamespace();
-    const console = await openConsole(namespace, { env });
-    await console.waitFor(/held-one +● held, drained/);
+    const console = await openConsole(namespace, { env, shows: /held-one +● held, drained/ });
     await console.waitFor(/free-one +○ free/);
     const cells = console.getCells().flat();
     expect(
@@ -55,59 +53,51 @@ test.each<[what: string, args: string[], env: Record<string, string>]>([
   ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
 ])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {
   const namespace = await createSampleNamespace();
-  const console = await openConsole(namespace, { args, env });
-  await console.waitFor(/held-one +\* held, drained/);
+  const console = await openConsole(namespace, { args, env, shows: /held-one +\* held, drained/ });
   const isAscii = () => expect(console.getText()).toMatch(/^[ -~\n]*$/);
   isAscii();
-  console.press("D");
-  await console.waitFor("signalbox drain lock free-one --wait");
+  await console.pressAndWait("D", "signalbox drain lock free-one --wait");
   isAscii();
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("+- drain")));
-  console.press("?");
-  await console.waitFor("find a command");
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("+- drain")));
+  await console.pressAndWait("?", "find a command");
   isAscii();
 });
 
 describe("on a small terminal", () => {
   test("of 80x24 everything can be done", async () => {
     const namespace = await createSampleNamespace();
-    const console = await openConsole(namespace, { columns: 80, rows: 24 });
-    await console.waitFor(/held-one +● held, drained/);
-    console.press("1");
-    await console.waitFor("▾ Locks");
-    console.press("2", "j", "X");
-    await console.waitFor("type held-one to confirm");
+    const console = await openConsole(namespace, {
+      columns: 80,
+      rows: 24,
+      shows: /held-one +● held, drained/,
+    });
+    await console.pressAndWait("1", "▾ Locks");
+    await console.pressAndWait("2 j X", "type held-one to confirm");
     console.type("held-one");
-    console.press("enter");
-    await console.waitFor("reset lock held-one: ");
+    await console.pressAndWait("enter", "reset lock held-one: ");
     expect((await namespace.listTickets()).length).toBeLessThan(2);
   });
 
   test("of 40x10 the rows and the state of things are there", async () => {
     const namespace = await createSampleNamespace();
-    const console = await openConsole(namespace, { columns: 40, rows: 10 });
-    await console.waitFor(/held-one +● held/);
+    const console = await openConsole(namespace, { columns: 40, rows: 10, shows: /held-one +● held/ });
     expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
   });
 
   test("of 40x10 each view and each dialog has both its edges, without colours too", async () => {
     const namespace = await createSampleNamespace();
     const env = { SIGNALBOX_THEME: "mono" };
-    const console = await openConsole(namespace, { columns: 40, rows: 10, env });
-    await console.waitFor(/held-one +● held/);
+    const console = await openConsole(namespace, { columns: 40, rows: 10, env, shows: /held-one +● held/ });
     console.press("j");
     for (const [key, title] of VIEW_TITLES) {
-      console.press(key);
-      await console.waitFor(new RegExp(`╭─ ${title}`));
+      await console.pressAndWait(key, new RegExp(`╭─ ${title}`));
       const screen = console.getScreen();
       expect(
         screen.find((row) => row.includes("╰")),
         `${title}\n${screen.join("\n")}`,
       ).toBeDefined();
       expect(screen.every((row) => row.length <= 40)).toBe(true);
-      console.press("escape");
-      await console.waitFor((it) => !it.getScreen().some((row) => row.includes("╭")));
+      await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("╭")));
     }
   });
 });
@@ -115,16 +105,12 @@ describe("on a small terminal", () => {
 describe("--plain", () => {
   test("reads each view and each dialog", async () => {
     const namespace = await createSampleNamespace();
-    const console = await openConsole(namespace, { args: ["--plain"] });
-    await console.waitFor("Locks, row 1 of 2");
-    console.press("j");
-    await console.waitFor("Locks, row 2 of 2");
+    const console = await openConsole(namespace, { args: ["--plain"], shows: "Locks, row 1 of 2" });
+    await console.pressAndWait("j", "Locks, row 2 of 2");
     // Palette and help have more lines than a screen.
     for (const [key, title] of VIEW_TITLES.filter(([, one]) => one !== "palette" && one !== "keys")) {
-      console.press(key);
-      await console.waitFor(new RegExp(`^\\W*${title}`, "m"));
-      console.press("escape");
-      await console.waitFor((it) => /row 2 of 2[^\n]*\n[^\n]*$/.test(it.getText().trim()));
+      await console.pressAndWait(key, new RegExp(`^\\W*${title}`, "m"));
+      await console.pressAndWait("escape", (it) => /row 2 of 2[^\n]*\n[^\n]*$/.test(it.getText().trim()));
     }
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
@@ -132,14 +118,16 @@ describe("--plain", () => {
 
   test("tells where one is in lines, and moves nothing", async () => {
     const namespace = await createSampleNamespace();
-    const console = await openConsole(namespace, { args: ["--plain"] });
-    await console.waitFor("Locks, row 1 of 2: name free-one, state free");
-    console.press("j");
-    await console.waitFor("Locks, row 2 of 2: name held-one, state held, drained");
-    console.press("D");
-    await console.waitFor("Enter: drain");
-    console.press("escape");
-    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("row 2 of 2")).length === 2);
+    const console = await openConsole(namespace, {
+      args: ["--plain"],
+      shows: "Locks, row 1 of 2: name free-one, state free",
+    });
+    await console.pressAndWait("j", "Locks, row 2 of 2: name held-one, state held, drained");
+    await console.pressAndWait("D", "Enter: drain");
+    await console.pressAndWait(
+      "escape",
+      (it) => it.getScreen().filter((row) => row.includes("row 2 of 2")).length === 2,
+    );
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect([console.isAlternate, console.leftBehind]).toEqual([false, []]);
@@ -163,14 +151,12 @@ describe("--once", () => {
 
   test("says by its code that etcd is not there", async ({ namespace }) => {
     const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
-    const { code, stdout } = await namespace.execute(args, { endpoints: ["http://127.0.0.1:1"] });
-    expect(code).toBe(69);
-    expect(stdout).toMatch(/connecting for|etcd unreachable/);
+    expect(await namespace.execute(args, { endpoints: ["http://127.0.0.1:1"] })).toExit(69, {
+      stdout: /connecting for|etcd unreachable/,
+    });
   });
 });
 
 test("without a terminal says what does without one", async ({ namespace }) => {
-  const { code, stderr } = await namespace.execute(["console"]);
-  expect(code).toBe(64);
-  expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
+  expect(await namespace.execute("console")).toExit(64, { stderr: /needs a terminal.*signalbox ls --watch/ });
 });

@@ -11,23 +11,22 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
-const HELD = ["until", "/nonexistent"];
-
 async function openModern(namespace: TestNamespace, env: Record<string, string> = {}): Promise<Terminal> {
-  const console = await openConsole(namespace, { isModern: true, env });
-  await console.waitFor((it) => it.hasCodedKeys && it.modes.has(2031));
+  const console = await openConsole(namespace, {
+    isModern: true,
+    env,
+    shows: (it) => it.hasCodedKeys && it.modes.has(2031),
+  });
   return console;
 }
 
 /** Starts a drain that waits for two holders. @returns a function that ends one of them */
 async function startDrain(namespace: TestNamespace, console: Terminal): Promise<() => void> {
-  const start = (name: string) =>
-    namespace.jobs.startAndWait({ name, options: "--no-lock --lease pool=1:2", hold: HELD });
+  const start = (name: string) => namespace.jobs.startHolder({ name, options: "--no-lock --lease pool=1:2" });
   const runs = [await start("one"), await start("two")];
   for (const { child } of runs) namespace.onClose(() => child.kill("SIGKILL"));
   await console.waitFor(/pool/);
-  console.press("D");
-  await console.waitFor("Enter drain");
+  await console.pressAndWait("D", "Enter drain");
   console.press("enter");
   return () => runs.pop()?.child.kill("SIGTERM");
 }
@@ -35,10 +34,8 @@ async function startDrain(namespace: TestNamespace, console: Terminal): Promise<
 describe("keys and theme", () => {
   test("Escape is a key at once, and no report is one", async ({ namespace }) => {
     const console = await openModern(namespace);
-    console.press(":");
-    await console.waitFor("palette");
-    console.type("\x1b[27u");
-    await console.waitFor((it) => !it.getScreen().some((row) => row.includes("╭")));
+    await console.pressAndWait(":", "palette");
+    await console.typeAndWait("\x1b[27u", (it) => !it.getScreen().some((row) => row.includes("╭")));
     console.type("\x1b[113u"); // q
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -67,10 +64,8 @@ describe("links", () => {
     const linked = await open(namespace, { env: { VTE_VERSION: "7006" } });
     const plain = await open(namespace, { args: ["--no-hyperlinks"], env: { VTE_VERSION: "7006" } });
     for (const console of [linked, plain]) {
-      console.press("?");
-      await console.waitFor("keys");
-      console.press("G");
-      await console.waitFor("see docs/console.md");
+      await console.pressAndWait("?", "keys");
+      await console.pressAndWait("G", "see docs/console.md");
     }
     expect(getOutput(linked)).toMatch(PAGE);
     expect(getOutput(plain)).not.toContain("\x1b]8;");
@@ -84,8 +79,7 @@ describe("links", () => {
 
   test("are not written to a terminal that may show them as text", async ({ namespace }) => {
     const console = await open(namespace, { env: { TMUX: "x", VTE_VERSION: "7006" } });
-    console.press("?", "G");
-    await console.waitFor("see docs/console.md");
+    await console.pressAndWait("? G", "see docs/console.md");
     expect(getOutput(console)).not.toContain("\x1b]8;");
   });
 });
@@ -95,10 +89,8 @@ describe("every way out", () => {
     "%s leaves keys, reports and progress as they were",
     async ([way, code], { onTestFinished: onFinished }) => {
       const namespace = await cluster.createTestNamespace("http", { onTestFinished: onFinished });
-      const console = await openConsole(namespace, { isModern: true });
-      await console.waitFor((it) => it.hasCodedKeys);
-      console.press("[", "[", "[");
-      await console.waitFor(/live rev \d+/);
+      const console = await openConsole(namespace, { isModern: true, shows: (it) => it.hasCodedKeys });
+      await console.pressAndWait("[ [ [", /live rev \d+/);
       if (way === "q") console.press("q");
       else console.kill(way);
       expect(await console.ended).toEqual({ code, signal: undefined });
@@ -110,21 +102,17 @@ describe("every way out", () => {
     const script = join(createTestFolder(), "defect.cjs");
     writeFileSync(script, 'process.on("SIGUSR2", () => { throw new Error("a defect for a test"); });');
     const console = await openModern(namespace, { NODE_OPTIONS: `--require ${script}` });
-    console.kill("SIGUSR2");
-    expect(await console.ended).toEqual({ code: 70, signal: undefined });
+    expect(await console.end("SIGUSR2")).toEqual({ code: 70, signal: undefined });
     expect(console.leftBehind).toEqual([]);
   });
 
   test("Ctrl+Z gives them back, and fg takes them again", async ({ namespace }) => {
     const shell = await openConsoleInShell(namespace, { isModern: true });
     await shell.waitFor((it) => it.hasCodedKeys);
-    shell.type("\x1b[122;5u");
-    await shell.waitFor("Stopped");
+    await shell.typeAndWait("\x1b[122;5u", "Stopped");
     expect([shell.hasCodedKeys, shell.modes.has(2031)]).toEqual([false, false]);
-    shell.type("fg\r");
-    await shell.waitFor((it) => it.hasCodedKeys && it.modes.has(2031));
-    shell.press("q");
-    await shell.waitFor(/ready\$\s*$/);
+    await shell.typeAndWait("fg\r", (it) => it.hasCodedKeys && it.modes.has(2031));
+    await shell.pressAndWait("q", /ready\$\s*$/);
     expect(shell.leftBehind.filter((what) => !/2004/.test(what))).toEqual([]);
     expect(shell.getText()).not.toMatch(/997|\[\?|;1n/);
   });
@@ -132,7 +120,7 @@ describe("every way out", () => {
 
 describe("progress", () => {
   test("tells how many holders have ended, and goes away at the end", async ({ namespace }) => {
-    const console = await openConsole(namespace, { args: ["--view", "resources"], isModern: true });
+    const console = await openConsole(namespace, { view: "resources", isModern: true });
     const endOne = await startDrain(namespace, console);
     await console.waitFor((it) => it.progress.at(-1) === "1;0");
     endOne();
@@ -142,11 +130,10 @@ describe("progress", () => {
   });
 
   test("is gone after the console, even if a job was running", async ({ namespace }) => {
-    const console = await openConsole(namespace, { args: ["--view", "resources"], isModern: true });
+    const console = await openConsole(namespace, { view: "resources", isModern: true });
     await startDrain(namespace, console);
     await console.waitFor((it) => it.progress.at(-1) === "1;0");
-    console.kill("SIGTERM");
-    await console.ended;
+    await console.end();
     expect([console.progress.at(-1), console.leftBehind]).toEqual(["0", []]);
   });
 

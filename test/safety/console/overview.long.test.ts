@@ -13,12 +13,16 @@ test.each([
 ])(
   "at %ix%i it counts, names the busiest queues and the last failures, and follows",
   async (columns, rows) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     await namespace.execute(["run", "--lock", "broken", "--", "sh", "-c", "exit 3"]);
-    await namespace.jobs.startAndWait({ name: "holder", options: ["--lock", "busy"], hold: [60_000] });
-    const console = await openConsole(namespace, { columns, rows, args: ["--view", "overview"] });
-    await console.waitFor(/1 held[\s\S]*HOSTS[\s\S]*ACTIVITY[\s\S]*lock broken.*exit 3/);
-    namespace.jobs.start({ name: "waiter", options: ["--lock", "busy", "--wait"], hold: [60_000] });
+    await namespace.jobs.startAndWait({ name: "holder", options: "--lock busy", hold: [60_000] });
+    const console = await openConsole(namespace, {
+      columns,
+      rows,
+      view: "overview",
+      shows: /1 held[\s\S]*HOSTS[\s\S]*ACTIVITY[\s\S]*lock broken.*exit 3/,
+    });
+    namespace.jobs.start({ name: "waiter", options: "--lock busy --wait", hold: [60_000] });
     await console.waitFor(/1 waiting[\s\S]*BUSIEST QUEUES[\s\S]*busy .* 1 /);
     expect(console.getScreen().every((row) => row.length <= columns)).toBe(true);
   },
@@ -26,9 +30,12 @@ test.each([
 
 test("what needs attention is a list: Enter leads to the remedy", async ({ namespace }) => {
   const key = namespace.keys.lock("x", "0123456789abcdef");
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
-  const console = await openConsole(namespace, { columns: 120, rows: 40, args: ["--view", "overview"] });
-  await console.waitFor(/ACTIVITY[\s\S]*▲ failure +malformed +lock x/);
-  console.press("enter");
-  await console.waitFor(/reset lock x[\s\S]*Esc cancel/);
+  await namespace.put(key, "{");
+  const console = await openConsole(namespace, {
+    columns: 120,
+    rows: 40,
+    view: "overview",
+    shows: /ACTIVITY[\s\S]*▲ failure +malformed +lock x/,
+  });
+  await console.pressAndWait("enter", /reset lock x[\s\S]*Esc cancel/);
 });

@@ -1,18 +1,16 @@
 /** The lines for screen readers: none appears by itself, whatever happens in etcd. */
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-it("no line appears without a key for a minute in which runs come and go", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const hold = ["until", "/nonexistent"];
-  const first = await namespace.jobs.startAndWait({ name: "first", options: "--lock orders", hold });
-  namespace.onClose(() => first.child.kill("SIGKILL"));
-  const console = await openConsole(namespace, { args: ["--plain"], isModern: true });
-  await console.waitFor("row 1 of 1");
+test("no line appears without a key for a minute in which runs come and go", async ({ namespace }) => {
+  const first = await namespace.jobs.startHolder({ name: "first", options: "--lock orders" });
+  namespace.onClose(() => first.kill("SIGKILL"));
+  const console = await openConsole(namespace, { args: ["--plain"], isModern: true, shows: "row 1 of 1" });
   console.press("j");
   await pause(500);
   const [lines, bytes] = [console.getScreen(), console.bytes];
@@ -24,8 +22,7 @@ it("no line appears without a key for a minute in which runs come and go", async
   }
   expect(console.getScreen()).toEqual(lines);
   expect(console.bytes).toBe(bytes);
-  console.press("j");
-  await console.waitFor(/Locks, row 2 of \d\d/);
+  await console.pressAndWait("j", /Locks, row 2 of \d\d/);
   console.press("q");
   expect(await console.ended).toEqual({ code: 0, signal: undefined });
 });

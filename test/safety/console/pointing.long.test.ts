@@ -9,7 +9,7 @@ import { holdLock } from "../support/sample-queues.ts";
 const cluster = TestCluster.startForFile();
 
 async function createNamespaceWithLocks(): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   for (const lock of ["alpha", "beta", "gamma"]) {
     await holdLock(namespace, lock, { host: `${lock}.example.com` });
   }
@@ -21,66 +21,49 @@ function findLine(console: Terminal, wanted: RegExp): number {
 }
 
 it("shows what applies to the row, with its keys, and does it by key, Enter and click", async () => {
-  const console = await openConsole(await createNamespaceWithLocks());
-  await console.waitFor(/gamma +● held/);
-  console.press("j", ".");
-  await console.waitFor("╭─ lock beta ");
+  const console = await openConsole(await createNamespaceWithLocks(), { shows: /gamma +● held/ });
+  await console.pressAndWait("j .", "╭─ lock beta ");
   expect(console.getText()).toMatch(/D +.*\n.*U +/);
   expect(console.getText()).toMatch("nobody waits for lock beta"); // why K is not possible
   expect(console.getText(), "what is for schedules only").not.toMatch(/│ [PCN] +/);
-  console.press("K");
-  await console.waitFor((it) => it.getScreen().at(-1)?.includes("nobody waits for lock beta") === true);
-  console.press("D");
-  await console.waitFor("╭─ drain lock beta ");
-  console.press("escape");
-  await console.waitFor((it) => !it.getText().includes("╭─"));
+  await console.pressAndWait(
+    "K",
+    (it) => it.getScreen().at(-1)?.includes("nobody waits for lock beta") === true,
+  );
+  await console.pressAndWait("D", "╭─ drain lock beta ");
+  await console.pressAndWait("escape", (it) => !it.getText().includes("╭─"));
   const line = findLine(console, /gamma +● held/);
   console.clickRight(50, line);
   await console.waitFor("╭─ lock gamma ");
   const entry = findLine(console, /copy the name/);
   console.click((console.getScreen()[entry] ?? "").indexOf("copy the name"), entry);
   await console.waitFor("copied lock gamma");
-  console.press(".");
-  await console.waitFor("╭─ lock gamma ");
+  await console.pressAndWait(".", "╭─ lock gamma ");
   console.click(2, 1);
   await console.waitFor((it) => !it.getText().includes("╭─"));
 });
 
 it("goes back and forward over jumps, and says when a row is gone", async () => {
   const namespace = await createNamespaceWithLocks();
-  const console = await openConsole(namespace);
-  await console.waitFor(/gamma +● held/);
-  console.press("<");
-  await console.waitFor("no earlier place");
-  console.press("j", ":");
-  await console.waitFor("─ palette ");
-  console.type("gam");
-  await console.waitFor(/gamma +lock/);
-  console.press("enter");
-  await console.waitFor("lock gamma: ");
-  console.press("[");
-  await console.waitFor(/No problems|severity|PROBLEM/i);
-  console.press("alt+left");
-  await console.waitFor("lock gamma: ");
-  console.press("<");
-  await console.waitFor("lock beta: ");
+  const console = await openConsole(namespace, { shows: /gamma +● held/ });
+  await console.pressAndWait("<", "no earlier place");
+  await console.pressAndWait("j :", "─ palette ");
+  await console.typeAndWait("gam", /gamma +lock/);
+  await console.pressAndWait("enter", "lock gamma: ");
+  await console.pressAndWait("[", /No problems|severity|PROBLEM/i);
+  await console.pressAndWait("alt+left", "lock gamma: ");
+  await console.pressAndWait("<", "lock beta: ");
   const { key } = namespace.keys.getQueueRange("lock", "gamma");
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "delete", key, rangeEnd: `${key}~` }],
-    failure: [],
-  });
+  await namespace.write({ op: "delete", key, rangeEnd: `${key}~` });
   await console.waitFor((it) => !/gamma +● held/.test(it.getText()));
-  console.press(">");
-  await console.waitFor("gamma is gone");
+  await console.pressAndWait(">", "gamma is gone");
 });
 
 it("moves borders, keeps them for the next time, and resets one by a double click", async () => {
   const home = createTestFolder();
   const namespace = await createNamespaceWithLocks();
   const env = { XDG_STATE_HOME: home };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
   const getBorder = (it: Terminal) => (it.getScreen()[3] ?? "").indexOf("│");
   const usual = getBorder(console);
   console.drag([usual, 5], [usual + 5, 5], [usual + 12, 6]);
@@ -96,37 +79,33 @@ it("moves borders, keeps them for the next time, and resets one by a double clic
   await console.waitFor(/alpha +● held/);
   console.press("q");
   await console.ended;
-  const next = await openConsole(namespace, { env });
-  await next.waitFor((it) => getBorder(it) === usual + 12 && findLine(it, / EVENTS /) === line - 3);
+  const next = await openConsole(namespace, {
+    env,
+    shows: (it) => getBorder(it) === usual + 12 && findLine(it, / EVENTS /) === line - 3,
+  });
   next.click(usual + 12, 5);
   next.click(usual + 12, 5);
   await next.waitFor((it) => getBorder(it) === usual);
-  next.press("4", "=");
-  await next.waitFor((it) => findLine(it, / EVENTS /) === line - 5);
+  await next.pressAndWait("4 =", (it) => findLine(it, / EVENTS /) === line - 5);
 });
 
 it("runs the hint that is clicked, folds by the sign, and takes clicks on the fields of a dialog", async () => {
-  const console = await openConsole(await createNamespaceWithLocks());
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(await createNamespaceWithLocks(), { shows: /gamma +● held/ });
   const last = console.getScreen().length - 1;
   console.click((console.getScreen().at(-1) ?? "").indexOf(" filter") + 2, last);
   await console.waitFor("─ filter locks ");
-  console.press("escape");
-  await console.waitFor((it) => !it.getText().includes("─ filter locks "));
+  await console.pressAndWait("escape", (it) => !it.getText().includes("─ filter locks "));
   const hosts = findLine(console, /▸ Hosts/);
   console.click((console.getScreen()[hosts] ?? "").indexOf("▸"), hosts);
   await console.waitFor("▾ Hosts");
-  console.press("2", "D");
-  await console.waitFor("╭─ drain lock alpha ");
+  await console.pressAndWait("2 D", "╭─ drain lock alpha ");
   const reason = findLine(console, /│ +(>)? *(reason|why)/);
   console.click(60, reason);
-  console.type("disk is full");
-  await console.waitFor(/→ signalbox drain .*disk is full/);
+  await console.typeAndWait("disk is full", /→ signalbox drain .*disk is full/);
 });
 
 it("takes garbage and halves of mouse reports for nothing", async () => {
-  const console = await openConsole(await createNamespaceWithLocks());
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(await createNamespaceWithLocks(), { shows: /gamma +● held/ });
   const before = console.getScreen().slice(0, -1).join("\n");
   for (const bytes of [
     "\x1b[<32;5",
@@ -139,8 +118,7 @@ it("takes garbage and halves of mouse reports for nothing", async () => {
     "m",
   ])
     console.type(bytes);
-  console.press("j");
-  await console.waitFor("lock beta: ");
+  await console.pressAndWait("j", "lock beta: ");
   expect(console.getText()).not.toContain("╭─");
   expect(before).toContain("alpha");
 });

@@ -1,11 +1,9 @@
-import { readSchedule, readValue } from "../support/read-keys.ts";
+import { listAudits, readSchedule } from "../support/read-keys.ts";
 /** Schedules in the console: display, and operations on their rows. */
 
 import { describe, expect } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
@@ -13,14 +11,6 @@ import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const VIEW = { args: ["--view", "schedules"] };
-
-async function audit(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const { action, target } = parseAuditRecord("", value) ?? {};
-    return `${action} ${target}`;
-  });
-}
 
 describe("the tab of schedules", () => {
   test("has what runs next first, who runs it and what is wrong, and can be filtered", async ({
@@ -33,8 +23,7 @@ describe("the tab of schedules", () => {
       /old +▲ late [\s\S]*backup +● running .* web1 [\s\S]*mail +▲ failed [\s\S]*bill +▲ no-worker /,
     );
     console.type("/host:web1");
-    console.press("enter");
-    await console.waitFor((it) => !it.getScreen().some((row) => /▲ late/.test(row)));
+    await console.pressAndWait("enter", (it) => !it.getScreen().some((row) => /▲ late/.test(row)));
     expect(console.getText()).toMatch(/backup +● running/);
   });
 
@@ -42,12 +31,18 @@ describe("the tab of schedules", () => {
     namespace,
   }) => {
     await putSampleSchedules(namespace);
-    const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
-    await console.waitFor(/mail +▲ failed/);
-    console.press("2", "down", "down", "3", "z");
-    await console.waitFor("schedule mail: failed, waiting");
-    await console.waitFor(/output of the run that ended .*: failed/);
-    await console.waitFor(/no .*space/);
+    const console = await openConsole(namespace, {
+      ...VIEW,
+      columns: 120,
+      rows: 60,
+      shows: /mail +▲ failed/,
+    });
+    await console.pressAndWait(
+      "2 down down 3 z",
+      "schedule mail: failed, waiting",
+      /output of the run that ended .*: failed/,
+      /no .*space/,
+    );
     const now = Date.now();
     const last = { scheduled: now - 5_000, startedAt: now - 4_000, endedAt: now, late: 1_000 };
     const tail = "all is well";
@@ -63,10 +58,9 @@ describe("the tab of schedules", () => {
 describe("evidence first", () => {
   test("the output of the last run stands directly under its state", async ({ namespace }) => {
     await putSampleSchedules(namespace);
-    const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24 });
-    await console.waitFor(/mail +▲ failed/);
-    console.press("2", "down", "down");
-    await console.waitFor(
+    const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24, shows: /mail +▲ failed/ });
+    await console.pressAndWait(
+      "2 down down",
       /schedule mail: failed, waiting\n.*output of the run that ended .*: failed\n.*no .*space/,
     );
   });
@@ -75,20 +69,18 @@ describe("evidence first", () => {
     namespace,
   }) => {
     await putSampleSchedules(namespace);
-    const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
-    await console.waitFor(/mail +▲ failed/);
-    console.press("2", "down", "down", "enter", "z");
-    await console.waitFor("dead letters");
-    console.press("down", "enter");
-    await console.waitFor("mail: failed");
-    await console.waitFor(/scheduled .* on web1/);
+    const console = await openConsole(namespace, {
+      ...VIEW,
+      columns: 120,
+      rows: 60,
+      shows: /mail +▲ failed/,
+    });
+    await console.pressAndWait("2 down down enter z", "dead letters");
+    await console.pressAndWait("down enter", "mail: failed", /scheduled .* on web1/);
     expect(console.getText()).toMatch(/failed: code 7[\s\S]*no .*space/);
     console.press("escape");
-    console.press("down", "enter");
-    await console.waitFor(/schedule trigger mail --dead \d+/);
-    await console.waitFor("Enter schedule trigger");
-    console.press("enter");
-    await console.waitFor("to be started");
+    await console.pressAndWait("down enter", /schedule trigger mail --dead \d+/, "Enter schedule trigger");
+    await console.pressAndWait("enter", "to be started");
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
   });
 
@@ -110,31 +102,22 @@ describe("evidence first", () => {
       memory("bill", { dead: [build(4, "no paper")] }),
     ]);
     const readDead = async (id: string) =>
-      parseOutcomes(await readValue(namespace, namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
+      parseOutcomes(await namespace.readValue(namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
     const console = await openConsole(namespace);
-    console.type(":schedule dead");
-    await console.waitFor("dead letters");
-    console.press("enter");
-    await console.waitFor(/bill .*failed .*3 +no paper[\s\S]*mail .*no space[\s\S]*no route[\s\S]*no light/);
-    console.press("down", "l");
-    await console.waitFor(/begin[\s\S]*no space/);
-    console.press("escape");
-    await console.waitFor("a all");
-    console.press("space", "down", "space");
-    await console.waitFor(/✓ mail .*no space[\s\S]*✓ mail .*no route/);
-    console.press("b");
-    await console.waitFor(/schedule bury mail --dead \d+ --dead \d+[\s\S]*Enter schedule bury/);
-    console.press("enter");
-    await console.waitFor((it) => !it.getText().includes("no route"));
-    await console.waitFor(/done .*schedule bury/);
+    await console.typeAndWait(":schedule dead", "dead letters");
+    await console.pressAndWait(
+      "enter",
+      /bill .*failed .*3 +no paper[\s\S]*mail .*no space[\s\S]*no route[\s\S]*no light/,
+    );
+    await console.pressAndWait("down l", /begin[\s\S]*no space/);
+    await console.pressAndWait("escape", "a all");
+    await console.pressAndWait("space down space", /✓ mail .*no space[\s\S]*✓ mail .*no route/);
+    await console.pressAndWait("b", /schedule bury mail --dead \d+ --dead \d+[\s\S]*Enter schedule bury/);
+    await console.pressAndWait("enter", (it) => !it.getText().includes("no route"), /done .*schedule bury/);
     expect(await readDead("mail")).toEqual(["no light"]);
     expect(await readDead("bill")).toEqual(["no paper"]);
-    console.press("a", "r");
-    await console.waitFor("schedule trigger 2 rows");
-    await console.waitFor("Enter schedule trigger");
-    console.press("enter");
-    await console.waitFor("no dead letters");
-    await console.waitFor("all 2 jobs are done");
+    await console.pressAndWait("a r", "schedule trigger 2 rows", "Enter schedule trigger");
+    await console.pressAndWait("enter", "no dead letters", "all 2 jobs are done");
     for (const [id, hours] of [
       ["mail", 3],
       ["bill", 4],
@@ -146,13 +129,10 @@ describe("evidence first", () => {
 
   test("a problem leads to what it is about", async ({ namespace }) => {
     await putSampleSchedules(namespace);
-    const console = await openConsole(namespace, { args: ["--view", "problems"] });
-    await console.waitFor("dead letter");
+    const console = await openConsole(namespace, { view: "problems", shows: "dead letter" });
     console.type("/dead");
-    console.press("enter");
-    await console.waitFor("filter dead: 1");
-    console.press("enter");
-    await console.waitFor("schedule mail: failed, waiting");
+    await console.pressAndWait("enter", "filter dead: 1");
+    await console.pressAndWait("enter", "schedule mail: failed, waiting");
   });
 });
 
@@ -163,29 +143,26 @@ describe("from its row, a schedule", () => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/mail +▲ failed/);
-    console.press("2", "down", "down");
-    await console.waitFor("schedule mail: failed");
-    console.press("C");
-    await console.waitFor("schedule mail is not paused");
-    console.press("P");
-    await console.waitFor("Enter schedule pause");
+    await console.pressAndWait("2 down down", "schedule mail: failed");
+    await console.pressAndWait("C", "schedule mail is not paused");
+    await console.pressAndWait("P", "Enter schedule pause");
     expect(console.getText()).toContain("signalbox schedule pause mail");
     expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
     await pressUntil(console, "enter", /done .*schedule pause mail/);
     await console.waitFor(/mail {2,}paused/); // the row; the line of the job has one blank
     expect((await readSchedule(namespace, "mail")).definition?.pause?.by).toMatch("@");
-    console.press("2", "C");
-    await console.waitFor("Enter schedule resume");
+    await console.pressAndWait("2 C", "Enter schedule resume");
     await pressUntil(console, "enter", /done .*schedule resume mail/);
     expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
-    console.press("2", "N");
-    await console.waitFor("Enter schedule trigger");
+    await console.pressAndWait("2 N", "Enter schedule trigger");
     await pressUntil(console, "enter", /done .*schedule trigger mail/);
     await console.waitFor(/mail +◌ due/);
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([
       { kind: "trigger", attempt: 0 },
     ]);
-    expect(await audit(namespace)).toEqual(Array.from({ length: 3 }, () => "schedule schedule mail"));
+    expect(await listAudits(namespace, ["action", "target"])).toEqual(
+      Array.from({ length: 3 }, () => "schedule | schedule mail"),
+    );
   });
 
   test("has a menu that begins with what is likely, and ends with what is not possible now", async ({
@@ -194,14 +171,12 @@ describe("from its row, a schedule", () => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/mail +▲ failed/);
-    console.press("2", "down", "down", ".");
-    await console.waitFor(
+    await console.pressAndWait(
+      "2 down down .",
       /─ schedule mail [\s\S]* N +run schedules once[\s\S]* P +stop [\s\S]* d +dead letters[\s\S]* e +edit[\s\S]* C +let paused.*not paused/,
     );
-    console.press("down", "down", "enter");
-    await console.waitFor(/─ dead letters of mail[\s\S]*mail .*▲ failed/);
-    console.press("escape", ".", "enter");
-    await console.waitFor(/schedule trigger mail[\s\S]*Enter schedule trigger/);
+    await console.pressAndWait("down down enter", /─ dead letters of mail[\s\S]*mail .*▲ failed/);
+    await console.pressAndWait("escape . enter", /schedule trigger mail[\s\S]*Enter schedule trigger/);
   });
 
   test("is edited beginning with what it is, and deleted with others that are marked", async ({
@@ -210,59 +185,56 @@ describe("from its row, a schedule", () => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
-    console.press("2", "G", "e");
-    await console.waitFor("signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
+    await console.pressAndWait("2 G e", "signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
     console.press("tab", "ctrl+u");
-    console.type("30 4 * * *");
-    await console.waitFor("--cron '30 4 * * *'");
-    await console.waitFor("Enter schedule edit");
+    await console.typeAndWait("30 4 * * *", "--cron '30 4 * * *'", "Enter schedule edit");
     await pressUntil(console, "enter", /done .*schedule edit bill/);
     expect((await readSchedule(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
-    console.press("2", "g", "space");
-    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 1);
-    console.press("down", "space");
-    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
-    console.press("delete");
-    await console.waitFor("schedule delete 2 rows");
-    await console.waitFor("Enter schedule delete");
-    console.press("enter");
-    await console.waitFor("all 2 jobs are done");
-    await console.waitFor("Schedules 2");
+    await console.pressAndWait(
+      "2 g space",
+      (it) => it.getScreen().filter((row) => row.includes("✓")).length === 1,
+    );
+    await console.pressAndWait(
+      "down space",
+      (it) => it.getScreen().filter((row) => row.includes("✓")).length === 2,
+    );
+    await console.pressAndWait("delete", "schedule delete 2 rows", "Enter schedule delete");
+    await console.pressAndWait("enter", "all 2 jobs are done", "Schedules 2");
   });
 
   test("is edited on a small screen, in a form that shows the fields around the active one", async ({
     namespace,
   }) => {
     await putSampleSchedules(namespace);
-    const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24 });
-    await console.waitFor(/bill +▲ no-worker/);
-    console.press("2", "G", "e");
-    await console.waitFor(/ cron .*more fields below.*signalbox schedule edit bill/s);
-    console.press("shift+tab");
-    await console.waitFor(/more fields above.*> reason/s);
-    console.type("why not");
-    await console.waitFor(/> reason +why not/);
+    const console = await openConsole(namespace, {
+      ...VIEW,
+      columns: 80,
+      rows: 24,
+      shows: /bill +▲ no-worker/,
+    });
+    await console.pressAndWait("2 G e", / cron .*more fields below.*signalbox schedule edit bill/s);
+    await console.pressAndWait("shift+tab", /more fields above.*> reason/s);
+    await console.typeAndWait("why not", /> reason +why not/);
   });
 
   test("whose preview is outdated is left as it is", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
-    console.press("2", "G", "P");
-    await console.waitFor("Enter schedule pause");
+    await console.pressAndWait("2 G P", "Enter schedule pause");
     const other = await namespace.execute("schedule edit bill --note mine --yes");
     expect(other).toExit(0);
-    console.press("enter");
-    await console.waitFor(/nothing was done|note: mine|has changed/);
+    await console.pressAndWait("enter", /nothing was done|note: mine|has changed/);
     expect((await readSchedule(namespace, "bill")).definition).toMatchObject({ note: "mine" });
   });
 
   test("can only be looked at where nothing can be changed", async ({ namespace }) => {
     await putSampleSchedules(namespace);
-    const console = await openConsole(namespace, { args: [...VIEW.args, "--read-only"] });
-    await console.waitFor(/bill +▲ no-worker/);
-    console.press("2", "G", "P");
-    await console.waitFor("read-only");
+    const console = await openConsole(namespace, {
+      args: [...VIEW.args, "--read-only"],
+      shows: /bill +▲ no-worker/,
+    });
+    await console.pressAndWait("2 G P", "read-only");
     expect((await readSchedule(namespace, "bill")).definition?.pause).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 /** Tables of the console: columns, order, filters, saved views and exports, on a real etcd. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -10,10 +10,11 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { holdLock } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 /** Locks that are held on hosts, without runs. */
 async function createSampleNamespace(): Promise<TestNamespace> {
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   const locks = { alpha: "web1", beta: "web2", gamma: "db1", "=delta": "web1" };
   for (const [lock, host] of Object.entries(locks)) {
     await holdLock(namespace, lock, { host: `${host}.example.com`, user: "ann" });
@@ -31,35 +32,30 @@ async function findRow(console: Terminal, pattern: RegExp): Promise<number> {
   return console.getScreen().findIndex((row) => pattern.test(row));
 }
 
-it("shows columns on demand, moves them, and still does after a restart", async () => {
+test("shows columns on demand, moves them, and still does after a restart", async () => {
   const namespace = await createSampleNamespace();
   const env = { XDG_STATE_HOME: createTestFolder() };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
   expect(getTitles(console)).not.toContain("USER");
-  console.press("o");
-  await console.waitFor("─ columns of locks ");
-  await console.waitFor(/LABEL +hidden: no values/);
+  await console.pressAndWait("o", "─ columns of locks ", /LABEL +hidden: no values/);
   console.press("end");
   console.type("kkkk"); // five columns are shown on demand; the first of them is USER
-  console.press("space");
-  await console.waitFor("✓ USER");
+  await console.pressAndWait("space", "✓ USER");
   console.press("home");
   console.type("J"); // the name behind the state
-  console.press("escape");
-  await console.waitFor((it) => /STATE.*NAME.*USER/.test(getTitles(it)));
+  await console.pressAndWait("escape", (it) => /STATE.*NAME.*USER/.test(getTitles(it)));
   console.press("q");
   await console.ended;
-  const next = await openConsole(namespace, { env });
-  await next.waitFor((it) => /STATE.*NAME.*USER/.test(getTitles(it)));
-  next.press("o");
-  await next.waitFor("─ columns of locks ");
+  const next = await openConsole(namespace, { env, shows: (it) => /STATE.*NAME.*USER/.test(getTitles(it)) });
+  await next.pressAndWait("o", "─ columns of locks ");
   next.type("r");
-  next.press("enter");
-  await next.waitFor((it) => /NAME.*STATE/.test(getTitles(it)) && !getTitles(it).includes("USER"));
+  await next.pressAndWait(
+    "enter",
+    (it) => /NAME.*STATE/.test(getTitles(it)) && !getTitles(it).includes("USER"),
+  );
 });
 
-it("sorts by the title that is clicked, and the other way round with the next click", async () => {
+test("sorts by the title that is clicked, and the other way round with the next click", async () => {
   const console = await openConsole(await createSampleNamespace());
   const row = await findRow(console, /NAME ▲/);
   await console.waitFor(/gamma +● held/);
@@ -78,70 +74,48 @@ it("sorts by the title that is clicked, and the other way round with the next cl
   await console.waitFor((it) => order(it) === "beta =delta alpha gamma");
 });
 
-it("says what is wrong with a filter while it is typed, and keeps the rows", async () => {
-  const console = await openConsole(await createSampleNamespace());
-  await console.waitFor(/gamma +● held/);
-  console.press("/");
-  await console.waitFor("─ filter locks ");
-  console.type("/^(al/");
-  await console.waitFor("unterminated group");
-  console.press("enter");
-  await console.waitFor("─ filter locks ");
+test("says what is wrong with a filter while it is typed, and keeps the rows", async () => {
+  const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
+  await console.pressAndWait("/", "─ filter locks ");
+  await console.typeAndWait("/^(al/", "unterminated group");
+  await console.pressAndWait("enter", "─ filter locks ");
   expect(console.getScreen().some((row) => /gamma +● held/.test(row))).toBe(true);
   console.press("backspace");
-  console.type("|be)/");
-  await console.waitFor("2 of 4");
+  await console.typeAndWait("|be)/", "2 of 4");
   console.press("ctrl+u");
   console.type("!host:web1 since:>1s");
-  console.press("enter");
-  await console.waitFor("/ filter !host:web1 since:>1s: 2 of 4");
+  await console.pressAndWait("enter", "/ filter !host:web1 since:>1s: 2 of 4");
 });
 
-it("saves a view under a name, and starts with it after a restart", async () => {
+test("saves a view under a name, and starts with it after a restart", async () => {
   const namespace = await createSampleNamespace();
   const env = { XDG_STATE_HOME: createTestFolder() };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor(/gamma +● held/);
-  console.press("/");
-  await console.waitFor("─ filter locks ");
+  const console = await openConsole(namespace, { env, shows: /gamma +● held/ });
+  await console.pressAndWait("/", "─ filter locks ");
   console.type("host:web1");
-  console.press("enter");
-  await console.waitFor("/ filter host:web1: 2 of 4");
-  console.press("F");
-  await console.waitFor("No saved views yet");
-  console.type("s");
-  await console.waitFor("name ");
+  await console.pressAndWait("enter", "/ filter host:web1: 2 of 4");
+  await console.pressAndWait("F", "No saved views yet");
+  await console.typeAndWait("s", "name ");
   console.type("web one");
-  console.press("enter");
-  await console.waitFor(/web one +locks +\/host:web1/);
-  console.type("m");
-  await console.waitFor(/✓ web one +locks +\/host:web1, at start/);
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
-  console.press("escape", "]");
-  await console.waitFor("No units are held");
+  await console.pressAndWait("enter", /web one +locks +\/host:web1/);
+  await console.typeAndWait("m", /✓ web one +locks +\/host:web1, at start/);
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
+  await console.pressAndWait("escape ]", "No units are held");
   console.press("q");
   await console.ended;
-  const next = await openConsole(namespace, { env });
-  await next.waitFor("/ filter host:web1: 2 of 4");
-  next.press("F");
-  await next.waitFor("✓ web one");
-  next.type("d");
-  await next.waitFor("press d again to delete");
-  next.type("d");
-  await next.waitFor("No saved views yet");
+  const next = await openConsole(namespace, { env, shows: "/ filter host:web1: 2 of 4" });
+  await next.pressAndWait("F", "✓ web one");
+  await next.typeAndWait("d", "press d again to delete");
+  await next.typeAndWait("d", "No saved views yet");
 });
 
-it("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
+test("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
   const folder = createTestFolder();
-  const console = await openConsole(await createSampleNamespace());
-  await console.waitFor(/gamma +● held/);
+  const console = await openConsole(await createSampleNamespace(), { shows: /gamma +● held/ });
   const exportTo = async (path: string) => {
-    console.press("O");
-    await console.waitFor("─ export ");
+    await console.pressAndWait("O", "─ export ");
     console.press("ctrl+a", "ctrl+k");
-    console.type(path);
-    await console.waitFor(path.slice(-12));
+    await console.typeAndWait(path, path.slice(-12));
     console.press("enter");
   };
   const file = join(folder, "locks.csv");
@@ -158,35 +132,28 @@ it("exports the table and a text, asks before it replaces a file, and says why i
   expect(statSync(file).mode & 0o777).toBe(0o600);
   await exportTo(file);
   await console.waitFor("exists; Enter replaces it");
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ export ")));
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ export ")));
   await exportTo(join(folder, "none", "locks.md"));
   await console.waitFor("the folder does not exist; nothing was");
-  console.press("escape");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ export ")));
-  console.press("w");
-  await console.waitFor("─ why ");
+  await console.pressAndWait("escape", (it) => !it.getScreen().some((row) => row.includes("─ export ")));
+  await console.pressAndWait("w", "─ why ");
   await exportTo(join(folder, "why.md"));
   await console.waitFor(/wrote \S*why\.md/);
   expect(readFileSync(join(folder, "why.md"), "utf8")).toMatch(/^# why .*\n\n```text\n/);
   expect(readdirSync(folder).sort()).toEqual(["locks.csv", "why.md"]);
 });
 
-it("draws the past runs of a lock in its detail, and in a column on demand", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("draws the past runs of a lock in its detail, and in a column on demand", async ({ namespace }) => {
   for (const time of ["0.01", "0.3"])
     await namespace.execute(["run", "--lock", "often", "--", "sleep", time]);
-  const console = await openConsole(namespace);
-  await console.waitFor(/often +○ free/);
+  const console = await openConsole(namespace, { shows: /often +○ free/ });
   await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
-  console.press("o", "end", "k", "space", "escape");
-  await console.waitFor("TREND");
-  await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
-  const { stdout } = await namespace.execute(["ls", "locks", "-a", "--columns", "name,trend"]);
+  await console.pressAndWait("o end k space escape", "TREND", /often +○ free .*[▁▂▃▅▇]{2}/);
+  const { stdout } = await namespace.execute("ls locks -a --columns name,trend");
   expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);
 });
 
-it("ls has the same filters, and prints tables for other programs", async () => {
+test("ls has the same filters, and prints tables for other programs", async () => {
   const namespace = await createSampleNamespace();
   const list = async (...words: string[]) => {
     const { stdout, stderr, code } = await namespace.execute(["ls", "locks", ...words]);

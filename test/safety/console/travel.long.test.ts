@@ -1,6 +1,6 @@
 /** Past states in the console: what is shown, that nothing is changed, and the way back. */
 
-import { describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -10,6 +10,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 const RUN = "0000000000000001";
 
@@ -17,68 +18,62 @@ const RUN = "0000000000000001";
 async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()): Promise<bigint> {
   const value = serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
   const put = { op: "put" as const, key: namespace.keys.lock(lock, RUN), value };
-  return (await namespace.store.commitTxn({ compare: [], success: [put], failure: [] })).revision;
+  return (await namespace.write(put)).revision;
 }
 
 async function release(namespace: TestNamespace, lock: string): Promise<bigint> {
   const gone = { op: "delete" as const, key: namespace.keys.lock(lock, RUN) };
-  return (await namespace.store.commitTxn({ compare: [], success: [gone], failure: [] })).revision;
+  return (await namespace.write(gone)).revision;
 }
 
 async function travel(console: Terminal, target: string): Promise<void> {
-  console.press("a");
-  await console.waitFor("show a past time");
+  await console.pressAndWait("a", "show a past time");
   console.type(target);
   console.press("enter");
 }
 
 describe.each(TRANSPORTS)("over %s", (transport) => {
-  it("shows who held a lock then, changes nothing, steps through the changes, and returns", async () => {
+  test("shows who held a lock then, changes nothing, steps through the changes, and returns", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const now = Date.now();
     await hold(namespace, "alpha", now - 60_000);
     const held = await hold(namespace, "beta", now - 40_000);
     const released = await release(namespace, "beta");
     await hold(namespace, "gamma", now - 10_000);
-    const console = await openConsole(namespace);
-    await console.waitFor(/gamma +● held/);
+    const console = await openConsole(namespace, { shows: /gamma +● held/ });
     expect(console.getText()).not.toContain("beta");
 
     // The palette knows times.
-    console.press(":");
-    await console.waitFor("─ palette ");
-    console.type("at -30s");
-    await console.waitFor("show everything as it was then");
-    console.press("enter");
-    await console.waitFor(/PAST .*read-only/);
-    await console.waitFor(/state at revision \d+, between/);
+    await console.pressAndWait(":", "─ palette ");
+    await console.typeAndWait("at -30s", "show everything as it was then");
+    await console.pressAndWait("enter", /PAST .*read-only/, /state at revision \d+, between/);
     expect(console.getText()).toMatch(/alpha +● held/);
     expect(console.getText()).not.toContain("gamma");
 
     await travelTo(console, `rev ${held}`);
     await console.waitFor(/beta +● held/);
     await console.waitFor(new RegExp(`state at revision ${held}`));
-    console.press("D");
-    await console.waitFor("this is the past: nothing can be changed or run");
+    await console.pressAndWait("D", "this is the past: nothing can be changed or run");
     console.press("w");
-    console.press("}");
-    await console.waitFor(new RegExp(`state at revision ${released}`));
-    await console.waitFor((it) => !/beta +● held/.test(it.getText()));
-    console.press("{");
-    await console.waitFor(/beta +● held/);
-    console.press("a");
-    await console.waitFor(/live rev \d+/);
-    await console.waitFor(/gamma +● held/);
+    await console.pressAndWait(
+      "}",
+      new RegExp(`state at revision ${released}`),
+      (it) => !/beta +● held/.test(it.getText()),
+    );
+    await console.pressAndWait("{", /beta +● held/);
+    await console.pressAndWait("a", /live rev \d+/, /gamma +● held/);
     expect(console.getText()).not.toContain("PAST");
   });
 
-  it("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async (context) => {
+  test("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async ({
+    onTestFinished,
+  }) => {
     const etcd = await startEtcd();
-    context.onTestFinished(() => etcd.stop());
+    onTestFinished(() => etcd.stop());
     for (let at = 0; at < 20; at += 1)
       await etcd.runEtcdctl("put", "/signalbox/config/groups/web", `["h${at}"]`);
     await etcd.runEtcdctl("compact", "15");
-    const console = await openOn(context, etcd.clientUrl, transport);
+    const console = await openOn({ onTestFinished }, etcd.clientUrl, transport);
     await travel(console, "rev 5");
     await console.waitFor("etcd has compacted this revision: the oldest state is revision 15");
     await travel(console, "rev 99999");
@@ -87,12 +82,9 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await console.waitFor("PAST rev 16");
     await console.waitFor("Nothing was here at this time.");
     expect(console.getText()).not.toContain("Nothing has ever run");
-    console.press("{");
-    await console.waitFor("state at revision 15");
-    console.press("{");
-    await console.waitFor("has compacted an earlier change");
-    console.press("escape");
-    await console.waitFor(/live rev \d+/);
+    await console.pressAndWait("{", "state at revision 15");
+    await console.pressAndWait("{", "has compacted an earlier change");
+    await console.pressAndWait("escape", /live rev \d+/);
   });
 });
 
@@ -103,7 +95,7 @@ async function travelTo(console: Terminal, target: string): Promise<void> {
 }
 
 async function openOn(
-  { onTestFinished }: TestContext,
+  { onTestFinished }: Pick<TestContext, "onTestFinished">,
   endpoint: string,
   transport: "http" | "grpc" = "http",
 ): Promise<Terminal> {
@@ -120,44 +112,40 @@ async function openOn(
   return console;
 }
 
-it("says what it does not understand, and keeps the text", async () => {
-  const console = await openConsole(await cluster.createTestNamespace("http"));
+test("says what it does not understand, and keeps the text", async () => {
+  const console = await openConsole(await cluster.createTestNamespace());
   await travel(console, "teatime");
   await console.waitFor(/write a time as .*teatime|write a time as/);
   expect(console.getText()).toContain("teatime");
-  console.press("escape");
-  await console.waitFor((it) => !it.getText().includes("show a past time"));
+  await console.pressAndWait("escape", (it) => !it.getText().includes("show a past time"));
 });
 
-it("a dialog that was open before the past arrived cannot be confirmed there", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("a dialog that was open before the past arrived cannot be confirmed there", async ({ namespace }) => {
   await hold(namespace, "alpha");
-  const console = await openConsole(namespace);
-  await console.waitFor(/alpha +● held/);
+  const console = await openConsole(namespace, { shows: /alpha +● held/ });
   await travel(console, "rev 1"); // perhaps nothing of it is shown before the dialog
-  console.press("D");
-  await console.waitFor((it) => it.getText().includes("PAST"));
+  await console.pressAndWait("D", (it) => it.getText().includes("PAST"));
   if (console.getText().includes("drain lock alpha")) {
-    console.press("enter");
-    await console.waitFor("this is the past");
+    await console.pressAndWait("enter", "this is the past");
   }
   expect((await namespace.listKeys()).filter(({ key }) => key.includes("/drains/"))).toEqual([]);
 });
 
-it("the past stays while etcd is away; a step says so; and the console is live again when etcd is", async (context) => {
+test("the past stays while etcd is away; a step says so; and the console is live again when etcd is", async ({
+  onTestFinished,
+}) => {
   const etcd = await startEtcd();
-  context.onTestFinished(() => etcd.stop());
+  onTestFinished(() => etcd.stop());
   for (const name of ["one", "two", "three"])
     await etcd.runEtcdctl("put", `/signalbox/config/groups/${name}`, '["a"]');
-  const console = await openOn(context, etcd.clientUrl);
+  const console = await openOn({ onTestFinished }, etcd.clientUrl);
   await travel(console, "rev 3");
   await console.waitFor("PAST rev 3");
   await etcd.kill();
   console.press("}");
   await console.waitFor(/the past cannot be read|no later change was found/, 30_000);
   expect(console.getText()).toContain("PAST rev 3");
-  console.press("escape");
-  await console.waitFor("etcd unreachable");
+  await console.pressAndWait("escape", "etcd unreachable");
   await etcd.restart();
   await console.waitFor(/live rev \d+/);
 });

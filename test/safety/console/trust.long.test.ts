@@ -10,7 +10,6 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -72,8 +71,7 @@ describe.concurrent("while etcd is away", () => {
     await etcd.kill();
     await console.waitFor(/etcd unreachable .*last known: rev \d+/);
     expect(console.getText()).toContain("before");
-    console.press("D");
-    await console.waitFor("etcd is unreachable: changes are not possible now");
+    await console.pressAndWait("D", "etcd is unreachable: changes are not possible now");
     await etcd.restart();
     await console.waitFor(/live rev \d+/);
     await etcd.runEtcdctl("put", "/signalbox/locks/after/0000000000000001", "x");
@@ -86,12 +84,10 @@ describe.concurrent("while etcd is away", () => {
     await etcd.runEtcdctl("put", "/signalbox/locks/invoices/0000000000000001", value);
     const console = await openConsoleOn({ onTestFinished }, etcd);
     await console.waitFor(/invoices .*held/);
-    console.press("D");
-    await console.waitFor("Enter drain");
+    await console.pressAndWait("D", "Enter drain");
     etcd.freeze();
     await console.waitFor("etcd unreachable ");
-    console.press("enter");
-    await console.waitFor("etcd is unreachable: changes are not possible now");
+    await console.pressAndWait("enter", "etcd is unreachable: changes are not possible now");
     etcd.unfreeze();
     await console.waitFor(/live rev \d+/);
     await console.waitFor((it) => !it.getText().includes("etcd unreachable"));
@@ -109,21 +105,16 @@ describe.concurrent("while etcd is away", () => {
     await console.waitFor(/live rev \d+/);
   });
 
-  test("and forgets what has happened meanwhile, it reads everything again", async ({
-    namespace,
-    onTestFinished,
-  }) => {
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
+  test("and forgets what has happened meanwhile, it reads everything again", async ({ namespace }) => {
+    const proxy = await namespace.startProxy();
     await holdLock(namespace, "gone");
-    const console = await openConsole(namespace, { endpoints: [`http://${proxy.address}`] });
-    await console.waitFor("gone");
+    const console = await openConsole(namespace, { endpoints: [proxy.url], shows: "gone" });
     proxy.mode = "refuse";
     proxy.reset();
     await console.waitFor("etcd unreachable");
     const { rangeEnd } = namespace.keys.locks();
     const removal = { op: "delete", key: namespace.keys.locks().key, rangeEnd } as const;
-    await namespace.store.commitTxn({ compare: [], success: [removal], failure: [] });
+    await namespace.write(removal);
     await holdLock(namespace, "fresh");
     const { revision } = await namespace.store.readRange(namespace.keys.locks());
     await namespace.etcd.runEtcdctl("compact", String(revision));
@@ -135,13 +126,9 @@ describe.concurrent("while etcd is away", () => {
     });
   });
 
-  test("or swallows every byte in silence, it is not taken for live", async ({
-    namespace,
-    onTestFinished,
-  }) => {
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
-    const console = await openConsole(namespace, { endpoints: [`http://${proxy.address}`] });
+  test("or swallows every byte in silence, it is not taken for live", async ({ namespace }) => {
+    const proxy = await namespace.startProxy();
+    const console = await openConsole(namespace, { endpoints: [proxy.url] });
     proxy.mode = "drop";
     await console.waitFor("etcd unreachable");
     proxy.mode = "forward";
@@ -169,8 +156,7 @@ describe.concurrent("a role that is taken away", () => {
     const console = await openConsoleOn({ onTestFinished }, etcd, login);
     await console.waitFor("seen");
     await runAsRoot("user", "revoke-role", "op", "reader");
-    console.press("R");
-    await console.waitFor("access refused ");
+    await console.pressAndWait("R", "access refused ");
     expect(console.getText()).toContain("seen");
     await runAsRoot("user", "grant-role", "op", "reader");
     await console.waitFor(/live rev \d+/);
@@ -221,11 +207,10 @@ describe("the terminal", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)("is given back on %s", async (signal, code) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     const console = await openConsole(namespace);
     expect(console.isAlternate).toBe(true);
-    console.kill(signal);
-    expect(await console.ended).toEqual({ code, signal: undefined });
+    expect(await console.end(signal)).toEqual({ code, signal: undefined });
     expect(console.leftBehind).toEqual([]);
   });
 
@@ -233,8 +218,7 @@ describe("the terminal", () => {
     const script = join(tmpdir(), `signalbox-defect-${process.pid}.cjs`);
     writeFileSync(script, 'process.on("SIGUSR2", () => { throw new Error("a defect for a test"); });');
     const console = await openConsole(namespace, { env: { NODE_OPTIONS: `--require ${script}` } });
-    console.kill("SIGUSR2");
-    expect(await console.ended).toEqual({ code: 70, signal: undefined });
+    expect(await console.end("SIGUSR2")).toEqual({ code: 70, signal: undefined });
     expect(console.leftBehind).toEqual([]);
     expect(console.getText()).toContain("a defect for a test");
   });
@@ -242,16 +226,12 @@ describe("the terminal", () => {
   test("is given to the shell by Ctrl+Z, and taken again by fg", async ({ namespace }) => {
     const shell = await openConsoleInShell(namespace);
     await shell.waitFor(/live rev \d+/);
-    shell.press("ctrl+z");
-    await shell.waitFor("Stopped");
+    await shell.pressAndWait("ctrl+z", "Stopped");
     expect([shell.isAlternate, shell.modes.has(1000), shell.modes.has(25)]).toEqual([false, false, true]);
-    shell.type("fg\r");
-    await shell.waitFor(/live rev \d+/);
+    await shell.typeAndWait("fg\r", /live rev \d+/);
     expect(shell.isAlternate).toBe(true);
-    shell.press("q");
-    await shell.waitFor(/ready\$\s*$/); // the console has ended, and no longer reads what is typed
-    shell.type("echo code $?\r");
-    await shell.waitFor("code 0");
+    await shell.pressAndWait("q", /ready\$\s*$/); // the console has ended, and no longer reads what is typed
+    await shell.typeAndWait("echo code $?\r", "code 0");
     expect(shell.leftBehind.filter((what) => !/bracketed|2004/.test(what))).toEqual([]);
   });
 
@@ -272,10 +252,8 @@ describe("the terminal", () => {
 describe("what comes from etcd", () => {
   test("never reaches the terminal as commands, whatever is in it", async ({ namespace }) => {
     await holdLock(namespace, "nasty", { host: "web\x1b]52;c;aGFja2Vk\x07.example.com" });
-    const console = await openConsole(namespace);
-    await console.waitFor(/nasty .*held/);
-    console.press("enter", "3", "Y");
-    await console.waitFor("copied");
+    const console = await openConsole(namespace, { shows: /nasty .*held/ });
+    await console.pressAndWait("enter 3 Y", "copied");
     expect(console.clipboard.length).toBe(1);
     expect(console.clipboard[0]).not.toContain("\x1b");
   });
@@ -286,14 +264,13 @@ describe("what comes from etcd", () => {
       for (let round = 0; round < 10; round += 1) await putBurst(namespace, worker, round);
     });
     for (const _ of TABS) {
-      console.press("]");
-      await console.waitFor(/live rev \d+/);
+      await console.pressAndWait("]", /live rev \d+/);
     }
     await Promise.all(flood);
     const { revision, kvs } = await namespace.store.readRange(namespace.keys.locks());
-    console.press("[", "]");
-    await console.waitFor(new RegExp(`Locks ${kvs.length}\\b`));
-    await console.waitFor(
+    await console.pressAndWait(
+      "[ ]",
+      new RegExp(`Locks ${kvs.length}\\b`),
       (it) => Number(/live rev (\d+)/.exec(it.getScreen().at(-1) ?? "")?.[1]) >= Number(revision) - 1,
     );
   });
@@ -306,5 +283,5 @@ async function putBurst(namespace: TestNamespace, worker: number, round: number)
     const value = serializeTicket(ticketWith({ run, state: "held", pid: round }));
     return { op: "put" as const, key: namespace.keys.lock(`lock-${worker}-${at}`, run), value };
   });
-  await namespace.store.commitTxn({ compare: [], success: ops, failure: [] });
+  await namespace.write(...ops);
 }

@@ -37,8 +37,10 @@ async function openWithCommands(namespace: TestNamespace) {
   ];
   writeFileSync(config, JSON.stringify({ userCommands }));
   await namespace.jobs.startAndWait({ name: "trap", options: ["--lock", HOSTILE], hold: [60_000] });
-  const terminal = await openConsole(namespace, { env: { SIGNALBOX_CONFIG: config } });
-  await terminal.waitFor(/a\$\(touch trap\)b;touch trap +● held/);
+  const terminal = await openConsole(namespace, {
+    env: { SIGNALBOX_CONFIG: config },
+    shows: /a\$\(touch trap\)b;touch trap +● held/,
+  });
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   return { terminal, folder, read };
 }
@@ -47,36 +49,28 @@ test("run as jobs from their key, with the names of rows as values and never as 
   namespace,
 }) => {
   const { terminal, folder, read } = await openWithCommands(namespace);
-  terminal.press("f6");
-  await terminal.waitFor(/note it: noted \S+/);
+  await terminal.pressAndWait("f6", /note it: noted \S+/);
   expect(read("noted")).toBe(`lock ${HOSTILE}\n`);
   expect(existsSync(join(folder, "trap"))).toBe(false);
-  terminal.press(".");
-  await terminal.waitFor(/talk[\s\S]*careful/);
+  await terminal.pressAndWait(".", /talk[\s\S]*careful/);
   expect(terminal.getText()).not.toContain("of hosts");
 });
 
 test("get the terminal where they are for the foreground, and give it back", async ({ namespace }) => {
   const { terminal, read } = await openWithCommands(namespace);
-  terminal.press(":");
-  await terminal.waitFor("palette");
-  terminal.type("talk");
-  await terminal.waitFor("your own command");
-  terminal.press("enter");
-  await terminal.waitFor("TALK");
+  await terminal.pressAndWait(":", "palette");
+  await terminal.typeAndWait("talk", "your own command");
+  await terminal.pressAndWait("enter", "TALK");
   expect(terminal.isAlternate).toBe(false);
-  terminal.type("hello\r");
-  await terminal.waitFor(/live rev \d+/);
+  await terminal.typeAndWait("hello\r", /live rev \d+/);
   expect(read("said")).toBe("hello\n");
 });
 
 test("ask where they should, and end with the console", async ({ namespace }) => {
   const { terminal, folder, read } = await openWithCommands(namespace);
   const choose = async (title: string) => {
-    terminal.press(":");
-    await terminal.waitFor("palette");
-    terminal.type(title);
-    await terminal.waitFor("your own command");
+    await terminal.pressAndWait(":", "palette");
+    await terminal.typeAndWait(title, "your own command");
     terminal.press("enter");
   };
   await choose("careful");
@@ -85,14 +79,12 @@ test("ask where they should, and end with the console", async ({ namespace }) =>
   await choose("careful");
   await terminal.waitFor("Enter run");
   expect(existsSync(join(folder, "careful"))).toBe(false);
-  terminal.press("enter");
-  await terminal.waitFor("careful: done");
+  await terminal.pressAndWait("enter", "careful: done");
   expect(existsSync(join(folder, "careful"))).toBe(true);
   await choose("long one");
   await terminal.waitFor(/running .*long one .*begun/);
   const pid = Number(read("pid"));
-  terminal.press("q");
-  await terminal.waitFor("press again to quit anyway");
+  await terminal.pressAndWait("q", "press again to quit anyway");
   terminal.press("q");
   expect(await terminal.ended).toEqual({ code: 0, signal: undefined });
   await waitUntil("the command has ended", () => !existsSync(`/proc/${pid}`));

@@ -3,6 +3,7 @@ import { describe, expect } from "vitest";
 import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { buildLogin } from "../../../fixtures/etcd/index.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import type { Op } from "../../../src/etcd/store.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
@@ -34,7 +35,7 @@ const ASKED =
 describe("sessions", () => {
   const cluster = TestCluster.startForFile();
 
-  const write = (...ops: Op[]) => cluster.store.commitTxn({ compare: [], success: ops, failure: [] });
+  const write = (...ops: Op[]) => cluster.write(...ops);
 
   cluster.test.for(TRANSPORTS)(
     "are those of runs and of other programs (over %s)",
@@ -51,10 +52,9 @@ describe("sessions", () => {
       );
       for (let key = 0; key < 120; key += 1)
         await write({ op: "put", key: `${foreign}/${key}`, value: "", session: base + 2n });
-      const run = await namespace.jobs.startAndWait({
+      const run = await namespace.jobs.startHolder({
         name: "run",
-        options: ["--lock", "x", "--lease", "db=1:2"],
-        hold: [600],
+        options: "--lock x --lease db=1:2",
       });
       const { sessions, count, more } = await readDocument<{
         sessions: Session[];
@@ -125,12 +125,6 @@ describe("users", () => {
   const secured = TestCluster.startForFile({
     auth: { rootPassword: "r00t", user: "runner", password: "secret", prefix: "/jobs/" },
   });
-  const buildLogin = (user: string, password: string) => ({
-    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-    SIGNALBOX_USER: user,
-    SIGNALBOX_PASSWORD: password,
-  });
-
   secured.test.for(TRANSPORTS)("are shown to root, with their rights (over %s)", async (transport) => {
     const root = secured.createNamespace({ transport, env: buildLogin("root", "r00t") });
     const document = await readDocument(root, "users");
@@ -154,7 +148,7 @@ describe("users", () => {
   });
 
   secured.test.for(TRANSPORTS)("are not shown to others, who are told so (over %s)", async (transport) => {
-    const runner = secured.createNamespace({ transport, env: buildLogin("runner", "secret") });
+    const runner = secured.createNamespace({ transport, env: buildLogin("runner") });
     expect(await runner.execute("etcd users --json")).toFail(
       77,
       'user "runner" may not read users and roles: etcd shows them only to users with the role root',

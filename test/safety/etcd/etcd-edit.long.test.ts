@@ -3,31 +3,21 @@ import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { buildLogin } from "../../../fixtures/etcd/index.ts";
 import { ETCD_SCHEMA } from "../../../scripts/json-doc.ts";
 import { grantOnce } from "../../../src/etcd/session/session.ts";
-import type { Op } from "../../../src/etcd/store.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { findMismatches } from "../support/find-mismatches.ts";
+import { listAudits } from "../support/read-keys.ts";
 import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile();
 const ALLOWED = { SIGNALBOX_ALLOW_EDIT: "yes" };
 const TERMINAL = { columns: 120, rows: 30 };
 
-const write = (...ops: Op[]) => cluster.store.commitTxn({ compare: [], success: ops, failure: [] });
-const put = (key: string, value: string) => write({ op: "put", key, value });
+const put = (key: string, value: string) => cluster.write({ op: "put", key, value });
 
 async function read(key: string) {
   return (await cluster.store.readRange({ key, binaryValues: true })).kvs[0];
-}
-
-/** Actions, targets and outcomes in the audit, oldest first. */
-async function listAudit(namespace: TestNamespace) {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const record = parseAuditRecord("", value);
-    return [record?.action, record?.target, record?.outcome];
-  });
 }
 
 /** Runs a command with --json, and checks that its document is as documented. */
@@ -86,10 +76,10 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     });
     expect(await read(key)).toBeUndefined();
     expect(await act(namespace, ["del", key, "--yes"])).toMatchObject({ outcome: "nothing" });
-    expect(await listAudit(namespace)).toEqual([
-      ["put", `key ${key}`, "created with 7 bytes"],
-      ["put", `key ${key}`, "changed from 7 bytes to 7 bytes"],
-      ["delete", `key ${key}`, "deleted, it had 7 bytes"],
+    expect(await listAudits(namespace)).toEqual([
+      `put | key ${key} | created with 7 bytes`,
+      `put | key ${key} | changed from 7 bytes to 7 bytes`,
+      `delete | key ${key} | old | deleted, it had 7 bytes`,
     ]);
     expect(await namespace.execute("ls audit")).toExit(0, {
       stdout: new RegExp(`delete +key ${key} +deleted, it had 7 bytes +old`),
@@ -106,13 +96,12 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       await asked.waitForOutput(`Put "${key}"? [y/N]`);
       await put(key, "theirs");
       asked.child.stdin?.write("y\r");
-      const { code, stdout } = await asked.ended;
-      expect(code).toBe(75);
-      expect(stdout).toMatch(
-        /nothing was done, because something has changed:\s+signalbox: the value that was shown, changed at revision \d+, version 1:\s+signalbox: {3}mine\s+signalbox: the value now, changed at revision \d+, version 2:\s+signalbox: {3}theirs/,
-      );
+      expect(await asked.ended).toExit(75, {
+        stdout:
+          /nothing was done, because something has changed:\s+signalbox: the value that was shown, changed at revision \d+, version 1:\s+signalbox: {3}mine\s+signalbox: the value now, changed at revision \d+, version 2:\s+signalbox: {3}theirs/,
+      });
       expect((await read(key))?.value).toBe("theirs");
-      expect(await listAudit(namespace)).toEqual([]);
+      expect(await listAudits(namespace)).toEqual([]);
     },
   );
 
@@ -133,7 +122,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       connection.reset();
       expect(await putting.ended).toExit(0, { stdout: "changed from 1 byte to 1 byte" });
       expect((await read(key))?.version).toBe(2n);
-      expect(await listAudit(namespace)).toHaveLength(1);
+      expect(await listAudits(namespace)).toHaveLength(1);
     },
   );
 
@@ -166,11 +155,11 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const key = createKey();
     const session = transport === "http" ? 91n : 92n;
     await grantOnce(cluster.store, session, 600);
-    await write({ op: "put", key, value: "a", session });
+    await cluster.write({ op: "put", key, value: "a", session });
     expect(await namespace.execute(["etcd", "put", key, "b", "-n"])).toExit(0, {
       stdout: `it stays attached to lease ${session.toString(16)}, and ends with it`,
     });
-    expect(await namespace.execute(["etcd", "put", key, "b", "--yes"])).toExit(0);
+    await namespace.expectDone("etcd put", key, "b", "--yes");
     expect(await read(key)).toMatchObject({ value: "b", session });
   });
 });
@@ -189,7 +178,7 @@ describe("the revision that was shown", () => {
         now: { value: "now" },
         value: "x",
       });
-      await write({ op: "delete", key });
+      await cluster.write({ op: "delete", key });
       expect(await namespace.execute(["etcd", "del", key, ...expected])).toFail(
         75,
         "the value now: there is no such key",
@@ -253,7 +242,7 @@ describe("an edit is refused", () => {
     const closed = configure({});
     expect(await namespace.execute([...line, "--config", closed, "--context", "prod"])).toFail(77, refusal);
     expect((await read(key))?.value).toBe("old");
-    expect(await namespace.execute([...line, "--config", open, "--context", "prod"])).toExit(0);
+    await namespace.expectDone(...line, "--config", open, "--context", "prod");
     expect((await read(key))?.value).toBe("new");
     expect(await namespace.execute([...line, "--allow-edit", "--dry-run"])).toExit(0, {
       stdout: "has this value already",
@@ -310,28 +299,15 @@ describe("a user without the permission", () => {
   });
 
   secured.test("is told which keys the role must have, and nothing is written", async () => {
-    const env = {
-      ...ALLOWED,
-      SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-      SIGNALBOX_USER: "operator",
-      SIGNALBOX_PASSWORD: "secret",
-    };
-    await secured.etcd.runEtcdctl(
-      "--user",
-      "root:r00t",
-      "role",
-      "grant-permission",
-      "limited",
-      "read",
-      "/foreign/x",
-    );
+    const env = { ...ALLOWED, ...buildLogin("operator") };
+    await secured.etcd.runEtcdctl("role", "grant-permission", "limited", "read", "/foreign/x");
     const namespace = secured.createNamespace({ prefix: "/jobs/", env });
-    expect(await namespace.execute(["etcd", "put", "/foreign/x", "1", "--yes"])).toFail(
+    expect(await namespace.execute("etcd put /foreign/x 1 --yes")).toFail(
       77,
       'and readwrite on the key "/foreign/x"',
     );
-    expect(await namespace.execute(["etcd", "put", "/foreign/y", "1", "--yes"])).toFail(77, "/foreign/y");
+    expect(await namespace.execute("etcd put /foreign/y 1 --yes")).toFail(77, "/foreign/y");
     expect((await secured.store.readRange({ key: "/foreign/x" })).count).toBe(0);
-    expect((await namespace.store.readRange(namespace.keys.audits())).count).toBe(0);
+    expect(await listAudits(namespace)).toEqual([]);
   });
 });

@@ -17,8 +17,7 @@ cluster.test(
         key: `/many/${String(start + at).padStart(6, "0")}`,
         value,
       }));
-    for (let start = 0; start < MANY; start += BATCH)
-      await cluster.store.commitTxn({ compare: [], success: buildBatch(start), failure: [] });
+    for (let start = 0; start < MANY; start += BATCH) await cluster.write(...buildBatch(start));
     const sent = "etcd_network_client_grpc_sent_bytes_total";
     const before = await namespace.readMetric(sent);
     // All values are 100 MB; a heap of 24 MB cannot hold them.
@@ -29,7 +28,9 @@ cluster.test(
     expect(document).toMatchObject({ left: MANY - 100, next: "/many/000099" });
     expect(document.keys).toHaveLength(100);
     expect((await namespace.readMetric(sent)) - before, "bytes").toBeLessThan(1_000_000);
-    const last = await namespace.execute("etcd keys /many/ --after /many/099949 --json", { env });
-    expect(JSON.parse(last.stdout)).toMatchObject({ left: 0, keys: { length: 50 } });
+    expect(await namespace.executeJson("etcd keys /many/ --after /many/099949", { env })).toMatchObject({
+      left: 0,
+      keys: { length: 50 },
+    });
   },
 );

@@ -10,7 +10,7 @@ import { findMismatches } from "../support/find-mismatches.ts";
 
 const cluster = TestCluster.startForFile();
 
-const write = (...ops: Op[]) => cluster.store.commitTxn({ compare: [], success: ops, failure: [] });
+const write = (...ops: Op[]) => cluster.write(...ops);
 const put = (key: string, value: string): Op => ({ op: "put", key, value, binaryValue: true });
 
 interface Key {
@@ -105,7 +105,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       stdout: "",
       stderr: "there are no such keys",
     });
-    expect((await namespace.execute(["etcd", "keys", "--limit", "1"])).code).toBe(0);
+    await namespace.expectDone("etcd keys --limit 1");
   });
 
   cluster.test("one key is shown with its past, and byte for byte", async () => {

@@ -2,11 +2,10 @@
 
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import { countLogins, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
+import { countLogins } from "../../../fixtures/etcd/index.ts";
 import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
@@ -21,18 +20,7 @@ const ENV = {
 const RUNS = 24;
 
 describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => {
-  let etcd: RunningEtcd;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startCluster(size, { auth: LOGIN, bcryptCost: 10 });
-    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    cluster = await TestCluster.connect(etcd.endpoints, root);
-    await cluster.store.readRange({ key: "logged in" });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ size, auth: LOGIN, bcryptCost: 10 });
 
   test.each(TRANSPORTS)(
     `${RUNS} runs that start together over %s all run, with one login each`,
@@ -42,13 +30,13 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
         prefix: PREFIX,
         env: { ...ENV, SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) },
       });
-      const before = await countLogins(etcd.members);
+      const before = await countLogins(cluster.members);
       const runs = Array.from({ length: RUNS }, (_, i) => {
-        return namespace.startRun(["--lock", `${transport}-${i}`], "echo ran").ended;
+        return namespace.run(["--lock", `${transport}-${i}`], "echo ran");
       });
       const ends = await Promise.all(runs);
-      expect(ends).toEqual(ends.map(() => ({ ...matchSilentEnd(0), stdout: "ran\n" })));
-      expect((await countLogins(etcd.members)) - before).toBe(RUNS);
+      for (const end of ends) expect(end).toPrint("ran\n");
+      expect((await countLogins(cluster.members)) - before).toBe(RUNS);
     },
   );
 });
@@ -105,8 +93,7 @@ describe("a password that is changed", () => {
     ] as const)("in %s before %s: who holds goes on, who waits is next", async (first, second) => {
       const { change, namespace } = await enter(transport, "20s");
       const lock = `${transport} ${first}`;
-      const holder = namespace.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
-      await holder.waitForOutput("up");
+      const holder = await namespace.startHolder(["--lock", lock]);
       const waiter = namespace.startRun(["--lock", lock, "--wait"], "echo next");
       await namespace.waitForTicket(waiter, "waiting", lock);
       const [held] = await namespace.readQueue(lock);
@@ -114,8 +101,7 @@ describe("a password that is changed", () => {
       await pause(2_000); // an operator is quicker than the horizon, but not at once
       await change(second);
       await waitUntilRenewed(held?.session ?? 0n);
-      holder.child.kill("SIGTERM");
-      expect(await holder.ended).toMatchObject({ code: 143, stdout: "up\n" });
+      expect(await holder.end()).toMatchObject({ code: 143, stdout: "up\n" });
       expect(await waiter.ended).toMatchObject({ code: 0, stdout: "next\n" });
     });
 
@@ -132,9 +118,9 @@ describe("a password that is changed", () => {
       expect(await waitForOutcomes(namespace, id)).toMatchObject([{ tail: "worked" }]);
       const run = namespace.startRun(["--lock", id], "sleep 600");
       await watch.waitForOutput(new RegExp(id));
-      run.child.kill("SIGTERM");
-      worker.child.kill("SIGTERM");
-      watch.child.kill("SIGTERM");
+      run.kill("SIGTERM");
+      worker.kill("SIGTERM");
+      watch.kill("SIGTERM");
       expect(await worker.ended).toExit(0);
       expect(await watch.ended).toExit(143);
     });
@@ -142,7 +128,7 @@ describe("a password that is changed", () => {
     test("while only etcd has it, a new run ends at once", async () => {
       const { change, namespace } = await enter(transport, "20s");
       await change("etcd");
-      expect(await namespace.startRun([], "echo ran").ended).toFail(77, "etcd refused the credentials");
+      expect(await namespace.run([], "echo ran")).toFail(77, "etcd refused the credentials");
     });
   });
 });

@@ -98,8 +98,7 @@ test("a member that is cut off from the others lags, and says so", async () => {
   const cut = (leader + 1) % 3;
   for (const other of [0, 1, 2].filter((at) => at !== cut))
     for (const proxy of campaign.links.cut(campaign.ids, cut, other, "refused")) proxy.reset();
-  const write = () =>
-    cluster.store.commitTxn({ compare: [], success: [{ op: "put", key: "x", value: "" }], failure: [] });
+  const write = () => cluster.write({ op: "put", key: "x", value: "" });
   for (let count = 0; count < 50; count += 1) await write();
   await waitUntil("it lags", async () => {
     const { members } = await readMembers(cluster.createNamespace());

@@ -22,7 +22,7 @@ async function serve(status: number, body: string): Promise<string> {
 test("404: a wrong address is a fault of the configuration, and is named", async () => {
   const endpoint = await serve(404, "404 page not found\n");
   const namespace = cluster.createNamespace({ endpoints: [endpoint] });
-  for (const end of [await namespace.startRun([], "echo ran").ended, await namespace.execute(["ls"])]) {
+  for (const end of [await namespace.run([], "echo ran"), await namespace.execute("ls")]) {
     expect(end).toExit(78, { stdout: "" });
     expect(end.stderr).toContain(`${endpoint} answers 404 Not Found: it is not etcd's client address`);
     expect(end.stderr).not.toContain("defect");
@@ -39,7 +39,7 @@ test.each([
     endpoints: [endpoint],
     env: { SIGNALBOX_CONNECT_TIMEOUT: "1s" },
   });
-  const end = await namespace.startRun([], "echo ran").ended;
+  const end = await namespace.run([], "echo ran");
   expect([69, 78]).toContain(end.code);
   expect(end.stdout).toBe("");
   expect(end.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+|the setting endpoints is wrong/);
@@ -50,7 +50,7 @@ test("a proxy of the environment is not used, over either transport", async () =
   const proxy = await serve(502, "no way");
   for (const transport of TRANSPORTS) {
     const env = { http_proxy: proxy, https_proxy: proxy, grpc_proxy: proxy, all_proxy: proxy };
-    const run = cluster.createNamespace({ transport, env }).startRun([], ["echo", "ran"]);
+    const run = cluster.createNamespace({ transport, env }).startRun([], "echo ran");
     expect(await run.ended).toMatchObject({ code: 0, stdout: "ran\n" });
   }
 });

@@ -4,38 +4,18 @@
  */
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
 import { StoreError, type Txn } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { WORKER_JOINED } from "../support/due-schedules.ts";
 
-const PREFIX = "/jobs/";
-const PASSWORD = "x";
-const LOGIN = { rootPassword: "r00t", user: "anybody", password: PASSWORD, prefix: PREFIX };
-const cluster = TestCluster.startForFile({ auth: LOGIN });
-
-/** Makes a user who may read everything below the prefix, and write the collections. */
-async function createNamespaceOf(user: string, collections: readonly string[]) {
-  const runAsRoot = (...args: string[]) => cluster.etcd.runEtcdctl("--user", "root:r00t", ...args);
-  const grant = (kind: string, key: string) =>
-    runAsRoot("role", "grant-permission", "--prefix=true", user, kind, key);
-  await runAsRoot("role", "add", user);
-  await grant("read", PREFIX);
-  for (const collection of collections) await grant("readwrite", PREFIX + collection);
-  await runAsRoot("user", "add", `${user}:${PASSWORD}`);
-  await runAsRoot("user", "grant-role", user, user);
-  const env = {
-    SIGNALBOX_USER: user,
-    SIGNALBOX_PASSWORD: PASSWORD,
-    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-  };
-  return cluster.createNamespace({ prefix: PREFIX, env });
-}
+const cluster = TestCluster.startForFile({ auth: SECURED });
 
 /** Writes a schedule as the user, in a nested transaction. @returns whether etcd let it */
 async function attack(user: string, key: string, value: string): Promise<boolean> {
-  const login = { user, password: PASSWORD, allowPlaintextPassword: true };
+  const login = { user, password: "secret", allowPlaintextPassword: true };
   const store = await openStore(
     { endpoints: [...cluster.endpoints], ...login },
     { clock: createRealClock() },
@@ -52,12 +32,18 @@ async function attack(user: string, key: string, value: string): Promise<boolean
 }
 
 test("init and doctor report it, a worker refuses commands, and probes write nothing", async () => {
-  const runner = await createNamespaceOf("runner", ["locks/", "resources/", "history/", "hosts/", "output/"]);
+  const runner = await cluster.createUserNamespace("runner", [
+    "locks/",
+    "resources/",
+    "history/",
+    "hosts/",
+    "output/",
+  ]);
   const collections = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/", "output/"];
-  const worker = await createNamespaceOf("worker", collections);
-  const operator = await createNamespaceOf("operator", [""]);
+  const worker = await cluster.createUserNamespace("worker", collections);
+  const operator = await cluster.createUserNamespace("operator", [""]);
   const command = formatDefinition({ cron: "0 0 1 1 *", timezone: "UTC", command: ["true"] });
-  const isVulnerable = await attack("runner", `${PREFIX}schedules/job`, command);
+  const isVulnerable = await attack("runner", "/jobs/schedules/job", command);
 
   const findings = async (namespace: typeof runner, name: string) => {
     const { code, stdout } = await namespace.execute([name, "--json"]);
@@ -74,21 +60,17 @@ test("init and doctor report it, a worker refuses commands, and probes write not
   expect((await cluster.store.readRange({ key: "a" })).revision).toBe(revision);
 
   if (isVulnerable) {
-    const { code, stderr } = await worker.execute(["worker"]);
+    const { code, stderr } = await worker.execute("worker");
     expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining("GHSA-rfx7-8w68-q57q") });
   }
   for (const words of [["--no-commands"], ["--accept-role-bypass"], ...(isVulnerable ? [] : [[]])]) {
     const { child, ended, waitForOutput } = worker.start(["worker", ...words]);
     await waitForOutput(WORKER_JOINED);
     child.kill("SIGTERM");
-    expect((await ended).code).toBe(0);
+    expect(await ended).toExit(0);
   }
 
-  await cluster.store.commitTxn({
-    compare: [],
-    failure: [],
-    success: [{ op: "delete", key: `${PREFIX}schedules/job` }],
-  });
+  await cluster.write({ op: "delete", key: "/jobs/schedules/job" });
   for (const name of ["init", "doctor"])
     expect(await findings(runner, name)).toEqual({ code: 0, levels: isVulnerable ? ["hint"] : [] });
 });

@@ -1,11 +1,10 @@
 /** TLS, certificates, passwords and roles, on the command line. */
 
 import { chmodSync, copyFileSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
+import type { EtcdMember } from "../../../fixtures/etcd/index.ts";
 
 const PREFIX = "/jobs/";
 const PASSWORD = "s3cret-of-the-runner";
@@ -14,42 +13,31 @@ const LOGIN = { rootPassword: "r00t", user: "runner", password: PASSWORD, prefix
 /** What every run must be able to do: run, list, and say that all is well. */
 async function expectWorking(namespace: TestNamespace): Promise<void> {
   const lock = crypto.randomUUID();
-  expect(await namespace.startRun(["--lock", lock], "echo ran").ended).toEqual({
-    ...matchSilentEnd(0),
-    stdout: "ran\n",
-  });
-  const run = namespace.startRun(
-    ["--lock", lock, "--lease", "db=1:9"],
-    ["sh", "-c", "echo up; exec sleep 1000"],
-  );
-  await run.waitForOutput("up");
-  expect(await namespace.startRun(["--lock", lock], ["true"]).ended).toExitSilently(75);
-  const { stdout, code } = await namespace.execute(["ls"]);
+  expect(await namespace.run(["--lock", lock], "echo ran")).toPrint("ran\n");
+  const run = await namespace.startHolder(["--lock", lock, "--lease", "db=1:9"]);
+  expect(await namespace.run(["--lock", lock])).toExitSilently(75);
+  const { stdout, code } = await namespace.execute("ls");
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(`lock +${lock} +held`) });
   const waiter = namespace.startRun(["--lock", lock, "--wait", "-v"], "echo ran");
   await waiter.waitForOutput("waiting");
-  run.child.kill("SIGTERM");
+  run.kill("SIGTERM");
   expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
-  const init = await namespace.execute(["init"]);
+  const init = await namespace.execute("init");
   expect(init).toExit(0, { stderr: "", stdout: /ok +permissions/ });
 }
 
+/** @returns the variables with which a command is this client */
+async function issueIdentity({ etcd: { certificates } }: TestCluster, name: string) {
+  if (!certificates) throw new Error("no certificates");
+  const { cert, key } = await certificates.issueClient(name);
+  return { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
+}
+
 describe.concurrent("TLS with client certificates", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ tls: { clientCertAuth: true } });
   let env: Record<string, string>;
   beforeAll(async () => {
-    etcd = await startEtcd({ tls: { clientCertAuth: true } });
-    if (!etcd.certificates) throw new Error("no certificates");
-    const { cert, key } = await etcd.certificates.issueClient("someone");
-    cluster = await TestCluster.connect(etcd.endpoints, {
-      tls: await readClientTls(etcd.certificates, { cert, key }),
-    });
-    env = { SIGNALBOX_CACERT: etcd.certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
+    env = await issueIdentity(cluster, "someone");
   });
 
   test.each(TRANSPORTS)("over %s: run, ls and init work", async (transport) => {
@@ -57,14 +45,14 @@ describe.concurrent("TLS with client certificates", () => {
   });
 
   test.each(TRANSPORTS)("over %s: etcd without users is told, certificates or not", async (transport) => {
-    const { stdout } = await cluster.createNamespace({ transport, env }).execute(["init"]);
+    const { stdout } = await cluster.createNamespace({ transport, env }).execute("init");
     expect(stdout).toMatch(
       /^warning authentication: etcd has no users: everybody with a certificate that it trusts/m,
     );
   });
 
   test("the certificate's files are not told to the command", async () => {
-    const { stdout } = await cluster.createNamespace({ env }).startRun([], ["env"]).ended;
+    const { stdout } = await cluster.createNamespace({ env }).run([], "env");
     expect(stdout).toContain("SIGNALBOX_TOKEN=");
     expect(stdout).not.toMatch(/SIGNALBOX_(CERT|KEY)=/);
   });
@@ -75,7 +63,7 @@ describe.concurrent("TLS with client certificates", () => {
       transport,
       env: { SIGNALBOX_CACERT, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
     });
-    const end = await namespace.startRun([], "echo ran").ended;
+    const end = await namespace.run([], "echo ran");
     expect([69, 77]).toContain(end.code);
     expect(end).toMatchObject({
       stdout: "",
@@ -86,7 +74,7 @@ describe.concurrent("TLS with client certificates", () => {
   test("an authority that is not etcd's: 69, and the certificate is named as the reason", async () => {
     const { SIGNALBOX_CACERT: _, ...others } = env;
     const namespace = cluster.createNamespace({ env: { ...others, SIGNALBOX_CONNECT_TIMEOUT: "500ms" } });
-    expect(await namespace.startRun([], "echo ran").ended).toFail(69, /cannot reach etcd.*certificate/);
+    expect(await namespace.run([], "echo ran")).toFail(69, /cannot reach etcd.*certificate/);
   });
 
   test("a key that everybody can read, half of a certificate, a file that is none: 78", async () => {
@@ -104,10 +92,7 @@ describe.concurrent("TLS with client certificates", () => {
       [{ ...env, SIGNALBOX_CERT: cluster.createPath("no PEM") }, /cert/],
     ];
     for (const [settings, message] of cases) {
-      expect(await cluster.createNamespace({ env: settings }).startRun([], ["echo", "ran"]).ended).toFail(
-        78,
-        message,
-      );
+      expect(await cluster.createNamespace({ env: settings }).run([], "echo ran")).toFail(78, message);
     }
   });
 });
@@ -137,11 +122,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ],
     ])("%s: 77, and nothing is started", async (_, env, message) => {
       const namespace = enter(transport, env);
-      for (const end of [
-        namespace.startRun([], "echo ran").ended,
-        namespace.execute(["ls"]),
-        namespace.execute(["init"]),
-      ]) {
+      for (const end of [namespace.run([], "echo ran"), namespace.execute("ls"), namespace.execute("init")]) {
         expect(await end).toFail(77, message);
         expect((await end).stderr).not.toContain("guess");
       }
@@ -151,13 +132,10 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       const namespace = enter(transport, { SIGNALBOX_PASSWORD: PASSWORD }, "/other/");
       const denied =
         /lock "echo": the command was not started: etcd refused the permission: .*user "runner" needs a role with .* on \/other\/locks\/echo\/\w+.* and \d+ more keys/;
-      expect(await namespace.startRun([], "echo ran").ended).toFail(77, denied);
-      expect(await namespace.startRun("--lease db=1:2", "echo ran").ended).toFail(
-        77,
-        "etcd refused the permission",
-      );
-      expect(await namespace.execute(["ls"])).toFail(77, "etcd refused the permission");
-      const init = await namespace.execute(["init"]);
+      expect(await namespace.run([], "echo ran")).toFail(77, denied);
+      expect(await namespace.run("--lease db=1:2", "echo ran")).toFail(77, "etcd refused the permission");
+      expect(await namespace.execute("ls")).toFail(77, "etcd refused the permission");
+      const init = await namespace.execute("init");
       expect(init).toExit(77, { stdout: /FAILURE permissions.*\n.*grant the role/ });
     });
   });
@@ -168,11 +146,10 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ETCDCTL_USER: `runner:${PASSWORD}`,
       ETCDCTL_PASSWORD: PASSWORD,
     };
-    const { code, stdout } = await enter("http", secrets).startRun([], ["env"]).ended;
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^SIGNALBOX_TOKEN=\d+$/m);
-    expect(stdout).not.toContain(PASSWORD);
-    expect(stdout).not.toMatch(/^(SIGNALBOX_(USER|PASSWORD|PASSWORD_FILE)|ETCDCTL_(USER|PASSWORD))=/m);
+    const ended = await enter("http", secrets).run([], "env");
+    expect(ended).toExit(0, { stdout: /^SIGNALBOX_TOKEN=\d+$/m });
+    expect(ended.stdout).not.toContain(PASSWORD);
+    expect(ended.stdout).not.toMatch(/^(SIGNALBOX_(USER|PASSWORD|PASSWORD_FILE)|ETCDCTL_(USER|PASSWORD))=/m);
   });
 
   test("what is refused before etcd is asked: 78, without the password", async () => {
@@ -189,7 +166,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       [{}, /user is set .*, but no password/],
     ];
     for (const [env, message] of cases) {
-      const end = await enter("http", env).startRun([], ["echo", "ran"]).ended;
+      const end = await enter("http", env).run([], "echo ran");
       expect(end).toFail(78, message);
       expect(end.stderr).not.toContain(PASSWORD);
     }
@@ -202,7 +179,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ["--password", PASSWORD],
       [`--password=${PASSWORD}`],
     ]) {
-      const end = await namespace.startRun(options, "echo ran").ended;
+      const end = await namespace.run(options, "echo ran");
       expect(end).toFail(64, /^signalbox: /);
       expect(end.stderr).not.toContain(PASSWORD);
     }
@@ -254,47 +231,28 @@ describe.concurrent("the role that the documentation gives a runner", () => {
     "over %s, runs work without hosts/, and init says what to grant",
     async (transport) => {
       const namespace = enter(transport, "older");
-      expect(await namespace.startRun("--lock older", "echo ran").ended).toEqual({
-        ...matchSilentEnd(0),
-        stdout: "ran\n",
-      });
-      const { stdout } = await namespace.execute(["init"]);
+      expect(await namespace.run("--lock older", "echo ran")).toPrint("ran\n");
+      const { stdout } = await namespace.execute("init");
       expect(stdout).toMatch(/permissions.*\n.*grant the role.*\/jobs\/hosts\//);
     },
   );
 });
 
 describe("the identity in a client's certificate", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd({ tls: { clientCertAuth: true }, auth: LOGIN });
-    if (!etcd.certificates) throw new Error("no certificates");
-    const root = await readClientTls(etcd.certificates, await etcd.certificates.issueClient("root"));
-    cluster = await TestCluster.connect(etcd.endpoints, { tls: root, transport: "grpc" });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ tls: { clientCertAuth: true }, auth: LOGIN });
 
   test("is the user, and `auto` speaks gRPC for it, as the gateway cannot", async () => {
-    const { certificates } = etcd;
-    if (!certificates) throw new Error("no certificates");
-    const { cert, key } = await certificates.issueClient("runner");
-    const env = { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
+    const env = await issueIdentity(cluster, "runner");
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
     await expectWorking(cluster.createNamespace({ env: auto, prefix: PREFIX }));
-    const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute(["init"]);
+    const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute("init");
     expect(init.stdout).toMatch(/^ok {6}authentication: etcd requires authentication/m);
-    const other = await cluster
-      .createNamespace({ env: auto, prefix: "/other/" })
-      .startRun([], ["echo", "ran"]).ended;
+    const other = await cluster.createNamespace({ env: auto, prefix: "/other/" }).run([], "echo ran");
     expect(other).toFail(77, "etcd refused the permission");
     const http = cluster.createNamespace({
       env: { ...env, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
       prefix: PREFIX,
     });
-    expect(await http.startRun([], ["echo", "ran"]).ended).toFail(77, "use transport grpc");
+    expect(await http.run([], "echo ran")).toFail(77, "use transport grpc");
   });
 });

@@ -6,7 +6,6 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
@@ -76,7 +75,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test.each(ELSEWHERE)("%s: nothing is started, and the address is named", async (_, http, grpc, start) => {
     const address = await start();
     const namespace = cluster.createNamespace({ transport, env: HASTY, endpoints: [address] });
-    const { code, stdout, stderr } = await namespace.startRun([], "echo ran").ended;
+    const { code, stdout, stderr } = await namespace.run([], "echo ran");
     expect({ code, stdout }).toEqual({ code: transport === "http" ? http : grpc, stdout: "" });
     expect(stderr).toContain(`http://${address}`);
     expect(stderr).not.toMatch("defect");
@@ -86,12 +85,12 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const plain = { SIGNALBOX_ENDPOINTS: secure.clientUrl.replace("https", "http") };
     const toTls = await cluster
       .createNamespace({ transport, env: { ...HASTY, ...plain } })
-      .startRun([], ["echo", "ran"]).ended;
+      .run([], "echo ran");
     expect(toTls).toFail(69, transport === "http" ? /https/ : /http:/);
     const tls = { SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl.replace("http", "https") };
     const toPlain = await cluster
       .createNamespace({ transport, env: { ...HASTY, ...tls } })
-      .startRun([], ["echo", "ran"]).ended;
+      .run([], "echo ran");
     expect(toPlain).toFail(69, /https:\S+: .*the port does not speak TLS \(is it http\?\)/);
   });
 
@@ -100,22 +99,19 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const system = cluster.createPath(`# what others put there\n${readFileSync(ca, "utf8")}`, 0o644);
     const endpoints = { SIGNALBOX_ENDPOINTS: secure.clientUrl };
     const known = cluster.createNamespace({ transport, env: { ...endpoints, SSL_CERT_FILE: system } });
-    expect(await known.startRun([], ["echo", "ran"]).ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await known.run([], "echo ran")).toPrint("ran\n");
     const unknown = cluster.createNamespace({
       transport,
       env: { ...endpoints, SIGNALBOX_CONNECT_TIMEOUT: "10s" },
     });
-    expect(await unknown.startRun([], ["echo", "ran"]).ended).toFail(69, /certificate.*--cacert/);
+    expect(await unknown.run([], "echo ran")).toFail(69, /certificate.*--cacert/);
   });
 
   test.each(["CACERT", "CERT", "KEY"])("%s beside an address without TLS: 78, naming both", async (name) => {
     const file = cluster.createPath("any");
     const variable = `SIGNALBOX_${name}`;
     const namespace = cluster.createNamespace({ transport, env: { [variable]: file } });
-    const end = await namespace.startRun([], "echo ran").ended;
+    const end = await namespace.run([], "echo ran");
     expect(end).toFail(78, new RegExp(`${variable}.*${cluster.etcd.clientUrl}.*does not use TLS`));
   });
 
@@ -133,10 +129,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       transport,
       env: { ...env, no_proxy: "", no_grpc_proxy: "" },
     });
-    expect(await namespace.startRun([], "echo ran").ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await namespace.run([], "echo ran")).toPrint("ran\n");
     expect(asked).toBe(0);
   });
 });

@@ -123,20 +123,21 @@ const CASES: readonly Case[] = [
 describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
   it.each(CASES)("$lost", async ({ options, behind, request, applied, isDrained }) => {
     const namespace = await cluster.createTestNamespace(transport);
+    const { jobs } = namespace;
     const interceptor = await namespace.interceptRequests();
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
-    const gate = `${namespace.jobs.journal.folder}/gate`;
+    const gate = `${jobs.journal.folder}/gate`;
     const isLocking = options.includes("--lock");
     const ahead = isLocking ? LOCK : NO_LOCK.slice(0, 3);
-    if (behind) await namespace.jobs.startAndWait({ name: "first", options: ahead, hold: ["until", gate] });
+    if (behind) await jobs.startAndWait({ name: "first", options: ahead, hold: ["until", gate] });
     const early = behind !== "until waiting" && interceptor.interceptNext(request(transport), "answers");
     const times = ["--ttl", `${TTL}s`, "--termination-timeout", "1s"];
-    const run = namespace.jobs.start({
+    const run = jobs.start({
       name: "run",
       options: [...options, ...times],
       endpoints: [interceptor.endpoint],
     });
-    if (!early) await namespace.jobs.waitForTickets("run", "waiting");
+    if (!early) await jobs.waitForTickets("run", "waiting");
     const answer = early || interceptor.interceptNext(request(transport), "answers");
     if (!early) writeFileSync(gate, "");
     const call = await answer;
@@ -145,12 +146,12 @@ describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
     if (isDrained) await namespace.etcd.runEtcdctl("put", drain, "{}");
     call.reset();
     writeFileSync(gate, "");
-    expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await run.ended).toExitSilently(0);
     await namespace.waitForProcesses();
     await namespace.etcd.runEtcdctl("del", drain);
     await expectNoGhosts(namespace);
-    const ran = namespace.jobs.journal.listStarts().filter(({ name }) => name === "run");
-    expect(ran, namespace.jobs.journal.formatTimeline()).toHaveLength(1);
+    const ran = jobs.journal.listStarts().filter(({ name }) => name === "run");
+    expect(ran, jobs.journal.formatTimeline()).toHaveLength(1);
     if (isLocking && !options.includes("--no-history")) await expectHistory(namespace, behind ? 2 : 1);
   });
 });
@@ -171,7 +172,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     answer.release();
     await proving;
     writeFileSync(gate, "");
-    expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await run.ended).toExitSilently(0);
     await expectNoGhosts(namespace);
   });
 });

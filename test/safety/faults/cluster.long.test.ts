@@ -2,11 +2,11 @@
 
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, type RunningEtcd, startCluster, startEtcd } from "../../../fixtures/etcd/index.ts";
+import type { EtcdMember } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 /** Long enough for an election on a busy machine, or the restart of a member on a busy disk. */
@@ -76,22 +76,13 @@ async function expectUndisturbed(
 }
 
 describe.concurrent("a cluster of three", () => {
-  let etcd: RunningEtcd;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startCluster(3);
-    cluster = await TestCluster.connect(etcd.endpoints);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ size: 3 });
 
   /** The leader first. */
   async function rankMembers(): Promise<EtcdMember[]> {
     const states = (await cluster.store.readMemberStatuses()).flatMap((state) => (state.ok ? [state] : []));
     const isLeader = (url: string) => states.some((it) => it.endpoint === url && it.memberId === it.leaderId);
-    return etcd.members.toSorted((a, b) => Number(isLeader(b.clientUrl)) - Number(isLeader(a.clientUrl)));
+    return cluster.members.toSorted((a, b) => Number(isLeader(b.clientUrl)) - Number(isLeader(a.clientUrl)));
   }
 
   const FAULTS: Record<string, (ranked: EtcdMember[]) => Promise<() => Promise<void>>> = {
@@ -116,23 +107,14 @@ describe.concurrent("a cluster of three", () => {
       mend = await fault(await rankMembers());
     });
     await mend();
-    await Promise.all(etcd.members.map((member) => member.waitUntilReady()));
+    await Promise.all(cluster.members.map((member) => member.waitUntilReady()));
   });
 });
 
 describe.concurrent("a single member", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    cluster = await TestCluster.connect([etcd.clientUrl]);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile();
 
   test("restarted: held locks survive", async () => {
-    await expectUndisturbed(cluster, await startHolders(cluster), () => etcd.restart());
+    await expectUndisturbed(cluster, await startHolders(cluster), () => cluster.etcd.restart());
   });
 });

@@ -3,7 +3,6 @@
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 
 const cluster = TestCluster.startForFile();
 const OPTIONS = ["--lock", "x", "--ttl", "2s", "--termination-timeout", "100ms"];
@@ -11,19 +10,15 @@ const OPTIONS = ["--lock", "x", "--ttl", "2s", "--termination-timeout", "100ms"]
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   it("a run whose sessions lapse one after the other gives up at its connect timeout: 69", async (context) => {
     const namespace = await cluster.createTestNamespace(transport, context);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      proxy.delay = 1_500; // a session of 2 s has its horizon 1 s after its sending
-      const run = namespace.jobs.start({
-        name: "run",
-        options: [...OPTIONS, "--connect-timeout", "3s"],
-        endpoints: [proxy.url],
-      });
-      expect(await run.ended).toExit(69, { stderr: "cannot reach etcd" });
-      expect(namespace.jobs.journal.listStarts()).toEqual([]);
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await namespace.startProxy();
+    proxy.delay = 1_500; // a session of 2 s has its horizon 1 s after its sending
+    const run = namespace.jobs.start({
+      name: "run",
+      options: [...OPTIONS, "--connect-timeout", "3s"],
+      endpoints: [proxy.url],
+    });
+    expect(await run.ended).toExit(69, { stderr: "cannot reach etcd" });
+    expect(namespace.jobs.journal.listStarts()).toEqual([]);
   }, 60_000);
 
   it("a run that etcd refuses each claim, and no read, gives up at its connect timeout: 69", async (context) => {

@@ -8,7 +8,6 @@ import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixture
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
@@ -59,9 +58,9 @@ async function readTicket(namespace: TestNamespace) {
 async function startHolderAndWaiter(transport: Transport) {
   const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
   const ledger = new TokenLog(cluster.createPath());
-  const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
+  const run = far.startRun("--lock job", [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
   await run.waitForOutput("up");
-  const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+  const next = near.startRun("--lock job --wait", [TOKEN_WRITER], { env: ledger.env });
   await near.waitForTicket(next, "waiting", "job");
   return { proxy, ledger, run, next };
 }
@@ -82,8 +81,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         expect(run.output.stderr).toMatch("the claim was lost, the command was terminated");
         await next.waitForOutput("up");
         expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
-        killProcess(next.pid, "SIGTERM");
-        await next.ended;
+        await next.end();
       }),
   );
 
@@ -99,15 +97,14 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       expect(await run.ended).toExit(125);
       await next.waitForOutput("up");
       expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
-      killProcess(next.pid, "SIGTERM");
-      await next.ended;
+      await next.end();
     }));
 
   test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
     await retryAfterStalls(async () => {
       const { proxy, far, near } = await createProxiedNamespace(transport, TTL);
       const go = cluster.createPath();
-      const run = far.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+      const run = far.startRun("--lock job", WAITS_FOR_GO, { env: { GO: go } });
       await run.waitForOutput("up");
       const before = await readTicket(near);
       cut(proxy);
@@ -116,23 +113,20 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       await pause(TTL * 1_000 - MOMENT); // by now a session that was not renewed has expired
       expect(await readTicket(near), run.output.stderr).toEqual(before);
       writeFileSync(go, "");
-      expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "up\ndone\n", stderr: "" });
+      expect(await run.ended).toPrint("up\ndone\n");
     });
   });
 
   test("a waiting run that is cut off, and told to leave, does not wait for etcd", async () => {
     const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
     await near.put(near.keys.lock("job", "abcdefghijklmnop"), "put by hand");
-    const run = far.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    const run = far.startRun("--lock job --wait", "echo ran");
     await near.waitForTicket(run, "waiting", "job");
     proxy.mode = "drop";
-    run.child.kill("SIGTERM");
+    run.kill("SIGTERM");
     const elapsed = startStopwatch();
     expect(await run.ended).toExitSilently(143);
     expect(elapsed(), "ms until it has left").toBeLessThan(2_000 + 2 * LAG);
-    await waitUntil(
-      "its ticket gone with its session",
-      async () => (await near.readQueue("job")).length === 1,
-    );
+    await near.waitForQueue("job", 1);
   });
 });

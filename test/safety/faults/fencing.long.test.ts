@@ -52,15 +52,14 @@ async function writeLate(
   proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
   proxy.strand();
   await namespace.store.revoke(entry?.session ?? 0n);
-  const next = namespace.startRun(["--lock", "invoices"], ["sh", "-c", "NUMBER=new sh job"], {
+  const next = namespace.startRun("--lock invoices", ["sh", "-c", "NUMBER=new sh job"], {
     cwd: folder,
     env,
   });
   expect(await next.ended).toExit(0);
   writeFileSync(wake, "");
   await old.waitForOutput("ended:");
-  old.child.kill("SIGKILL");
-  await old.ended;
+  await old.end("SIGKILL");
   const code = Number(/ended: (\d+)/.exec(old.output.stdout)?.[1]);
   return { code, number: (await execute`sh -ec ${read}`).stdout.trim() };
 }

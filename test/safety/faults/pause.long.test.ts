@@ -3,13 +3,10 @@
  * passed afterwards. The only sign is that its wall clock is corrected then.
  */
 
-import { writeFileSync } from "node:fs";
 import { describe, expect, it, type TestContext } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { WallClock } from "../../../fixtures/process/wall-clock.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
-import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile();
@@ -17,46 +14,26 @@ const cluster = TestCluster.startForFile();
 const TTL = 600;
 const OPTIONS = ["--lock", "x", "--ttl", `${TTL}s`, "--termination-timeout", "1s", "-v"];
 
-interface Scene {
-  namespace: TestNamespace;
-  clock: WallClock;
-  proxy: FaultProxy;
-  run: RunningProcess;
-  /** Lets the job end. */
-  finish(): void;
-}
-
 /** A job that runs until it is let go, on a machine whose wall clock the test sets, behind a proxy. */
-async function startScene(transport: "http" | "grpc", context: TestContext): Promise<Scene> {
+async function startScene(transport: Transport, context: TestContext) {
   const namespace = await cluster.createTestNamespace(transport, context);
-  const [{ clock, remove }, proxy] = await Promise.all([
-    WallClock.createTemporary(),
-    FaultProxy.start(namespace.etcd.clientUrl),
-  ]);
-  context.onTestFinished(async () => void (await Promise.all([remove(), proxy.close()])));
-  const over = `${namespace.jobs.journal.folder}/over`;
-  const job = {
-    name: "job",
-    options: OPTIONS,
-    hold: ["until", over],
-    endpoints: [proxy.url],
-    env: clock.env,
-  };
-  const run = await namespace.jobs.startAndWait(job);
-  return { namespace, clock, proxy, run, finish: () => writeFileSync(over, "") };
+  const { clock, remove } = await WallClock.createTemporary();
+  namespace.onClose(remove);
+  const proxy = await namespace.startProxy();
+  const job = { name: "job", options: OPTIONS, endpoints: [proxy.url], env: clock.env };
+  return { namespace, clock, proxy, run: await namespace.jobs.startHolder(job) };
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward", (transport) => {
   it("by hours, the claim is proved at once, and the job goes on", async (context) => {
-    const { namespace, clock, run, finish } = await startScene(transport, context);
+    const { namespace, clock, run } = await startScene(transport, context);
     clock.setOffset(5 * 3_600_000);
     await run.waitForOutput("the wall clock jumped forward");
     await waitUntil("the session is renewed", () => run.output.stderr.includes("renewed after the jump"), {
       ms: 60_000,
     });
     expect((await namespace.jobs.waitForTickets("job", "held")).length).toBe(1);
-    finish();
-    expect(await run.ended).toExit(0);
+    expect(await run.finish()).toExit(0);
     expect(namespace.jobs.journal.findLine("job", "end")).toBeDefined();
   }, 120_000);
 
@@ -64,9 +41,9 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
     const { namespace, clock, proxy, run } = await startScene(transport, context);
     proxy.mode = "drop";
     clock.setOffset((TTL + 60) * 1_000);
-    const { code, stderr } = await run.ended;
-    expect(code, stderr).toBe(125);
-    expect(stderr).toMatch("could not be renewed after a pause of the machine, 11m by the wall clock");
+    expect(await run.ended).toExit(125, {
+      stderr: "could not be renewed after a pause of the machine, 11m by the wall clock",
+    });
     expect(namespace.jobs.journal.findLine("job", "end"), "it was killed").toBeUndefined();
   }, 120_000);
 
@@ -76,16 +53,13 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
     proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
     proxy.strand();
     await namespace.store.revoke(entry?.session ?? 0n);
-    await namespace.jobs.startAndWait({
+    await namespace.jobs.startHolder({
       name: "next",
       options: "--lock x",
-      hold: ["until", "/nowhere"],
     });
     expect(run.child.exitCode, "nothing tells yet").toBeNull();
     proxy.mode = "forward";
     clock.setOffset((TTL + 60) * 1_000);
-    const { code, stderr } = await run.ended;
-    expect(code, stderr).toBe(125);
-    expect(stderr).toContain("the claim was lost");
+    expect(await run.ended).toExit(125, { stderr: "the claim was lost" });
   }, 120_000);
 });

@@ -42,13 +42,12 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
     const { jobs } = namespace;
     const lock = ["--lock", "x", "--wait", ...OPTIONS];
     const first = await jobs.startAndWait({ name: "first", options: lock, hold: ["stubborn"] });
-    const second = jobs.start({ name: "second", options: lock });
-    await jobs.waitForTickets("second", "waiting");
+    const second = await jobs.startWaiter({ name: "second", options: lock });
     await moveLeader();
     await revokeHolder(namespace);
     expect(await first.ended).toExit(125);
     expect(await second.ended).toExit(0);
-    expect(findOveruse(jobs.journal.readLines(), 1), jobs.journal.formatTimeline()).toEqual([]);
+    expect(jobs.journal.findOveruse()).toEqual([]);
     expect(await namespace.readQueue("x"), "no mark is left").toEqual([]);
   }, 60_000);
 
@@ -70,7 +69,7 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
       });
       await second.waitForOutput("its session ended before its time; free in at most 6 s");
       await jobs.journal.waitForLine("second", "end");
-      expect(findOveruse(jobs.journal.readLines(), 1), jobs.journal.formatTimeline()).toEqual([]);
+      expect(jobs.journal.findOveruse()).toEqual([]);
     } finally {
       process.kill(first.pid, "SIGCONT");
     }

@@ -38,50 +38,39 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       await readClusterId(namespace.etcd.clientUrl),
       await readClusterId(other.clientUrl),
     ];
-    const over = `${namespace.jobs.journal.folder}/over`;
     const endpoint = `${other.clientUrl},${namespace.etcd.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", ours];
-    const first = await namespace.jobs.startAndWait({
+    const first = await namespace.jobs.startHolder({
       name: "first",
       options,
-      hold: ["until", over],
       endpoints: [endpoint],
     });
     namespace.etcd.freeze();
-    const { code, stderr } = await namespace.jobs.start({ name: "second", options, endpoints: [endpoint] })
-      .ended;
-    expect(code, stderr).toBe(78);
-    expect(stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`);
+    expect(await namespace.jobs.start({ name: "second", options, endpoints: [endpoint] }).ended).toExit(78, {
+      stderr: `${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`,
+    });
     namespace.etcd.unfreeze();
-    expect(await namespace.jobs.start({ name: "third", options, endpoints: [endpoint] }).ended).toMatchObject(
-      {
-        code: 75,
-      },
-    );
-    writeFileSync(over, "");
-    expect(await first.ended).toExit(0);
+    expect(await namespace.jobs.start({ name: "third", options, endpoints: [endpoint] }).ended).toExit(75);
+    expect(await first.finish()).toExit(0);
     await namespace.jobs.startAndWait({ name: "fourth", options, hold: [1], endpoints: [endpoint] });
     await namespace.waitForProcesses();
-    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "fourth"]);
+    expect(namespace.jobs.journal.listNames()).toEqual(["first", "fourth"]);
     expect(await other.runEtcdctl("get", "--prefix", namespace.keys.prefix)).toBe("");
   }, 120_000);
 
   it("a job outlasts its own cluster being away for a while: the other does not tell it that its session is gone", async () => {
     namespace = await cluster.createTestNamespace(transport);
-    const over = `${namespace.jobs.journal.folder}/over`;
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", await readClusterId(namespace.etcd.clientUrl), "-v"];
-    const run = await namespace.jobs.startAndWait({
+    const run = await namespace.jobs.startHolder({
       name: "job",
       options,
-      hold: ["until", over],
       endpoints: [endpoint],
     });
     namespace.etcd.freeze();
     await run.waitForOutput(/the session was not renewed.*belongs to cluster/);
     namespace.etcd.unfreeze();
-    writeFileSync(over, "");
-    expect(await run.ended).toExit(0);
+    expect(await run.finish()).toExit(0);
   }, 120_000);
 });
 
@@ -112,19 +101,18 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     other.unfreeze();
     etcd.freeze();
     const refused = await start("second");
-    expect(refused.code, refused.stderr).toBe(78);
-    expect(refused.stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}`);
+    expect(refused).toExit(78, { stderr: `${other.clientUrl} belongs to cluster ${theirs}` });
     expect(refused.stderr).toContain(`this host remembers the cluster ${ours} for these endpoints (${path})`);
     expect(refused.stderr).toContain("signalbox init --forget-cluster");
     expect(await other.runEtcdctl("get", "--prefix", keys.prefix)).toBe("");
-    const init = await (namespace as TestNamespace).start(["init", "--forget-cluster"], {
+    const init = await (namespace as TestNamespace).start("init --forget-cluster", {
       endpoints: both,
       env,
     }).ended;
     expect(init.stderr).toContain(`forgot the cluster in ${path}`);
     expect(await start("third")).toExit(0);
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ clusterId: theirs });
-    expect(jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "third"]);
+    expect(jobs.journal.listNames()).toEqual(["first", "third"]);
   }, 120_000);
 
   it("grants a lock to one of the processes that start together", async () => {
@@ -153,27 +141,26 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const socket = `${own.jobs.journal.folder}/agent.sock`;
     const options = { endpoints: both, env: { ...env, SIGNALBOX_AGENT_SOCKET: socket } };
     const startAgent = async () => {
-      const agent = own.start(["agent"], options);
+      const agent = own.start("agent", options);
       await waitUntil("the agent has its socket", () => existsSync(socket));
       return agent;
     };
     const runServed = () =>
-      own.start(["run", "--agent", "always", "--lock", "x", "--connect-timeout", "5s", "--", "true"], {
+      own.start("run --agent always --lock x --connect-timeout 5s -- true", {
         ...options,
         launcher: {},
       }).ended;
     other.freeze();
     const agent = await startAgent();
     expect(await runServed()).toExit(0);
-    agent.child.kill("SIGTERM");
-    await agent.ended;
+    await agent.end();
     other.unfreeze();
     own.etcd.freeze();
     await startAgent();
     const results = {
       served: runServed(),
-      worker: own.start(["worker", "--no-commands"], options).ended,
-      ls: own.start(["ls"], options).ended,
+      worker: own.start("worker --no-commands", options).ended,
+      ls: own.start("ls", options).ended,
     };
     for (const [name, ended] of Object.entries(results)) {
       const { code, stderr } = await ended;
@@ -198,29 +185,30 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const own = namespace as TestNamespace;
     other.freeze();
     const before = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"];
-    const full = await own.start(["init"], { endpoints: both, env, before }).ended;
-    expect(full.code, full.stderr).toBe(0);
-    expect(full.stdout).toMatch(/this host cannot remember the cluster: .*cannot be written: .*\(EFBIG\)/);
+    const full = await own.start("init", { endpoints: both, env, before }).ended;
+    expect(full).toExit(0, {
+      stdout: /this host cannot remember the cluster: .*cannot be written: .*\(EFBIG\)/,
+    });
     expect(readdirSync(`${env.XDG_STATE_HOME}/signalbox`), "no part of a file").toEqual([]);
     const run = own.jobs.start({ name: "job", options: OPTIONS, hold: [1], endpoints: both, env });
     expect(await run.ended).toExit(0);
-    const remembered = await own.start(["init"], { endpoints: both, env }).ended;
+    const remembered = await own.start("init", { endpoints: both, env }).ended;
     expect(remembered.stdout).toMatch(/clusterId is not set; this host remembers the cluster in .*cluster-/);
   }, 120_000);
 
   it("says what to do if the file is damaged", async () => {
     const { both, env } = await openHost();
     const own = namespace as TestNamespace;
-    const read = () => own.start(["ls"], { endpoints: both, env }).ended;
+    const read = () => own.start("ls", { endpoints: both, env }).ended;
     expect(await read()).toExit(0);
     const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
     const path = `${env.XDG_STATE_HOME}/signalbox/${file}`;
     writeFileSync(path, "");
-    const { code, stderr } = await read();
-    expect(code, stderr).toBe(78);
-    expect(stderr).toContain(path);
-    expect(stderr).toContain("signalbox init --forget-cluster");
-    const init = await own.start(["init", "--forget-cluster"], { endpoints: both, env }).ended;
+    const end = await read();
+    expect(end).toExit(78);
+    expect(end.stderr).toContain(path);
+    expect(end.stderr).toContain("signalbox init --forget-cluster");
+    const init = await own.start("init --forget-cluster", { endpoints: both, env }).ended;
     expect(init.stderr).toContain(`forgot the cluster in ${path}`);
     expect(await read()).toExit(0);
   }, 120_000);
@@ -228,38 +216,38 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
 
 describe("init and doctor", () => {
   it("say the cluster's id, and what to set", async () => {
-    namespace = await cluster.createTestNamespace("http");
+    namespace = await cluster.createTestNamespace();
     const id = await readClusterId(namespace.etcd.clientUrl);
-    const init = await namespace.execute(["init"]);
+    const init = await namespace.execute("init");
     expect(init, init.stderr).toExit(0, { stdout: `"clusterId": "${id}"` });
     const set = await namespace.execute(["init", "--cluster-id", id]);
     expect(set).toExit(0, { stdout: `id ${id}, as configured` });
     const decimal = BigInt(`0x${id}`).toString();
-    if (decimal.length > 16) expect(await namespace.execute(["init", "--cluster-id", decimal])).toExit(0);
+    if (decimal.length > 16) await namespace.expectDone("init --cluster-id", decimal);
   });
 
   it("of another cluster than the configured one: 78, and doctor fails", async () => {
-    namespace = await cluster.createTestNamespace("http");
+    namespace = await cluster.createTestNamespace();
     const id = await readClusterId(namespace.etcd.clientUrl);
     const env = { SIGNALBOX_CLUSTER_ID: await readClusterId(other.clientUrl) };
-    const init = await namespace.execute(["init"], { env });
+    const init = await namespace.execute("init", { env });
     const wrong = `id ${id}, but clusterId is ${env.SIGNALBOX_CLUSTER_ID}`;
     expect(init).toExit(78, { stdout: wrong });
-    const doctor = await namespace.execute(["doctor"], { env });
-    expect(doctor.code, doctor.stderr).toBe(2);
+    const doctor = await namespace.execute("doctor", { env });
+    expect(doctor).toExit(2);
     expect(doctor.stdout).toContain(wrong);
-    expect(await namespace.execute(["ls"], { env })).toExit(78, {
+    expect(await namespace.execute("ls", { env })).toExit(78, {
       stderr: `belongs to cluster ${id}, but clusterId is`,
     });
   });
 
   it("of two clusters among the endpoints: 78, and doctor fails", async () => {
-    namespace = await cluster.createTestNamespace("http");
+    namespace = await cluster.createTestNamespace();
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
-    expect(await namespace.execute(["init"], { endpoints: [endpoint] })).toExit(78, {
+    expect(await namespace.execute("init", { endpoints: [endpoint] })).toExit(78, {
       stdout: "the endpoints belong to 2 clusters",
     });
-    const doctor = await namespace.execute(["doctor"], { endpoints: [endpoint] });
+    const doctor = await namespace.execute("doctor", { endpoints: [endpoint] });
     expect(doctor, doctor.stdout).toExit(2, { stdout: "the endpoints belong to 2 clusters" });
   });
 });

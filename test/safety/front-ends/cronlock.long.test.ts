@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { NamespaceOptions, TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
@@ -79,30 +78,23 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     expect(await runLinked(namespace, program, HOLD)).toExitSilently(200);
     expect(
       await runLinked(namespace, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" }),
-    ).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "a  b c\n",
-    });
-    expect(
-      await namespace.startRun(["--lock", nameOf(HOLD)], "echo ran").ended,
-      "signalbox run",
-    ).toExitSilently(75);
-    first.child.kill("SIGTERM");
-    expect(await first.ended).toMatchObject({ code: 143, stdout: "up\n", stderr: "" });
+    ).toPrint("a  b c\n");
+    expect(await namespace.run(["--lock", nameOf(HOLD)], "echo ran"), "signalbox run").toExitSilently(75);
+    expect(await first.end()).toPrint("up\n", 143);
   });
 
   test.each([0, 7, 199, 200, 255])("the command's own exit code: %i", async (code) => {
     expect(await end(enter(), tool, ["sh", "-c", `exit ${code}`])).toExitSilently(code);
   });
 
-  test.runIf(tool === "cronlock").each<[words: string[], end: object]>([
-    [["cd", "/"], matchSilentEnd(0)],
-    [["exit", "3"], matchSilentEnd(3)],
-    [["eval", "echo a; exit 4"], { ...matchSilentEnd(4), stdout: "a\n" }],
-    [["exec", "echo", "a b"], { ...matchSilentEnd(0), stdout: "a b\n" }],
-  ])("a builtin of the shell that cronlock is written in: %j", async (words, expected) => {
+  test.runIf(tool === "cronlock").each([
+    [["cd", "/"], 0, ""],
+    [["exit", "3"], 3, ""],
+    [["eval", "echo a; exit 4"], 4, "a\n"],
+    [["exec", "echo", "a b"], 0, "a b\n"],
+  ])("a builtin of the shell that cronlock is written in: %j", async (words, code, stdout) => {
     const namespace = enter();
-    expect(await end(namespace, tool, words, NOW)).toEqual(expected);
+    expect(await end(namespace, tool, words, NOW)).toPrint(stdout, code);
     expect(await end(namespace, tool, words, { ...NOW, CRONLOCK_TIMEOUT: "9" })).toMatchObject({
       code: words[0] === "cd" ? expect.anything() : 127, // some systems have a program cd
     });
@@ -128,10 +120,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const namespace = enter();
     const key = { CRONLOCK_KEY: "job" };
     const since = Date.now();
-    expect(await end(namespace, tool, ["echo", "ran"], key)).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await end(namespace, tool, ["echo", "ran"], key)).toPrint("ran\n");
     const [entry] = await namespace.readQueue("cronlock.job");
     const until = entry?.ticket?.until ?? 0;
     expect(entry?.ticket?.state).toBe("grace");
@@ -148,7 +137,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const deaf = ["sh", "-c", "trap '' TERM; echo up; sleep 60 & wait; wait"];
     const said = `emergency: had to kill ${tool === "golock" ? `[${deaf.join(" ")}]` : `'${deaf.join(" ")}'`} after 1s timeout`;
     const ended = await end(namespace, tool, deaf, { CRONLOCK_TIMEOUT: "1" });
-    if (tool === "cronlock") expect(ended).toEqual({ ...matchSilentEnd(202), stdout: `up\n${said}\n` });
+    if (tool === "cronlock") expect(ended).toPrint(`up\n${said}\n`, 202);
     else {
       expect(ended).toMatchObject({ code: 202, stdout: "up\n" });
       expect(ended.stderr).toMatch(new RegExp(`^${SLOG} ERROR `));
@@ -161,14 +150,13 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const tidy = ["sh", "-c", "trap 'sleep 0.2; echo bye; exit 3' TERM; echo up; sleep 60 & wait; wait"];
     const run = start(enter(), tool, tidy, { CRONLOCK_TIMEOUT: "50" });
     await run.waitForOutput("up");
-    run.child.kill("SIGTERM");
-    expect(await run.ended).toMatchObject({ code: 3, stdout: "up\nbye\n" });
+    expect(await run.end()).toMatchObject({ code: 3, stdout: "up\nbye\n" });
   });
 
   test("CRONLOCK_RELEASE: the command is terminated when the lock is free, 202", async () => {
     const namespace = enter();
     const ended = await end(namespace, tool, HOLD, { CRONLOCK_RELEASE: "1", CRONLOCK_TIMEOUT: "50", ...NOW });
-    expect(ended.code).toBe(202);
+    expect(ended).toExit(202);
     expect(ended.stdout + ended.stderr).toMatch(/emergency: had to kill .* after 1s: .*CRONLOCK_RELEASE/);
     expect(ended.stdout.startsWith("up\n")).toBe(true);
   });
@@ -254,9 +242,9 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const keys = (await namespace.listKeys()).map(({ key }) => key.slice(namespace.prefix.length));
     const own = keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)));
     expect(own, "a ticket and its mark").toHaveLength(2);
-    const { stdout } = await namespace.execute(["init"]);
+    const { stdout } = await namespace.execute("init");
     expect(stdout, "nobody is to take them for rubbish").not.toMatch(/none of ours|not a key/);
-    for (const run of [held, other]) run.child.kill("SIGTERM");
+    for (const run of [held, other]) run.kill("SIGTERM");
     await Promise.all([held.ended, other.ended]);
   });
 
@@ -352,9 +340,8 @@ describe.concurrent("the tools beside each other", () => {
     const run = start(namespace, "cronlock", HOLD, key);
     await run.waitForOutput("up");
     expect(await end(namespace, "golock", ["echo", "ran"], key)).toExitSilently(200);
-    expect(await namespace.startRun("--lock cronlock.mail", "echo ran").ended).toExitSilently(75);
-    run.child.kill("SIGTERM");
-    await run.ended;
+    expect(await namespace.run("--lock cronlock.mail", "echo ran")).toExitSilently(75);
+    await run.end();
     expect(await end(namespace, "golock", ["echo", "ran"], key), "cronlock's grace").toExitSilently(200);
   });
 
@@ -375,9 +362,7 @@ describe.concurrent("the tools beside each other", () => {
   });
 
   test("--help alone is ours, and names every variable", async () => {
-    const { code, stdout } = await end(enter(), "golock", ["--help"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain("CRONLOCK_TLS_SKIP_VERIFY");
+    expect(await end(enter(), "golock", ["--help"])).toExit(0, { stdout: "CRONLOCK_TLS_SKIP_VERIFY" });
   });
 });
 

@@ -18,8 +18,8 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parseDefinition } from "../../../src/schedule/definition.ts";
-import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
+import { readSchedule } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
 const { test } = cluster;
@@ -61,17 +61,6 @@ database: *defaults
     return [code, stdout, stderr] as const;
   };
   return { namespace, folder, config, start, run };
-}
-
-async function readStored(namespace: TestNamespace, id: string) {
-  const [definition] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
-  const [due] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
-  const read = definition && parseDefinition(definition.value);
-  const state = due && parseDue(due.value);
-  return {
-    definition: read && "value" in read ? read.value : undefined,
-    due: state && "value" in state ? state.value : undefined,
-  };
 }
 
 const HEAD =
@@ -137,14 +126,14 @@ describe.concurrent("perfectsched", () => {
         const line = ["add", id, "type", "0 * * * *", '{"x":[1]}', "-s", String(FAR), ...options];
         expect(await run(line)).toEqual([0, "", ""]);
         const inMs = Object.fromEntries(Object.entries(due).map(([key, at]) => [key, at * 1000]));
-        expect(await readStored(namespace, id)).toEqual({
+        expect(await readSchedule(namespace, id)).toEqual({
           definition: { cron: "0 * * * *", type: "type", data: { x: [1] }, ...definition },
           due: { ...inMs, open: [] },
         });
       }),
     );
     expect(await run(["add", "a.b", "@daily", "{}"])).toEqual([0, "", ""]);
-    expect((await readStored(namespace, "a.b")).definition).toEqual({
+    expect((await readSchedule(namespace, "a.b")).definition).toEqual({
       cron: "@daily",
       timezone: "UTC",
       data: {},
@@ -160,7 +149,7 @@ describe.concurrent("perfectsched", () => {
         /^perfectsched: note: the time zone is Asia\/Tokyo, from the configuration; .*\n$/,
       ),
     ]);
-    expect((await readStored(namespace, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
+    expect((await readSchedule(namespace, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
     const link = join(folder, "perfectsched");
     symlinkSync(BUNDLE, link);
     const linked = await new Promise<string>((resolve, reject) =>
@@ -259,7 +248,7 @@ describe.concurrent("perfectsched", () => {
     const moved = await namespace.execute("import perfectsched - --yes", {
       input: JSON.stringify(row),
     });
-    expect(moved.code).toBe(0);
+    expect(moved).toExit(0);
     const worker = start(["run", "-I.", "-rboot.rb", "ScheduleDispatch"]);
     const log = join(folder, "worker.log");
     const read = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
@@ -277,9 +266,9 @@ describe.concurrent("perfectsched", () => {
     );
     expect(read(), "its exit code was 75").toMatch(/schedule=s2.* result=retry/);
     renameSync(log, `${log}.1`);
-    worker.child.kill("SIGUSR2");
+    worker.kill("SIGUSR2");
     await waitUntil("the log is opened anew", () => existsSync(log));
-    worker.child.kill("SIGTERM");
+    worker.kill("SIGTERM");
     const note =
       /^perfectsched: note: ScheduleDispatch is treated as a class of Ruby \(as are boot\.rb\), .*\n$/;
     expect(await worker.ended).toExit(0, { stderr: note });
@@ -304,8 +293,8 @@ describe.concurrent("import perfectsched", () => {
     });
     expect(await importText(namespace, buildCsv(A, B))).toExit(64, { stderr: "cannot ask for confirmation" });
     expect(await namespace.listKeys()).toEqual([]);
-    expect((await importText(namespace, buildCsv(A, B), "--yes")).code).toBe(0);
-    expect(await readStored(namespace, "a")).toEqual({
+    expect(await importText(namespace, buildCsv(A, B), "--yes")).toExit(0);
+    expect(await readSchedule(namespace, "a")).toEqual({
       definition: {
         cron: "0 * * * *",
         timezone: "Asia/Tokyo",
@@ -327,16 +316,16 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("moves no schedule back, and on where the table went further", async ({ namespace }) => {
-    expect((await importText(namespace, buildCsv(A), "--yes")).code).toBe(0);
+    expect(await importText(namespace, buildCsv(A), "--yes")).toExit(0);
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
     await namespace.put(namespace.keys.due("a"), formatDue(later)); // as a worker does that has run it
     expect(await importText(namespace, buildCsv(A), "--yes")).toMatchObject({
       stdout: "the schedules are up to date: nothing to change\n",
     });
-    expect((await readStored(namespace, "a")).due).toEqual(later);
+    expect((await readSchedule(namespace, "a")).due).toEqual(later);
     const further = `a,${FAR + 2 * HOUR + 30},${FAR + 2 * HOUR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
-    expect((await importText(namespace, buildCsv(further), "--yes")).code).toBe(0);
-    expect((await readStored(namespace, "a")).due).toEqual({
+    expect(await importText(namespace, buildCsv(further), "--yes")).toExit(0);
+    expect((await readSchedule(namespace, "a")).due).toEqual({
       next: (FAR + 2 * HOUR) * 1000,
       runAt: (FAR + 2 * HOUR + 30) * 1000,
       open: [],
@@ -344,12 +333,12 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("--prune deletes what is gone from it, and nothing of others", async ({ namespace }) => {
-    expect(await namespace.execute("schedule add own t @daily")).toExit(0);
-    expect((await importText(namespace, buildCsv(A, B), "--yes")).code).toBe(0);
+    await namespace.expectDone("schedule add own t @daily");
+    expect(await importText(namespace, buildCsv(A, B), "--yes")).toExit(0);
     expect(await importText(namespace, buildCsv(A), "--yes", "--prune", "--json")).toExit(0, {
       stdout: '"outcome":"done","changes":[{"id":"b","kind":"deleted"',
     });
-    expect((await readStored(namespace, "own")).definition).toBeDefined();
+    expect((await readSchedule(namespace, "own")).definition).toBeDefined();
     expect(await importText(namespace, buildCsv("own,1,1,@daily,0,{},UTC"), "--yes")).toExit(78, {
       stderr: '"own" exists already, and was not imported',
     });

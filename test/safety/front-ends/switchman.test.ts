@@ -3,9 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -15,7 +14,6 @@ const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
-const ran = { ...matchSilentEnd(0), stdout: "ran\n" };
 
 /** A line of the log on standard error. */
 const matchLogLine = (message: string) =>
@@ -27,7 +25,7 @@ function enter(more: object = {}) {
   const conf = cluster.createPath(JSON.stringify({ ...LEAST, etcdhosts: cluster.endpoints, ...more }));
   const start = (words: readonly string[], env: Record<string, string> = {}) =>
     namespace.start(["switchman", "-c", conf, ...words], { env: { SIGNALBOX_ENDPOINTS: "", ...env } });
-  return { namespace, conf, start, ended: (...words: string[]) => start(words).ended };
+  return { namespace, conf, start, ended: (...words: string[]) => start(splitFirst(words)).ended };
 }
 
 const group = (namespace: TestNamespace, name: string, members: string[]) =>
@@ -41,34 +39,35 @@ describe.concurrent("the command", () => {
     const run = start(["--", ...FOR_EVER]);
     await run.waitForOutput("up");
     expect((await namespace.readQueue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
-    run.child.kill("SIGTERM");
-    await run.ended;
+    await run.end();
     expect(await namespace.readQueue("sh")).toEqual([]);
-    expect(await ended("--", "echo", "ran")).toEqual(ran);
+    expect(await ended("-- echo ran")).toPrint("ran\n");
   });
 
-  test.each<[what: string, command: string[], end: object]>([
-    ["ends with 0", ["true"], matchSilentEnd(0)],
-    ["ends with 3", ["sh", "-c", "exit 3"], matchMessage(3, matchLogLine("Child \\d+ exited with 3"))],
-    ["is killed: 0", ["sh", "-c", "kill -KILL $$"], matchSilentEnd(0)],
+  test.each<[what: string, command: string[], code: number, stdout: string, stderr: RegExp | ""]>([
+    ["ends with 0", ["true"], 0, "", ""],
+    ["ends with 3", ["sh", "-c", "exit 3"], 3, "", matchLogLine("Child \\d+ exited with 3")],
+    ["is killed: 0", ["sh", "-c", "kill -KILL $$"], 0, "", ""],
     [
       "was not found: 2",
       ["/no/such"],
-      matchMessage(2, matchLogLine('Failed to exec </no/such>: "/no/such" was not found.*')),
+      2,
+      "",
+      matchLogLine('Failed to exec </no/such>: "/no/such" was not found.*'),
     ],
-    ["of one word is split at its blanks", [" echo  ran "], ran],
+    ["of one word is split at its blanks", [" echo  ran "], 0, "ran\n", ""],
     [
       "of one word is the shell's where it needs one",
       ["echo ran; exit 4"],
-      { ...matchMessage(4, matchLogLine("Child \\d+ exited with 4")), stdout: "ran\n" },
+      4,
+      "ran\n",
+      matchLogLine("Child \\d+ exited with 4"),
     ],
-    [
-      "cannot be executed: 13",
-      ["/etc/passwd"],
-      matchMessage(13, matchLogLine("Failed to exec </etc/passwd>: .*")),
-    ],
-  ])("%s", async (_, command, end) => {
-    expect(await enter().ended("--", ...command)).toEqual(end);
+    ["cannot be executed: 13", ["/etc/passwd"], 13, "", matchLogLine("Failed to exec </etc/passwd>: .*")],
+  ])("%s", async (_, command, code, stdout, stderr) => {
+    const end = await enter().ended("--", ...command);
+    expect(end).toExit(code, { stderr });
+    expect(end.stdout).toBe(stdout);
   });
 
   test("is sent TERM, and given its time", async () => {
@@ -80,8 +79,7 @@ describe.concurrent("the command", () => {
       "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.1; done",
     ]);
     await run.waitForOutput("up");
-    run.child.kill("SIGTERM");
-    expect(await run.ended).toMatchObject({ code: 4, stdout: "up\nbye\n" });
+    expect(await run.end()).toMatchObject({ code: 4, stdout: "up\nbye\n" });
     const own = run.output.stderr.replace(/^Terminated\n/gm, ""); // the shell may say so of its sleep
     expect(own).toMatch(/^Parent received SIGTERM, terminating child \d+\nSent SIGTERM to \d+\n/);
   });
@@ -107,15 +105,15 @@ describe.concurrent("the lock", () => {
     const { namespace, start, ended } = enter();
     const run = start(["--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput("up");
-    expect(await ended("--lockname", "job", "--", "echo", "ran")).toExitSilently(0);
-    expect(await namespace.startRun("--lock job", "echo ran").ended).toExitSilently(75);
+    expect(await ended("--lockname job -- echo ran")).toExitSilently(0);
+    expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
     const busy = await start(["--lockname", "job", "--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(busy).toExit(0, { stdout: "" });
     expect(busy.stderr).toMatch(
       /\]\tnothing was run: lock "job" is held by .*\n.*\]\tLock job already exists\n$/,
     );
-    expect(await ended("--lockname", "job", "--no-lock", "--", "echo", "ran"), "without it").toEqual(ran);
-    expect(await ended("--", "echo", "ran"), "another one").toEqual(ran);
+    expect(await ended("--lockname job --no-lock -- echo ran"), "without it").toPrint("ran\n");
+    expect(await ended("-- echo ran"), "another one").toPrint("ran\n");
   });
 
   test("etcdprefix keeps two projects apart", async ({ namespace }) => {
@@ -127,7 +125,7 @@ describe.concurrent("the lock", () => {
     const runWith = (file: string) =>
       namespace.execute(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
     expect(await runWith(one)).toExitSilently(0);
-    expect(await runWith(other)).toEqual(ran);
+    expect(await runWith(other)).toPrint("ran\n");
   });
 
   test("a drain: 0 in silence", async () => {
@@ -136,7 +134,7 @@ describe.concurrent("the lock", () => {
       namespace.keys.drain("all", "all"),
       JSON.stringify({ v: 1, by: "ops", at: Date.now() }),
     );
-    expect(await ended("--", "echo", "ran")).toExitSilently(0);
+    expect(await ended("-- echo ran")).toExitSilently(0);
     const told = await start(["--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(told.stderr).toMatch(/\]\tDrained by ops\n$/);
   });
@@ -148,9 +146,9 @@ describe.concurrent("the group", () => {
     await group(namespace, "web", ["inner", W2]);
     await group(namespace, "inner", [W1]);
     const on = (host: string, ...words: string[]) => start(["-g", "web", ...words], { SIGNALBOX_HOST: host });
-    expect(await on(W1, "--", "echo", "ran").ended).toEqual(ran);
+    expect(await on(W1, "--", "echo", "ran").ended).toPrint("ran\n");
     expect(await on("web3.example.com", "--", "echo", "ran").ended).toExitSilently(0);
-    expect(await on(W1, "--no-lock", "--", "echo", "ran").ended, "the group alone").toEqual(ran);
+    expect(await on(W1, "--no-lock", "--", "echo", "ran").ended, "the group alone").toPrint("ran\n");
     expect(await on("web3.example.com", "--no-lock", "--", "echo", "ran").ended).toExitSilently(0);
     const run = on(W1, "--no-lock", "--", ...FOR_EVER);
     await run.waitForOutput("up");
@@ -160,7 +158,7 @@ describe.concurrent("the group", () => {
   });
 
   test("nobody knows it: 255", async () => {
-    const end = await enter().ended("-g", "web", "--", "echo", "ran");
+    const end = await enter().ended("-g web -- echo ran");
     expect(end).toFail(255, matchLogLine('there is no group "web".*'));
   });
 });
@@ -174,19 +172,19 @@ describe.concurrent("leases", () => {
       matchLogLine('resource "db" is not configured.*'),
     );
     await putResource(namespace, "db");
-    expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...lease, "--", "echo", "ran")).toPrint("ran\n");
   });
 
   test("with macros, of a resource that is configured with them; and more than there is", async () => {
     const { namespace, start, ended } = enter();
     await putResource(namespace, "FQDN_mem");
-    expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended("--lease FQDN_mem=1:int(MEMMB/2)+CPU -- echo ran")).toPrint("ran\n");
     const literal = start(["--lease", `${W1}_mem=1:int(MEMMB/2)+CPU`, "--", "echo", "ran"], {
       SIGNALBOX_HOST: W1,
     });
-    expect(await literal.ended, "as $(hostname -f)_mem in a crontab").toEqual(ran);
-    expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toFail(255, /3 units of resource ".*_mem"/);
-    expect(await ended("--lease", "FQDN_mem=2**3:9", "--", "x")).toFail(255, "2**3");
+    expect(await literal.ended, "as $(hostname -f)_mem in a crontab").toPrint("ran\n");
+    expect(await ended("--lease FQDN_mem=3:2 -- x")).toFail(255, /3 units of resource ".*_mem"/);
+    expect(await ended("--lease FQDN_mem=2**3:9 -- x")).toFail(255, "2**3");
   });
 
   test("of 0 units are no lease: the command runs, with or without a lock", async () => {
@@ -194,9 +192,9 @@ describe.concurrent("leases", () => {
     await putResource(namespace, "FQDN_cpu");
     await putResource(namespace, "db");
     const zero = ["--lease", "FQDN_cpu=int(CPU/100000):CPU"];
-    expect(await ended(...zero, "--", "echo", "ran")).toEqual(ran);
-    expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toEqual(ran);
-    expect(await ended("--lease", "db=0:2", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...zero, "--", "echo", "ran")).toPrint("ran\n");
+    expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toPrint("ran\n");
+    expect(await ended("--lease db=0:2 -- echo ran")).toPrint("ran\n");
     expect(await ended(...zero, "--lease", "db=3:2", "--", "x")).toFail(255, '3 units of resource "db"');
   });
 
@@ -207,9 +205,9 @@ describe.concurrent("leases", () => {
     await holder.waitForOutput("up");
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
     await namespace.waitForTicket(waiter, "waiting", "db", "resource");
-    expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toExitSilently(0);
-    holder.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual(ran);
+    expect(await ended("--lease db=1:2 --lockname b -- echo no")).toExitSilently(0);
+    holder.kill("SIGTERM");
+    expect(await waiter.ended).toPrint("ran\n");
   });
 
   test("without a lock too: one of a name waits, others end with 0", async () => {
@@ -223,8 +221,8 @@ describe.concurrent("leases", () => {
     const next = await start([...lease, "echo", "no"], { DEBUG: "1" }).ended;
     expect(next).toExit(0, { stdout: "" });
     expect(next.stderr).toMatch(/Task <b> is already queued up for one of <db=1:1>\n$/);
-    holder.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual(ran);
+    holder.kill("SIGTERM");
+    expect(await waiter.ended).toPrint("ran\n");
   });
 
   test("that are not granted in time: 255", async () => {
@@ -232,7 +230,7 @@ describe.concurrent("leases", () => {
     await putResource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput("up");
-    const end = await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran");
+    const end = await ended("--lease db=1:2 --lockname b -- echo ran");
     expect(end).toFail(255, matchLogLine("Reached timeout while waiting for resources"));
   });
 
@@ -243,8 +241,7 @@ describe.concurrent("leases", () => {
     await holder.waitForOutput("up");
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
     await namespace.waitForTicket(waiter, "waiting", "db", "resource");
-    waiter.child.kill("SIGTERM");
-    expect(await waiter.ended).toExitSilently(143);
+    expect(await waiter.end()).toExitSilently(143);
   });
 });
 
@@ -252,7 +249,7 @@ describe.concurrent("the log", () => {
   test("goes to the file from loglevel on, in one form; warnings to standard error as well", async () => {
     const logfile = cluster.createPath();
     const { ended } = enter({ logfile });
-    expect(await ended("--lockname", "l", "--", "sh", "-c", "exit 3")).toExit(3);
+    expect(await ended("--lockname l -- sh -c", "exit 3")).toExit(3);
     const lines = readFileSync(logfile, "utf8").split("\n");
     expect(lines).toEqual([
       expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\t\[\d+\]\tExecuting <sh -c exit 3>$/),
@@ -260,17 +257,17 @@ describe.concurrent("the log", () => {
       "",
     ]);
     const other = enter({ logfile, loglevel: "critical" });
-    expect(await other.ended("--", "sh", "-c", "exit 3")).toExit(3);
+    expect(await other.ended("-- sh -c", "exit 3")).toExit(3);
     expect(readFileSync(logfile, "utf8").split("\n")).toEqual(lines);
   });
 
   test("that cannot be opened: 255; one that cannot be written does not keep the command from running", async () => {
-    const bad = await enter({ logfile: "/no/such/log" }).ended("--", "echo", "ran");
+    const bad = await enter({ logfile: "/no/such/log" }).ended("-- echo ran");
     expect(bad).toFail(255, /^switchman: Cannot write to the logfile: ENOENT/);
-    expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toEqual(ran);
+    expect(await enter({ logfile: "/dev/full" }).ended("-- echo ran")).toPrint("ran\n");
     const pipe = cluster.createPath();
     execFileSync("mkfifo", [pipe]);
-    expect(await enter({ logfile: pipe }).ended("--", "echo", "ran"), "a pipe that nobody reads").toFail(
+    expect(await enter({ logfile: pipe }).ended("-- echo ran"), "a pipe that nobody reads").toFail(
       255,
       /^switchman: Cannot write to the logfile: ENXIO/,
     );
@@ -334,7 +331,7 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
   test("only zkhosts, where signalbox itself is configured: that will do", async () => {
     const { start } = enter({ etcdhosts: "" });
     const env = { SIGNALBOX_ENDPOINTS: cluster.endpoints.join() };
-    expect(await start(["--", "echo", "ran"], env).ended).toEqual(ran);
+    expect(await start(["--", "echo", "ran"], env).ended).toPrint("ran\n");
   });
 
   test("help and the version end with 1", async () => {
@@ -346,7 +343,9 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
 
   test("a child that gets longer than the time to live gets a longer one", async () => {
     const { start } = enter({ termination_timeout: 60 });
-    expect(await start(["--", "echo", "ran"], { SIGNALBOX_TERMINATION_TIMEOUT: "1s" }).ended).toEqual(ran);
+    expect(await start(["--", "echo", "ran"], { SIGNALBOX_TERMINATION_TIMEOUT: "1s" }).ended).toPrint(
+      "ran\n",
+    );
   });
 });
 
@@ -363,7 +362,7 @@ describe.concurrent("import switchman", () => {
       "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
       expect.stringMatching(/^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/),
     ]);
-    const listed = await namespace.execute(["export", "--format", "json"]);
+    const listed = await namespace.execute("export --format json");
     expect(JSON.parse(listed.stdout)).toMatchObject({
       groups: { web: [W1, "db1"].sort(), one: [W2] },
       resources: [
@@ -372,7 +371,7 @@ describe.concurrent("import switchman", () => {
       ],
     });
     const lease = ["--lease", "db=1:2", "-g", "one", "--host", W2];
-    expect(await namespace.startRun(lease, "echo ran").ended).toEqual(ran);
+    expect(await namespace.run(lease, "echo ran")).toPrint("ran\n");
   });
 
   test("tells faults with their places, and changes nothing", async ({ namespace }) => {

@@ -49,10 +49,9 @@ describe.concurrent("a lock of the library", () => {
 
   test("excludes runs, and is excluded by them", async ({ namespace }) => {
     const one = await connectLibrary(namespace);
-    const ended = await one.withLock("x", () => namespace.startRun(["--lock", "x"], ["true"]).ended);
+    const ended = await one.withLock("x", () => namespace.run("--lock x"));
     expect(ended).toExit(75, { stdout: "" });
-    const run = namespace.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
-    await run.waitForOutput("up");
+    const run = await namespace.startHolder("--lock x");
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
     expect(refusal).toMatchObject({
@@ -60,7 +59,7 @@ describe.concurrent("a lock of the library", () => {
       kind: "busy",
       message: expect.stringContaining('"x" is held'),
     });
-    run.child.kill("SIGTERM");
+    run.kill("SIGTERM");
     expect(await one.withLock("x", { wait: true }, () => "ran")).toBe("ran");
   });
 
@@ -68,8 +67,8 @@ describe.concurrent("a lock of the library", () => {
     const one = await connectLibrary(namespace);
     await one.withLock("x", { shared: true }, async () => {
       expect(await one.withLock("x", { shared: true }, (held) => held.isCurrent())).toBe(true);
-      expect(await namespace.startRun(["--lock", "x", "--shared"], ["true"]).ended).toExit(0);
-      expect(await namespace.startRun(["--lock", "x"], ["true"]).ended).toExit(75);
+      expect(await namespace.run("--lock x --shared")).toExit(0);
+      expect(await namespace.run("--lock x")).toExit(75);
       await expect(one.withLock("x", () => "ran")).rejects.toBeInstanceOf(BusyError);
     });
     expect(await one.withLock("x", () => "ran")).toBe("ran");
@@ -95,12 +94,13 @@ describe.concurrent("a lock of the library", () => {
 
   test("is in the listing and in the history, with how it went", async ({ namespace }) => {
     const one = await connectLibrary(namespace, { label: "nightly" });
-    const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));
+    const { stdout } = await one.withLock("x", () => namespace.execute("ls"));
     expect(stdout).toMatch(/lock +x +held.*nightly/);
     const failure = new Error("no");
     await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
-    const { stdout: json } = await namespace.execute(["ls", "history", "x", "--json"]);
-    expect(JSON.parse(json).rows.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
+    expect(
+      (await namespace.executeJson("ls history x")).rows.map(({ exit }: { exit: number }) => exit),
+    ).toEqual([1, 0]);
   });
 
   test("is freed before the call ends, also when its work fails", async ({ namespace }) => {
@@ -127,8 +127,8 @@ describe.concurrent("a lock of the library", () => {
       await gate.promise;
     });
     working.catch(() => {});
-    await waitUntil("the lock", async () => (await namespace.readQueue("x")).length === 1);
-    const reset = namespace.start(["reset", "lock", "x", "--yes", "--reason", "stuck", "--no-wait"]);
+    await namespace.waitForQueue("x", 1);
+    const reset = namespace.start("reset lock x --yes --reason stuck --no-wait");
     expect(await fired.promise).toMatchObject({
       kind: "asked",
       message: expect.stringMatching(/reset by.*stuck/),
@@ -158,7 +158,7 @@ describe.concurrent("a lock of the library", () => {
     const leaving = new AbortController();
     const waiting = other.acquire({ lock: "x", wait: true, signal: leaving.signal });
     waiting.catch(() => {});
-    await waitUntil("a waiter", async () => (await namespace.readQueue("x")).length === 2);
+    await namespace.waitForQueue("x", 2);
     const why = new Error("no patience");
     leaving.abort(why);
     await expect(waiting).rejects.toBe(why);
@@ -185,7 +185,7 @@ describe.concurrent("a lock of the library", () => {
       return queues.every(({ length }) => length === 1);
     });
     const waiting = one.acquire({ lock: "deaf", wait: true });
-    await waitUntil("a waiter", async () => (await namespace.readQueue("deaf")).length === 2);
+    await namespace.waitForQueue("deaf", 2);
     const ends = Promise.allSettled([heard, deaf, waiting]);
     await Promise.all([one.close(), one.close(), other.close()]);
     const lost = { status: "rejected", reason: expect.objectContaining({ kind: "closed" }) };
@@ -199,11 +199,7 @@ describe.concurrent("a lock of the library", () => {
 describe.concurrent("leases of the library", () => {
   test("never pass the total, beside a run", async ({ namespace }) => {
     const one = await connectLibrary(namespace);
-    const run = namespace.startRun(
-      ["--no-lock", "--lease", "db=2:3"],
-      ["sh", "-c", "echo up; exec sleep 1000"],
-    );
-    await run.waitForOutput("up");
+    const run = await namespace.startHolder("--no-lock --lease db=2:3");
     expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
     await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
       kind: "timeout",
@@ -211,8 +207,8 @@ describe.concurrent("leases of the library", () => {
     await expect(one.withLeases(["db=2:3"], { wait: 50 }, () => {})).rejects.toBeInstanceOf(BusyError);
     expect(await namespace.readQueue("db", "resource")).toHaveLength(1);
     const waiting = one.withLeases(["db=2:3"], () => "granted");
-    await waitUntil("a waiter", async () => (await namespace.readQueue("db", "resource")).length === 2);
-    run.child.kill("SIGTERM");
+    await namespace.waitForQueue("db", 2, "resource");
+    run.kill("SIGTERM");
     expect(await waiting).toBe("granted");
   });
 });
@@ -270,5 +266,51 @@ describe("an etcd that stops", () => {
       await one.close();
       await lonely.stop();
     }
+  });
+});
+
+describe.concurrent("watchLock", () => {
+  test("tells who holds the lock, from the first holder to the last", async ({ namespace }) => {
+    const [one, other] = [await connectLibrary(namespace), await connectLibrary(namespace)];
+    const watch = (await connectLibrary(namespace)).watchLock("leader");
+    const readNext = async () => (await watch.next()).value;
+    expect(await readNext()).toBeUndefined();
+    const first = await one.acquire({ lock: "leader", label: "one" });
+    expect(await readNext()).toMatchObject({
+      run: first.run,
+      token: first.token,
+      pid: process.pid,
+      label: "one",
+    });
+    const waiting = other.acquire({ lock: "leader", wait: true });
+    await first.release();
+    const second = await waiting;
+    let holder = await readNext();
+    if (holder === undefined) holder = await readNext(); // between the two, nobody holds it
+    expect(holder).toMatchObject({ run: second.run, token: second.token });
+    await second.release();
+    expect(await readNext()).toBeUndefined();
+    await watch.return(undefined as never);
+  });
+
+  test("ends with its signal, and with its connection", async () => {
+    const one = await connectLibrary(cluster.createNamespace());
+    const over = new AbortController();
+    const reason = new Error("enough");
+    const watches = [one.watchLock("a", { signal: over.signal }), one.watchLock("a")];
+    for (const watch of watches) expect((await watch.next()).value).toBeUndefined();
+    const [first, second] = watches.map((watch) => watch.next());
+    over.abort(reason);
+    await expect(first).rejects.toBe(reason);
+    const ended = second?.catch((error: unknown) => error);
+    await one.close();
+    expect(await ended).toMatchObject({ code: "CLOSED" });
+  });
+
+  test("refuses a wrong name, and a closed connection", async () => {
+    const one = await connectLibrary(cluster.createNamespace());
+    await expect(one.watchLock("").next()).rejects.toMatchObject({ code: "USAGE" });
+    await one.close();
+    await expect(one.watchLock("a").next()).rejects.toMatchObject({ code: "CLOSED" });
   });
 });

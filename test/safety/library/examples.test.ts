@@ -60,8 +60,8 @@ describe.concurrent("the examples", () => {
 
   test("worker.mjs", async ({ namespace }) => {
     const add = ["schedule", "add", "mail.digest", "mail.digest", "@yearly", '{"to":"you"}', "--yes"];
-    expect(await namespace.execute(add)).toExit(0);
-    expect(await namespace.execute("schedule add backup.db backup.db @yearly --yes")).toExit(0);
+    await namespace.expectDone(...add);
+    await namespace.expectDone("schedule add backup.db backup.db @yearly --yes");
     const { child, output, ended } = startExample(namespace, "worker.mjs");
     for (const id of ["mail.digest", "backup.db"])
       await namespace.execute(["schedule", "trigger", id, "--yes"]);
@@ -77,7 +77,7 @@ describe.concurrent("the examples", () => {
   test("web-cron.mjs runs an occurrence on one of its copies", async ({ namespace }) => {
     const copies = [startExample(namespace, "web-cron.mjs"), startExample(namespace, "web-cron.mjs")];
     for (const { output } of copies) await waitUntil("it listens", () => output.text.includes("port "));
-    expect(await namespace.execute("schedule trigger digest.daily --yes")).toExit(0);
+    await namespace.expectDone("schedule trigger digest.daily --yes");
     const readAll = () => copies.map(({ output }) => output.text).join("");
     await waitUntil("the task has ended", () => readAll().includes("digest.daily: ok"));
     const ports = copies.map(({ output }) => /port (\d+)/.exec(output.text)?.[1]);
@@ -86,7 +86,7 @@ describe.concurrent("the examples", () => {
     );
     expect(answers.sort()).toEqual(["0 digests\n", "1 digests\n"]);
     for (const { child } of copies) child.kill("SIGTERM");
-    for (const { ended } of copies) expect((await ended).code).toBe(0);
+    for (const { ended } of copies) expect(await ended).toExit(0);
     expect(readAll().match(/digest\.daily: ok/g)).toHaveLength(1);
   });
 

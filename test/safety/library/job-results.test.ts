@@ -3,7 +3,6 @@ import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   ClosedError,
@@ -175,26 +174,22 @@ describe.concurrent("done", () => {
 });
 
 test("done survives a connection that is lost while the job ends", async ({ namespace }) => {
-  const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-  try {
-    const one = await connectLibrary(namespace, { endpoints: [proxy.url] });
-    const other = await connectLibrary(namespace);
-    const job = await one.jobs.add("work", 1, KEPT);
-    let ended = false;
-    const waiting = job.done().finally(() => {
-      ended = true;
-    });
-    const task = await pollTask(other);
-    proxy.mode = "refuse";
-    proxy.reset();
-    await task.finish({ n: 1 });
-    await waitUntil("the end of the job", async () => (await other.schedules.list()).length === 0);
-    expect(ended).toBe(false);
-    proxy.mode = "forward";
-    expect(await waiting).toEqual({ n: 1 });
-  } finally {
-    await proxy.close();
-  }
+  const proxy = await namespace.startProxy();
+  const one = await connectLibrary(namespace, { endpoints: [proxy.url] });
+  const other = await connectLibrary(namespace);
+  const job = await one.jobs.add("work", 1, KEPT);
+  let ended = false;
+  const waiting = job.done().finally(() => {
+    ended = true;
+  });
+  const task = await pollTask(other);
+  proxy.mode = "refuse";
+  proxy.reset();
+  await task.finish({ n: 1 });
+  await waitUntil("the end of the job", async () => (await other.schedules.list()).length === 0);
+  expect(ended).toBe(false);
+  proxy.mode = "forward";
+  expect(await waiting).toEqual({ n: 1 });
 });
 
 test("jobs are listed and counted by their state, and schedules are not", async ({ namespace }) => {

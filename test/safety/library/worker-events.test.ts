@@ -1,5 +1,5 @@
 /** What a worker of the library tells, what runs around its handlers, and polls that wait. */
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import {
@@ -10,7 +10,8 @@ import {
   type WorkerOptions,
 } from "../../../src/library/index.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 
 /** Waits for an event for which a predicate holds. */
@@ -228,8 +229,7 @@ test("disposal closes a worker, and gives its tasks back", async () => {
 });
 
 describe.concurrent("a poll that waits", () => {
-  test("returns a task as soon as another connection triggers it", async () => {
-    const namespace = cluster.createNamespace();
+  test("returns a task as soon as another connection triggers it", async ({ namespace }) => {
     const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
     await other.schedules.add("a", { cron: "@manual", data: { to: "you" } });
     expect(await one.schedules.poll()).toBeUndefined(); // the source is open

@@ -16,7 +16,7 @@ const LAUNCHER = resolve(import.meta.dirname, `../../../dist/native/${process.ar
 /** Starts an agent, and what starts launchers that use it. */
 async function startAgent() {
   const folder = createFolder();
-  const namespace = await cluster.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace();
   namespace.env.SIGNALBOX_AGENT_SOCKET = join(folder, "agent.sock");
   const agent = namespace.start("agent --metrics 0 --log-level info");
   await agent.waitForOutput("ready");
@@ -43,8 +43,7 @@ async function waitForState(namespace: TestNamespace, lock: string, state: Ticke
 }
 
 async function readHost(namespace: TestNamespace) {
-  const { stdout } = await namespace.execute("ls hosts --json");
-  return JSON.parse(stdout).rows[0];
+  return (await namespace.executeJson("ls hosts")).rows[0];
 }
 
 test("hosts show an agent and its runs; why, show and reset do not take its session for the life of a run", async () => {
@@ -60,19 +59,19 @@ test("hosts show an agent and its runs; why, show and reset do not take its sess
     waits: 1,
     agents: [{ holds: 1, waits: 1, version: expect.any(String), pid: expect.any(Number) }],
   });
-  const show = async (lock: string) =>
-    JSON.parse((await namespace.execute(["show", "lock", lock, "--json"])).stdout);
+  const show = async (lock: string) => await namespace.executeJson(["show", "lock", lock]);
   expect(await show("x")).toMatchObject({
     runners: [{ verdict: "agent" }, { verdict: "agent" }],
     host: { verdict: "alive" },
   });
   expect(await show("y")).toMatchObject({ runners: [{ verdict: "alive" }] });
-  const { stdout: why } = await namespace.execute("why x --json");
-  expect(JSON.parse(why).explanations[0].obstacles[0].ahead[0]).toMatchObject({ runner: "agent" });
+  expect((await namespace.executeJson("why x")).explanations[0].obstacles[0].ahead[0]).toMatchObject({
+    runner: "agent",
+  });
   const preview = await namespace.execute("reset lock x --dry-run");
   expect(preview.stdout + preview.stderr).toMatch("its agent renewed the session of its runs");
   expect((await namespace.execute("ls problems --json")).stdout).toContain('"rows":[');
-  expect((await namespace.execute(["doctor"])).stdout).toMatch(/ok +agent: version \S+ answers at/);
+  expect((await namespace.execute("doctor")).stdout).toMatch(/ok +agent: version \S+ answers at/);
 });
 
 test("hosts show an agent without runs", async () => {
@@ -109,7 +108,7 @@ test("a run that falls back says why with -v", async () => {
 
 test("doctor's question is no call that counts", async () => {
   const { namespace, agent } = await startAgent();
-  expect((await namespace.execute(["doctor"])).stdout).toMatch(/ok +agent: version/);
+  expect((await namespace.execute("doctor")).stdout).toMatch(/ok +agent: version/);
   const [, address] = /at=(\S+)/.exec(agent.output.stderr) ?? [];
   const metrics = await (await fetch(`http://${address}/metrics`)).text();
   expect(metrics).toMatch(/^signalbox_agent_served_total 0$/m);

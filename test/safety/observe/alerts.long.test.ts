@@ -147,7 +147,7 @@ test("Prometheus loads them, and tells of a job that has failed, and of one that
   namespace,
 }) => {
   await putDueSchedule(namespace, "long", { command: ["sleep", "600"], expect: "..1s" });
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await namespace.execute(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]);
   const exporter = namespace.start("exporter --listen 0");
   await exporter.waitForOutput(/serving metrics on \S+\n/);

@@ -27,13 +27,12 @@ test("has what etcd does not keep any more, with the filters, columns and fields
   const due = Date.now() - 3_600_000;
   await putDueSchedule(namespace, "late", { cron: "* * * * *", catchup: "latest", command: ["true"] });
   await namespace.put(namespace.keys.due("late"), JSON.stringify({ v: 1, next: due, runAt: due }));
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await waitForOutcomes(namespace, "good");
   await waitForOutcomes(namespace, "bad", 2);
   await waitForOutcomes(namespace, "late", 2);
   await waitUntil("five lines", () => readLines(path).length >= 5);
-  worker.child.kill("SIGTERM");
-  await worker.ended;
+  await worker.end();
 
   // Of another host or none: the archive needs no etcd.
   const offline = cluster.createNamespace({ endpoints: ["http://127.0.0.1:9"] });
@@ -73,12 +72,11 @@ test("a file that cannot be written is told, and the worker goes on", async () =
   const path = join(cluster.createPath("a file"), "history.jsonl");
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: path } });
   await putDueSchedule(namespace, "one", { command: ["true"] });
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await worker.waitForOutput(/records wait to be archived.*EEXIST/);
   await putDueSchedule(namespace, "two", { command: ["true"] });
   await waitForOutcomes(namespace, "two");
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toExit(0);
+  expect(await worker.end()).toExit(0);
   expect(worker.output.stderr).toMatch(/records were not archived.*records=2/);
 });
 
@@ -90,8 +88,7 @@ interface ArchivedRow {
 }
 
 async function listArchive(namespace: TestNamespace, ...words: string[]): Promise<ArchivedRow[]> {
-  const { stdout } = await namespace.execute(["ls", "history", "--archive", "--json", ...words]);
-  return JSON.parse(stdout).rows;
+  return (await namespace.executeJson(["ls", "history", "--archive", ...words])).rows;
 }
 
 test("runs of locks are in the same file, as the histories of the locks have them, and more of them", async () => {
@@ -99,14 +96,13 @@ test("runs of locks are in the same file, as the histories of the locks have the
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: path } });
   const labelled = ["run", "--lock", "a", "--lock", "b", "--lease", "db=2:9", "--label", "nightly"];
   expect(await namespace.execute([...labelled, "--", ...runShell("exit 3")])).toExit(3);
-  expect(await namespace.execute(["run", "--lock", "a", "--no-history", "--", "true"])).toExit(0);
-  expect(await namespace.execute(["run", "--lease", "db=2:9", "--", "true"])).toExit(0);
-  expect(await namespace.execute(["run", "--lock", "a", "--grace", "1s", "--", "true"])).toExit(0);
+  await namespace.expectDone("run --lock a --no-history -- true");
+  await namespace.expectDone("run --lease db=2:9 -- true");
+  await namespace.expectDone("run --lock a --grace 1s -- true");
   await putDueSchedule(namespace, "one", { command: ["true"] });
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await waitForOutcomes(namespace, "one");
-  worker.child.kill("SIGTERM");
-  await worker.ended;
+  await worker.end();
 
   const rows = await listArchive(namespace);
   expect(rows.map(({ lock, schedule, state }) => [lock ?? schedule, state]).sort()).toEqual([
@@ -116,8 +112,7 @@ test("runs of locks are in the same file, as the histories of the locks have the
     ["one", "ok"],
     ["true", "ok"], // the command's name
   ]);
-  const { stdout } = await namespace.execute("ls history --json");
-  const stored: ArchivedRow[] = JSON.parse(stdout).rows;
+  const stored: ArchivedRow[] = (await namespace.executeJson("ls history")).rows;
   const archived = rows.filter(({ lock }) => lock !== undefined);
   const sort = (list: ArchivedRow[]) =>
     list.toSorted((one, other) => `${one.lock}${one.run}`.localeCompare(`${other.lock}${other.run}`));
@@ -163,19 +158,22 @@ test("of a hundred runs at once, by themselves and by an agent, each is in the a
     SIGNALBOX_ARCHIVE_COUNT: "1000",
     SIGNALBOX_TTL: "5m",
   };
-  const { namespace } = await HostAgent.start(cluster, { env });
+  const { namespace, process: agent } = await HostAgent.start(cluster, env);
   const names = Array.from({ length: 100 }, (_, n) => `job-${n}`);
   const ends = names.map((name, n) => {
-    const agent = n % 4 === 0 ? "never" : "always";
-    return namespace.execute(["run", "--agent", agent, "--lock", name, "--lock", `${name}b`, "--", "true"], {
-      env: { SIGNALBOX_AGENT: agent },
+    const use = n % 4 === 0 ? "never" : "always";
+    return namespace.execute(["run", "--agent", use, "--lock", name, "--lock", `${name}b`, "--", "true"], {
+      env: { SIGNALBOX_AGENT: use },
     });
   });
-  for (const end of await Promise.all(ends)) expect(end).toExit(0);
-  const rows = await waitUntil("all runs", async () => {
+  const ended = await Promise.all(ends);
+  for (const end of ended) expect(end).toExit(0);
+  const findAll = async () => {
     const found = await listArchive(namespace);
     return found.length >= 200 && found;
-  });
+  };
+  const describe = () => agent.output.stderr + ended.map(({ stderr }) => stderr).join("");
+  const rows = await waitUntil("all runs", findAll, { describe });
   expect(rows.map(({ lock }) => lock).sort()).toEqual(names.flatMap((name) => [name, `${name}b`]).sort());
   expect(readdirSync(join(path, "..")).length).toBeGreaterThan(2);
 });
@@ -202,9 +200,7 @@ describe.each(["a folder that is a file", "a full disk (as root)"])(
         expect(end.stderr).toMatch(
           /records were not archived.*records=1 error="?(Error: )?(EEXIST|ENOSPC|ENOTDIR|the disk is full)/,
         );
-        expect(JSON.parse((await namespace.execute("ls history --json")).stdout).rows).toMatchObject([
-          { exit: 3 },
-        ]);
+        expect((await namespace.executeJson("ls history")).rows).toMatchObject([{ exit: 3 }]);
       },
     );
   },

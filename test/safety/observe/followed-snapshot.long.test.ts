@@ -77,7 +77,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
   it("equals a fresh read at every revision it claims, through 1,000 changes a second, cuts and compactions", async () => {
     const keys = createKeys(`/picture-${transport}/`);
     const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
-    const store = await openStore({ endpoints: [`http://${proxy.address}`], transport }, { clock });
+    const store = await openStore({ endpoints: [proxy.url], transport }, { clock });
     const settings = { connectTimeout: 10_000 };
     const ports: ObserverPorts = { store, keys, clock, random: realRandom, settings };
     const stop = new AbortController();
@@ -94,7 +94,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
 
     const write = async () => {
       for (; !stop.signal.aborted; seen.changes += 40) {
-        await cluster.store.commitTxn({ compare: [], success: generateTxn(keys), failure: [] });
+        await cluster.write(...generateTxn(keys));
         await clock.sleep(20);
       }
     };

@@ -20,17 +20,17 @@ describe.concurrent("the history of locks", () => {
       `exit ${code}`,
     ]);
     for (const run of runs) await namespace.execute(run);
-    await namespace.execute(["run", "--lock", "y", "--", "true"]);
-    const { stdout } = await namespace.execute(["ls", "history", "l3"]);
+    await namespace.execute("run --lock y -- true");
+    const { stdout } = await namespace.execute("ls history l3");
     expect(stdout).toMatch(/^ENDED +LOCK .*\n.*Z +x .* 3 .*\n$/);
-    const history = JSON.parse((await namespace.execute(["history", "x", "--json", "--limit", "1"])).stdout);
+    const history = await namespace.executeJson("history x --limit 1");
     expect(history).toMatchObject({
       version: 1,
       view: "history",
       rows: [{ lock: "x", exit: 3, label: "l3" }],
     });
     expect(BigInt(history.revision)).toBeGreaterThan(0n);
-    const stats = JSON.parse((await namespace.execute(["stats", "--json", "--sort", "-failures"])).stdout);
+    const stats = await namespace.executeJson("stats --sort -failures");
     expect(
       stats.rows.map((one: { lock: string; runs: number; failures: number }) => [
         one.lock,
@@ -41,26 +41,25 @@ describe.concurrent("the history of locks", () => {
       ["x", 2, 1],
       ["y", 1, 0],
     ]);
-    expect((await namespace.execute(["stats", "y"])).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
+    expect((await namespace.execute("stats y")).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
   });
 
   test("--since leaves out what ended before, in history and in ls", async ({ namespace }) => {
-    const start = async (...args: string[]) => await namespace.execute(args);
-    const list = async (...args: string[]) => JSON.parse((await start(...args, "--json")).stdout);
-    await start("run", "--lock", "x", "--", "true");
-    await start("drain", "lock", "x", "--yes");
+    const list = async (...args: string[]) =>
+      JSON.parse((await namespace.execute([...args, "--json"])).stdout);
+    await namespace.execute("run --lock x -- true");
+    await namespace.execute("drain lock x --yes");
     const then = String(Date.now() + 1);
-    await start("undrain", "lock", "x", "--yes");
-    await start("run", "--lock", "x", "--", "sh", "-c", "exit 3");
+    await namespace.execute("undrain lock x --yes");
+    await namespace.execute(["run", "--lock", "x", "--", "sh", "-c", "exit 3"]);
     expect((await list("history", "x", "--since", "1h")).rows).toHaveLength(2);
     expect((await list("ls", "history", "--since", then)).rows).toMatchObject([{ exit: 3 }]);
     expect((await list("ls", "history", "state:ok", "--since", "1h")).rows).toHaveLength(1);
     expect((await list("ls", "audit", "--since", then)).rows).toMatchObject([{ action: "undrain" }]);
     expect((await list("ls", "audit", "--since", "1h")).rows).toHaveLength(2);
     const later = String(Date.now());
-    expect(await start("ls", "history", "--since", later)).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("No row matches"),
+    expect(await namespace.execute(["ls", "history", "--since", later])).toExit(0, {
+      stderr: "No row matches",
     });
   });
 
@@ -78,19 +77,15 @@ describe.concurrent("the history of locks", () => {
     namespace,
   }) => {
     for (const view of ["history", "statistics"])
-      expect(await namespace.execute(["ls", view])).toMatchObject({
-        code: 0,
-        stdout: "",
-        stderr: expect.stringContaining("No runs yet"),
-      });
+      expect(await namespace.execute(["ls", view])).toFail(0, "No runs yet");
     const hostile = {
       key: namespace.keys.history("bad"),
       value: '{"v":1,"runs":[{"run":"\\u001b]52;c;eA==\\u0007"},7]}',
     };
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
-    expect(await namespace.execute(["ls", "history"])).toMatchObject({ code: 0, stdout: "" });
-    expect(await namespace.execute(["ls", "statistics"])).toMatchObject({ code: 0 });
-    expect((await namespace.execute(["stats", "--sort", "size"])).code).toBe(64);
+    await namespace.write({ op: "put", ...hostile });
+    expect(await namespace.execute("ls history")).toExit(0, { stdout: "" });
+    await namespace.expectDone("ls statistics");
+    expect(await namespace.execute("stats --sort size")).toExit(64);
   });
 });
 

@@ -132,7 +132,7 @@ describe.concurrent("a run with --capture", () => {
       const script = `n=0; while [ $n -lt 30 ]; do ${piece}; n=$((n + 1)); done; echo; echo the end; exit 6`;
       const command = ["sh", "-c", script];
       await retryAfterStalls(async () => {
-        const run = await namespace.startRun("--capture --lock full", command).ended;
+        const run = await namespace.run("--capture --lock full", command);
         expect(run).toExit(6, { stderr: /not kept.*(ENOSPC|full)/ });
         expect(run.stdout.length).toBe(300_009);
         expect((await readHistory(namespace, "full"))[0]).toMatchObject({
@@ -180,7 +180,7 @@ describe.concurrent("a run with --capture", () => {
     const { namespace } = createNamespace();
     const run = namespace.startRun("--capture --lock shot", waitingCommand().command);
     await run.waitForOutput("begun");
-    run.child.kill("SIGKILL");
+    run.kill("SIGKILL");
     // It ends when nobody has its outputs open any more: neither the command nor a relay.
     expect(await run.ended).toMatchObject({ signal: "SIGKILL", stdout: "begun\n" });
   });
@@ -199,8 +199,7 @@ describe.concurrent("a run with --capture", () => {
 
   test("wrong options are refused before anything is claimed", async () => {
     const { namespace } = createNamespace();
-    const start = (...options: string[]) =>
-      namespace.startRun([...options, "--lock", "wrong"], ["true"]).ended;
+    const start = (...options: string[]) => namespace.run([...options, "--lock", "wrong"]);
     expect(await start("--capture=tiny")).toExit(64, { stderr: "--capture" });
     expect(await start("--capture", "--mask", "(")).toExit(64, { stderr: "--mask" });
   });
@@ -240,7 +239,7 @@ describe.concurrent("viewers", () => {
     await run.waitForOutput("begun");
     const viewer = namespace.start("logs -f dies", { env: ELSEWHERE });
     await viewer.waitForOutput("begun");
-    viewer.child.kill("SIGKILL");
+    viewer.kill("SIGKILL");
     await waitUntil("its keys expire", async () => (await countOutputKeys(namespace)) === 0);
     release();
     expect(await run.ended).toMatchObject({ code: 0, stdout: "begun\nended\n" });
@@ -248,7 +247,7 @@ describe.concurrent("viewers", () => {
 
   test("a host that is gone: the end of the output from etcd, or the reason why there is none", async () => {
     const { namespace } = createNamespace();
-    await namespace.startRun("--capture --lock gone", ["echo", "the tail"]).ended;
+    await namespace.run("--capture --lock gone", ["echo", "the tail"]);
     const stored = await namespace.execute("logs gone", { env: ELSEWHERE });
     expect(stored).toMatchObject({
       code: 0,
@@ -258,7 +257,7 @@ describe.concurrent("viewers", () => {
     const { command } = waitingCommand();
     const run = namespace.startRun("--capture --lock killed", command);
     await run.waitForOutput("begun");
-    run.child.kill("SIGKILL");
+    run.kill("SIGKILL");
     const none = await namespace.execute("logs killed", { env: ELSEWHERE });
     expect(none).toMatchObject({ stdout: "", stderr: expect.stringContaining("does not answer") });
   });
@@ -289,8 +288,7 @@ describe.concurrent("a worker", () => {
     const [outcome] = await waitForOutcomes(namespace, "task");
     expect(outcome).toMatchObject({ result: "ok", tail: "begun ***\nended" });
     const later = await namespace.execute(["logs", "--tail", "1", String(outcome?.run)], { env: ELSEWHERE });
-    expect(later).toMatchObject({ code: 0, stdout: "ended\n", stderr: "" });
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(0);
+    expect(later).toPrint("ended\n");
+    expect(await worker.end()).toExit(0);
   });
 });

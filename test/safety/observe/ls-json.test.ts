@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { buildDocuments, buildRowSchema, EVENTS, LISTINGS } from "../../../scripts/json-doc.ts";
 import { LISTINGS as VIEWS } from "../../../src/commands/see/ls/ls.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
@@ -16,6 +15,7 @@ import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
 import { pastRun } from "../../state/pictures.ts";
 import { running, schedule, worker } from "../../views/schedules.ts";
 import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
+import { startSampleQueues } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -26,27 +26,14 @@ const OF_SCHEDULES = ["schedule", "scheduled", "attempt", "deviation", "count", 
 /** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
 async function putSamples(namespace: TestNamespace): Promise<void> {
   const { keys, store } = namespace;
-  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
-  await namespace.jobs.startAndWait({
-    name: "one",
-    options: "--lock x --lease db=2:3 --record-args",
-    hold: stay,
-  });
-  namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: stay });
-  namespace.jobs.start({ name: "three", options: "--no-lock --lease db=2:3", hold: stay });
-  await Promise.all([
-    namespace.jobs.waitForTickets("two", "waiting"),
-    namespace.jobs.waitForTickets("three", "waiting"),
-  ]);
-  for (const args of [
-    ["drain", "lock", "quiet", "--for", "1h", "--reason", "upgrade", "--yes"],
-    ["resource", "set", "disk", "4", "--order", "1", "--note", "spare", "--yes"],
-    ["resource", "set", "FQDN_mem", "MEMMB", "--yes"],
-    ["group", "set", "web", "web1.example.com", "web2.example.com", "--yes"],
-  ]) {
-    const { code, stderr } = await namespace.execute(args);
-    expect({ args, code, stderr }).toExit(0);
-  }
+  await startSampleQueues(namespace, "--record-args");
+  for (const line of [
+    "drain lock quiet --for 1h --reason upgrade --yes",
+    "resource set disk 4 --order 1 --note spare --yes",
+    "resource set FQDN_mem MEMMB --yes",
+    "group set web web1.example.com web2.example.com --yes",
+  ])
+    await namespace.expectDone(line);
   const by = { by: "ann@ops", at: 1, why: "stuck" };
   const buildTicketPut = (lock: string, run: string, more: Partial<Ticket>) => ({
     op: "put" as const,
@@ -169,8 +156,9 @@ describe.concurrent("ls --json", () => {
       },
     ];
     const path = cluster.createPath(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    const { stdout } = await namespace.execute(["ls", "history", `--archive=${path}`, "--json"]);
-    const document = JSON.parse(stdout) as { rows: object[] };
+    const document = (await namespace.executeJson(["ls", "history", `--archive=${path}`])) as {
+      rows: object[];
+    };
     expect(findMismatches(LISTINGS, LISTINGS, document)).toEqual([]);
     expect(document.rows.flatMap((row) => findMismatches(LISTINGS, buildRowSchema("history"), row))).toEqual(
       [],
@@ -180,34 +168,26 @@ describe.concurrent("ls --json", () => {
 
   test("tells lines that are as the schema says", async ({ namespace }) => {
     await putSamples(namespace);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const watch = namespace.start("ls --watch", { endpoints: [proxy.url] });
-      await watch.waitForOutput('"event":"ready"');
-      const remove = (lock: string) =>
-        namespace.store.commitTxn({
-          compare: [],
-          success: [{ op: "delete", ...namespace.keys.getQueueRange("lock", lock) }],
-          failure: [],
-        });
-      await remove("turn");
-      await watch.waitForOutput(/"event":"gone".*"key":"lock\/turn"/);
-      proxy.mode = "refuse";
-      proxy.reset();
-      await watch.waitForOutput('"event":"away"');
-      proxy.mode = "forward";
-      await watch.waitForOutput('"event":"back"');
-      watch.child.kill("SIGTERM");
-      const lines = (await watch.ended).stdout.trimEnd().split("\n");
-      const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
-      for (const event of events) {
-        expect(findMismatches(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
-        if (event.row) expect(findMismatches(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
-      }
-      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
-    } finally {
-      await proxy.close();
+    const proxy = await namespace.startProxy();
+    const watch = namespace.start("ls --watch", { endpoints: [proxy.url] });
+    await watch.waitForOutput('"event":"ready"');
+    const remove = (lock: string) =>
+      namespace.write({ op: "delete", ...namespace.keys.getQueueRange("lock", lock) });
+    await remove("turn");
+    await watch.waitForOutput(/"event":"gone".*"key":"lock\/turn"/);
+    proxy.mode = "refuse";
+    proxy.reset();
+    await watch.waitForOutput('"event":"away"');
+    proxy.mode = "forward";
+    await watch.waitForOutput('"event":"back"');
+    watch.kill("SIGTERM");
+    const lines = (await watch.ended).stdout.trimEnd().split("\n");
+    const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
+    for (const event of events) {
+      expect(findMismatches(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
+      if (event.row) expect(findMismatches(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
     }
+    expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
   });
 
   test("is documented as it is: run `node scripts/json-doc.ts` where this fails", () => {

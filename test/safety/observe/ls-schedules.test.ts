@@ -12,25 +12,21 @@ describe.concurrent.each(TRANSPORTS)("over %s, schedules", (transport) => {
   test("are listed for people, with what runs next first, and for programs", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await putSampleSchedules(namespace);
-    const { stdout } = await namespace.execute([
-      "ls",
-      "schedules",
-      "--columns",
-      "schedule,state,next,on,last",
-    ]);
+    const { stdout } = await namespace.execute("ls schedules --columns schedule,state,next,on,last");
     expect(stdout).toMatch(
       /^SCHEDULE .*\nold +late +1h over .*\nbackup +running +in \S+ +web1\.example\.com .*\nmail +failed +in \S+ .* failed\nbill +no-worker +in \S+ .*\n$/,
     );
-    const json = JSON.parse((await namespace.execute("ls schedules state:failed --json")).stdout);
+    const json = await namespace.executeJson("ls schedules state:failed");
     expect(json).toMatchObject({
       view: "schedules",
       rows: [{ schedule: "mail", state: "failed", task: "mail", definition: { cron: "0 * * * *" } }],
     });
     const hosts = await namespace.execute("ls schedules --host web1 --columns schedule");
     expect(hosts.stdout).toBe("SCHEDULE\nbackup\n");
-    const workers = await namespace.execute("ls workers --json");
-    expect(JSON.parse(workers.stdout).rows).toMatchObject([{ worker: "w1", running: 1, concurrency: 4 }]);
-    const runs = await namespace.execute(["ls", "runs", "holder:web1", "--columns", "who,schedule,command"]);
+    expect((await namespace.executeJson("ls workers")).rows).toMatchObject([
+      { worker: "w1", running: 1, concurrency: 4 },
+    ]);
+    const runs = await namespace.execute("ls runs holder:web1 --columns who,schedule,command");
     expect(runs.stdout).toMatch(/\nweb1\.example\.com:42 +backup +db-dump --all\n$/);
   });
 
@@ -45,8 +41,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, schedules", (transport) => {
     });
     expect(stdout).toMatch(/output of the run that ended .*: failed\n +no .*space\n/);
     expect(stdout).not.toMatch(/[\x07\x1b]/u);
-    const json = await namespace.execute("show schedule mail --json");
-    expect(JSON.parse(json.stdout)).toMatchObject({
+    expect(await namespace.executeJson("show schedule mail")).toMatchObject({
       kind: "schedule",
       row: { schedule: "mail", state: "failed", dead: 1 },
       dead: [{ code: 7 }],
@@ -60,8 +55,9 @@ describe.concurrent.each(TRANSPORTS)("over %s, schedules", (transport) => {
 describe.concurrent("schedules", () => {
   test("that need somebody are problems, each with a remedy", async ({ namespace }) => {
     await putSampleSchedules(namespace);
-    const { stdout } = await namespace.execute("ls problems --json");
-    const rows = (JSON.parse(stdout) as { rows: { kind: string; subject: string }[] }).rows;
+    const rows = (
+      (await namespace.executeJson("ls problems")) as { rows: { kind: string; subject: string }[] }
+    ).rows;
     expect(rows.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual(
       expect.arrayContaining(["late schedule old", "no-worker schedule bill", "dead-letter schedule mail"]),
     );
@@ -73,8 +69,7 @@ describe.concurrent("schedules", () => {
     await watching.waitForOutput('"event":"ready"');
     await putKeys(namespace, [worker("w1", { running: 1, beat: 4 }), running("backup", { pid: 77 })]);
     await watching.waitForOutput(/"event":"row".*"pid":77/);
-    watching.child.kill("SIGINT");
-    const { stdout } = await watching.ended;
+    const { stdout } = await watching.end("SIGINT");
     expect(stdout.split("\n").filter((line) => line.includes('"event":"row"'))).toHaveLength(2);
   });
 });

@@ -4,7 +4,6 @@ import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
@@ -17,27 +16,22 @@ const { test } = cluster;
 describe.concurrent("ls --watch", () => {
   test("tells a pipe every row, then what changes, and that etcd was away", async ({ namespace }) => {
     await putTickets(namespace, 2, 1);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const watch = namespace.start("ls locks --watch", { endpoints: [`http://${proxy.address}`] });
-      await watch.waitForOutput('"event":"ready"');
-      const key = namespace.keys.lock("lock 0", "0".repeat(16));
-      await namespace.delete(key);
-      await watch.waitForOutput('"name":"lock 0","state":"waiting"');
-      proxy.mode = "refuse";
-      proxy.reset();
-      await watch.waitForOutput('"event":"away"');
-      const gone = { op: "delete" as const, ...namespace.keys.getQueueRange("lock", "lock 1") };
-      await namespace.store.commitTxn({ compare: [], success: [gone], failure: [] });
-      proxy.mode = "forward";
-      await watch.waitForOutput('"event":"back"');
-      await watch.waitForOutput(/"event":"gone".*"key":"lock\/lock 1"/);
-      watch.child.kill("SIGTERM");
-      expect(await watch.ended).toExit(143);
-      for (const line of watch.output.stdout.trimEnd().split("\n")) expect(JSON.parse(line).version).toBe(1);
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await namespace.startProxy();
+    const watch = namespace.start("ls locks --watch", { endpoints: [proxy.url] });
+    await watch.waitForOutput('"event":"ready"');
+    const key = namespace.keys.lock("lock 0", "0".repeat(16));
+    await namespace.delete(key);
+    await watch.waitForOutput('"name":"lock 0","state":"waiting"');
+    proxy.mode = "refuse";
+    proxy.reset();
+    await watch.waitForOutput('"event":"away"');
+    const gone = { op: "delete" as const, ...namespace.keys.getQueueRange("lock", "lock 1") };
+    await namespace.write(gone);
+    proxy.mode = "forward";
+    await watch.waitForOutput('"event":"back"');
+    await watch.waitForOutput(/"event":"gone".*"key":"lock\/lock 1"/);
+    expect(await watch.end()).toExit(143);
+    for (const line of watch.output.stdout.trimEnd().split("\n")) expect(JSON.parse(line).version).toBe(1);
   });
 
   test("repaints a terminal in place, and leaves it as it was", async ({ namespace }) => {
@@ -46,15 +40,14 @@ describe.concurrent("ls --watch", () => {
     await putTickets(namespace, 40, 0);
     await watch.waitForOutput("and 20 more");
     watch.child.stdin?.write("\x03");
-    const { code, stdout } = await watch.ended;
-    expect(code).toBe(130);
-    expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
-    expect(stdout).not.toContain("\x1b[2J");
+    const end = await watch.ended;
+    expect(end).toExit(130, { stdout: /\x1b\[\?25h\x1b\[\?1049l\s*$/ });
+    expect(end.stdout).not.toContain("\x1b[2J");
   });
 
   test("writes to a terminal only what changed", async ({ namespace }) => {
     await putTickets(namespace, 12, 0);
-    const watch = namespace.start(["ls", "locks", "--watch", "--columns", "name,holder"], TERMINAL);
+    const watch = namespace.start("ls locks --watch --columns name,holder", TERMINAL);
     await watch.waitForOutput("lock 11");
     const before = watch.output.stdout.length;
     const key = namespace.keys.lock("lock 5", "5".padStart(16, "0"));
@@ -69,41 +62,31 @@ describe.concurrent("ls --watch", () => {
     namespace,
   }) => {
     await putTickets(namespace, 2, 0);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const watch = namespace.start("ls locks --watch", { ...TERMINAL, endpoints: [proxy.url] });
-      await watch.waitForOutput(/live[\s\S]*lock 1/);
-      proxy.mode = "refuse";
-      proxy.reset();
-      await watch.waitForOutput(
-        /etcd unreachable since \d\d:\d\d:\d\dZ \(\d+s\) {2}last known: locks 2, revision \d+/,
-      );
-      proxy.mode = "forward";
-      const away = watch.output.stdout.length;
-      await waitUntil("it is live again", () => watch.output.stdout.slice(away).includes("live"));
-      const screen = watch.output.stdout.slice(away);
-      expect(screen).not.toContain("No lock");
-      process.kill(findInnermostProcess(watch.pid), "SIGTERM");
-      const { code, stdout } = await watch.ended;
-      expect(code).toBe(143);
-      expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await namespace.startProxy();
+    const watch = namespace.start("ls locks --watch", { ...TERMINAL, endpoints: [proxy.url] });
+    await watch.waitForOutput(/live[\s\S]*lock 1/);
+    proxy.mode = "refuse";
+    proxy.reset();
+    await watch.waitForOutput(
+      /etcd unreachable since \d\d:\d\d:\d\dZ \(\d+s\) {2}last known: locks 2, revision \d+/,
+    );
+    proxy.mode = "forward";
+    const away = watch.output.stdout.length;
+    await waitUntil("it is live again", () => watch.output.stdout.slice(away).includes("live"));
+    const screen = watch.output.stdout.slice(away);
+    expect(screen).not.toContain("No lock");
+    process.kill(findInnermostProcess(watch.pid), "SIGTERM");
+    expect(await watch.ended).toExit(143, { stdout: /\x1b\[\?25h\x1b\[\?1049l\s*$/ });
   });
 
   test("lets nobody's words act on the terminal", async ({ namespace }) => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const put = (key: string, value: string) => ({ op: "put" as const, key, value });
-    await namespace.store.commitTxn({
-      compare: [],
-      success: [
-        put(namespace.keys.lock("x", ticket.run), serializeTicket(ticket)),
-        put(namespace.keys.drain("host", "h"), serializeDrain({ by: evil, at: 1, why: evil })),
-      ],
-      failure: [],
-    });
+    await namespace.write(
+      put(namespace.keys.lock("x", ticket.run), serializeTicket(ticket)),
+      put(namespace.keys.drain("host", "h"), serializeDrain({ by: evil, at: 1, why: evil })),
+    );
     for (const view of ["overview", "queues", "runs", "problems", "drains"]) {
       const watch = namespace.start(["ls", view, "--watch"], { terminal: { columns: 200, rows: 24 } });
       await watch.waitForOutput("live");

@@ -15,7 +15,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
   test("lists every view, for people and for programs, at a revision", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await startSampleQueues(namespace);
-    expect((await namespace.execute(["ls"])).stdout).toMatch(
+    expect((await namespace.execute("ls")).stdout).toMatch(
       /^KIND .*\nlock +x +held +\S+:\d+ .*\nresource +db +held +\S+:\d+ +\S+ +2\/3 +1 .*\n$/,
     );
     for (const view of LISTINGS) {
@@ -27,19 +27,19 @@ describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
         document: { version: 1, view, prefix: namespace.keys.prefix, rows: expect.any(Array) },
       });
       expect(BigInt(document.revision)).toBeGreaterThan(0n);
-      expect(await namespace.execute(["ls", view])).toExit(0);
+      await namespace.expectDone("ls", view);
     }
   });
 
   test("lists many, whole queues over any page", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await putTickets(namespace, 300, 20);
-    const { stdout } = await namespace.execute("ls locks --json");
-    const { rows } = JSON.parse(stdout) as { rows: { holders: object[]; waiters: object[] }[] };
+    const { rows } = (await namespace.executeJson("ls locks")) as {
+      rows: { holders: object[]; waiters: object[] }[];
+    };
     expect(rows).toHaveLength(300);
     expect(rows.every(({ holders, waiters }) => holders.length === 1 && waiters.length === 20)).toBe(true);
-    const limited = await namespace.execute("ls queues --json --limit 7");
-    expect(JSON.parse(limited.stdout).rows).toHaveLength(7);
+    expect((await namespace.executeJson("ls queues --limit 7")).rows).toHaveLength(7);
   });
 });
 
@@ -71,8 +71,8 @@ describe.concurrent("ls", () => {
       key: namespace.keys.drain("lock", "quiet"),
       value: '{"v":1,"by":"ann","at":1}',
     };
-    await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
-    expect((await namespace.execute(["ls"])).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
+    await namespace.write(put);
+    expect((await namespace.execute("ls")).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
     expect((await namespace.execute("ls --all")).stdout).toMatch(
       /\nlock +known +free.*\nlock +quiet +drained.*\nresource +db +free .*0\/5/,
     );
@@ -81,7 +81,7 @@ describe.concurrent("ls", () => {
   test("says what to type where there is nothing, and what there is where a filter lets nothing pass", async ({
     namespace,
   }) => {
-    expect(await namespace.execute(["ls"])).toExit(0, { stdout: "", stderr: "signalbox run --lock" });
+    expect(await namespace.execute("ls")).toExit(0, { stdout: "", stderr: "signalbox run --lock" });
     for (const view of LISTINGS) {
       const { stdout, stderr } = await namespace.execute(["ls", view]);
       // Hosts that only looked have left no word; nothing at all stands here.
@@ -106,8 +106,7 @@ describe.concurrent("ls", () => {
     expect(await listNames("--reverse")).toEqual(["lock 0", "lock 1", "lock 2"]); // all of one kind: by name then
     expect(await listNames("--sort", "name", "--reverse")).toEqual(["lock 2", "lock 1", "lock 0"]);
     expect(await listNames("--sort", "-name", "--reverse", "--limit", "1")).toEqual(["lock 0"]);
-    const { stdout } = await namespace.execute("ls queues --json --reverse");
-    expect(JSON.parse(stdout).rows).toHaveLength(3);
+    expect((await namespace.executeJson("ls queues --reverse")).rows).toHaveLength(3);
     const help = await namespace.execute("ls runs --columns help", {
       endpoints: ["http://127.0.0.1:1"],
     });
@@ -118,9 +117,9 @@ describe.concurrent("ls", () => {
   test("needs no more memory for many than for few", async ({ namespace }) => {
     await putTickets(namespace, 2_000, 20, "x".repeat(1_000));
     const env = { NODE_OPTIONS: "--max-old-space-size=40" }; // MiB; the tickets alone are 60
-    const { code, stdout } = await namespace.execute("ls locks --json", { env });
-    expect(code).toBe(0);
-    const { rows } = JSON.parse(stdout) as { rows: { waiters: object[] }[] };
+    const ended = await namespace.execute("ls locks --json", { env });
+    expect(ended).toExit(0);
+    const { rows } = JSON.parse(ended.stdout) as { rows: { waiters: object[] }[] };
     expect([rows.length, rows.reduce((sum, { waiters }) => sum + waiters.length, 0)]).toEqual([
       2_000, 40_000,
     ]);
@@ -130,9 +129,9 @@ describe.concurrent("ls", () => {
     namespace,
   }) => {
     await startSampleQueues(namespace);
-    const colourful = await namespace.execute(["ls"], TERMINAL);
+    const colourful = await namespace.execute("ls", TERMINAL);
     expect(colourful.stdout).toContain("\x1b[32m● held");
-    const plain = await namespace.execute(["ls"], { ...TERMINAL, env: { NO_COLOR: "1", LC_ALL: "C" } });
+    const plain = await namespace.execute("ls", { ...TERMINAL, env: { NO_COLOR: "1", LC_ALL: "C" } });
     expect(plain.stdout).not.toContain("\x1b");
     expect(plain.stdout).toContain("* held");
     for (const line of plain.stdout.split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(80);

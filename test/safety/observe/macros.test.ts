@@ -1,16 +1,15 @@
 /** Resources with host macros in their names: `ls resources`, `ls hosts --macros` and `show resource`. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
-test("units on this host are summed, computed and listed by host", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  await namespace.execute(["resource", "set", "FQDN_mem", "int(MEMMB/16)+2", "--yes"]);
-  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
-  await namespace.jobs.startAndWait({ name: "one", options: "--no-lock --lease FQDN_mem=2", hold: stay });
+test("units on this host are summed, computed and listed by host", async ({ namespace }) => {
+  await namespace.execute("resource set FQDN_mem int(MEMMB/16)+2 --yes");
+  await namespace.jobs.startHolder({ name: "one", options: "--no-lock --lease FQDN_mem=2" });
 
-  const { rows } = JSON.parse((await namespace.execute("ls resources --all --json")).stdout);
+  const { rows } = await namespace.executeJson("ls resources --all");
   const sum = rows.find(({ name }: { name: string }) => name === "FQDN_mem");
   const own = rows.find(({ name }: { name: string }) => name.endsWith("_mem") && name !== "FQDN_mem");
   expect(sum).toMatchObject({ state: "held", used: 2, total: own.total, sum: { hosts: 1, waiting: 0 } });
@@ -26,12 +25,12 @@ test("units on this host are summed, computed and listed by host", async () => {
   const { stdout } = await namespace.execute("ls hosts --macros");
   expect(stdout).toMatch(/^HOST .* FQDN_mem /);
   expect(stdout).toContain(` 2/${own.total} `);
-  const hosts = JSON.parse((await namespace.execute("ls hosts --macros --json")).stdout);
+  const hosts = await namespace.executeJson("ls hosts --macros");
   expect(hosts.rows[0].shares).toMatchObject([
     { resource: own.name, template: "FQDN_mem", used: 2, total: own.total },
   ]);
   const terminal = { terminal: { columns: 80, rows: 24 } };
   const painted = namespace.start("ls hosts --macros", terminal);
   expect((await painted.ended).stdout).toContain("█░░░░░░░");
-  expect((await namespace.execute("ls locks --macros")).code).toBe(64);
+  expect(await namespace.execute("ls locks --macros")).toExit(64);
 });

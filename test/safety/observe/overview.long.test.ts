@@ -13,9 +13,7 @@ test("a member that is frozen is missed, and delays the picture by a few seconds
   const { etcd } = cluster;
   etcd.freeze();
   onTestFinished(() => etcd.unfreeze());
-  const { stdout, code } = await namespace.execute("overview --ascii");
-  expect(code).toBe(0);
-  expect(stdout).toContain("! etcd 2/3 members");
+  expect(await namespace.execute("overview --ascii")).toExit(0, { stdout: "! etcd 2/3 members" });
 }, 30_000);
 
 test("the picture stays while etcd is away, and says since when", async () => {
@@ -32,5 +30,5 @@ test("the picture stays while etcd is away, and says since when", async () => {
   const away = watch.output.stdout.length;
   await waitUntil("it is live again", () => watch.output.stdout.slice(away).includes("live"));
   watch.child.stdin?.write("\x03");
-  expect((await watch.ended).code).toBe(130);
+  expect(await watch.ended).toExit(130);
 }, 30_000);

@@ -19,10 +19,10 @@ describe.concurrent("overview", () => {
   });
 
   test("shows runs, queues, next runs and failures, as a picture and as JSON", async ({ namespace }) => {
-    expect((await namespace.execute("run --lock broken -- false")).code).toBe(1);
+    expect(await namespace.execute("run --lock broken -- false")).toExit(1);
     await namespace.execute(["schedule", "add", "nightly", "0 3 * * *", "--", "true"]);
     await startSampleQueues(namespace);
-    const readOverview = async () => JSON.parse((await namespace.execute("overview --json")).stdout);
+    const readOverview = async () => await namespace.executeJson("overview");
     const { revision, counts, queues, next, failures, activity, etcd, hosts } = await readOverview();
     expect(Number(revision)).toBeGreaterThan(0);
     expect(counts).toMatchObject({ held: 1, waiting: 2, schedules: 1, hosts: hosts.length, workers: 0 });
@@ -50,15 +50,11 @@ describe.concurrent("overview", () => {
     await startSampleQueues(namespace);
     await watch.waitForOutput(/1 held[\s\S]*2 waiting/);
     watch.child.stdin?.write("\x03");
-    const { code, stdout } = await watch.ended;
-    expect(code).toBe(130);
-    expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
+    expect(await watch.ended).toExit(130, { stdout: /\x1b\[\?25h\x1b\[\?1049l\s*$/ });
   });
 
   test("refuses to watch without a terminal, and names what does", async ({ namespace }) => {
-    const { code, stderr } = await namespace.execute("overview --watch");
-    expect(code).toBe(64);
-    expect(stderr).toContain("ls --watch");
-    expect((await namespace.execute("overview --width 39")).code).toBe(64);
+    expect(await namespace.execute("overview --watch")).toExit(64, { stderr: "ls --watch" });
+    expect(await namespace.execute("overview --width 39")).toExit(64);
   });
 });

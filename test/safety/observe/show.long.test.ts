@@ -11,22 +11,18 @@ import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
-const buildHold = (namespace: TestNamespace) => ["until", `${namespace.jobs.journal.folder}/over`];
 const readOutput = async (namespace: TestNamespace, ...args: string[]) =>
   (await namespace.execute(args)).stdout;
-
-const readJson = async (namespace: TestNamespace, ...args: string[]) =>
-  JSON.parse(await readOutput(namespace, ...args, "--json"));
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("a lock: its holder, whether that is alive, who waits and why", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
+    const { jobs } = namespace;
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
-    const one = await namespace.jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
-    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
-    const [two] = await namespace.jobs.waitForTickets("two", "waiting");
-    namespace.jobs.start({ name: "three", options: "--lock x --wait", hold: [1] });
-    await namespace.jobs.waitForTickets("three", "waiting");
+    const one = await jobs.startHolder({ name: "one", options });
+    jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
+    const [two] = await jobs.waitForTickets("two", "waiting");
+    await jobs.startWaiter({ name: "three", options: "--lock x --wait", hold: [1] });
     const shown = await readOutput(namespace, "show", "lock", "x");
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(bash\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
@@ -39,7 +35,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       /^\S+ \(bash, two\) has waited \S+ for lock x: \S+ has held it for \S+\n/,
     );
     expect(await readOutput(namespace, "why", two?.run ?? "")).toContain("lock x: place 2");
-    const { version, explanations } = await readJson(namespace, "why", "x");
+    const { version, explanations } = await namespace.executeJson("why x");
     expect({ version, explanations }).toMatchObject({
       version: 1,
       explanations: [
@@ -51,7 +47,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         { label: "three", verdict: "waits", obstacles: [{ missing: 2, position: 3 }] },
       ],
     });
-    one.child.kill("SIGSTOP");
+    one.kill("SIGSTOP");
     const quiet = await waitUntil("the holder is quiet", async () => {
       const text = await readOutput(namespace, "why", "x");
       return /^.* has held it for \S+; its session was not renewed for \d+s, and ends in/.test(text) && text;
@@ -61,14 +57,14 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
       /runner +quiet: .*\n +host +\S+ is alive: 2 of 2 other/,
     );
-    expect(await readJson(namespace, "show", "lock", "x")).toMatchObject({
+    expect(await namespace.executeJson("show lock x")).toMatchObject({
       version: 1,
       kind: "lock",
       row: { name: "x", state: "held" },
       host: { verdict: "alive" },
       runners: [{ verdict: "quiet", ttl: 20 }, { verdict: "alive" }, { verdict: "alive" }],
     });
-    one.child.kill("SIGCONT");
+    one.kill("SIGCONT");
   });
 });
 
@@ -76,20 +72,18 @@ describe.concurrent("show and why", () => {
   test("a resource whose first waiter is too large for now, and one that waits in two queues", async ({
     namespace,
   }) => {
-    await namespace.jobs.startAndWait({
+    const { jobs } = namespace;
+    await jobs.startHolder({
       name: "one",
       options: "--no-lock --lease db=2:10",
-      hold: buildHold(namespace),
     });
-    namespace.jobs.start({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
-    await namespace.jobs.waitForTickets("large", "waiting");
-    namespace.jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
+    await jobs.startWaiter({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
+    jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
     await waitUntil("both stands in two queues", async () => {
       const own = (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "both");
       return own.length === 2 && own[0]?.ticket?.state === "admitted";
     });
-    namespace.jobs.start({ name: "behind", options: "--lock y --wait", hold: [1] });
-    await namespace.jobs.waitForTickets("behind", "waiting");
+    await jobs.startWaiter({ name: "behind", options: "--lock y --wait", hold: [1] });
     expect(await readOutput(namespace, "show", "resource", "db")).toMatch(
       /^resource db: held, 2 of 10 units held\n/,
     );
@@ -102,7 +96,7 @@ describe.concurrent("show and why", () => {
     expect(await readOutput(namespace, "why", "y")).toMatch(
       /behind\) .*: \S+ is first, and waits for 1 of db\n/,
     );
-    const { explanations } = await readJson(namespace, "why", "y");
+    const { explanations } = await namespace.executeJson("why y");
     expect(explanations.map(({ label, first }: Record<string, unknown>) => [label, first])).toMatchObject([
       ["both", undefined],
       ["behind", { verdict: "waits" }],
@@ -111,15 +105,14 @@ describe.concurrent("show and why", () => {
 
   test("a history that tells how long it may take", async ({ namespace }) => {
     for (let count = 0; count < 3; count += 1) await namespace.execute("run --lock x -- true");
-    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
-    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
-    await namespace.jobs.waitForTickets("two", "waiting");
+    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
+    await namespace.jobs.startWaiter({ name: "two", options: "--lock x --wait", hold: [1] });
     const overdue = await waitUntil("it takes longer than any run before", async () => {
       const text = await readOutput(namespace, "why", "x");
       return text.includes("no estimate") && text;
     });
     expect(overdue).toMatch(/the holder has held it longer than any of the last 3 runs \(at most \S+\)/);
-    expect(await readJson(namespace, "why", "x")).toMatchObject({
+    expect(await namespace.executeJson("why x")).toMatchObject({
       explanations: [{ estimate: { kind: "overdue" } }],
     });
   });
@@ -127,7 +120,7 @@ describe.concurrent("show and why", () => {
   test("what is drained, by whom and why; what was asked of a run; what operators did", async ({
     namespace,
   }) => {
-    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
+    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
     namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
     const [entry] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = entry?.ticket?.host ?? "";
@@ -144,14 +137,14 @@ describe.concurrent("show and why", () => {
       /^host \S+: busy, drained\n[\s\S]*groups +web\n/,
     );
     expect(await readOutput(namespace, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
-    expect(await readJson(namespace, "show", "host", host)).toMatchObject({
+    expect(await namespace.executeJson(["show", "host", host])).toMatchObject({
       version: 1,
       kind: "host",
       alive: { verdict: "alive" },
       row: { host, holds: 1 },
       runners: expect.arrayContaining([expect.objectContaining({ verdict: "alive" })]),
     });
-    expect(await readJson(namespace, "show", "group", "web")).toMatchObject({
+    expect(await namespace.executeJson("show group web")).toMatchObject({
       version: 1,
       kind: "group",
       row: { group: "web" },
@@ -168,11 +161,7 @@ describe.concurrent("show and why", () => {
       stdout: "lock free: free\n",
     });
     await namespace.execute("group set web w1.example.com");
-    expect(await namespace.execute("show group wep")).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr: expect.stringContaining('did you mean "web"?'),
-    });
+    expect(await namespace.execute("show group wep")).toFail(1, 'did you mean "web"?');
     expect(await namespace.execute("show run nobody")).toExit(1);
     expect(await namespace.execute("show host w2")).toExit(1);
     expect(await readOutput(namespace, "show", "host", "W1.example.com")).toContain("never");
@@ -186,7 +175,7 @@ describe.concurrent("show and why", () => {
       code: 0,
       stdout: 'nobody waits for lock "x", and nobody holds it\n',
     });
-    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
+    await namespace.jobs.startHolder({ name: "one", options: "--lock x" });
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /^nobody waits for lock "x"; it is held by \S+:\d+\n$/,
     );
@@ -209,7 +198,7 @@ describe.concurrent("show and why", () => {
     ] as const) {
       const value = serializeTicket(ticketWith({ run, state, ...long }));
       const put = { op: "put" as const, key: namespace.keys.lock("x", run), value, session: 31n };
-      await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
+      await namespace.write(put);
     }
     const why = "the great move to another data centre, which takes all of the weekend and some of Monday";
     await namespace.execute(["drain", "lock", "x", "--yes", "--reason", why]);
@@ -234,7 +223,7 @@ describe.concurrent("show and why", () => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const put = async (key: string, value: object) => {
       const op = { op: "put" as const, key, value: JSON.stringify({ v: 1, ...value }) };
-      await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
+      await namespace.write(op);
     };
     const { keys } = namespace;
     const words = { command: evil, label: evil, user: evil };

@@ -109,10 +109,9 @@ test("a run sends what it did, as a part of its caller's trace, and nothing else
 
 test("a run that finds the lock taken sends its claim", async ({ namespace }) => {
   const collector = await startCollector();
-  await namespace.jobs.startAndWait({
+  await namespace.jobs.startHolder({
     name: "first",
     options: "--lock x",
-    hold: ["until", cluster.createPath()],
   });
   const run = await namespace.execute("run --lock x -- true", { env: pointTo(collector) });
   expect(run).toExit(75);
@@ -201,15 +200,13 @@ test("a task is a part of the trace of the task before it, and is linked to the 
   namespace,
 }) => {
   const collector = await startCollector();
-  const add = async (...args: string[]) =>
-    expect(await namespace.start(["schedule", ...args]).ended).toExit(0);
-  await add("add", "a.one", "@manual", "--", "true");
-  await add("add", "b.one", "@manual", "--", "true");
-  await add("add", "c.both", "--after", "a.one,b.one", "--", "true");
+  await namespace.expectDone("schedule add a.one @manual -- true");
+  await namespace.expectDone("schedule add b.one @manual -- true");
+  await namespace.expectDone("schedule add c.both --after a.one,b.one -- true");
   namespace.start("worker", { env: pointTo(collector) });
-  await add("trigger", "a.one");
+  await namespace.expectDone("schedule trigger a.one");
   await waitForOutcomes(namespace, "a.one");
-  expect(await namespace.start(["schedule", "trigger", "b.one"], { env: CALLER }).ended).toExit(0);
+  expect(await namespace.start("schedule trigger b.one", { env: CALLER }).ended).toExit(0);
   const { "process a": a, "process b": b, "process c": c } = await waitForSpans(collector, "process c");
   expect(b).toMatchObject({ traceId: TRACE, parentSpanId: "b7ad6b7169203331" });
   expect(c).toMatchObject({ traceId: TRACE, parentSpanId: b?.spanId, traceState: CALLER.TRACESTATE });
@@ -252,8 +249,7 @@ test.each(HOSTILE)(
     await putDueSchedule(namespace, "second", { command: ["true"] });
     const [last] = await waitForOutcomes(namespace, "second");
     expect(last?.result).toBe("ok");
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(0);
+    expect(await worker.end()).toExit(0);
   },
 );
 
@@ -301,6 +297,5 @@ test("a run without a collector loads no package, and one whose packages are mis
   expect(silent).toExit(0);
   expect(silent.stderr).not.toContain("spans");
   const failing = await namespace.execute(words, { ...options, env: pointTo({ url }) });
-  expect(failing).toExit(0);
-  expect(failing.stderr).toMatch(/spans are not sent .*opentelemetry/);
+  expect(failing).toExit(0, { stderr: /spans are not sent .*opentelemetry/ });
 });

@@ -3,61 +3,48 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+import { readAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
-const FOR_EVER = [100_000];
-
-async function readAudits(namespace: TestNamespace) {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => parseAuditRecord("x", value));
-}
 
 const readMembers = async (namespace: TestNamespace, name: string): Promise<string[] | undefined> => {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.group(name) });
-  return kvs[0] && JSON.parse(kvs[0].value);
+  const value = await namespace.readValue(namespace.keys.group(name));
+  return value && JSON.parse(value);
 };
-
-/** Runs a command that must succeed. */
-async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await namespace.execute(args);
-  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
-  return stdout;
-}
 
 const onHost = (host: string, ...options: string[]) => ["-g", "web", "--host", host, ...options];
 
 describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (transport) => {
   test("names whom it ends, needs a yes, and ends them and nobody else", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
-    await runSuccessfully(namespace, "group", "set", "sub", W1);
-    await runSuccessfully(namespace, "group", "set", "web", "sub", W2);
+    await namespace.expectDone("group set sub", W1);
+    await namespace.expectDone("group set web sub", W2);
     const options = ["--termination-timeout", "1s"];
-    const one = await namespace.jobs.startAndWait({
+    const one = await namespace.jobs.startHolder({
       name: "one",
       options: onHost(W1, "--lock", "a", ...options),
-      hold: FOR_EVER,
     });
-    const two = await namespace.jobs.startAndWait({
+    const two = await namespace.jobs.startHolder({
       name: "two",
       options: onHost(W2, "--lock", "b"),
-      hold: FOR_EVER,
     });
-    const three = namespace.jobs.start({ name: "three", options: onHost(W1, "--lock", "b", "--wait") });
-    await namespace.jobs.waitForTickets("three", "waiting");
+    const three = await namespace.jobs.startWaiter({
+      name: "three",
+      options: onHost(W1, "--lock", "b", "--wait"),
+    });
     const before = (await readAudits(namespace)).length;
 
     const remove = ["group", "remove", "sub", W1];
     const refused = await namespace.execute(remove);
-    expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes to go on") });
+    expect(refused).toExit(64, { stderr: "add --yes to go on" });
     expect(refused.stderr).toContain(`~ group sub: - ${W1}`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${one.pid} .*its host leaves group "web"`));
     expect(refused.stderr).toMatch(new RegExp(`evicts +${W1}:${three.pid} `));
     expect(refused.stderr).not.toContain(W2);
-    const dry = JSON.parse((await namespace.execute([...remove, "--dry-run", "--json"])).stdout);
+    const dry = await namespace.executeJson([...remove, "--dry-run"]);
     expect(dry).toMatchObject({
       version: 1,
       outcome: "dry-run",
@@ -71,7 +58,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
     expect(await readMembers(namespace, "sub")).toEqual([W1]);
     expect(await readAudits(namespace)).toHaveLength(before);
 
-    const told = await runSuccessfully(namespace, ...remove, "--yes", "--reason", "new disks");
+    const told = await namespace.expectDone(...remove, "--yes", "--reason", "new disks");
     expect(told).toContain("this ends 1 running command, evicts 1 waiting run");
     expect([(await one.ended).code, (await three.ended).code]).toEqual([125, 75]);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
@@ -81,8 +68,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, taking a host out of a group", (t
       reason: "new disks",
       outcome: `~ group sub: - ${W1}; ends 1 running command, evicts 1 waiting run`,
     });
-    two.child.kill("SIGTERM");
-    await two.ended;
+    await two.end();
   });
 });
 
@@ -90,35 +76,31 @@ describe.concurrent("a group", () => {
   test("is created and grows without a question; what is so already is no change and no record", async ({
     namespace,
   }) => {
-    expect(await runSuccessfully(namespace, "group", "set", "web", W2, W1)).toBe(
-      `+ group web: ${W1}, ${W2}\n`,
-    );
-    expect(await runSuccessfully(namespace, "group", "set", "web", W1, W2, W1)).toMatch(/is up to date/);
-    expect(await runSuccessfully(namespace, "group", "add", "web", W1)).toMatch(/is up to date/);
-    expect(await runSuccessfully(namespace, "group", "remove", "web", "db1")).toMatch(/is up to date/);
+    expect(await namespace.expectDone("group set web", W2, W1)).toBe(`+ group web: ${W1}, ${W2}\n`);
+    expect(await namespace.expectDone("group set web", W1, W2, W1)).toMatch(/is up to date/);
+    expect(await namespace.expectDone("group add web", W1)).toMatch(/is up to date/);
+    expect(await namespace.expectDone("group remove web db1")).toMatch(/is up to date/);
     expect(await readAudits(namespace)).toHaveLength(1);
     const strict = await namespace.execute(["group", "set", "web", W1, W2, "--strict"]);
-    expect(strict.code).toBe(1);
-    expect(await runSuccessfully(namespace, "group", "add", "web", "db1", W1)).toBe("~ group web: + db1\n");
-    const typo = await namespace.execute(["group", "add", "weeb", "db2"]);
-    expect(typo).toMatchObject({ code: 78, stderr: expect.stringContaining('did you mean "web"?') });
-    expect((await namespace.execute(["group", "remove", "web"])).code).toBe(64);
+    expect(strict).toExit(1);
+    expect(await namespace.expectDone("group add web db1", W1)).toBe("~ group web: + db1\n");
+    const typo = await namespace.execute("group add weeb db2");
+    expect(typo).toExit(78, { stderr: 'did you mean "web"?' });
+    expect(await namespace.execute("group remove web")).toExit(64);
   });
 
   test("is deleted with a yes only, whoever it hits; a second time is no error", async ({ namespace }) => {
-    await runSuccessfully(namespace, "group", "set", "web", W1);
-    await runSuccessfully(namespace, "group", "set", "all", "web");
-    expect((await namespace.execute(["group", "delete", "web"])).code).toBe(64);
-    const { code, stderr } = await namespace.execute(["group", "delete", "web", "--yes"]);
+    await namespace.expectDone("group set web", W1);
+    await namespace.expectDone("group set all web");
+    expect(await namespace.execute("group delete web")).toExit(64);
+    const { code, stderr } = await namespace.execute("group delete web --yes");
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringContaining('group "all" still contains "web", which now counts as a host'),
     });
-    expect(await runSuccessfully(namespace, "group", "delete", "web", "--yes")).toMatch(
-      /group "web" does not exist/,
-    );
-    expect((await namespace.execute(["group", "delete", "web", "--yes", "--strict"])).code).toBe(1);
-    expect(JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"))).toMatchObject({
+    expect(await namespace.expectDone("group delete web --yes")).toMatch(/group "web" does not exist/);
+    expect(await namespace.execute("group delete web --yes --strict")).toExit(1);
+    expect(JSON.parse(await namespace.expectDone("ls groups --json"))).toMatchObject({
       version: 1,
       revision: expect.stringMatching(/^\d+$/),
       rows: [{ group: "all", members: ["web"] }],
@@ -126,7 +108,7 @@ describe.concurrent("a group", () => {
   });
 
   test("asks at a terminal, and takes nothing but yes for a yes", async ({ namespace }) => {
-    await runSuccessfully(namespace, "group", "set", "web", W1);
+    await namespace.expectDone("group set web", W1);
     const remove = ["group", "delete", "web"];
     for (const [answer, code] of [
       ["n", 1],
@@ -135,7 +117,7 @@ describe.concurrent("a group", () => {
       const asked = namespace.start(remove, { terminal: { columns: 80, rows: 24 } });
       await asked.waitForOutput(/Change group web\? \[y\/N\]/);
       asked.child.stdin?.write(`${answer}\r`);
-      expect((await asked.ended).code).toBe(code);
+      expect(await asked.ended).toExit(code);
     }
     expect(await readMembers(namespace, "web")).toBeUndefined();
   });
@@ -144,10 +126,10 @@ describe.concurrent("a group", () => {
     namespace,
   }) => {
     const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
-    await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
-    expect(await runSuccessfully(namespace, "ls", "groups")).toMatch(/^web .* is not a JSON list/m);
+    await namespace.write(op);
+    expect(await namespace.expectDone("ls groups")).toMatch(/^web .* is not a JSON list/m);
     const add = await namespace.execute(["group", "add", "web", W1]);
-    expect(add).toMatchObject({ code: 78, stderr: expect.stringContaining("group set") });
+    expect(add).toExit(78, { stderr: "group set" });
     const { stderr } = await namespace.execute(["group", "set", "web", W1]);
     expect(stderr).toContain('group "web" could not be read');
     expect(await readMembers(namespace, "web")).toEqual([W1]);
@@ -156,7 +138,7 @@ describe.concurrent("a group", () => {
   test("of operators at once: each is done or refused, and told by whom; nothing is lost", async ({
     namespace,
   }) => {
-    await runSuccessfully(namespace, "group", "set", "web");
+    await namespace.expectDone("group set web");
     const names = Array.from({ length: 6 }, (_, index) => `h${index}.example.com`);
     const ends = await Promise.all(names.map((name) => namespace.start(["group", "add", "web", name]).ended));
     expect(ends.every(({ code }) => code === 0 || code === 75)).toBe(true);
@@ -172,12 +154,12 @@ describe.concurrent("a group", () => {
   test("that moved since --expect-revision is refused; another one's moves are no matter", async ({
     namespace,
   }) => {
-    await runSuccessfully(namespace, "group", "set", "web", W1);
-    const { revision } = JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"));
-    await runSuccessfully(namespace, "group", "set", "other", W1);
-    await runSuccessfully(namespace, "group", "add", "web", W2, "--expect-revision", revision);
+    await namespace.expectDone("group set web", W1);
+    const { revision } = JSON.parse(await namespace.expectDone("ls groups --json"));
+    await namespace.expectDone("group set other", W1);
+    await namespace.expectDone("group add web", W2, "--expect-revision", revision);
     const late = await namespace.execute(["group", "set", "web", "--expect-revision", revision]);
-    expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining(`~ group web: + ${W2}`) });
+    expect(late).toExit(75, { stderr: `~ group web: + ${W2}` });
     expect(await readMembers(namespace, "web")).toEqual([W1, W2]);
   });
 });
@@ -186,58 +168,50 @@ describe.concurrent("a resource", () => {
   test("that shrinks: who asks for more or states another leaves, who holds goes on", async ({
     namespace,
   }) => {
-    await runSuccessfully(namespace, "resource", "set", "db", "10", "--note", "x");
+    const { jobs } = namespace;
+    await namespace.expectDone("resource set db 10 --note x");
     const buildLeaseOptions = (wish: string) => ["--no-lock", "--lease", wish];
-    const holder = await namespace.jobs.startAndWait({
+    const holder = await jobs.startHolder({
       name: "holder",
       options: buildLeaseOptions("db=4"),
-      hold: FOR_EVER,
     });
-    const big = namespace.jobs.start({ name: "big", options: buildLeaseOptions("db=8") });
-    await namespace.jobs.waitForTickets("big", "waiting");
-    const stating = namespace.jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });
-    const small = namespace.jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
-    await namespace.jobs.waitForTickets("stating", "waiting");
-    await namespace.jobs.waitForTickets("small", "waiting");
-    const refused = await namespace.execute(["resource", "set", "db", "6"]);
-    expect(refused.code).toBe(64);
+    const big = await jobs.startWaiter({ name: "big", options: buildLeaseOptions("db=8") });
+    const stating = jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });
+    const small = jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
+    await jobs.waitForTickets("stating", "waiting");
+    await jobs.waitForTickets("small", "waiting");
+    const refused = await namespace.execute("resource set db 6");
+    expect(refused).toExit(64);
     expect(refused.stderr.match(/evicts.*/g)).toEqual([
       expect.stringContaining(`:${big.pid} `),
       expect.stringContaining(`:${stating.pid} `),
     ]);
-    const told = await runSuccessfully(namespace, "resource", "set", "db", "6", "--yes");
+    const told = await namespace.expectDone("resource set db 6 --yes");
     expect(told).toBe("~ resource db: total 10 -> 6\nthis evicts 2 waiting runs\n");
     const codes = [await big.ended, await stating.ended, await small.ended].map(({ code }) => code);
     expect(codes).toEqual([78, 78, 0]);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["holder"]);
-    expect(await runSuccessfully(namespace, "export")).toContain("total: 6\n    note: x\n");
-    holder.child.kill("SIGTERM");
-    await holder.ended;
+    expect(await namespace.expectDone("export")).toContain("total: 6\n    note: x\n");
+    await holder.end();
   });
 
   test("keeps what is not given, and asks nobody where nobody is hit", async ({ namespace }) => {
-    await runSuccessfully(namespace, "resource", "set", "db", "10", "--note", "x", "--order", "3");
-    expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toBe(
-      "~ resource db: total 10 -> 12\n",
-    );
-    expect(await runSuccessfully(namespace, "resource", "set", "db", "--order", "", "--note", "")).toMatch(
+    await namespace.expectDone("resource set db 10 --note x --order 3");
+    expect(await namespace.expectDone("resource set db 12")).toBe("~ resource db: total 10 -> 12\n");
+    expect(await namespace.expectDone("resource set db --order", "", "--note", "")).toMatch(
       /order 3 -> none/,
     );
-    expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toMatch(/is up to date/);
-    expect((await namespace.execute(["resource", "delete", "db"])).code).toBe(64);
-    expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toBe(
-      "- resource db (total 12)\n",
-    );
-    expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toMatch(
-      /is not configured/,
-    );
+    expect(await namespace.expectDone("resource set db 12")).toMatch(/is up to date/);
+    expect(await namespace.execute("resource delete db")).toExit(64);
+    expect(await namespace.expectDone("resource delete db --yes")).toBe("- resource db (total 12)\n");
+    expect(await namespace.expectDone("resource delete db --yes")).toMatch(/is not configured/);
   });
 
   test("without a total is known by name, and runs state the total", async ({ namespace }) => {
-    await runSuccessfully(namespace, "resource", "set", "db", "--order", "1");
+    await namespace.expectDone("resource set db --order 1");
     const run = (wish: string) =>
       namespace.jobs.start({ name: wish, options: ["--no-lock", "--lease", wish], hold: [1] });
-    expect((await run("db=1:2").ended).code).toBe(0);
-    expect(await run("db=1").ended).toMatchObject({ code: 78, stderr: expect.stringContaining("no total") });
+    expect(await run("db=1:2").ended).toExit(0);
+    expect(await run("db=1").ended).toExit(78, { stderr: "no total" });
   });
 });

@@ -1,7 +1,7 @@
 /** A drain during grants: nothing is granted after its revision while it exists; afterwards the queue continues in order. */
 
 import { writeFileSync } from "node:fs";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { findFallingTokens } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -9,6 +9,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const HOST = "web1.example.com";
 const RUNS = 8;
 const ROUNDS = 6;
@@ -57,9 +58,9 @@ async function drainAt(
     await waitUntil("the drain stands", hasDrain);
     writeFileSync(file, "");
   }
-  const { code, stdout, stderr } = await drain.ended;
-  expect(code, stderr).toBe(0);
-  return BigInt(JSON.parse(stdout).drain.revision);
+  const end = await drain.ended;
+  expect(end).toExit(0);
+  return BigInt(JSON.parse(end.stdout).drain.revision);
 }
 
 async function readRevision(namespace: TestNamespace): Promise<bigint> {
@@ -78,43 +79,45 @@ describe.each([
   { scope: "group", target: ["group", "web"], options: "--lock x --wait", keepsPlaces: false },
   { scope: "all", target: ["all"], options: "--lock x --wait", keepsPlaces: true },
 ])("a drain of a $scope", ({ target, options, keepsPlaces }) => {
-  it("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async ({
+    namespace,
+  }) => {
+    const { jobs } = namespace;
     await namespace.put(namespace.keys.group("web"), JSON.stringify([HOST]));
     const { grants, lifted } = recordOf(namespace, (await readRevision(namespace)) + 1n);
     for (let round = 0; round < ROUNDS; round += 1) {
       const began = await readRevision(namespace);
       const moment = MOMENTS[round % MOMENTS.length];
-      const file = moment === "between grants" ? `${namespace.jobs.journal.folder}/go${round}` : undefined;
+      const file = moment === "between grants" ? `${jobs.journal.folder}/go${round}` : undefined;
       const names = Array.from({ length: RUNS }, (_, index) => `r${round}-${index}`);
       const started = names.map((name) =>
-        namespace.jobs.start({
+        jobs.start({
           name,
           options: `${options} --host ${HOST} --ttl 30s --termination-timeout 400ms`,
           hold: file ? ["until", file] : [0],
         }),
       );
-      if (moment === "after a start") await namespace.jobs.journal.waitForLine(names[1] ?? "", "start");
+      if (moment === "after a start") await jobs.journal.waitForLine(names[1] ?? "", "start");
       const drained = await drainAt(namespace, target, { names, file });
-      const startsThen = namespace.jobs.journal.listStarts().length;
+      const startsThen = jobs.journal.listStarts().length;
       const undrain = await namespace.execute(["undrain", ...target, "--yes"]);
-      expect(undrain.code, undrain.stderr).toBe(0);
+      expect(undrain).toExit(0);
       const until = await waitUntil("the undrain is seen", () => lifted[round]);
       await Promise.all(started.map(({ ended }) => ended)).then((all) => {
         expect(all.map(({ code }) => code)).toEqual(names.map(() => 0));
       });
       const meanwhile = [...grants].filter(([, at]) => at > drained && at < until);
-      expect(meanwhile, namespace.jobs.journal.formatTimeline()).toEqual([]);
+      expect(meanwhile, jobs.journal.formatTimeline()).toEqual([]);
       const early = [...grants.values()].filter((at) => at > began && at < drained).length;
       if (file) expect(early, "grants before the drain").toBe(1);
       // What had started when the drain was empty had been granted before its revision.
-      const tokens = namespace.jobs.journal
+      const tokens = jobs.journal
         .listStarts()
         .slice(0, startsThen)
         .map(({ token }) => token);
       expect(tokens.filter((token) => (grants.get(token) ?? 0n) > drained)).toEqual([]);
     }
-    const starts = namespace.jobs.journal.listStarts();
+    const starts = jobs.journal.listStarts();
     expect(starts).toHaveLength(ROUNDS * RUNS);
     if (keepsPlaces) expect(findFallingTokens(starts)).toEqual([]);
   });

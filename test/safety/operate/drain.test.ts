@@ -5,21 +5,19 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { JOB_SCRIPT } from "../../../fixtures/cluster/test-jobs.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../src/process/host.ts";
 import { realRandom } from "../../../src/process/random.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { type Drain, parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/run/request.ts";
 import { run } from "../../../src/run/run.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
+import { listAudits, listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -27,26 +25,6 @@ const LOCK = ["--lock", "x", "--wait"];
 /** How often two operators do something at once. */
 const ROUNDS = pickCount(2, 5);
 const DRAIN = ["drain", "lock", "x", "--yes"];
-
-/** Actions and outcomes in the audit, oldest first. */
-async function readAudit(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const record = parseAuditRecord("", value);
-    return `${record?.action} ${record?.target}: ${record?.outcome}`;
-  });
-}
-
-async function listDrains(namespace: TestNamespace): Promise<Drain[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
-  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv) ?? []);
-}
-
-async function put(namespace: TestNamespace, key: string, value: string): Promise<void> {
-  await namespace.put(key, value);
-}
-
-const remove = async (namespace: TestNamespace, key: string) => await namespace.delete(key);
 
 /** A holder whose runner is not there. */
 async function putGhost(
@@ -56,8 +34,7 @@ async function putGhost(
 ): Promise<string> {
   const run = `ghost${name}0000000000`;
   const key = namespace.keys.lock(name, run);
-  await put(
-    namespace,
+  await namespace.put(
     key,
     serializeTicket(ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) })),
   );
@@ -108,17 +85,16 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     onTestFinished,
   }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
-    const over = `${namespace.jobs.journal.folder}/over`;
-    await namespace.jobs.startAndWait({ name: "holder", options: LOCK, hold: ["until", over] });
+    const { jobs } = namespace;
+    const held = await jobs.startHolder({ name: "holder", options: LOCK });
     const waiters = ["first", "second", "third"];
     for (const name of waiters) {
-      namespace.jobs.start({ name, options: LOCK, hold: [1] });
-      await namespace.jobs.waitForTickets(name, "waiting");
+      await jobs.startWaiter({ name, options: LOCK, hold: [1] });
     }
     const drain = namespace.start([...DRAIN, "--wait", "--reason", "disks"]);
     await drain.waitForOutput(/waiting for .*:\d+/);
     expect(drain.child.exitCode).toBeNull();
-    writeFileSync(over, "");
+    held.finish();
     const { code, stdout, stderr } = await drain.ended;
     expect({ code, stdout }, stderr).toEqual({
       code: 0,
@@ -126,36 +102,32 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     });
     const places = (await namespace.listTickets()).map(({ ticket }) => `${ticket?.label} ${ticket?.state}`);
     expect(places).toEqual(waiters.map((name) => `${name} waiting`)); // they kept their places
-    expect(namespace.jobs.journal.listStarts()).toHaveLength(1);
+    expect(jobs.journal.listStarts()).toHaveLength(1);
     const lifted = await namespace.execute("undrain lock x --yes");
     expect(lifted).toExit(0, { stdout: "its queues continue: " });
     await namespace.waitForProcesses();
-    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["holder", ...waiters]);
-    expect(await readAudit(namespace)).toEqual([
-      expect.stringMatching(/^drain lock x: empty after/),
-      "undrain lock x: lifted",
+    expect(jobs.journal.listNames()).toEqual(["holder", ...waiters]);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([
+      expect.stringMatching(/^drain \| lock x \| empty after/),
+      "undrain | lock x | lifted",
     ]);
   });
 
   test("outlasts the loss of etcd, and says so once", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const key = await putGhost(namespace);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const drain = namespace.start([...DRAIN, "--wait"], { endpoints: [proxy.url] });
-      await drain.waitForOutput("waiting for ");
-      proxy.mode = "refuse";
-      proxy.reset();
-      await drain.waitForOutput("etcd is unreachable");
-      await remove(namespace, key);
-      proxy.mode = "forward";
-      const { code, stderr } = await drain.ended;
-      expect(code, stderr).toBe(0);
-      expect(stderr.match(/etcd is unreachable/g)).toHaveLength(1);
-      expect(stderr.match(/etcd is reachable again/g)).toHaveLength(1);
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await namespace.startProxy();
+    const drain = namespace.start([...DRAIN, "--wait"], { endpoints: [proxy.url] });
+    await drain.waitForOutput("waiting for ");
+    proxy.mode = "refuse";
+    proxy.reset();
+    await drain.waitForOutput("etcd is unreachable");
+    await namespace.delete(key);
+    proxy.mode = "forward";
+    const end = await drain.ended;
+    expect(end).toExit(0);
+    expect(end.stderr.match(/etcd is unreachable/g)).toHaveLength(1);
+    expect(end.stderr.match(/etcd is reachable again/g)).toHaveLength(1);
   });
 });
 
@@ -163,25 +135,25 @@ describe("a run that was granted before the drain, and has not started its comma
   test("starts it; drain names the run, and drain --wait returns only when it has ended", async ({
     namespace,
   }) => {
-    const over = `${namespace.jobs.journal.folder}/over`;
+    const { jobs } = namespace;
+    const over = `${jobs.journal.folder}/over`;
     const held = runThatStartsLate(namespace, "held", over);
-    const [entry] = await namespace.jobs.waitForTickets("held", "held");
+    const [entry] = await jobs.waitForTickets("held", "held");
     const who = `${entry?.ticket?.host}:${entry?.ticket?.pid}`;
-    namespace.jobs.start({ name: "waiter", options: LOCK });
-    await namespace.jobs.waitForTickets("waiter", "waiting");
+    await jobs.startWaiter({ name: "waiter", options: LOCK });
     const drain = await namespace.execute(DRAIN);
     expect(drain, drain.stderr).toExit(0, { stdout: `held there by ${who}` });
     const waits = namespace.start([...DRAIN, "--wait"]);
     await waits.waitForOutput("waiting for ");
-    expect(namespace.jobs.journal.listStarts()).toEqual([]);
+    expect(jobs.journal.listStarts()).toEqual([]);
     held.start();
-    await namespace.jobs.journal.waitForLine("held", "start");
+    await jobs.journal.waitForLine("held", "start");
     expect(waits.child.exitCode).toBeNull();
     writeFileSync(over, "");
     expect(await waits.ended).toExit(0);
     await held.ended;
-    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["held"]);
-    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    expect(jobs.journal.listNames()).toEqual(["held"]);
+    await namespace.expectDone("undrain lock x --yes");
     await namespace.waitForProcesses();
   });
 
@@ -201,7 +173,7 @@ describe.concurrent("a drain that waits", () => {
     const late = await namespace.execute([...DRAIN, "--wait", "--timeout", "200ms"]);
     expect(late).toExit(124, { stderr: /not empty after .*: held by web1.example.com:4711/ });
     const again = await namespace.execute([...DRAIN, "--wait", "--timeout", "1ms", "--json"]);
-    expect(again.code).toBe(124);
+    expect(again).toExit(124);
     expect(JSON.parse(again.stdout)).toMatchObject({
       version: 1,
       action: "drain",
@@ -211,7 +183,9 @@ describe.concurrent("a drain that waits", () => {
       holders: [{ host: "web1.example.com", pid: 4711, tickets: [{ kind: "lock", state: "held" }] }],
     });
     expect(await listDrains(namespace)).toHaveLength(1);
-    expect(await readAudit(namespace)).toEqual([expect.stringMatching(/^drain lock x: 1 still held after/)]);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([
+      expect.stringMatching(/^drain \| lock x \| 1 still held after/),
+    ]);
   });
 
   test("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async ({
@@ -229,9 +203,9 @@ describe.concurrent("a drain that waits", () => {
     expect({ code, alive: existsSync(`/proc/${pid}`) }, stderr).toEqual({ code: 0, alive: false });
     expect(stdout).toMatch(/nobody holds anything there, after .*, 1 ended by a reset/);
     expect(await run.ended).toExit(125, { stderr: "disks" });
-    expect(await readAudit(namespace)).toEqual([
-      expect.stringMatching(/^drain lock x: empty after .*, 1 ended by a reset$/),
-      "drain lock x: asked to end",
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([
+      expect.stringMatching(/^drain \| lock x \| empty after .*, 1 ended by a reset$/),
+      "drain | lock x | asked to end",
     ]);
   });
 
@@ -297,32 +271,31 @@ describe.concurrent("a drain that waits", () => {
 
   test("does not count a place in grace, nor one that becomes so", async ({ namespace }) => {
     const key = await putGhost(namespace, "x", "grace");
-    expect(await namespace.execute([...DRAIN, "--wait"])).toExit(0);
+    await namespace.expectDone(...DRAIN, "--wait");
     await putGhost(namespace, "y");
     const drain = namespace.start("drain lock y --yes --wait");
     await drain.waitForOutput("waiting for ");
     await putGhost(namespace, "y", "grace");
     expect(await drain.ended).toExit(0);
-    await remove(namespace, key);
+    await namespace.delete(key);
   });
 
   test("counts one whose host is taken into the group meanwhile", async ({ namespace }) => {
     const first = await putGhost(namespace);
     const late = namespace.keys.lock("y", "late000000000000");
-    await put(
-      namespace,
+    await namespace.put(
       late,
       serializeTicket(ticketWith({ run: "late000000000000", host: "web2.example.com", state: "held" })),
     );
     const group = namespace.keys.group("web");
-    await put(namespace, group, '["web1.example.com"]');
+    await namespace.put(group, '["web1.example.com"]');
     const drain = namespace.start("drain group web --yes --wait");
     await drain.waitForOutput("waiting for web1");
-    await put(namespace, group, '["web1.example.com","web2.example.com"]');
+    await namespace.put(group, '["web1.example.com","web2.example.com"]');
     await drain.waitForOutput("waiting for 2: ");
-    await remove(namespace, first);
+    await namespace.delete(first);
     await drain.waitForOutput("waiting for web2");
-    await remove(namespace, late);
+    await namespace.delete(late);
     expect(await drain.ended).toExit(0);
   });
 
@@ -330,7 +303,7 @@ describe.concurrent("a drain that waits", () => {
     await putGhost(namespace);
     const drain = namespace.start([...DRAIN, "--wait"]);
     await drain.waitForOutput("waiting for ");
-    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    await namespace.expectDone("undrain lock x --yes");
     expect(await drain.ended).toExit(75, { stderr: "was lifted" });
     const short = await namespace.execute([...DRAIN, "--wait", "--for", "300ms"]);
     expect(short).toExit(75, { stderr: "has ended" });
@@ -340,14 +313,13 @@ describe.concurrent("a drain that waits", () => {
     await putGhost(namespace);
     const drain = namespace.start([...DRAIN, "--wait"]);
     await drain.waitForOutput("waiting for ");
-    drain.child.kill("SIGINT");
-    expect(await drain.ended).toExit(130, { stderr: "lock x stays drained" });
+    expect(await drain.end("SIGINT")).toExit(130, { stderr: "lock x stays drained" });
     expect(await listDrains(namespace)).toHaveLength(1);
   });
 
   test("waits for a ticket that cannot be read, since it may be a holder's", async ({ namespace }) => {
     const key = namespace.keys.lock("x", "junk000000000000");
-    await put(namespace, key, "{");
+    await namespace.put(key, "{");
     const late = await namespace.execute([...DRAIN, "--wait", "--timeout", "100ms"]);
     expect(late).toExit(124, { stderr: "malformed ticket junk" });
   });
@@ -362,9 +334,9 @@ describe.concurrent("a drain", () => {
     const [first] = await listDrains(namespace);
     expect(await drain()).toExit(0, { stdout: "nothing to change" });
     expect(await drain("--reason", "disks")).toExit(0);
-    expect((await drain("--strict")).code).toBe(1);
+    expect(await drain("--strict")).toExit(1);
     expect(await listDrains(namespace)).toEqual([first]);
-    expect(await readAudit(namespace)).toHaveLength(1);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toHaveLength(1);
     expect(await drain("--reason", "fans")).toExit(0, { stdout: /: fans\nreplaces: .*: disks\n/ });
     expect(await drain("--for", "1h")).toExit(0, { stdout: "(until 2" });
     expect(await listDrains(namespace)).toMatchObject([{ why: "fans", until: expect.any(Number) }]);
@@ -376,7 +348,7 @@ describe.concurrent("a drain", () => {
   });
 
   test("with --for ends by itself, and who waited goes on", async ({ namespace }) => {
-    expect(await namespace.execute([...DRAIN, "--for", "1s500ms"])).toExit(0);
+    await namespace.expectDone(...DRAIN, "--for", "1s500ms");
     const run = namespace.jobs.start({ name: "run", options: LOCK });
     expect(await run.ended).toExit(0);
     expect(Date.now()).toBeGreaterThanOrEqual((await listDrains(namespace))[0]?.until ?? 0);
@@ -387,18 +359,15 @@ describe.concurrent("a drain", () => {
   test("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async ({
     namespace,
   }) => {
-    const over = `${namespace.jobs.journal.folder}/over`;
-    await namespace.jobs.startAndWait({
+    const held = await namespace.jobs.startHolder({
       name: "holder",
       options: [...LOCK, "--host", "web1.example.com"],
-      hold: ["until", over],
     });
     const options = [...LOCK, "--host", "web2.example.com", "--ttl", "60s"];
-    const waiter = namespace.jobs.start({ name: "waiter", options });
-    await namespace.jobs.waitForTickets("waiter", "waiting");
-    waiter.child.kill("SIGSTOP"); // it would leave when it hears of the drain of its host
-    await put(namespace, namespace.keys.group("all"), '["web","db1.example.com"]');
-    await put(namespace, namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
+    const waiter = await namespace.jobs.startWaiter({ name: "waiter", options });
+    waiter.kill("SIGSTOP"); // it would leave when it hears of the drain of its host
+    await namespace.put(namespace.keys.group("all"), '["web","db1.example.com"]');
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
     const runDry = async (...scope: string[]) =>
       (await namespace.execute(["drain", ...scope, "--dry-run"])).stdout;
     expect(await runDry("lock", "x")).toMatch(
@@ -409,17 +378,16 @@ describe.concurrent("a drain", () => {
     );
     expect(await runDry("host", "Web2.Example.com")).toMatch(/^holds none\nwaits +web2.*; leaves its queues/);
     expect(await runDry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
-    await put(namespace, namespace.keys.drain("host", "web2.example.com"), "{}");
+    await namespace.put(namespace.keys.drain("host", "web2.example.com"), "{}");
     expect(await runDry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
-    const { stdout } = await namespace.execute("drain all --dry-run --json");
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(await namespace.executeJson("drain all --dry-run")).toMatchObject({
       outcome: "dry-run",
       revision: expect.any(String),
       holders: [{ label: "holder" }],
       waiters: [{ label: "waiter", fate: "leaves" }], // for its host is drained too
     });
-    expect(await readAudit(namespace)).toEqual([]);
-    writeFileSync(over, "");
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([]);
+    held.finish();
   });
 
   test("asks at a terminal, after it has shown whom it hits", async ({ namespace }) => {
@@ -458,21 +426,16 @@ describe.concurrent("a drain", () => {
   test("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async ({
     namespace,
   }) => {
-    await put(namespace, namespace.keys.history("invoices"), '{"v":1,"runs":[]}');
-    await put(namespace, namespace.keys.group("web"), '["web1.example.com"]');
+    await namespace.put(namespace.keys.history("invoices"), '{"v":1,"runs":[]}');
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
     const drain = async (...scope: string[]) => await namespace.execute(["drain", ...scope, "--yes"]);
-    expect(await drain("lock", "invoice")).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('no lock "invoice" is known so far; did you mean "invoices"?'),
+    expect(await drain("lock", "invoice")).toExit(0, {
+      stderr: 'no lock "invoice" is known so far; did you mean "invoices"?',
     });
-    expect(await drain("host", "web2.example.com")).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('did you mean "web1.example.com"?'),
-    });
+    expect(await drain("host", "web2.example.com")).toExit(0, { stderr: 'did you mean "web1.example.com"?' });
     expect((await drain("lock", "invoices")).stderr).toBe("");
-    expect(await drain("group", "wep")).toMatchObject({
-      code: 78,
-      stderr: expect.stringContaining('there is no group "wep"; did you mean "web"?'),
+    expect(await drain("group", "wep")).toExit(78, {
+      stderr: 'there is no group "wep"; did you mean "web"?',
     });
   });
 
@@ -482,16 +445,15 @@ describe.concurrent("a drain", () => {
     await putGhost(namespace);
     await namespace.execute("group set web web1.example.com --yes");
     const readRevision = async (...scope: string[]) =>
-      JSON.parse((await namespace.execute(["drain", ...scope, "--dry-run", "--json"])).stdout).revision;
+      (await namespace.executeJson(["drain", ...scope, "--dry-run"])).revision;
     const expected = [...DRAIN, "--expect-revision", await readRevision("lock", "x")];
     const group = ["drain", "group", "web", "--yes", "--expect-revision", await readRevision("group", "web")];
     await putGhost(namespace, "y");
-    namespace.jobs.start({ name: "waiter", options: LOCK });
-    await namespace.jobs.waitForTickets("waiter", "waiting");
+    await namespace.jobs.startWaiter({ name: "waiter", options: LOCK });
     await namespace.execute("group add web web2.example.com --yes");
     expect(await namespace.execute(group)).toExit(75, { stderr: "group web has changed" });
     expect(await listDrains(namespace)).toEqual([]);
-    expect(await namespace.execute(expected)).toExit(0);
+    await namespace.expectDone(...expected);
     expect(await namespace.execute(expected)).toExit(75, { stderr: "new: lock x is drained by " });
   });
 });
@@ -502,49 +464,48 @@ describe.concurrent("an undrain", () => {
   test("of what is not drained is no error, unless it is to be strict; and says what else stops it", async ({
     namespace,
   }) => {
-    await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
-    await put(namespace, namespace.keys.drain("lock", "xx"), "{}");
+    await namespace.put(namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
+    await namespace.put(namespace.keys.drain("lock", "xx"), "{}");
     expect(await namespace.execute(UNDRAIN)).toMatchObject({
       code: 0,
       stdout: 'lock x is not drained; did you mean "xx"?\nbut everything is drained by ann: upgrade\n',
     });
     expect(await namespace.execute([...UNDRAIN, "--strict"])).toExit(1);
-    expect(await readAudit(namespace)).toEqual([]);
+    expect(await listAudits(namespace, ["action", "target", "outcome"])).toEqual([]);
   });
 
   test("lifts every key that means the same, however it was put", async ({ namespace }) => {
-    await put(namespace, namespace.keys.drain("all", "all"), "{}");
-    await put(namespace, `${namespace.keys.drains().key}all/by-hand`, "{}");
-    await put(namespace, namespace.keys.drain("host", "WEB1.Example.com"), "{}");
-    expect(await namespace.execute("undrain all --yes")).toExit(0);
+    await namespace.put(namespace.keys.drain("all", "all"), "{}");
+    await namespace.put(`${namespace.keys.drains().key}all/by-hand`, "{}");
+    await namespace.put(namespace.keys.drain("host", "WEB1.Example.com"), "{}");
+    await namespace.expectDone("undrain all --yes");
     expect((await listDrains(namespace)).map(({ scope }) => scope)).toEqual(["host"]);
-    expect(await namespace.execute("undrain host web1.example.com. --yes")).toExit(0);
+    await namespace.expectDone("undrain host web1.example.com. --yes");
     expect(await listDrains(namespace)).toEqual([]);
   });
 
   test("does not lift a drain that was put or changed after --expect-revision", async ({ namespace }) => {
-    const own = JSON.parse((await namespace.execute([...DRAIN, "--json"])).stdout).drain.revision;
-    expect(await namespace.execute([...DRAIN, "--reason", "mine now"])).toExit(0);
+    const own = (await namespace.executeJson(DRAIN)).drain.revision;
+    await namespace.expectDone(...DRAIN, "--reason", "mine now");
     expect(await namespace.execute([...UNDRAIN, "--expect-revision", own])).toExit(75, {
       stderr: "mine now",
     });
     const [{ modRevision } = { modRevision: 0n }] = await listDrains(namespace);
     const lift = [...UNDRAIN, "--expect-revision", String(modRevision)];
-    expect(await namespace.execute(lift)).toExit(0);
-    expect(await namespace.execute(lift)).toExit(0);
+    await namespace.expectDone(...lift);
+    await namespace.expectDone(...lift);
   });
 
   test("shows in a dry run whom it lets go on", async ({ namespace }) => {
-    await put(namespace, namespace.keys.drain("lock", "x"), "{}");
+    await namespace.put(namespace.keys.drain("lock", "x"), "{}");
     const run = namespace.jobs.start({ name: "run", options: LOCK });
-    await put(
-      namespace,
+    await namespace.put(
       namespace.keys.lock("x", "waiter0000000000"),
       serializeTicket(ticketWith({ run: "waiter0000000000" })),
     );
     const { stdout } = await namespace.execute("undrain lock x --dry-run");
     expect(stdout).toBe("lifts lock x is drained by unknown\nits queues continue: web1.example.com:4711\n");
-    run.child.kill("SIGTERM");
+    run.kill("SIGTERM");
   });
 });
 
@@ -559,14 +520,16 @@ describe.concurrent("two operators", () => {
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
         expect(stderr).toMatch(/something has changed:\n.*(new|changed): lock .* is drained by/);
-      const done = (await readAudit(namespace)).filter((line) => line.startsWith(`drain lock ${name}:`));
+      const done = (await listAudits(namespace, ["action", "target", "outcome"])).filter((line) =>
+        line.startsWith(`drain | lock ${name} |`),
+      );
       expect(done).toHaveLength(3 - told.length);
     }
   });
 
   test("of whom one renews what the other lifts: whoever comes second is told", async ({ namespace }) => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      await put(namespace, namespace.keys.drain("lock", "x"), '{"by":"ann","at":1}');
+      await namespace.put(namespace.keys.drain("lock", "x"), '{"by":"ann","at":1}');
       const [renewed, lifted] = await Promise.all([
         namespace.execute([...DRAIN, "--reason", "renewed"]),
         namespace.execute("undrain lock x --yes"),
@@ -587,26 +550,23 @@ describe.concurrent("a waiter that meets a drain", () => {
   test("of its host leaves its place for the others, and comes back after the undrain", async ({
     namespace,
   }) => {
-    const over = `${namespace.jobs.journal.folder}/over`;
+    const { jobs } = namespace;
     const on = (host: string) => [...LOCK, "--host", host];
-    await namespace.jobs.startAndWait({
+    const held = await jobs.startHolder({
       name: "holder",
       options: on("web1.example.com"),
-      hold: ["until", over],
     });
-    namespace.jobs.start({ name: "drained", options: on("web2.example.com") });
-    await namespace.jobs.waitForTickets("drained", "waiting");
-    namespace.jobs.start({ name: "behind", options: on("web3.example.com"), hold: [1] });
-    await namespace.jobs.waitForTickets("behind", "waiting");
+    await jobs.startWaiter({ name: "drained", options: on("web2.example.com") });
+    await jobs.startWaiter({ name: "behind", options: on("web3.example.com"), hold: [1] });
     const host = ["host", "web2.example.com", "--yes"];
-    expect(await namespace.execute(["drain", ...host])).toExit(0);
+    await namespace.expectDone("drain", ...host);
     await waitUntil("it left", async () =>
       (await namespace.listTickets()).every(({ ticket }) => ticket?.label !== "drained"),
     );
-    writeFileSync(over, "");
-    await namespace.jobs.journal.waitForLine("behind", "end");
-    expect(namespace.jobs.journal.findLine("drained", "start")).toBeUndefined();
-    expect(await namespace.execute(["undrain", ...host])).toExit(0);
-    await namespace.jobs.journal.waitForLine("drained", "end");
+    held.finish();
+    await jobs.journal.waitForLine("behind", "end");
+    expect(jobs.journal.findLine("drained", "start")).toBeUndefined();
+    await namespace.expectDone("undrain", ...host);
+    await jobs.journal.waitForLine("drained", "end");
   });
 });

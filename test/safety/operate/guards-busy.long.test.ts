@@ -4,9 +4,9 @@ import { describe, expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -57,16 +57,11 @@ async function listResetRequests(namespace: TestNamespace): Promise<string[]> {
   );
 }
 
-async function listDrains(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
-  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv)?.name ?? []);
-}
-
 describe("while a queue grows by 5 waiters a second", () => {
   test.each([["lock x"], ["host web1.example.com"], ["group web"], ["all"]])(
     "a drain of %s that was previewed is put",
     async (words) => {
-      const namespace = await cluster.createTestNamespace("http");
+      const namespace = await cluster.createTestNamespace();
       await namespace.execute("group set web web1.example.com --yes");
       await hold(namespace, "x");
       grow(namespace, "x");
@@ -96,7 +91,7 @@ describe("while a queue grows by 5 waiters a second", () => {
     grow(namespace, "x");
     const revision = await readShownRevision(namespace, "release", waiter);
     const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
-    expect(await namespace.execute(words)).toExit(0);
+    await namespace.expectDone(...words);
     expect(await listResetRequests(namespace)).toEqual([waiter]);
   });
 });

@@ -4,25 +4,18 @@ import { existsSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { grantOnce } from "../../../src/etcd/session/session.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const LOCK = ["--lock", "x", "--wait"];
 const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
 const RESET = ["reset", "lock", "x", "--yes"];
-
-/** Outcomes in the audit, oldest first. */
-async function listOutcomes(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => parseAuditRecord("", value)?.outcome ?? "unreadable");
-}
 
 /** A ticket on a session that nobody renews: its runner and its host are gone. */
 async function putGhost(
@@ -36,11 +29,7 @@ async function putGhost(
   const value = serializeTicket(
     ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) }),
   );
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "put", key, value, session }],
-    failure: [],
-  });
+  await namespace.write({ op: "put", key, value, session });
   return key;
 }
 
@@ -56,34 +45,29 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
       options: [...LOCK, ...TIMES],
       hold: ["stubborn"],
     });
-    const next = namespace.jobs.start({ name: "next", options: LOCK, hold: [5] });
-    await namespace.jobs.waitForTickets("next", "waiting");
+    const next = await namespace.jobs.startWaiter({ name: "next", options: LOCK, hold: [5] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     const { code, stdout } = await namespace.execute([...RESET, "--reason", "stuck"]);
     expect({ code, alive: existsSync(`/proc/${pid}`) }).toEqual({ code: 0, alive: false });
     expect(stdout).toMatch(/has ended, after .*\nlock x is (now held by|free, (next is|nobody waits)) ?/);
     expect((await run.ended).stderr).toContain("stuck");
     expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
-    expect(await listOutcomes(namespace)).toEqual([expect.stringMatching(/^ended after/)]);
+    expect(await listAudits(namespace, ["outcome"])).toEqual([expect.stringMatching(/^ended after/)]);
   });
 
   test("outlasts the loss of etcd while it waits, and says so", async ({ onTestFinished }) => {
     const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const key = await putGhost(namespace, 600);
-    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    try {
-      const endpoint = `http://${proxy.address}`;
-      const reset = namespace.start(RESET, { endpoints: [endpoint] });
-      await reset.waitForOutput(/asked .* to end/);
-      proxy.mode = "refuse";
-      proxy.reset();
-      await reset.waitForOutput("etcd is unreachable");
-      await namespace.delete(key);
-      proxy.mode = "forward";
-      expect(await reset.ended).toExit(0, { stderr: "etcd is reachable again" });
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await namespace.startProxy();
+    const endpoint = proxy.url;
+    const reset = namespace.start(RESET, { endpoints: [endpoint] });
+    await reset.waitForOutput(/asked .* to end/);
+    proxy.mode = "refuse";
+    proxy.reset();
+    await reset.waitForOutput("etcd is unreachable");
+    await namespace.delete(key);
+    proxy.mode = "forward";
+    expect(await reset.ended).toExit(0, { stderr: "etcd is reachable again" });
   });
 });
 
@@ -94,13 +78,13 @@ describe.concurrent("a reset", () => {
     const options = ["--lock", "x", "--ttl", "15s", "--termination-timeout", "100ms"];
     const run = await namespace.jobs.startAndWait({ name: "run", options, hold: ["stubborn"] });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
-    run.child.kill("SIGSTOP");
+    run.kill("SIGSTOP");
     const { code } = await namespace.execute(RESET);
     expect({ code, alive: existsSync(`/proc/${pid}`) }, namespace.jobs.journal.formatTimeline()).toEqual({
       code: 0,
       alive: false,
     });
-    run.child.kill("SIGCONT");
+    run.kill("SIGCONT");
     expect(await run.ended).toExit(125);
   });
 
@@ -117,7 +101,7 @@ describe.concurrent("a reset", () => {
     const late = await namespace.execute([...RESET, "--timeout", "300ms"]);
     expect(late).toExit(124, { stderr: "--force" });
     expect((await namespace.store.readRange({ key })).count).toBe(1);
-    expect(await namespace.execute([...RESET, "--force"])).toExit(0);
+    await namespace.expectDone(...RESET, "--force");
     expect((await namespace.store.readRange({ key })).count).toBe(0);
   });
 
@@ -141,7 +125,7 @@ describe.concurrent("a reset", () => {
   }) => {
     await putGhost(namespace, 600);
     const both = await Promise.all([1, 2, 3, 4].map(() => namespace.execute([...RESET, "--no-wait"])));
-    const requests = (await listOutcomes(namespace)).length;
+    const requests = (await listAudits(namespace, ["outcome"])).length;
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
@@ -152,13 +136,12 @@ describe.concurrent("a reset", () => {
     namespace,
   }) => {
     const key = await putGhost(namespace, 600);
-    const { stdout } = await namespace.execute("reset lock x --dry-run --json");
-    const { revision } = JSON.parse(stdout);
+    const { revision } = await namespace.executeJson("reset lock x --dry-run");
     await namespace.delete(key);
-    await namespace.jobs.startAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
+    await namespace.jobs.startHolder({ name: "other", options: LOCK });
     const refused = await namespace.execute([...RESET, "--expect-revision", revision]);
     expect(refused).toExit(75, { stderr: "has joined (held)" });
-    expect(await listOutcomes(namespace)).toEqual([]);
+    expect(await listAudits(namespace, ["outcome"])).toEqual([]);
     const ahead = await namespace.execute([...RESET, "--expect-revision", "999999999"]);
     expect(ahead).toExit(64, { stderr: "must not be in the future" });
   });
@@ -174,7 +157,7 @@ describe.concurrent("a reset", () => {
     expect(await namespace.execute("reset lock x")).toExit(64);
     const env = { SIGNALBOX_READ_ONLY: "true" };
     expect(await namespace.execute(RESET, { env })).toExit(77, { stderr: "readOnly" });
-    expect(await listOutcomes(namespace)).toEqual([]);
+    expect(await listAudits(namespace, ["outcome"])).toEqual([]);
     expect((await namespace.listTickets())[0]?.ticket?.reset).toBeUndefined();
   });
 
@@ -193,7 +176,7 @@ describe.concurrent("a reset", () => {
       await asked.waitForOutput("Reset lock x? [y/N]");
       asked.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await asked.ended).code }).toEqual({ answer, code });
-      expect(await listOutcomes(namespace)).toHaveLength(code === 0 ? 1 : 0);
+      expect(await listAudits(namespace, ["outcome"])).toHaveLength(code === 0 ? 1 : 0);
     }
   });
 
@@ -218,11 +201,11 @@ describe.concurrent("a reset", () => {
     namespace,
   }) => {
     await putGhost(namespace, 600, { state: "grace" });
-    expect(await namespace.execute(RESET)).toExit(0);
+    await namespace.expectDone(...RESET);
     const key = namespace.keys.lock("x", "ghost00000000000");
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
+    await namespace.put(key, "{");
     expect(await namespace.execute(RESET)).toExit(1, { stderr: "--force" });
-    expect(await namespace.execute([...RESET, "--force"])).toExit(0);
+    await namespace.expectDone(...RESET, "--force");
     expect(await namespace.listTickets()).toEqual([]);
   });
 
@@ -235,10 +218,10 @@ describe.concurrent("a reset", () => {
     );
     const [first] = await namespace.jobs.waitForTickets("a", "held");
     const one = ["reset", "resource", "db", "--run", first?.run.slice(0, 8) ?? "", "--yes"];
-    expect(await namespace.execute(one)).toExit(0);
+    await namespace.expectDone(...one);
     expect((await runs[0]?.ended)?.code).toBe(125);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label).sort()).toEqual(["b", "c"]);
-    expect(await namespace.execute("reset resource db --yes")).toExit(0);
+    await namespace.expectDone("reset resource db --yes");
     expect(await namespace.listTickets()).toEqual([]);
     expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([
       125, 125, 125,
@@ -248,24 +231,24 @@ describe.concurrent("a reset", () => {
 
 describe.concurrent("a release", () => {
   test("throws a waiter out of its queue with 75, and the queue goes on", async ({ namespace }) => {
-    const file = `${namespace.jobs.journal.folder}/over`;
-    const holder = await namespace.jobs.startAndWait({
+    const { jobs } = namespace;
+    const file = `${jobs.journal.folder}/over`;
+    const holder = await jobs.startAndWait({
       name: "holder",
       options: LOCK,
       hold: ["until", file],
     });
-    const waiter = namespace.jobs.start({ name: "waiter", options: LOCK });
-    const [entry] = await namespace.jobs.waitForTickets("waiter", "waiting");
-    const last = namespace.jobs.start({ name: "last", options: LOCK, hold: [1] });
-    await namespace.jobs.waitForTickets("last", "waiting");
+    const waiter = jobs.start({ name: "waiter", options: LOCK });
+    const [entry] = await jobs.waitForTickets("waiter", "waiting");
+    const last = await jobs.startWaiter({ name: "last", options: LOCK, hold: [1] });
     const run = entry?.run ?? "";
-    expect(await namespace.execute(["release", run.slice(0, 6), "--yes"])).toExit(0);
+    await namespace.expectDone("release", run.slice(0, 6), "--yes");
     expect(await waiter.ended).toExit(75);
-    const held = (await namespace.jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
+    const held = (await jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
     expect(await namespace.execute(["release", held, "--yes"])).toExit(75, {
       stderr: `signalbox reset lock x --run ${held}`,
     });
-    holder.child.kill("SIGTERM");
+    holder.kill("SIGTERM");
     await waitUntil("the last one ran", async () => (await last.ended).code === 0);
     expect(await namespace.execute(["release", run, "--yes"])).toMatchObject({
       code: 1,

@@ -1,6 +1,5 @@
 /** A program that is too old for the keys under its prefix: it writes nothing, and says why. */
 
-import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -22,7 +21,7 @@ describe.concurrent("where a later schema version is required,", () => {
       ["--lock", "x", "--wait"],
       ["--no-lock", "--lease", "db=1:2"],
     ]) {
-      expect(await namespace.startRun(options, "echo started").ended).toExit(78, {
+      expect(await namespace.run(options, "echo started")).toExit(78, {
         stdout: "",
         stderr: REFUSAL,
       });
@@ -47,7 +46,7 @@ describe.concurrent("where a later schema version is required,", () => {
 
   test("a worker ends at once", async ({ namespace }) => {
     await requireVersion(namespace, "0002");
-    expect(await namespace.execute(["worker"])).toExit(78, { stderr: REFUSAL });
+    expect(await namespace.execute("worker")).toExit(78, { stderr: REFUSAL });
   });
 
   test("lists warn once, and init and doctor fail", async ({ namespace }) => {
@@ -68,25 +67,21 @@ describe.concurrent("where a later schema version is required,", () => {
 
 test("the own version, or none, changes nothing", async ({ namespace }) => {
   await requireVersion(namespace, "0001");
-  expect(await namespace.startRun("--lock x", ["true"]).ended).toExit(0, { stderr: "" });
+  expect(await namespace.run("--lock x")).toExit(0, { stderr: "" });
   expect(await namespace.execute("ls history")).toExit(0, { stderr: "" });
-  expect(await namespace.execute(["init"])).toExit(0, { stdout: /^ok +schema version: 1,/m });
+  expect(await namespace.execute("init")).toExit(0, { stdout: /^ok +schema version: 1,/m });
 });
 
 test("a version that is required later: the run that holds ends as usual, the waiting run leaves", async () => {
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "6s" } });
-  const gate = cluster.createPath();
-  const holder = await namespace.jobs.startAndWait({
+  const holder = await namespace.jobs.startHolder({
     name: "a",
     options: "--lock x",
-    hold: ["until", gate],
   });
-  const waiter = namespace.jobs.start({ name: "b", options: "--lock x --wait" });
-  await namespace.jobs.waitForTickets("b", "waiting");
+  const waiter = await namespace.jobs.startWaiter({ name: "b", options: "--lock x --wait" });
   await requireVersion(namespace, "0002");
   expect(await waiter.ended).toExit(78, { stderr: REFUSAL });
   expect(await namespace.listTickets()).toMatchObject([{ ticket: { label: "a", state: "held" } }]);
-  writeFileSync(gate, "");
-  expect(await holder.ended).toExit(0, { stderr: "" });
+  expect(await holder.finish()).toExit(0, { stderr: "" });
   expect(await namespace.listTickets()).toEqual([]);
 });

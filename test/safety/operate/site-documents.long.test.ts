@@ -5,9 +5,10 @@ import { dirname, join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+import { readAudits } from "../support/read-keys.ts";
 import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile();
@@ -16,24 +17,9 @@ const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const TERMINAL = { columns: 100, rows: 24 };
 
-async function readAudits(namespace: TestNamespace) {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => parseAuditRecord("x", value));
-}
-
 /** Everything that is configured, and every record. */
 async function readAllKeys(namespace: TestNamespace) {
   return (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
-}
-
-async function runSuccessfully(
-  namespace: TestNamespace,
-  args: readonly string[],
-  input = "",
-): Promise<string> {
-  const { code, stdout, stderr } = await namespace.execute(args, { input });
-  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
-  return stdout;
 }
 
 const take = (namespace: TestNamespace, document: object, ...flags: string[]) =>
@@ -44,16 +30,16 @@ const buildGroups = (members: Record<string, string[]>) => ({ groups: members })
 describe("an export", () => {
   test("imported elsewhere is the same configuration, and exported again the same text", async () => {
     const [namespace, other] = [
-      await cluster.createTestNamespace("http"),
+      await cluster.createTestNamespace(),
       await cluster.createTestNamespace("grpc"),
     ];
-    await runSuccessfully(namespace, ["group", "set", "web", W2, W1]);
-    await runSuccessfully(namespace, ["group", "set", "all", "web", " %2F"]);
-    await runSuccessfully(namespace, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
-    await runSuccessfully(namespace, ["resource", "set", "db", "10", "--note", 'a "note"']);
-    const text = await runSuccessfully(namespace, ["export", "--format", "json"]);
-    await runSuccessfully(other, ["import", "-", "--yes"], text);
-    expect(await runSuccessfully(other, ["export", "--format", "json", "-"])).toBe(text);
+    await namespace.expectDone("group set web", W2, W1);
+    await namespace.expectDone("group set all web", " %2F");
+    await namespace.expectDone("resource set FQDN_cpu CPU --order 2");
+    await namespace.expectDone("resource set db 10 --note", 'a "note"');
+    const text = await namespace.expectDone("export --format json");
+    expect(await other.execute("import - --yes", { input: text })).toExit(0);
+    expect(await other.expectDone("export --format json -")).toBe(text);
     const again = await take(other, JSON.parse(text), "--prune", "--yes", "--strict");
     expect(again).toExit(1, { stdout: "is up to date" });
     expect(await readAudits(other)).toHaveLength(1);
@@ -65,26 +51,22 @@ describe("an export", () => {
     const file = join(createTestFolder(), "signalbox.json");
     writeFileSync(file, "old");
     chmodSync(file, 0o640);
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
-    await runSuccessfully(namespace, ["export", file]);
+    await namespace.expectDone("group set web", W1);
+    await namespace.expectDone("export", file);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, groups: { web: [W1] } });
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const { ino } = statSync(file);
-    await namespace.store.commitTxn({
-      compare: [],
-      success: [{ op: "put", key: namespace.keys.history("x"), value: "{}" }],
-      failure: [],
-    });
-    await runSuccessfully(namespace, ["export", file]);
+    await namespace.put(namespace.keys.history("x"), "{}");
+    await namespace.expectDone("export", file);
     expect(statSync(file).ino, "the same file").toBe(ino);
-    await runSuccessfully(namespace, ["group", "add", "web", W2]);
-    await runSuccessfully(namespace, ["export", file]);
+    await namespace.expectDone("group add web", W2);
+    await namespace.expectDone("export", file);
     expect(statSync(file).ino, "another one").not.toBe(ino);
     expect(readdirSync(dirname(file))).toEqual(["signalbox.json"]);
   });
 
   test.runIf(existsSync("/dev/full"))("into a device does not read it first", async ({ namespace }) => {
-    const full = await namespace.execute(["export", "/dev/full"]);
+    const full = await namespace.execute("export /dev/full");
     expect(full).toExit(74, { stderr: "no space left on device" });
   });
 
@@ -96,7 +78,7 @@ describe("an export", () => {
     });
     const silent = { endpoints: ["http://127.0.0.1:1"], env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
     const away = await namespace.execute(["export", join(path, "x.json")], silent);
-    expect(away.code).toBe(69);
+    expect(away).toExit(69);
     expect(readdirSync(path)).toEqual([]);
   });
 });
@@ -130,21 +112,19 @@ describe("an import", () => {
   }) => {
     const document =
       '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem","db"]}';
-    await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
-    await runSuccessfully(namespace, ["import", "-", "--yes"], document);
+    await namespace.expectDone("resource set db 3");
+    expect(await namespace.execute("import - --yes", { input: document })).toExit(0);
     const run = (host: string, group: string, lease: string) =>
       namespace.jobs.start({
         name: host,
         options: ["--host", host, "-g", group, "--lease", lease],
         hold: [1],
       }).ended;
-    expect((await run("host2", "g1", "FQDN_mem=1:8")).code).toBe(0);
-    expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
-    expect((await run("host1", "g2", "db=1")).code).toBe(0);
-    expect((await run("host1", "g2", "db=4")).code).toBe(78);
-    expect(
-      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).resources,
-    ).toMatchObject([
+    expect(await run("host2", "g1", "FQDN_mem=1:8")).toExit(0);
+    expect(await run("host2", "g2", "FQDN_mem=1:8")).toExit(75);
+    expect(await run("host1", "g2", "db=1")).toExit(0);
+    expect(await run("host1", "g2", "db=4")).toExit(78);
+    expect(JSON.parse(await namespace.expectDone("export --format json")).resources).toMatchObject([
       { name: "FQDN_mem", order: 1 },
       { name: "db", total: 3, order: 2 },
     ]);
@@ -153,24 +133,24 @@ describe("an import", () => {
   test("asks in any case, and says whom it hits; --prune deletes what the document does not have", async ({
     namespace,
   }) => {
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
-    await runSuccessfully(namespace, ["group", "set", "old", W1]);
-    await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
+    await namespace.expectDone("group set web", W1);
+    await namespace.expectDone("group set old", W1);
+    await namespace.expectDone("resource set db 3");
     const options = ["--lock", "a", "-g", "old", "--host", W1];
-    const run = await namespace.jobs.startAndWait({ name: "run", options, hold: [100_000] });
+    const run = await namespace.jobs.startHolder({ name: "run", options });
     const document = buildGroups({ web: [W1, W2] });
     const refused = await take(namespace, document, "--prune");
     expect(refused).toExit(64, { stderr: "add --yes" });
     expect(refused.stderr).toContain(`- group old (${W1})`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${run.pid} .*group "old" is gone`));
-    expect((await take(namespace, document)).code).toBe(64);
+    expect(await take(namespace, document)).toExit(64);
     const dry = await take(namespace, document, "--dry-run");
     expect(dry.stdout).toMatch(
       /^~ group web: \+ web2.example.com\n1 group set\ndo it with --expect-revision \d+ --yes instead of --dry-run\n$/,
     );
     expect((await take(namespace, document, "--prune", "--yes")).stdout).toContain("ends 1 running command");
     expect(await run.ended).toExit(125);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"]))).toMatchObject({
+    expect(JSON.parse(await namespace.expectDone("export --format json"))).toMatchObject({
       ...document,
       resources: [{ name: "db", total: 3 }], // not mentioned
     });
@@ -194,14 +174,14 @@ describe("an import", () => {
   });
 
   test.each([3, 100])("of a configuration of %d is refused when it moves meanwhile", async (count) => {
-    const namespace = await cluster.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace();
     const before = Object.fromEntries(Array.from({ length: count }, (_, n) => [`g${n}`, [W1]]));
     await take(namespace, buildGroups(before), "--yes");
     const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput("Change 1 group set? [y/N]");
-    await runSuccessfully(namespace, ["group", "delete", "g1", "--yes"]);
+    await namespace.expectDone("group delete g1 --yes");
     asked.child.stdin?.write("y\r");
     const { code, stdout } = await asked.ended;
     expect({ code, stdout }).toEqual({
@@ -209,9 +189,7 @@ describe("an import", () => {
       stdout: expect.stringMatching(/has changed:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
-    expect(
-      JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups,
-    ).not.toHaveProperty("web");
+    expect(JSON.parse(await namespace.expectDone("export --format json")).groups).not.toHaveProperty("web");
   });
 
   test("goes on when others act on something else meanwhile", async ({ namespace }) => {
@@ -224,7 +202,7 @@ describe("an import", () => {
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput("[y/N]");
-    await runSuccessfully(namespace, ["drain", "lock", "x", "--yes"]);
+    await namespace.expectDone("drain lock x --yes");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(0);
   });
@@ -269,7 +247,7 @@ describe("an edit", () => {
   test("opens a private file, shows what changes, asks, does it, and leaves no file", async ({
     namespace,
   }) => {
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await namespace.expectDone("group set web", W1);
     const { env, seen, path } = writeEditor(`sed -i 's/${W1}/${W2}/' "$1"`);
     const edit = namespace.start("edit --reason moved", { env, terminal: TERMINAL });
     await edit.waitForOutput(/~ group web: \+ web2.example.com, - web1.example.com/);
@@ -278,7 +256,7 @@ describe("an edit", () => {
     expect(await edit.ended).toExit(0);
     expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.yaml\n700 .*\n$/);
     expect(readKeptFiles(path)).toEqual([]);
-    expect(JSON.parse(await runSuccessfully(namespace, ["export", "--format", "json"])).groups).toEqual({
+    expect(JSON.parse(await namespace.expectDone("export --format json")).groups).toEqual({
       web: [W2],
     });
     expect((await readAudits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
@@ -288,7 +266,7 @@ describe("an edit", () => {
     const { env, path } = writeEditor(
       `if grep -q oops "$1"; then sed -i 's/{oops/["a"]/' "$1"; else sed -i 's/groups: {}/groups:\\n  web: {oops/' "$1"; fi`,
     );
-    const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
+    const edit = namespace.start("edit", { env, terminal: TERMINAL });
     await edit.waitForOutput(/signalbox.yaml:\d+:\d+: [\s\S]*Edit again\? \[Y\/n\]/);
     edit.child.stdin?.write("\r");
     await edit.waitForOutput("+ group web: a");
@@ -303,17 +281,17 @@ describe("an edit", () => {
     ["comes from an editor that fails", `echo oops >>"$1"; exit 3`, undefined, 1],
     ["comes from an editor that is killed", `echo oops >>"$1"; kill -9 $$`, undefined, 1],
   ])("whose text %s changes nothing, and keeps the text", async (_, script, answer, code) => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    const namespace = await cluster.createTestNamespace();
+    await namespace.expectDone("group set web", W1);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
-    const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
+    const edit = namespace.start("edit", { env, terminal: TERMINAL });
     if (answer !== undefined) {
       await edit.waitForOutput(/\[(y\/N|Y\/n)\]/);
       edit.child.stdin?.write(answer);
     }
     const end = await edit.ended;
-    expect(end.code).toBe(code);
+    expect(end).toExit(code);
     const [, file = ""] = /your text is kept in (\S+)/.exec(end.stdout) ?? [];
     expect([readFileSync(file, "utf8")]).toEqual(readKeptFiles(path));
     expect(readFileSync(file, "utf8")).toMatch(code === 1 && answer ? W2 : /oops/);
@@ -326,17 +304,17 @@ describe("an edit", () => {
     ["the editor fails before anything is typed", "exit 3", 1],
     ["the file is deleted", 'rm "$1"', 0],
   ])("in which %s changes nothing, and leaves no file", async (_, script, code) => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    const namespace = await cluster.createTestNamespace();
+    await namespace.expectDone("group set web", W1);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
-    const end = await namespace.execute(["edit"], { env, terminal: TERMINAL });
+    const end = await namespace.execute("edit", { env, terminal: TERMINAL });
     expect({ code: end.code, kept: readKeptFiles(path) }).toEqual({ code, kept: [] });
     expect(await readAllKeys(namespace)).toEqual(before);
   });
 
   test("that others overtook is refused, keeps the text, and says how to go on", async ({ namespace }) => {
-    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await namespace.expectDone("group set web", W1);
     const { env, path } = writeEditor(
       'sed -i "s/^groups:/&\\n  mine: []/" "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
     );
@@ -346,7 +324,7 @@ describe("an edit", () => {
         .map((name) => join(path, name, "signalbox.yaml.open"))
         .find((file) => existsSync(file));
     const file = await waitUntil("the editor has typed", open);
-    await runSuccessfully(namespace, ["group", "add", "web", W2]);
+    await namespace.expectDone("group add web", W2);
     rmSync(file);
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
@@ -365,8 +343,7 @@ describe("an edit", () => {
     await waitUntil("the editor has typed", () =>
       readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.yaml.open"))),
     );
-    edit.child.kill("SIGTERM");
-    expect(await edit.ended).toExit(143, { stderr: "your text is kept in" });
+    expect(await edit.end()).toExit(143, { stderr: "your text is kept in" });
     expect(readKeptFiles(path).join("")).toContain("typed");
   });
 
@@ -374,7 +351,7 @@ describe("an edit", () => {
     namespace,
   }) => {
     const { env } = writeEditor('sed -i "s/groups: {}/groups: {mine: []}/" "$1"');
-    const refused = await namespace.execute(["edit"], { env });
+    const refused = await namespace.execute("edit", { env });
     expect(refused).toExit(64, { stderr: "edit needs a terminal" });
     expect(await namespace.execute("edit --yes", { env })).toExit(0);
     const none = await namespace.execute("edit --yes", { env: { EDITOR: "/none/such --wait" } });
@@ -383,28 +360,11 @@ describe("an edit", () => {
 });
 
 describe("a role that may not configure", () => {
-  const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: "/jobs/" };
-  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  const cluster = TestCluster.startForFile({ auth: SECURED });
   let namespace: TestNamespace;
 
   beforeAll(async () => {
-    const runAsRoot = (...args: string[]) =>
-      cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
-    const grant = (kind: string, prefix: string) =>
-      runAsRoot("role", "grant-permission", "--prefix=true", "auditor", kind, prefix);
-    await runAsRoot("role", "add", "auditor");
-    await grant("read", LOGIN.prefix);
-    await grant("readwrite", `${LOGIN.prefix}audit/`);
-    await runAsRoot("user", "add", "auditor:secret");
-    await runAsRoot("user", "grant-role", "auditor", "auditor");
-    namespace = cluster.createNamespace({
-      prefix: LOGIN.prefix,
-      env: {
-        SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-        SIGNALBOX_USER: "auditor",
-        SIGNALBOX_PASSWORD: "secret",
-      },
-    });
+    namespace = await cluster.createUserNamespace("auditor", ["audit/"]);
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
   });
 

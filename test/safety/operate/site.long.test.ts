@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { buildLogin, SECURED } from "../../../fixtures/etcd/index.ts";
 import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });
@@ -61,12 +62,6 @@ schedules:
 const createFile = (document: object | string) =>
   cluster.createPath(typeof document === "string" ? document : JSON.stringify({ version: 1, ...document }));
 
-async function run(namespace: TestNamespace, ...words: string[]): Promise<string> {
-  const ended = await namespace.execute(words);
-  expect({ words, ...ended }).toMatchObject({ words, code: 0 });
-  return ended.stdout;
-}
-
 describe("a site", () => {
   test.concurrent("is the same after a round trip into an empty cluster, as YAML and as JSON", async () => {
     const [first, second, third] = [1, 2, 3].map(() => cluster.createNamespace());
@@ -80,20 +75,17 @@ describe("a site", () => {
     expect(await first.listKeys()).toEqual([]);
     expect(await first.execute(["apply", file])).toExit(64, { stderr: "add --yes" });
     const done = "done: 1 group and 1 resource set, 1 calendar set, 2 schedules added\n";
-    expect(await run(first, "apply", file, "--yes")).toBe(done);
-    expect(await run(first, "export")).toBe(SITE);
+    expect(await first.expectDone("apply", file, "--yes")).toBe(done);
+    expect(await first.expectDone("export")).toBe(SITE);
     expect(await first.execute(["diff", file, "--prune"])).toExit(0, { stdout: "is up to date" });
-    await run(second, "apply", createFile(await run(first, "export", "--format", "json")), "--yes");
-    expect(await run(second, "export")).toBe(SITE);
-    await run(
-      third,
-      "schedule",
-      "import",
-      "json",
-      createFile(await run(second, "schedule", "export")),
+    await second.expectDone("apply", createFile(await first.expectDone("export --format json")), "--yes");
+    expect(await second.expectDone("export")).toBe(SITE);
+    await third.expectDone(
+      "schedule import json",
+      createFile(await second.expectDone("schedule export")),
       "--yes",
     );
-    expect(await run(third, "export", "--only", "schedules", "--only", "calendars")).toBe(
+    expect(await third.expectDone("export --only schedules --only calendars")).toBe(
       SITE.replace(/groups:[\s\S]*(?=calendars:)/, ""),
     );
     const keys = await first.listKeys();
@@ -103,14 +95,14 @@ describe("a site", () => {
 
   test.concurrent("of a file says what it changes; a pause and what the file does not have stay", async () => {
     const namespace = cluster.createNamespace();
-    await run(namespace, "apply", createFile(SITE), "--yes");
-    await run(namespace, "schedule", "pause", "report", "--reason", "by hand");
-    await run(namespace, "group", "set", "other", "x");
+    await namespace.expectDone("apply", createFile(SITE), "--yes");
+    await namespace.expectDone("schedule pause report --reason", "by hand");
+    await namespace.expectDone("group set other x");
     const file = createFile(
       SITE.replace("12-25", "12-26").replace('"@manual"', '"@daily"').replace("total: 10", "total: 3"),
     );
     const diff = await namespace.execute(["diff", file, "--json"]);
-    expect(diff.code).toBe(1);
+    expect(diff).toExit(1);
     expect(JSON.parse(diff.stdout)).toMatchObject({
       outcome: "dry-run",
       action: "apply",
@@ -128,19 +120,18 @@ describe("a site", () => {
       ],
       hits: [],
     });
-    await run(namespace, "apply", file, "--yes", "--reason", "new law");
-    const text = await run(namespace, "export");
+    await namespace.expectDone("apply", file, "--yes", "--reason", "new law");
+    const text = await namespace.expectDone("export");
     expect(text).toContain("why: by hand");
     expect(text).toContain("  other:\n    - x\n");
-    const { stdout } = await namespace.execute(["ls", "audit", "--json"]);
-    expect(JSON.parse(stdout).rows[0]).toMatchObject({
+    expect((await namespace.executeJson("ls audit")).rows[0]).toMatchObject({
       action: "apply",
       target: "site",
       reason: "new law",
       outcome: "1 resource set, 1 calendar set, 1 schedule changed",
     });
-    await run(namespace, "apply", file, "--prune", "--yes");
-    expect(await run(namespace, "export")).not.toContain("other:");
+    await namespace.expectDone("apply", file, "--prune", "--yes");
+    expect(await namespace.expectDone("export")).not.toContain("other:");
   });
 
   test.concurrent("has owners: a file changes and deletes only what its owner has", async () => {
@@ -150,16 +141,16 @@ describe("a site", () => {
         groups: Object.fromEntries(names.map((name) => [name, ["h"]])),
         schedules: Object.fromEntries(names.map((name) => [name, JOB])),
       });
-    await run(namespace, "schedule", "add", "hand", "@daily", "--", "true");
-    await run(namespace, "apply", build("a", "b"), "--owner", "one", "--prune", "--yes");
-    await run(namespace, "import", build("c"), "--owner=two", "--replace", "--yes");
-    expect(await namespace.execute(["diff", build("a"), "--owner", "one"])).toExit(0);
+    await namespace.expectDone("schedule add hand @daily -- true");
+    await namespace.expectDone("apply", build("a", "b"), "--owner", "one", "--prune", "--yes");
+    await namespace.expectDone("import", build("c"), "--owner=two", "--replace", "--yes");
+    await namespace.expectDone("diff", build("a"), "--owner", "one");
     const diff = await namespace.execute(["diff", build("a"), "--owner", "one", "--prune"]);
     expect(diff).toExit(1, {
       stdout: /^- group b \(h\)\nschedule b deleted: [^\n]*\n1 group deleted, 1 schedule deleted\n$/,
     });
-    await run(namespace, "apply", build("a"), "--owner", "one", "--prune", "--yes");
-    expect(Object.keys(JSON.parse(await run(namespace, "schedule", "export")).schedules)).toEqual([
+    await namespace.expectDone("apply", build("a"), "--owner", "one", "--prune", "--yes");
+    expect(Object.keys(JSON.parse(await namespace.expectDone("schedule export")).schedules)).toEqual([
       "a",
       "c",
       "hand",
@@ -172,10 +163,12 @@ describe("a site", () => {
     expect(await namespace.execute(["diff", build("c"), "--adopt"])).toExit(64, {
       stderr: "--adopt needs --owner",
     });
-    await run(namespace, "apply", build("a", "hand"), "--owner", "one", "--adopt", "--yes");
-    expect(await run(namespace, "export")).toMatch(/hand:\n {4}members:\n {6}- h\n {4}source: site:one/);
-    await run(namespace, "group", "add", "hand", "h2");
-    expect(await run(namespace, "export"), "who changes a group by hand leaves its owner").toMatch(
+    await namespace.expectDone("apply", build("a", "hand"), "--owner", "one", "--adopt", "--yes");
+    expect(await namespace.expectDone("export")).toMatch(
+      /hand:\n {4}members:\n {6}- h\n {4}source: site:one/,
+    );
+    await namespace.expectDone("group add hand h2");
+    expect(await namespace.expectDone("export"), "who changes a group by hand leaves its owner").toMatch(
       /hand:\n {4}members:\n {6}- h\n {6}- h2\n {4}source: site:one/,
     );
   });
@@ -202,8 +195,10 @@ describe("a site", () => {
         ],
       });
     }
-    const json = await namespace.execute(["apply", createFile("groups: {a: [x], a: [y]}"), "--json"]);
-    expect(JSON.parse(json.stdout)).toMatchObject({ outcome: "faulty", faults: [{ line: 1, column: 18 }] });
+    expect(await namespace.executeJson(["apply", createFile("groups: {a: [x], a: [y]}")])).toMatchObject({
+      outcome: "faulty",
+      faults: [{ line: 1, column: 18 }],
+    });
     const missing = createFile({ schedules: { a: { ...JOB, except: ["nodays"] } } });
     expect(await namespace.execute(["apply", missing, "--yes"])).toExit(78, {
       stderr: 'there is no calendar "nodays"',
@@ -215,31 +210,30 @@ describe("a site", () => {
 describe("what was shown", () => {
   test.concurrent("is not applied if somebody changed it before the yes; it is told what and by whom", async () => {
     const namespace = cluster.createNamespace();
-    await run(namespace, "apply", createFile(SITE), "--yes");
+    await namespace.expectDone("apply", createFile(SITE), "--yes");
     const file = createFile(SITE.replace('"*/5 * * * *"', '"*/7 * * * *"'));
     const asked = namespace.start(["apply", file], { terminal: TERMINAL });
     await asked.waitForOutput("Change 1 schedule changed? [y/N]");
-    await run(namespace, "schedule", "edit", "backup", "--cron", "*/9 * * * *");
+    await namespace.expectDone("schedule edit backup --cron", "*/9 * * * *");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(75, {
       stdout:
         /nothing was done, because the site has changed:[\s\S]*schedule backup changed: cron "\*\/5 \* \* \* \*" -> "\*\/9 \* \* \* \*"[\s\S]*changed by .*: schedule, schedule backup: /,
     });
-    expect(await run(namespace, "export")).toContain('"*/9 * * * *"');
+    expect(await namespace.expectDone("export")).toContain('"*/9 * * * *"');
   });
 
   test.concurrent("in a dry run is not applied if it was changed or deleted since", async () => {
     const namespace = cluster.createNamespace();
-    await run(namespace, "apply", createFile(SITE), "--yes");
+    await namespace.expectDone("apply", createFile(SITE), "--yes");
     const file = createFile(SITE.replace("report\n    after", "report2\n    after"));
-    const dry = await namespace.execute(["apply", file, "--dry-run", "--json"]);
-    const { revision } = JSON.parse(dry.stdout);
+    const { revision } = await namespace.executeJson(["apply", file, "--dry-run"]);
     const apply = ["apply", file, "--yes", "--expect-revision", revision];
-    await run(namespace, "group", "set", "unrelated", "x");
-    await run(namespace, "schedule", "delete", "report", "--yes");
+    await namespace.expectDone("group set unrelated x");
+    await namespace.expectDone("schedule delete report --yes");
     expect(await namespace.execute(apply)).toExit(75, { stderr: "schedule report deleted" });
-    expect(await run(namespace, "export")).not.toContain("report:");
-    await run(namespace, "apply", file, "--yes");
+    expect(await namespace.expectDone("export")).not.toContain("report:");
+    await namespace.expectDone("apply", file, "--yes");
   });
 });
 
@@ -257,17 +251,16 @@ describe("a large site", () => {
     const caught = interceptor.interceptNext(matchText("200 schedules added"), "request");
     const killed = namespace.start(["apply", file, "--yes"], { endpoints: [interceptor.endpoint] });
     const request = await caught;
-    killed.child.kill("SIGKILL");
-    const ended = await killed.ended;
+    const ended = await killed.end("SIGKILL");
     expect(ended.stderr).toContain("a part is applied; left: 200 schedules added");
     request.reset();
     expect((await namespace.listKeys()).filter(({ key }) => key.includes("/schedules/"))).toHaveLength(1_800);
     expect(await namespace.execute(["diff", file])).toExit(1, { stdout: "200 schedules added" });
-    expect(await run(namespace, "apply", file, "--yes")).toBe("done: 200 schedules added\n");
-    expect(await namespace.execute(["diff", file, "--prune"])).toExit(0);
-    const { schedules } = JSON.parse(await run(namespace, "schedule", "export"));
+    expect(await namespace.expectDone("apply", file, "--yes")).toBe("done: 200 schedules added\n");
+    await namespace.expectDone("diff", file, "--prune");
+    const { schedules } = JSON.parse(await namespace.expectDone("schedule export"));
     expect(Object.keys(schedules)).toHaveLength(2_000);
-    expect(await run(namespace, "apply", createFile(build(0)), "--prune", "--yes")).toBe(
+    expect(await namespace.expectDone("apply", createFile(build(0)), "--prune", "--yes")).toBe(
       "done: 2000 schedules deleted\n",
     );
     expect((await namespace.listKeys()).filter(({ key }) => !key.includes("/audit/"))).toEqual([]);
@@ -280,43 +273,29 @@ describe("a large site", () => {
     const caught = interceptor.interceptNext(matchText("1800 schedules added"), "answers");
     const started = namespace.start(["apply", file, "--yes"], { endpoints: [interceptor.endpoint] });
     const answer = await caught;
-    started.child.kill("SIGTERM");
+    started.kill("SIGTERM");
     answer.release();
     expect(await started.ended).toExit(143, {
       stderr: "stopped half-way, not done: 200 schedules added; run the same command again for the rest",
     });
-    expect(await run(namespace, "apply", file, "--yes")).toBe("done: 200 schedules added\n");
+    expect(await namespace.expectDone("apply", file, "--yes")).toBe("done: 200 schedules added\n");
   });
 });
 
 describe("a role for schedules only", () => {
-  const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: "/jobs/" };
-  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  const cluster = TestCluster.startForFile({ auth: SECURED });
   let namespace: TestNamespace;
 
   beforeAll(async () => {
-    const runAsRoot = (...args: string[]) =>
-      cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
-    const grant = (kind: string, prefix: string) =>
-      runAsRoot("role", "grant-permission", "--prefix=true", "planner", kind, LOGIN.prefix + prefix);
-    await runAsRoot("role", "add", "planner");
-    for (const prefix of ["schedules/", "due/", "outcomes/", "audit/"]) await grant("readwrite", prefix);
-    for (const prefix of ["config/calendars/", "config/schema/"]) await grant("read", prefix);
-    await runAsRoot("user", "add", "planner:secret");
-    await runAsRoot("user", "grant-role", "planner", "planner");
-    namespace = cluster.createNamespace({
-      prefix: LOGIN.prefix,
-      env: {
-        SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-        SIGNALBOX_USER: "planner",
-        SIGNALBOX_PASSWORD: "secret",
-      },
+    await cluster.etcd.addUser("planner", {
+      read: ["/jobs/config/calendars/", "/jobs/config/schema/"],
+      write: ["schedules", "due", "outcomes", "audit"].map((name) => `/jobs/${name}/`),
     });
+    namespace = cluster.createNamespace({ prefix: "/jobs/", env: buildLogin("planner") });
   });
 
   test("applies a file of schedules, and is told what it lacks for the rest", async () => {
-    await run(
-      namespace,
+    await namespace.expectDone(
       "apply",
       createFile({ schedules: { a: JOB, b: { ...JOB, group: "web" } } }),
       "--yes",
@@ -328,7 +307,7 @@ describe("a role for schedules only", () => {
     const whole = createFile({ groups: { web: ["x"] }, schedules: { a: JOB } });
     const refused = await namespace.execute(["apply", whole, "--yes"]);
     expect(refused).toExit(77, { stderr: /permission/ });
-    await run(namespace, "apply", whole, "--only", "schedules", "--yes");
+    await namespace.expectDone("apply", whole, "--only", "schedules", "--yes");
     expect(readFileSync(whole, "utf8")).toContain("groups");
   });
 });

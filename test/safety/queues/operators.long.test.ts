@@ -1,6 +1,6 @@
 /** Operators change the keys of a claim directly: the command ends before the claim is free, and the exit code shows it. */
 
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
@@ -42,15 +42,16 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
     { deed: "who is reset on a resource", act: reset, options: LEASE, tickets: 1 },
   ])("$deed ends its command, with 125", async ({ act, options, tickets }) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const run = await namespace.jobs.startAndWait({
+    const { jobs } = namespace;
+    const run = await jobs.startAndWait({
       name: "run",
       options: [...options, ...TIMES],
       hold: ["stubborn"],
     });
-    await act(namespace, await namespace.jobs.waitForTickets("run", "held", tickets));
+    await act(namespace, await jobs.waitForTickets("run", "held", tickets));
     const { code, stderr } = await run.ended;
-    const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
-    expect({ code, alive: existsSync(`/proc/${pid}`) }, namespace.jobs.journal.formatTimeline()).toEqual({
+    const { pid } = await jobs.journal.waitForLine("run", "start");
+    expect({ code, alive: existsSync(`/proc/${pid}`) }, jobs.journal.formatTimeline()).toEqual({
       code: 125,
       alive: false,
     });
@@ -60,22 +61,20 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
 
   it("who is reset keeps its place until its command is dead, though that ignores TERM", async () => {
     const namespace = await cluster.createTestNamespace(transport);
-    const run = await namespace.jobs.startAndWait({
+    const { jobs } = namespace;
+    const run = await jobs.startAndWait({
       name: "run",
       options: [...LOCK, ...TIMES],
       hold: ["stubborn"],
     });
-    const next = namespace.jobs.start({ name: "next", options: LOCK });
-    await namespace.jobs.waitForTickets("next", "waiting");
-    const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
+    const next = await jobs.startWaiter({ name: "next", options: LOCK });
+    const { pid } = await jobs.journal.waitForLine("run", "start");
     const freed = waitUntilTicketGone(namespace, pid);
-    await reset(namespace, await namespace.jobs.waitForTickets("run", "held"));
-    expect(await freed, namespace.jobs.journal.formatTimeline()).toEqual({ alive: false });
+    await reset(namespace, await jobs.waitForTickets("run", "held"));
+    expect(await freed, jobs.journal.formatTimeline()).toEqual({ alive: false });
     expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
-    const lines = namespace.jobs.journal.readLines().map(({ name }) => name);
-    expect(lines.lastIndexOf("run"), namespace.jobs.journal.formatTimeline()).toBeLessThan(
-      lines.indexOf("next"),
-    );
+    const lines = jobs.journal.readLines().map(({ name }) => name);
+    expect(lines.lastIndexOf("run"), jobs.journal.formatTimeline()).toBeLessThan(lines.indexOf("next"));
   });
 });
 
@@ -96,16 +95,15 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
     { deed: "whose session is revoked queues again", act: revoke, code: 0 },
   ])("$deed", async ({ act, code }) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const gate = `${namespace.jobs.journal.folder}/gate`;
-    await namespace.jobs.startAndWait({ name: "first", options: LOCK, hold: ["until", gate] });
+    const holder = await namespace.jobs.startHolder({ name: "first", options: LOCK });
     const run = namespace.jobs.start({ name: "run", options: [...LOCK, ...TIMES] });
     const [entry, ...more] = await namespace.jobs.waitForTickets("run", "waiting");
     if (entry === undefined) throw new Error("it waits without a ticket");
     await act(namespace, [entry, ...more]);
     if (code === 0) await waitForNewTicket(namespace, entry);
     else await run.ended;
-    writeFileSync(gate, "");
-    expect(await run.ended).toEqual({ code, signal: null, stdout: "", stderr: "" });
+    holder.finish();
+    expect(await run.ended).toExitSilently(code);
     await namespace.waitForProcesses();
     expect(await namespace.listLeftovers()).toEqual([]);
   });

@@ -1,12 +1,10 @@
 /** Runs with several locks: all or none, in turn, without a deadlock whatever the order of their names. */
 
-import { writeFileSync } from "node:fs";
 import { describe, expect, test as testWithout } from "vitest";
-import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
-import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
+import { type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
 import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
@@ -31,13 +29,9 @@ testWithout.each(TRANSPORTS)(
         killAt: index % 6 === 1 ? { after: "start", ms: random.drawBetween([0, 30]) } : undefined,
       };
     });
-    const ends = await runInParallel(namespace, members, 6);
-    const { journal } = namespace.jobs;
-    // All of them want lock b.
-    expect(findOveruse(journal.readLines(), 1), journal.formatTimeline()).toEqual([]);
-    for (const one of changes) expect(findOvertakingGrants(one, 1), journal.formatTimeline()).toEqual([]);
-    const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
-    expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);
+    await runInParallel(namespace, members, 6); // all of them want lock b
+    const timeline = namespace.jobs.journal.formatTimeline();
+    for (const one of changes) expect(findOvertakingGrants(one, 1), timeline).toEqual([]);
   },
 );
 
@@ -46,14 +40,13 @@ describe.concurrent("a run with two locks", () => {
 
   test("holds both, with one token, as every command shows; or none", async ({ namespace }) => {
     const { jobs } = namespace;
-    const gate = `${jobs.journal.folder}/gate`;
-    await jobs.startAndWait({ name: "both", options: [...BOTH, "--lease", "db=1:1"], hold: ["until", gate] });
+    const holder = await jobs.startHolder({ name: "both", options: [...BOTH, "--lease", "db=1:1"] });
     const [[a], [b]] = [await namespace.readQueue("a"), await namespace.readQueue("b")];
     expect([a?.ticket?.state, b?.ticket?.state]).toEqual(["held", "held"]);
     expect(a?.createRevision).toBe(b?.createRevision);
     for (const lock of ["a", "b"]) {
       expect(await namespace.execute(`check token ${lock} ${a?.createRevision}`)).toExit(0);
-      expect(await namespace.startRun(["--lock", lock], "true").ended).toExit(75);
+      expect(await namespace.run(["--lock", lock])).toExit(75);
     }
     const waiter = jobs.start({ name: "waiter", options: [...listFlags("c", "b"), "--wait"] });
     await namespace.waitForTicket(waiter, "waiting", "b");
@@ -69,15 +62,14 @@ describe.concurrent("a run with two locks", () => {
       "--",
       "true",
     ]);
-    expect(preview).toMatchObject({ code: 75 });
+    expect(preview).toExit(75);
     expect(JSON.parse(preview.stdout)).toMatchObject({ lock: "b", locks: ["b", "d"], verdict: "refused" });
-    expect(await namespace.startRun(listFlags("d", "b"), "true").ended).toExit(75);
+    expect(await namespace.run(listFlags("d", "b"))).toExit(75);
     expect(await namespace.readQueue("d")).toEqual([]);
-    writeFileSync(gate, "");
+    holder.finish();
     expect(await waiter.ended).toExit(0);
     for (const lock of ["a", "b"]) {
-      const { stdout } = await namespace.execute(`ls history ${lock} --json`);
-      expect(JSON.parse(stdout).rows.at(-1)).toMatchObject({
+      expect((await namespace.executeJson(`ls history ${lock}`)).rows.at(-1)).toMatchObject({
         label: "both",
         token: String(a?.createRevision),
       });
@@ -85,31 +77,30 @@ describe.concurrent("a run with two locks", () => {
   });
 
   test("keeps both for its grace, and loses both by a reset of one", async ({ namespace }) => {
-    expect(await namespace.startRun([...BOTH, "--grace", "60s"], "true").ended).toExit(0);
-    for (const lock of ["a", "b"])
-      expect(await namespace.startRun(["--lock", lock], "true").ended).toExit(75);
-    expect(await namespace.execute("reset lock a --yes")).toExit(0);
-    expect(await namespace.execute("reset lock b --yes")).toExit(0);
+    expect(await namespace.run([...BOTH, "--grace", "60s"])).toExit(0);
+    for (const lock of ["a", "b"]) expect(await namespace.run(["--lock", lock])).toExit(75);
+    await namespace.expectDone("reset lock a --yes");
+    await namespace.expectDone("reset lock b --yes");
     const { jobs } = namespace;
-    const run = await jobs.startAndWait({ name: "both", options: BOTH, hold: [100_000] });
-    expect(await namespace.execute("reset lock b --yes")).toExit(0);
-    expect((await run.ended).code).toBe(125);
-    expect(await namespace.startRun(BOTH, "true").ended).toExit(0);
+    const run = await jobs.startHolder({ name: "both", options: BOTH });
+    await namespace.expectDone("reset lock b --yes");
+    expect(await run.ended).toExit(125);
+    expect(await namespace.run(BOTH)).toExit(0);
   });
 
   test("starts not while one of them is drained", async ({ namespace }) => {
-    expect(await namespace.execute("drain lock b --yes")).toExit(0);
-    expect(await namespace.startRun(BOTH, "true").ended).toExit(75);
-    const waiting = namespace.startRun([...BOTH, "--wait"], "true");
-    expect(await namespace.startRun(["--lock", "a"], "true").ended).toExit(0);
-    expect(await namespace.execute("undrain lock b --yes")).toExit(0);
+    await namespace.expectDone("drain lock b --yes");
+    expect(await namespace.run(BOTH)).toExit(75);
+    const waiting = namespace.startRun([...BOTH, "--wait"]);
+    expect(await namespace.run("--lock a")).toExit(0);
+    await namespace.expectDone("undrain lock b --yes");
     expect(await waiting.ended).toExit(0);
   });
 
   test("names each lock once, and at most 16", async ({ namespace }) => {
-    expect(await namespace.startRun(listFlags("a", "b", "a"), "true").ended).toExit(0);
+    expect(await namespace.run(listFlags("a", "b", "a"))).toExit(0);
     const many = Array.from({ length: 17 }, (_, at) => `l${at}`);
-    expect(await namespace.startRun(listFlags(...many.slice(1)), "true").ended).toExit(0);
-    expect((await namespace.startRun(listFlags(...many), "true").ended).code).toBe(64);
+    expect(await namespace.run(listFlags(...many.slice(1)))).toExit(0);
+    expect(await namespace.run(listFlags(...many))).toExit(64);
   });
 });

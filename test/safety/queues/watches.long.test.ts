@@ -1,7 +1,6 @@
 /** Waiters with a broken watch, and waiters behind one that dies. */
 
-import { writeFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
@@ -10,6 +9,7 @@ import { matchWatchCreation } from "../support/request-patterns.ts";
 import { recordChanges } from "../support/ticket-changes.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const WATCHES = "etcd_debugging_mvcc_watcher_total";
 const EVENTS = "etcd_debugging_mvcc_events_total";
 const LOCK = ["--lock", "x", "--wait"];
@@ -18,18 +18,17 @@ const LEASE = ["--no-lock", "--lease", "db=1:1"];
 /** What etcd may be late in expiring a session, and a busy machine in everything, ms. */
 const LATE = 4_000;
 
-const getGatePath = (namespace: TestNamespace) => `${namespace.jobs.journal.folder}/gate`;
 const startFirst = (namespace: TestNamespace, options: readonly string[]) =>
-  namespace.jobs.startAndWait({ name: "first", options, hold: ["until", getGatePath(namespace)] });
+  namespace.jobs.startHolder({ name: "first", options });
 
 describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
-  it.each([
+  test.each([
     { queue: "lock", options: LOCK },
     { queue: "resource", options: LEASE },
   ])("in the queue of a $queue though history was compacted under it", async ({ options }) => {
     const namespace = await cluster.createTestNamespace(transport);
     const interceptor = await namespace.interceptRequests();
-    await startFirst(namespace, options);
+    const first = await startFirst(namespace, options);
     const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const run = namespace.jobs.start({
       name: "run",
@@ -40,19 +39,19 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     await compactAll(namespace);
     watch.release();
     await waitForWatches(namespace); // the watch from the old revision is refused, a new one stands
-    writeFileSync(getGatePath(namespace), "");
+    first.finish();
     const sinceFreed = startStopwatch();
-    expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await run.ended).toExitSilently(0);
     expect(sinceFreed()).toBeLessThan(9_000); // not by reading again, which is 10 s away at least
   });
 
-  it.each([
+  test.each([
     { fault: "is reset", ttl: 30, meddle: "reset" },
     { fault: "falls silent", ttl: 6, meddle: "silence" },
   ] as const)("though its watch $fault", async ({ ttl, meddle }) => {
     const namespace = await cluster.createTestNamespace(transport);
     const interceptor = await namespace.interceptRequests();
-    await startFirst(namespace, LOCK);
+    const first = await startFirst(namespace, LOCK);
     const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const options = [...LOCK, "--ttl", `${ttl}s`, "--termination-timeout", "1s"];
     const run = namespace.jobs.start({ name: "run", options, endpoints: [interceptor.endpoint] });
@@ -60,9 +59,9 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     watch.release();
     await waitForWatches(namespace);
     watch[meddle]();
-    writeFileSync(getGatePath(namespace), "");
+    first.finish();
     const sinceFreed = startStopwatch();
-    expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await run.ended).toExitSilently(0);
     expect(sinceFreed()).toBeLessThan((ttl / 3) * 1_000 + LATE);
   });
 });
@@ -80,24 +79,23 @@ async function compactAll(namespace: TestNamespace): Promise<void> {
 }
 
 describe("a waiter killed in mid-queue delays those behind it by its TTL at most", () => {
-  it.each([
+  test.each([
     { queue: "lock", transport: "http", options: LOCK },
     { queue: "resource", transport: "grpc", options: LEASE },
   ] as const)("in the queue of a $queue, over $transport", async ({ transport, ...one }) => {
     const namespace = await cluster.createTestNamespace(transport);
+    const { jobs } = namespace;
     const ttl = 2_000;
     const times = ["--ttl", `${ttl / 1000}s`, "--termination-timeout", "300ms"];
-    await startFirst(namespace, one.options);
+    const first = await startFirst(namespace, one.options);
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
-    const victim = namespace.jobs.start({ name: "victim", options: [...one.options, ...times] });
-    await namespace.jobs.waitForTickets("victim", "waiting");
-    const next = namespace.jobs.start({ name: "next", options: one.options });
-    await namespace.jobs.waitForTickets("next", "waiting");
-    victim.child.kill("SIGKILL");
+    const victim = await jobs.startWaiter({ name: "victim", options: [...one.options, ...times] });
+    const next = await jobs.startWaiter({ name: "next", options: one.options });
+    victim.kill("SIGKILL");
     const sinceKilled = startStopwatch();
-    writeFileSync(getGatePath(namespace), "");
-    await namespace.jobs.journal.waitForLine("next", "start");
-    expect(sinceKilled(), namespace.jobs.journal.formatTimeline()).toBeLessThan(ttl + LATE);
+    first.finish();
+    await jobs.journal.waitForLine("next", "start");
+    expect(sinceKilled(), jobs.journal.formatTimeline()).toBeLessThan(ttl + LATE);
     expect(changes.filter(({ ticket }) => ticket?.label === "victim" && ticket.state !== "waiting")).toEqual(
       [],
     );
@@ -106,14 +104,13 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
   });
 });
 
-it("a hand-off among 20 waiters wakes one of them", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  await startFirst(namespace, LOCK);
+test("a hand-off among 20 waiters wakes one of them", async ({ namespace }) => {
+  const first = await startFirst(namespace, LOCK);
   const waiters = Array.from({ length: 20 }, (_, index) => `w${index}`);
   const runs = waiters.map((name) => namespace.jobs.start({ name, options: LOCK }));
   await waitUntil("all wait", async () => (await namespace.listTickets()).length === 21);
   const before = await namespace.readMetric(EVENTS);
-  writeFileSync(getGatePath(namespace), "");
+  first.finish();
   const codes = (await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code);
   expect(codes).toEqual(waiters.map(() => 0));
   // The delete of the ticket ahead; and where it comes late, one's own grant.

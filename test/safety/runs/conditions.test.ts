@@ -1,38 +1,42 @@
-/** Runs with conditions on the host: what does not hold claims nothing, and blocks nobody. */
-import { writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
 import { MeasuredHost, obstacle } from "../support/measured-host.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 
+const FAIL = ["sh", "-c", "exit 3"];
 const IDLE = ["--if", "load < 2"];
 /** The test decides what the process measures. An agent measures its own host. */
 const ALONE = ["--agent", "never", "-v"];
 
 describe("a condition", () => {
   test("that holds lets the run go on", async ({ namespace }) => {
-    const run = await namespace.startRun(
-      ["--lock", "a", "--if", "load >= 0", "--if", "CPU >= 1 + 0", "--if", "min(MEMMB, 5) == 5"],
-      "true",
-    ).ended;
+    const run = await namespace.run([
+      "--lock",
+      "a",
+      "--if",
+      "load >= 0",
+      "--if",
+      "CPU >= 1 + 0",
+      "--if",
+      "min(MEMMB, 5) == 5",
+    ]);
     expect(run).toExitSilently(0);
   });
 
   test("that does not hold is why nothing is run, and the log has the value", async ({ namespace }) => {
     const words = (more: string[]) => ["--lock", "a", "--if", "CPU > 0", "--if", "CPU < 1", ...more];
-    expect(await namespace.startRun(words([]), "true").ended).toExitSilently(75);
-    expect(await namespace.startRun(words(["-E", "0"]), "true").ended).toExitSilently(0);
-    const told = await namespace.startRun(words(["-v"]), "true").ended;
-    expect(told.code).toBe(75);
-    expect(told.stderr).toMatch(/nothing was run: condition "CPU < 1" does not hold: CPU is \d+/);
-    const waited = await namespace.startRun(words(["-v", "--wait=50ms"]), "true").ended;
-    expect(waited.code).toBe(75);
-    expect(waited.stderr).toMatch(/the wait timed out; condition "CPU < 1" does not hold: CPU is \d+/);
+    expect(await namespace.run(words([]))).toExitSilently(75);
+    expect(await namespace.run(words(["-E", "0"]))).toExitSilently(0);
+    const told = await namespace.run(words(["-v"]));
+    expect(told).toExit(75, { stderr: /nothing was run: condition "CPU < 1" does not hold: CPU is \d+/ });
+    const waited = await namespace.run(words(["-v", "--wait=50ms"]));
+    expect(waited).toExit(75, {
+      stderr: /the wait timed out; condition "CPU < 1" does not hold: CPU is \d+/,
+    });
     expect(await namespace.listLeftovers()).toEqual([]);
   });
 
@@ -46,20 +50,20 @@ describe("a condition", () => {
     ["CPU / (CPU - CPU) < 3", "division by zero, at character 5", 64],
     ["FQDN < 3", "not a number, at character 1", 64],
   ] as const)("%s is refused", async ([condition, fault, code], { namespace }) => {
-    const run = await namespace.startRun(["--lock", "a", "--if", condition], "true").ended;
+    const run = await namespace.run(["--lock", "a", "--if", condition]);
     expect(run).toFail(code, fault);
     expect(run.stderr).toContain(`"${condition}": `);
   });
 
   test("is shown by a preview", async ({ namespace }) => {
     const preview = async (...more: string[]) =>
-      await namespace.startRun(["--lock", "a", "--if", "load >= 0", ...more, "--dry-run"], "true").ended;
+      await namespace.run(["--lock", "a", "--if", "load >= 0", ...more, "--dry-run"]);
     const open = await preview();
-    expect(open).toExit(0);
-    expect(open.stdout).toMatch(/^if +load >= 0 \(load is [\d.]+\)$/m);
+    expect(open).toExit(0, { stdout: /^if +load >= 0 \(load is [\d.]+\)$/m });
     const stopped = await preview("--if", "CPU < 1");
-    expect(stopped).toExit(75);
-    expect(stopped.stdout).toMatch(/would give up\nbecause +condition "CPU < 1" does not hold: CPU is \d+$/m);
+    expect(stopped).toExit(75, {
+      stdout: /would give up\nbecause +condition "CPU < 1" does not hold: CPU is \d+$/m,
+    });
     const waits = await preview("--if", "CPU < 1", "--wait", "--json");
     expect(waits).toExit(0);
     expect(JSON.parse(waits.stdout)).toMatchObject({
@@ -83,7 +87,7 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     const run = namespace.startRun(options, "true", { before: host.before });
     await run.waitForOutput("does not hold: load is 9");
     expect(await namespace.listLeftovers()).toEqual([]);
-    expect(await namespace.startRun(["--lock", "a"], "true").ended).toExit(0);
+    expect(await namespace.run("--lock a")).toExit(0);
     host.setLoad(1);
     expect(await run.ended).toExit(0);
   });
@@ -92,32 +96,30 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     namespace,
   }) => {
     const host = new MeasuredHost(cluster.createPath(), 1, 50);
-    const { gate, holder } = await hold(namespace, ["--shared"]);
+    const holder = await hold(namespace, ["--shared"]);
     const options = ["--lock", "a", "--wait=1m", ...IDLE, ...ALONE];
     const writer = namespace.startRun(options, "true", { before: host.before });
     await namespace.waitForTicket(writer, "waiting", "a");
-    expect(await namespace.startRun("--lock a --shared", "true").ended).toExit(75);
+    expect(await namespace.run("--lock a --shared")).toExit(75);
     host.setLoad(9);
-    await waitUntil("empty queue", async () => (await namespace.readQueue("a")).length === 1);
-    expect(await namespace.startRun("--lock a --shared", "true").ended).toExit(0);
+    await namespace.waitForQueue("a", 1);
+    expect(await namespace.run("--lock a --shared")).toExit(0);
     host.setLoad(1);
     await namespace.waitForTicket(writer, "waiting", "a");
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
+    expect(await holder.finish()).toExit(0);
     expect(await writer.ended).toExit(0);
   });
 
   test("a run whose turn comes while the load is high passes it on", async ({ namespace }) => {
     const host = new MeasuredHost(cluster.createPath(), 1, 50);
-    const { gate, holder } = await hold(namespace);
+    const holder = await hold(namespace);
     const options = ["--lock", "a", "--wait", ...IDLE, ...ALONE];
-    const first = namespace.startRun(options, ["sh", "-c", "exit 3"], { before: host.before });
+    const first = namespace.startRun(options, FAIL, { before: host.before });
     await namespace.waitForTicket(first, "waiting", "a");
-    const second = namespace.startRun("--lock a --wait", "true");
+    const second = namespace.startRun("--lock a --wait");
     await namespace.waitForTicket(second, "waiting", "a");
     host.setLoad(9);
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
+    expect(await holder.finish()).toExit(0);
     expect(await second.ended).toExit(0);
     expect(first.output.stderr).not.toContain("finished");
     host.setLoad(1);
@@ -129,9 +131,9 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
   }) => {
     const words = ["--lock", "a", "--wait=1s", "--if", "pressure.memory < 60", "--agent", "never"];
     const measured = new MeasuredHost(cluster.createPath(), 1, 50);
-    expect(await namespace.startRun(words, "true", { before: measured.before }).ended).toExitSilently(0);
+    expect(await namespace.run(words, "true", { before: measured.before })).toExitSilently(0);
     const bare = new MeasuredHost(cluster.createPath(), 1);
-    const run = await namespace.startRun(words, "true", { before: bare.before }).ended;
+    const run = await namespace.run(words, "true", { before: bare.before });
     expect(run).toFail(78, /does not measure pressure\.memory: \/proc\/pressure\/memory .*psi=1/);
   });
 
@@ -139,19 +141,18 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     const host = new MeasuredHost(cluster.createPath(), 9, 50);
     const agent = await HostAgent.start(cluster, {}, { before: host.before });
     const { namespace } = agent;
-    const run = namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], "true");
+    const run = namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE]);
     await run.waitForOutput("does not hold: load is 9");
-    expect(await namespace.startRun("--lock a", "true").ended).toExit(0);
+    expect(await namespace.run("--lock a")).toExit(0);
     host.setLoad(1);
     expect(await run.ended).toExit(0);
 
     // A run that ends grants the claim of its successor at once, but not of one with a condition.
-    const { gate, holder } = await hold(namespace);
-    const next = namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], ["sh", "-c", "exit 3"]);
-    await waitUntil("next in the queue", async () => (await namespace.readQueue("a")).length === 2);
+    const holder = await hold(namespace);
+    const next = namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], FAIL);
+    await namespace.waitForQueue("a", 2);
     host.setLoad(9);
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
+    expect(await holder.finish()).toExit(0);
     await next.waitForOutput("does not hold: load is 9");
     host.setLoad(1);
     expect(await next.ended).toExit(3);
@@ -162,19 +163,17 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
     const how = { before: host.before };
     const agent = await HostAgent.start(cluster, {}, how);
     const { namespace } = agent;
-    const { gate, holder } = await hold(namespace);
-    const startWaiter = () =>
-      namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], ["sh", "-c", "exit 3"]);
+    const holder = await hold(namespace);
+    const startWaiter = () => namespace.startRun(["--lock", "a", "--wait=1m", "-v", ...IDLE], FAIL);
     const first = startWaiter();
     await first.waitForOutput("does not hold: load is 9");
     await agent.end();
     await agent.start(how);
     host.setLoad(1);
-    await waitUntil("first in the queue", async () => (await namespace.readQueue("a")).length === 2);
+    await namespace.waitForQueue("a", 2);
     host.setLoad(9);
-    writeFileSync(gate, "");
-    expect(await holder.ended).toExit(0);
-    await waitUntil("its turn", async () => (await namespace.readQueue("a")).length === 0);
+    expect(await holder.finish()).toExit(0);
+    await namespace.waitForQueue("a", 0);
     await agent.end();
     await agent.start(how);
     host.setLoad(1);
@@ -182,10 +181,6 @@ describe.concurrent(`on a host with load${obstacle ? ` (${obstacle})` : ""}`, {
   });
 });
 
-/** Holds lock a until the file exists that is returned. */
-async function hold({ jobs }: TestNamespace, more: readonly string[] = []) {
-  const gate = `${jobs.journal.folder}/gate`;
-  const options = ["--lock", "a", ...more];
-  const holder = await jobs.startAndWait({ name: "holder", options, hold: ["until", gate] });
-  return { gate, holder };
-}
+/** Holds lock a until it is told to finish. */
+const hold = ({ jobs }: TestNamespace, more: readonly string[] = []) =>
+  jobs.startHolder({ name: "holder", options: ["--lock", "a", ...more] });

@@ -5,7 +5,6 @@ import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
@@ -58,7 +57,7 @@ const INSTANTS: ((namespace: TestNamespace, run: TestProcess) => Promise<void>)[
 
 /** Kills a runner. @returns ms until nothing of it and of its command was left */
 async function measureKill(run: TestProcess): Promise<number> {
-  killProcess(run.pid, "SIGKILL");
+  run.kill("SIGKILL");
   return await waitForDeath(run.mark, 5_000);
 }
 
@@ -96,8 +95,7 @@ async function measureKillsInTurn(
   await waitUntilGranted(namespace, current);
   expect(sinceDeath(), "ms from the last death to the next grant").toBeLessThan(TTL + LATE);
   await current.waitForOutput("up");
-  killProcess(current.pid, "SIGTERM");
-  expect(await current.ended).toExit(143);
+  expect(await current.end()).toExit(143);
   return took;
 }
 
@@ -149,17 +147,16 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         await frozen.waitForOutput("up");
         const next = namespace.startRun("--lock job --wait", [TOKEN_WRITER], { env });
         await namespace.waitForTicket(next, "waiting", "job");
-        killProcess(frozen.pid, "SIGSTOP");
+        frozen.kill("SIGSTOP");
         const died = await waitForDeath(frozen.mark, 10_000, frozen.pid);
         expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
         await next.waitForOutput("up");
-        killProcess(frozen.pid, "SIGCONT");
-        expect(await frozen.ended).toMatchObject({ code: 125, signal: null });
+        frozen.kill("SIGCONT");
+        expect(await frozen.ended).toExit(125);
         expect(frozen.output.stderr).toMatch("the claim was lost");
         await waitUntil("a beat of the next run", () => ledger.readTokens().length === 2);
         expect(ledger.findOverlaps()).toEqual([]);
-        killProcess(next.pid, "SIGTERM");
-        await next.ended;
+        await next.end();
       });
     },
   );
@@ -171,8 +168,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       env: { ...ledger.env, BEAT: "deaf" },
     });
     await deaf.waitForOutput("up");
-    killProcess(deaf.pid, "SIGTERM");
-    expect(await deaf.ended).toEqual({ code: 137, signal: null, stdout: "up\n", stderr: expect.any(String) });
+    expect(await deaf.end()).toEqual({ code: 137, signal: null, stdout: "up\n", stderr: expect.any(String) });
     await waitForDeath(deaf.mark, 5_000);
     expect(await namespace.readQueue("job"), "the lock is free at once").toEqual([]);
   });

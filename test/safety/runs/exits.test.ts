@@ -1,21 +1,20 @@
 /** Ends of runs: exit codes and messages. */
 
-import { describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
 /** A run that holds the lock `job` until it is told to end. */
 async function startHolder(namespace: TestNamespace, options: string[] = []) {
-  const run = namespace.startRun(["--lock", "job", ...options], FOR_EVER);
-  await run.waitForOutput("up");
-  return { run, end: () => run.child.kill("SIGTERM") };
+  const run = await namespace.startHolder(["--lock", "job", ...options]);
+  return { run, end: () => run.kill("SIGTERM") };
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
@@ -24,9 +23,9 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("busy: 75 at once and in silence, or what -E says", async () => {
     const namespace = enter();
     const { run, end } = await startHolder(namespace);
-    expect(await namespace.startRun("--lock job", "echo ran").ended).toExitSilently(75);
-    expect(await namespace.startRun("--lock job -E 0", "echo ran").ended).toExitSilently(0);
-    expect(await namespace.startRun("--lock job --wait=300ms", "echo ran").ended).toExitSilently(75);
+    expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
+    expect(await namespace.run("--lock job -E 0", "echo ran")).toExitSilently(0);
+    expect(await namespace.run("--lock job --wait=300ms", "echo ran")).toExitSilently(75);
     expect((await namespace.readQueue("job")).length, "those who gave up left the queue").toBe(1);
     end();
     expect(await run.ended).toExit(143, { stderr: "" });
@@ -39,18 +38,16 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     await namespace.waitForTicket(next, "waiting", "job");
     end();
     await run.ended;
-    expect(await next.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+    expect(await next.ended).toPrint("ran\n");
   });
 
   test("leases that are not granted in time: 75, in silence", async () => {
     const namespace = enter();
-    const all = namespace.startRun("--no-lock --lease db=2:2", FOR_EVER);
-    await all.waitForOutput("up");
+    const all = await namespace.startHolder("--no-lock --lease db=2:2");
     const late = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
-    expect(await namespace.startRun(late, "echo ran").ended).toExitSilently(75);
+    expect(await namespace.run(late, "echo ran")).toExitSilently(75);
     expect((await namespace.readQueue("db", "resource")).length).toBe(1);
-    all.child.kill("SIGTERM");
-    await all.ended;
+    await all.end();
   });
 
   test("--grace: busy on after the runner is gone, a waiter starts when it has passed", async () => {
@@ -70,9 +67,9 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       until - Number(stdout),
       "ms from the command's start: it counts from the grant",
     ).toBeLessThanOrEqual(8_000);
-    const busy = await namespace.startRun("--lock job", "echo ran").ended;
+    const busy = await namespace.run("--lock job", "echo ran");
     if (Date.now() < until) expect(busy).toExitSilently(75);
-    const waiter = await namespace.startRun("--lock job --wait", "date +%s%3N").ended;
+    const waiter = await namespace.run("--lock job --wait", "date +%s%3N");
     expect(waiter).toExit(0, { stderr: "" });
     expect(Number(waiter.stdout), "when the waiter's command ran").toBeGreaterThanOrEqual(until);
   });
@@ -81,12 +78,11 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = enter();
     const group = namespace.keys.group("web");
     const options = ["--lock", "job", "-g", "web", "--host", "web1.example.com"];
-    expect(await namespace.startRun(options, "echo ran").ended).toFail(78, 'there is no group "web"');
+    expect(await namespace.run(options, "echo ran")).toFail(78, 'there is no group "web"');
     await namespace.put(group, JSON.stringify(["web2.example.com"]));
-    expect(await namespace.startRun(options, "echo ran").ended, "others in it").toExitSilently(75);
+    expect(await namespace.run(options, "echo ran"), "others in it").toExitSilently(75);
     await namespace.execute("group set web web1.example.com web2.example.com");
-    const run = namespace.startRun(options, FOR_EVER);
-    await run.waitForOutput("up");
+    const run = await namespace.startHolder(options);
     await namespace.execute("group set web web2.example.com --yes");
     expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/the claim was lost.*the host is no longer in group .*web/);
@@ -134,7 +130,7 @@ describe.concurrent("a timeout as timeout(1) has it", () => {
     [["--signal", "INT"], /--signal has an effect only with --timeout or --max-hold/],
     [["--preserve-status"], /--preserve-status has an effect only with --timeout or --max-hold/],
   ])("%j is refused", async (options, message) => {
-    const run = cluster.createNamespace().startRun(["--lock", "job", ...options], ["true"]);
+    const run = cluster.createNamespace().startRun(["--lock", "job", ...options]);
     expect(await run.ended).toExit(64, { stderr: message });
   });
 });
@@ -158,8 +154,8 @@ describe.concurrent("drained", () => {
       const namespace = cluster.createNamespace();
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
       await namespace.put(namespace.keys.drain(scope, name), buildValue());
-      expect(await namespace.startRun(OPTIONS, "echo ran").ended).toExitSilently(75);
-      expect(await namespace.startRun([...OPTIONS, "--wait=300ms"], "echo ran").ended).toExitSilently(75);
+      expect(await namespace.run(OPTIONS, "echo ran")).toExitSilently(75);
+      expect(await namespace.run([...OPTIONS, "--wait=300ms"], "echo ran")).toExitSilently(75);
       const waiter = namespace.startRun([...OPTIONS, "--wait", "-v"], "echo ran");
       await waiter.waitForOutput("drained");
       expect(waiter.output.stdout).toBe("");
@@ -175,70 +171,61 @@ describe.concurrent("drained", () => {
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
       await namespace.put(namespace.keys.drain(scope, name), buildValue({ until: Date.now() - 1 }));
       if (scope !== "all") await namespace.put(namespace.keys.drain(scope, "other"), buildValue());
-      expect(await namespace.startRun(OPTIONS, "echo ran").ended).toEqual({
-        ...matchSilentEnd(0),
-        stdout: "ran\n",
-      });
+      expect(await namespace.run(OPTIONS, "echo ran")).toPrint("ran\n");
     },
   );
 
-  test("a drain that says when it ends lets a waiter start then", async () => {
-    const namespace = cluster.createNamespace();
+  test("a drain that says when it ends lets a waiter start then", async ({ namespace }) => {
     await namespace.put(namespace.keys.drain("all", "all"), buildValue({ until: Date.now() + 1_000 }));
-    expect(await namespace.startRun([...OPTIONS, "--wait"], "echo ran").ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await namespace.run([...OPTIONS, "--wait"], "echo ran")).toPrint("ran\n");
   });
 });
 
 describe.concurrent("commands that do not run, or end by themselves", () => {
   const UNREACHABLE = ["--endpoints", "http://127.0.0.1:9", "--connect-timeout", "300ms"];
-  const cases: [what: string, options: string[], command: string[], ended: object][] = [
-    ["its own code", [], ["sh", "-c", "exit 7"], matchSilentEnd(7)],
-    ["the largest code", [], ["sh", "-c", "exit 255"], matchSilentEnd(255)],
-    ["killed by a signal", [], ["sh", "-c", "kill -KILL $$"], matchSilentEnd(137)],
-    ["ended by SIGTERM of its own", [], ["sh", "-c", "kill -TERM $$"], matchSilentEnd(143)],
-    ["missing", [], ["/no/such/file"], matchMessage(127, /^signalbox: "\/no\/such\/file" was not found/)],
-    [
-      "one word with blanks",
-      [],
-      ["sleep 1"],
-      matchMessage(127, /was not found.*; it is one word: leave out the quotes/),
-    ],
-    ["a directory", [], ["/tmp"], matchMessage(126, /"\/tmp" cannot be executed: it is a directory$/m)],
-    ["not on the PATH", [], ["no-such-command"], matchMessage(127, /was not found/)],
-    ["a folder", ["--lock", "x"], ["/"], matchMessage(126, /cannot be executed/)],
-    ["not executable", [], ["/etc/passwd"], matchMessage(126, /"\/etc\/passwd" cannot be executed/)],
-    ["usage", ["--lock", ""], ["true"], matchMessage(64, /lock name "" cannot be used/)],
-    ["configuration", ["-c", "/no/such/file"], ["true"], matchMessage(78, /\/no\/such\/file does not exist/)],
+  const cases: [what: string, options: string[], command: string[], code: number, stderr: RegExp | ""][] = [
+    ["its own code", [], ["sh", "-c", "exit 7"], 7, ""],
+    ["the largest code", [], ["sh", "-c", "exit 255"], 255, ""],
+    ["killed by a signal", [], ["sh", "-c", "kill -KILL $$"], 137, ""],
+    ["ended by SIGTERM of its own", [], ["sh", "-c", "kill -TERM $$"], 143, ""],
+    ["missing", [], ["/no/such/file"], 127, /^signalbox: "\/no\/such\/file" was not found/],
+    ["one word with blanks", [], ["sleep 1"], 127, /was not found.*; it is one word: leave out the quotes/],
+    ["a directory", [], ["/tmp"], 126, /"\/tmp" cannot be executed: it is a directory$/m],
+    ["not on the PATH", [], ["no-such-command"], 127, /was not found/],
+    ["a folder", ["--lock", "x"], ["/"], 126, /cannot be executed/],
+    ["not executable", [], ["/etc/passwd"], 126, /"\/etc\/passwd" cannot be executed/],
+    ["usage", ["--lock", ""], ["true"], 64, /lock name "" cannot be used/],
+    ["configuration", ["-c", "/no/such/file"], ["true"], 78, /\/no\/such\/file does not exist/],
     [
       "etcd is out of reach",
       UNREACHABLE,
       ["true"],
-      matchMessage(69, /^signalbox: lock "true": the command was not started: cannot reach etcd: /),
+      69,
+      /^signalbox: lock "true": the command was not started: cannot reach etcd: /,
     ],
     [
       "etcd is out of reach, leases only",
       ["--no-lock", "--lease", "db=1:2", ...UNREACHABLE],
       ["true"],
-      matchMessage(69, /^signalbox: command "true": the command was not started: cannot reach etcd: /),
+      69,
+      /^signalbox: command "true": the command was not started: cannot reach etcd: /,
     ],
-    ["quiet", ["-q", ...UNREACHABLE], ["true"], matchSilentEnd(69)],
+    ["quiet", ["-q", ...UNREACHABLE], ["true"], 69, ""],
     [
       "more than there is",
       ["--lease", "db=3:2"],
       ["true"],
-      matchMessage(64, /3 units of resource "db", but its total is 2/),
+      64,
+      /3 units of resource "db", but its total is 2/,
     ],
-    ["no total", ["--lease", "db=3"], ["true"], matchMessage(78, /resource "db" has no total/)],
+    ["no total", ["--lease", "db=3"], ["true"], 78, /resource "db" has no total/],
   ];
   test.each(TRANSPORTS)(
     "etcd is out of reach over %s: that takes no longer than --connect-timeout",
     async (transport) => {
       const namespace = cluster.createNamespace({ transport });
       const runWithoutEtcd = (timeout: string) =>
-        namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
+        namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout]);
       const patient = runWithoutEtcd("10m");
       // On a slow machine a second may pass before the first refusal is there to be named.
       expect(await runWithoutEtcd("1s").ended).toFail(69, "127.0.0.1:9: ");
@@ -252,9 +239,9 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     },
   );
 
-  test.each(cases)("%s", async (_, options, command, ended) => {
+  test.each(cases)("%s", async (_, options, command, code, stderr) => {
     const namespace = cluster.createNamespace();
-    expect(await namespace.startRun(options, command).ended).toEqual(ended);
+    expect(await namespace.run(options, command)).toFail(code, stderr);
     const left = (await namespace.listKeys()).filter(
       ({ key }) => !key.startsWith(`${namespace.prefix}history/`),
     );
@@ -278,8 +265,10 @@ describe.concurrent("what a run says", () => {
 
   test("a misspelled variable is told, once, and the command runs", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_TLL: "5s", SIGNALBOX_OF_MY_OWN: "1" } });
-    const { code, stderr } = await namespace.startRun([], ["true"]).ended;
-    expect(code).toBe(0);
-    expect(stderr).toBe('signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n');
+    const ended = await namespace.run();
+    expect(ended).toExit(0);
+    expect(ended.stderr).toBe(
+      'signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n',
+    );
   });
 });

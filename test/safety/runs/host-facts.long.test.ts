@@ -1,8 +1,7 @@
 /** Every run writes the host record, without extra cost. */
 
 import { hostname } from "node:os";
-import { describe, expect, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
@@ -10,9 +9,9 @@ import { HOST_RECORD_INTERVAL, type HostRecord, parseHostRecord } from "../../..
 import { refuseHostWrites } from "../support/host-write-refuser.ts";
 
 const HOST = "web1.example.com";
-const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** What a host said last, and at which revision. */
 async function readHostRecord(
@@ -57,7 +56,7 @@ describe("what it costs", () => {
       const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST } });
       const counts: number[] = [];
       for (let round = 0; round < 3; round += 1)
-        counts.push(await countProposals(() => namespace.startRun(options, job).ended));
+        counts.push(await countProposals(() => namespace.run(options, job)));
       expect(counts).toEqual([wanted, wanted, wanted]);
       expect(await readHostRecord(namespace)).toBeDefined();
     }),
@@ -67,20 +66,18 @@ describe("what it costs", () => {
     retryAfterStalls(() =>
       playWithinOneInterval(async () => {
         const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
-        const holder = namespace.startRun("--lock x", FOR_EVER);
-        await holder.waitForOutput("up");
-        const runLoser = () => namespace.startRun("--lock x --host loser.example.com", job).ended;
+        const holder = await namespace.startHolder("--lock x");
+        const runLoser = () => namespace.run("--lock x --host loser.example.com", job);
         expect(await countProposals(runLoser)).toBe(3);
         expect(await readHostRecord(namespace, "loser.example.com")).toBeDefined();
         const looker = ["--lock", "x", "--lease", "db=1:2", "--host", "looker.example.com"];
         const counts: number[] = [];
         for (let round = 0; round < 3; round += 1)
-          counts.push(await countProposals(() => namespace.startRun(looker, job).ended));
+          counts.push(await countProposals(() => namespace.run(looker, job)));
         expect(counts, "who looks first claims nothing: the word is a call of its own, once").toEqual([
           3, 2, 2,
         ]);
-        holder.child.kill("SIGTERM");
-        await holder.ended;
+        await holder.end();
       }),
     ));
 });
@@ -91,7 +88,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   test("a granted run says what its host is", async () => {
     const namespace = cluster.createNamespace({ transport, env });
     const since = Date.now();
-    expect(await namespace.startRun([], ["true"]).ended).toExitSilently(0);
+    expect(await namespace.run()).toExitSilently(0);
     const record = await readHostRecord(namespace);
     expect(record).toMatchObject({ cpu: expect.any(Number), memMb: expect.any(Number), macros: {} });
     expect(record?.version).toMatch(/^\d+\.\d+\.\d+/);
@@ -110,23 +107,20 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = cluster.createNamespace({ transport });
     await namespace.put(namespace.keys.drain("lock", "drained"), '{"by":"ann","at":1}');
     await namespace.put(namespace.keys.group("others"), '["web2.example.com"]');
-    const holder = namespace.startRun("--lock x --host holder.example.com", FOR_EVER);
-    await holder.waitForOutput("up");
+    const holder = await namespace.startHolder("--lock x --host holder.example.com");
     const run = namespace.startRun([...options, "--host", HOST], "echo ran");
-    expect(await run.ended).toMatchObject({ code, stdout: "" });
+    expect(await run.ended).toExit(code, { stdout: "" });
     expect(await readHostRecord(namespace)).toMatchObject({ cpu: expect.any(Number) });
-    holder.child.kill("SIGTERM");
-    await holder.ended;
+    await holder.end();
   });
 
   test("so does one that waits, while it waits", async () => {
     const namespace = cluster.createNamespace({ transport });
-    const holder = namespace.startRun("--lock x --host holder.example.com", FOR_EVER);
-    await holder.waitForOutput("up");
+    const holder = await namespace.startHolder("--lock x --host holder.example.com");
     const waiter = namespace.startRun(["--lock", "x", "--wait", "--host", HOST], "echo ran");
     await namespace.waitForTicket(waiter, "waiting", "x");
     expect(await readHostRecord(namespace)).toMatchObject({ cpu: expect.any(Number) });
-    holder.child.kill("SIGTERM");
+    holder.kill("SIGTERM");
     expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
   });
 
@@ -135,7 +129,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       const namespace = cluster.createNamespace({ transport, env });
       const revisions: (bigint | undefined)[] = [];
       const runAndRecord = async (options: string[]) => {
-        await namespace.startRun(options, ["true"]).ended;
+        await namespace.run(options);
         revisions.push((await readHostRecord(namespace))?.revision);
       };
       await runAndRecord(["--lock", "x"]);
@@ -150,21 +144,20 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 
   test("a preview says nothing", async () => {
     const namespace = cluster.createNamespace({ transport, env });
-    expect(await namespace.startRun(["--dry-run"], ["true"]).ended).toExit(0);
+    expect(await namespace.run("--dry-run")).toExit(0);
     expect(await readHostRecord(namespace)).toBeUndefined();
   });
 
   test("history stays where it is read: with the grant", async () => {
     const namespace = cluster.createNamespace({ transport, env });
-    for (let round = 0; round < 3; round += 1) await namespace.startRun("--lock x", ["true"]).ended;
+    for (let round = 0; round < 3; round += 1) await namespace.run("--lock x");
     const [history] = (await namespace.store.readRange({ key: namespace.keys.history("x") })).kvs;
     expect(JSON.parse(history?.value ?? "")).toMatchObject({ runs: [{}, {}, {}] });
   });
 });
 
-test("without a configured name, it is the kernel's", async () => {
-  const namespace = cluster.createNamespace();
-  await namespace.startRun([], ["true"]).ended;
+test("without a configured name, it is the kernel's", async ({ namespace }) => {
+  await namespace.run();
   const { kvs } = await namespace.store.readRange(namespace.keys.hosts());
   const [host] = kvs.map(({ key }) => namespace.keys.parse(key));
   expect(host).toMatchObject({ kind: "host", name: expect.stringContaining(hostname().toLowerCase()) });
@@ -179,13 +172,10 @@ describe("a role that may not write hosts", () => {
       endpoints: [endpoint],
       env: { SIGNALBOX_HOST: HOST },
     });
-    expect(await namespace.startRun("--lock x", "echo ran").ended).toEqual({
-      ...matchSilentEnd(0),
-      stdout: "ran\n",
-    });
+    expect(await namespace.run("--lock x", "echo ran")).toPrint("ran\n");
     expect(refusals()).toBe(1);
     const options = ["--lock", "x", "--lease", "db=1:2", "-v"];
-    expect(await namespace.startRun(options, ["true"]).ended).toExit(0, {
+    expect(await namespace.run(options)).toExit(0, {
       stderr: "may not write the host record",
     });
     expect(await readHostRecord(namespace)).toBeUndefined();
@@ -196,19 +186,18 @@ describe("a role that may not write hosts", () => {
     const plain = cluster.createNamespace();
     const { endpoint } = await refuseHostWrites(cluster.etcd.clientUrl, plain.keys);
     const namespace = cluster.createNamespace({ prefix: plain.prefix, endpoints: [endpoint] });
-    const holder = namespace.startRun("--lock x", FOR_EVER);
-    await holder.waitForOutput("up");
-    expect(await namespace.startRun("--lock x", ["true"]).ended).toExitSilently(75);
-    expect(await namespace.startRun("--lock x --lease db=1:2", ["true"]).ended).toExitSilently(75);
+    const holder = await namespace.startHolder("--lock x");
+    expect(await namespace.run("--lock x")).toExitSilently(75);
+    expect(await namespace.run("--lock x --lease db=1:2")).toExitSilently(75);
     const waiter = namespace.startRun("--lock x --wait", "echo ran");
     await plain.waitForTicket(waiter, "waiting", "x");
-    holder.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+    holder.kill("SIGTERM");
+    expect(await waiter.ended).toPrint("ran\n");
   });
 });
 
 test("a host's name that can be no key is refused before anything is asked of etcd", async () => {
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "a\u0007b" } });
-  expect(await namespace.startRun([], ["true"]).ended).toFail(78, "host");
+  expect(await namespace.run()).toFail(78, "host");
   expect((await namespace.store.readRange(namespace.keys.hosts())).kvs).toEqual([]);
 });

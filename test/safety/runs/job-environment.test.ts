@@ -1,13 +1,14 @@
 /** The environment and arguments of a command, byte for byte, and what a ticket records. */
 
 import { spawnSync } from "node:child_process";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** Variables with arbitrary bytes, which only `env` in a shell can set. */
 const MAKE = `exec env "$(printf 'RAW_VALUE=a\\377b')" "$(printf 'RAW_\\376NAME=1')" RAW_TEXT=ü "$0" "$@"`;
@@ -59,8 +60,9 @@ describe("bytes that are no UTF-8 in variables", () => {
   });
 });
 
-test("--record-args with a line that is longer than a ticket may be: the job runs, and the record is shortened", async () => {
-  const namespace = cluster.createNamespace();
+test("--record-args with a line that is longer than a ticket may be: the job runs, and the record is shortened", async ({
+  namespace,
+}) => {
   const long = ["x".repeat(100_000), ...Array.from({ length: 9 }, () => "y".repeat(100_000))];
   const run = namespace.startRun("--lock x --record-args", ["sh", "-c", "echo up; exec sleep 60", ...long]);
   await run.waitForOutput("up");
@@ -73,6 +75,5 @@ test("--record-args with a line that is longer than a ticket may be: the job run
   expect(args[2]).toBe(`${"x".repeat(1_024)}…`);
   expect(args.at(-1)).toMatch(/^… \(\d+ more\)$/);
   expect(parseTicket(JSON.stringify(entry?.ticket))).toBeDefined();
-  run.child.kill("SIGTERM");
-  await run.ended;
+  await run.end();
 });

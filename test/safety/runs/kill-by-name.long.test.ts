@@ -2,7 +2,7 @@
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -12,7 +12,8 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createSleeper, listCommandLines } from "../../process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** A job whose children have other names, sessions of their own, and no word of it in their environment. */
 function createJob(children: string): { path: string; name: string } {
@@ -64,8 +65,7 @@ async function testKill(pattern: (name: string) => string): Promise<void> {
   await next.waitForOutput("up");
   expect(sleeper.find(), "what the job has started").toBeUndefined();
   await waitForDeath(run.mark, 5_000);
-  killProcess(next.pid, "SIGTERM");
-  await next.ended;
+  await next.end();
 }
 
 describe("SIGKILL of everything that shows", () => {
@@ -73,8 +73,7 @@ describe("SIGKILL of everything that shows", () => {
     retryAfterStalls(() => testKill(pattern)),
   );
 
-  test("guardians show no word of the run, at no moment of their start", async () => {
-    const namespace = cluster.createNamespace();
+  test("guardians show no word of the run, at no moment of their start", async ({ namespace }) => {
     const name = `nightly-${Math.random().toString(36).slice(2)}`;
     const run = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 60", name]);
     const words = new Set<string>();
@@ -94,8 +93,7 @@ describe("SIGKILL of everything that shows", () => {
       true,
     );
     expect([...words]).toContain(GUARDIAN);
-    killProcess(run.pid, "SIGTERM");
-    await run.ended;
+    await run.end();
   });
 });
 
@@ -109,8 +107,7 @@ describe("guardians that are killed before the command starts", () => {
     "%s: 125, nothing ran, the lock is free",
     async (which) => {
       const namespace = cluster.createNamespace();
-      const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 60"]);
-      await holder.waitForOutput("up");
+      const holder = await namespace.startHolder("--lock job");
       const run = namespace.startRun("--lock job --wait", "echo ran");
       await namespace.waitForTicket(run, "waiting", "job");
       const guards = await waitUntil("guardians", () => {
@@ -125,8 +122,7 @@ describe("guardians that are killed before the command starts", () => {
         "no guardian",
         () => !listMarkedProcesses(run.mark).some(({ name }) => name === GUARDIAN),
       );
-      killProcess(holder.pid, "SIGTERM");
-      await holder.ended;
+      await holder.end();
       const { code, stdout, stderr } = await run.ended;
       expect({ code, stdout }).toEqual({ code: 125, stdout: "" });
       expect(stderr).toMatch(

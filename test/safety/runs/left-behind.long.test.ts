@@ -1,14 +1,14 @@
 /** Processes that a command leaves behind: on purpose, or after a signal to the run. */
 
 import { writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createSleeper } from "../../process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 test("on purpose, while etcd is away: it lives on, and the run says what it could not do", async () => {
   const { etcd } = cluster;
@@ -40,16 +40,17 @@ test.each(["SIGHUP", "SIGQUIT", "SIGUSR1"] as const)(
     const run = namespace.startRun("--lock job", ["sh", "-c", `setsid ${slow} & wait`]);
     await run.waitForOutput("up");
     await waitUntil("a child", child.find);
-    killProcess(run.pid, signal);
-    await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
+    run.kill(signal);
+    await namespace.waitForQueue("job", 0);
     expect(child.find(), "a child in a session of its own").toBeUndefined();
     await run.ended;
     await waitForDeath(run.mark, 5_000);
   },
 );
 
-test("a command that takes HUP as an order, and later ends by itself, leaves behind what it wants", async () => {
-  const namespace = cluster.createNamespace();
+test("a command that takes HUP as an order, and later ends by itself, leaves behind what it wants", async ({
+  namespace,
+}) => {
   const daemon = createSleeper();
   const go = cluster.createPath();
   const job =
@@ -58,7 +59,7 @@ test("a command that takes HUP as an order, and later ends by itself, leaves beh
   const run = namespace.startRun("--lock job", ["sh", "-c", job]);
   await run.waitForOutput("up");
   await waitUntil("a daemon", daemon.find);
-  killProcess(run.pid, "SIGHUP");
+  run.kill("SIGHUP");
   await run.waitForOutput("again");
   writeFileSync(go, "");
   expect(await run.ended).toExit(0);
@@ -81,7 +82,7 @@ test.each([
     await run.waitForOutput("up");
     await waitUntil("a child", child.find);
     writeFileSync(go, "");
-    await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
+    await namespace.waitForQueue("job", 0);
     expect(child.find(), "a child in a session of its own").toBeUndefined();
     expect(await run.ended).toMatchObject({ code: end.startsWith("kill -S") ? 139 : 137 });
   },

@@ -5,7 +5,6 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
@@ -56,7 +55,7 @@ describe.concurrent("streams", () => {
   test("what stands on the terminal's side is not ours: nothing of our own goes to standard output", async ({
     namespace,
   }) => {
-    expect(await namespace.startRun(["-vv"], "printf x").ended).toMatchObject({ code: 0, stdout: "x" });
+    expect(await namespace.run("-vv", "printf x")).toMatchObject({ code: 0, stdout: "x" });
   });
 });
 
@@ -74,7 +73,7 @@ describe.concurrent("signals", () => {
   test.each(FORWARDED)("%s is forwarded, and the command's own code counts", async (name) => {
     const run = cluster.createNamespace().startRun([], LISTENER);
     await run.waitForOutput("up");
-    run.child.kill(name);
+    run.kill(name);
     // The whole process group gets it; the shell may say on standard error what became of its sleep.
     expect(await run.ended).toMatchObject({ code: 3, stdout: `up\n${name}\n` });
   });
@@ -82,23 +81,20 @@ describe.concurrent("signals", () => {
   test.each(FORWARDED)("%s ends a command that does not listen for it: 128 + its number", async (name) => {
     const run = cluster.createNamespace().startRun([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 1000"]);
     await run.waitForOutput("up");
-    run.child.kill(name);
-    expect(await run.ended).toEqual({ ...matchSilentEnd(128 + NUMBERS[name]), stdout: "up\n" });
+    expect(await run.end(name)).toPrint("up\n", 128 + NUMBERS[name]);
   });
 
   test.each(FORWARDED)("%s makes a waiting run leave its queues at once", async (name) => {
     const namespace = cluster.createNamespace();
-    const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput("up");
+    const holder = await namespace.startHolder("--lock job");
     const waiter = namespace.startRun("--lock job --wait", "echo ran");
     await namespace.waitForTicket(waiter, "waiting", "job");
-    waiter.child.kill(name);
+    waiter.kill(name);
     const elapsed = startStopwatch();
     expect(await waiter.ended).toExitSilently(128 + NUMBERS[name]);
     expect(elapsed(), "ms until it has left, long before its session of 20 s").toBeLessThan(10_000);
     expect((await namespace.readQueue("job")).map(({ ticket }) => ticket?.pid)).toEqual([holder.pid]);
-    holder.child.kill("SIGTERM");
-    await holder.ended;
+    await holder.end();
   });
 });
 
@@ -108,7 +104,7 @@ describe.concurrent("the log", () => {
   test("as JSON, every line parses and has its time, level and message", async () => {
     const file = cluster.createPath();
     const options = ["--lock", "a\u2028b", "--log-format", "json", "--log-file", file, "-vv"];
-    expect(await cluster.createNamespace().startRun(options, ["true"]).ended).toExitSilently(0);
+    expect(await cluster.createNamespace().run(options)).toExitSilently(0);
     const entries = readLines(file).map((line) => JSON.parse(line));
     expect(entries.length).toBeGreaterThan(2);
     for (const entry of entries) {
@@ -123,24 +119,23 @@ describe.concurrent("the log", () => {
     namespace,
   }) => {
     const file = cluster.createPath();
-    const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput("up");
-    const run = namespace.startRun(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
+    const holder = await namespace.startHolder("--lock job");
+    const run = namespace.startRun(["--lock", "job", "--wait", "-v", "--log-file", file]);
     await waitUntil(
       "that it waits, in the log",
       () => existsSync(file) && /waiting/.test(`${readLines(file)}`),
     );
     renameSync(file, `${file}.1`);
-    run.child.kill("SIGUSR2");
+    run.kill("SIGUSR2");
     await waitUntil("a new log file", () => existsSync(file));
-    holder.child.kill("SIGTERM");
+    holder.kill("SIGTERM");
     expect(await run.ended).toExitSilently(0);
     expect(readLines(`${file}.1`).join("\n")).toMatch("waiting");
     expect(readLines(file).join("\n")).toMatch(/started[\s\S]*finished/);
   });
 
   test("a log file that cannot be opened: 78 before anything is started", async () => {
-    const run = cluster.createNamespace().startRun("--log-file /no/such/folder/log", ["echo", "ran"]);
+    const run = cluster.createNamespace().startRun("--log-file /no/such/folder/log", "echo ran");
     expect(await run.ended).toExit(78, { stdout: "" });
     expect(run.output.stderr).toMatch(/cannot open the log file.*\/no\/such\/folder\/log/);
   });

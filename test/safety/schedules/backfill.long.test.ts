@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { splitFirst } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { WORKER_JOINED } from "../support/due-schedules.ts";
 
@@ -11,21 +12,21 @@ const { test } = cluster;
 test("every occurrence runs, though a worker is killed, and no more than allowed at a time", async ({
   namespace,
 }) => {
-  const runSchedule = async (...args: string[]) => await namespace.execute(["schedule", ...args]);
+  const runSchedule = (...args: string[]) => namespace.execute(["schedule", ...splitFirst(args)]);
   const journal = cluster.createPath("");
   const script = `echo "+$SIGNALBOX_SCHEDULED" >> ${journal}; sleep 0.05; echo "-$SIGNALBOX_SCHEDULED" >> ${journal}`;
-  await runSchedule("add", "fill", "0 3 * * *", "--overlap", "allow", "--", "sh", "-c", script);
+  await runSchedule("add fill", "0 3 * * *", "--overlap", "allow", "--", "sh", "-c", script);
   const from = ["--from", "2026-01-01T03:00Z", "--to", "2026-01-30"];
-  expect(await runSchedule("backfill", "fill", ...from, "--parallel", "3")).toExit(0, {
+  expect(await runSchedule("backfill fill", ...from, "--parallel", "3")).toExit(0, {
     stdout: "0 of 29 started, 0 not finished, next 2026-01-01 03:00:00 UTC",
   });
-  expect(await runSchedule("backfill", "fill", ...from)).toExit(64, { stderr: /is under way: .*--cancel/ });
+  expect(await runSchedule("backfill fill", ...from)).toExit(64, { stderr: /is under way: .*--cancel/ });
   const victim = namespace.start("worker --ttl 4s --termination-timeout 1s");
   await waitUntil("some runs", () => readFileSync(journal, "utf8").split("\n").length > 12);
-  victim.child.kill("SIGKILL");
+  victim.kill("SIGKILL");
   const worker = namespace.start("worker --ttl 4s --termination-timeout 1s");
   await worker.waitForOutput(WORKER_JOINED);
-  const watched = await runSchedule("backfill", "fill", "--watch");
+  const watched = await runSchedule("backfill fill --watch");
   expect(watched).toExit(0, { stdout: /under way\n$/ });
   const lines = readFileSync(journal, "utf8").trim().split("\n");
   const ended = new Set(lines.filter((line) => line.startsWith("-")));
@@ -37,9 +38,9 @@ test("every occurrence runs, though a worker is killed, and no more than allowed
 });
 
 test("it can be canceled, and mistakes are refused", async ({ namespace }) => {
-  const runSchedule = async (...args: string[]) => await namespace.execute(["schedule", ...args]);
-  await runSchedule("add", "a", "0 3 * * *", "--", "true");
-  await runSchedule("add", "b", "@manual", "--", "true");
+  const runSchedule = (...args: string[]) => namespace.execute(["schedule", ...splitFirst(args)]);
+  await runSchedule("add a", "0 3 * * *", "--", "true");
+  await runSchedule("add b @manual -- true");
   const from = ["--from", "2026-01-01"];
   const cases: [string[], number, RegExp][] = [
     [["backfill", "a", ...from, "--parallel", "2"], 64, /--parallel must be 1; got 2.*--overlap allow/],
@@ -56,11 +57,11 @@ test("it can be canceled, and mistakes are refused", async ({ namespace }) => {
     const { code: exit, stdout, stderr } = await runSchedule(...args);
     expect([args, exit, stdout + stderr]).toEqual([args, code, expect.stringMatching(why)]);
   }
-  expect(await runSchedule("backfill", "a", ...from)).toExit(0);
-  const { stdout } = await runSchedule("backfill", "a", "--json");
+  expect(await runSchedule("backfill a", ...from)).toExit(0);
+  const { stdout } = await runSchedule("backfill a --json");
   expect(JSON.parse(stdout)).toMatchObject({ id: "a", backfill: { started: 0 }, open: [] });
-  expect(await runSchedule("backfill", "a", "--cancel")).toExit(0);
-  expect(await runSchedule("backfill", "a")).toMatchObject({
+  expect(await runSchedule("backfill a --cancel")).toExit(0);
+  expect(await runSchedule("backfill a")).toMatchObject({
     stdout: "no backfill of schedule a is under way\n",
   });
 });

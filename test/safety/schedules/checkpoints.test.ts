@@ -48,10 +48,10 @@ describe.concurrent("a command", () => {
       "exit 1",
     );
     await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10 });
-    const first = namespace.start(["worker"]);
+    const first = namespace.start("worker");
     await waitForCheckpoint(namespace, "job", "half\n");
-    first.child.kill("SIGKILL");
-    namespace.start(["worker"]);
+    first.kill("SIGKILL");
+    namespace.start("worker");
     const runs = await waitForOutcomes(namespace, "job", 2);
     expect(runs.map(({ attempt, result }) => [attempt, result])).toEqual([
       [3, "failed"],
@@ -69,10 +69,10 @@ describe.concurrent("a command", () => {
       ...runShell("cat $SIGNALBOX_CHECKPOINT_FILE; exit 0"),
     ]);
     expect(edited).toExit(0);
-    expect(await namespace.execute("schedule trigger job --yes")).toExit(0);
+    await namespace.expectDone("schedule trigger job --yes");
     const [plain] = await waitForOutcomes(namespace, "job", 3);
     expect(plain?.tail).toContain("No such file");
-    expect(await namespace.execute("schedule trigger job --dead all --yes")).toExit(0);
+    await namespace.expectDone("schedule trigger job --dead all --yes");
     const [last] = await waitForOutcomes(namespace, "job", 4);
     expect(last).toMatchObject({ result: "ok", tail: "late" });
     expect(await readCheckpoints(namespace, "job")).toEqual([]);
@@ -85,7 +85,7 @@ describe.concurrent("a command", () => {
       "true",
     );
     await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10, timeout: 400 });
-    namespace.start(["worker"]);
+    namespace.start("worker");
     const runs = await waitForOutcomes(namespace, "job", 2);
     expect(runs.map(({ result }) => result)).toEqual(["ok", "timeout"]);
     expect(readLog()).toEqual(["1:", "2:saved"]);
@@ -108,7 +108,7 @@ describe.concurrent("a command", () => {
       "true",
     );
     await putDueSchedule(namespace, "job", { command, retries: 2, backoff: 10 });
-    const worker = namespace.start(["worker"]);
+    const worker = namespace.start("worker");
     await waitForCheckpoint(namespace, "job", "good");
     writeFileSync(gate, "");
     await waitForOutcomes(namespace, "job", 3);
@@ -134,17 +134,16 @@ test.concurrent("a backfill begins from the start, its retries go on, and so doe
   const script = `F=$SIGNALBOX_CHECKPOINT_FILE; echo ":$(cat $F 2>&-)" >> ${log}
     case $(wc -l < ${log}) in ${steps.join("\n")}
     esac`;
-  const run = async (...words: string[]) => expect(await namespace.execute(words)).toExit(0);
   const retries = ["--retries", "1", "--backoff", "10ms"];
-  await run("schedule", "add", "job", "0 3 * * *", ...retries, "--", ...runShell(script));
+  await namespace.expectDone("schedule add job", "0 3 * * *", ...retries, "--", ...runShell(script));
   const span = ["--from", "2026-01-01T03:00Z", "--to", "2026-01-01T03:00Z"];
-  namespace.start(["worker"]);
+  namespace.start("worker");
   for (const count of [2, 4]) {
-    await run("schedule", "backfill", "job", ...span);
+    await namespace.expectDone("schedule backfill job", ...span);
     await waitForOutcomes(namespace, "job", count);
   }
   expect(await readCheckpoints(namespace, "job")).toEqual(["new"]);
-  await run("schedule", "trigger", "job", "--dead", "all", "--yes");
+  await namespace.expectDone("schedule trigger job --dead all --yes");
   await waitForOutcomes(namespace, "job", 5);
   const [first, ...more] = readFileSync(log, "utf8").trimEnd().split("\n");
   expect([first, ...more.slice(0, 4)]).toEqual([":", ":old", ":", ":", ":new"]);
@@ -162,17 +161,17 @@ test.concurrent("what a frozen worker saves late is refused: the next start has 
     "true",
   );
   await putDueSchedule(namespace, "job", { command, retries: 1, backoff: 10 });
-  const frozen = namespace.start(["worker"]);
+  const frozen = namespace.start("worker");
   await waitUntil("a checkpoint", async () => (await readCheckpoints(namespace, "job")).length === 1);
-  frozen.child.kill("SIGSTOP");
-  onTestFinished(() => void frozen.child.kill("SIGKILL"));
-  namespace.start(["worker"]);
+  frozen.kill("SIGSTOP");
+  onTestFinished(() => void frozen.kill("SIGKILL"));
+  namespace.start("worker");
   await waitForFile(there);
   await waitForCheckpoint(namespace, "job", "new");
-  frozen.child.kill("SIGCONT");
+  frozen.kill("SIGCONT");
   await frozen.waitForOutput(/a checkpoint is not kept.*(refused|session was lost)/);
   expect(await readCheckpoints(namespace, "job")).toEqual(["new"]);
-  frozen.child.kill("SIGKILL");
+  frozen.kill("SIGKILL");
   writeFileSync(gate, "");
   await waitForOutcomes(namespace, "job", 2);
   expect(readLog()).toEqual(["1:", expect.stringMatching(/^2:stale \d+$/), "3:new"]);

@@ -6,10 +6,11 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
-import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
-import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import { formatDefinition } from "../../../src/schedule/definition.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { type EndCase, expectEnds } from "../support/expect-ends.ts";
+import { listAudits, readDefinition, readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -22,46 +23,18 @@ const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";
 const schedule = (namespace: TestNamespace, ...args: string[]) =>
   namespace.execute(["schedule", ...splitFirst(args)]);
 
-async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await schedule(namespace, ...args);
-  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
-  return stdout;
-}
-
 async function runRefused(namespace: TestNamespace, ...args: string[]): Promise<[number | null, string]> {
   const { code, stderr } = await schedule(namespace, ...args);
   return [code, stderr];
 }
-
-async function readDefinition(namespace: TestNamespace, id: string) {
-  const [kv] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
-  const parsed = kv === undefined ? undefined : parseDefinition(kv.value);
-  return parsed && "value" in parsed ? parsed.value : undefined;
-}
-
-async function readDue(namespace: TestNamespace, id: string) {
-  const [kv] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
-  const parsed = kv === undefined ? undefined : parseDue(kv.value);
-  return parsed && "value" in parsed ? parsed.value : undefined;
-}
-
-async function readAudits(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(
-    ({ value }) => `${parseAuditRecord("x", value)?.target}: ${parseAuditRecord("x", value)?.outcome}`,
-  );
-}
-
-const put = (namespace: TestNamespace, key: string, value: string) => namespace.put(key, value);
 
 const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-03-27"];
 
 describe("an operator's day", () => {
   test("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
-    const added = await runSuccessfully(
-      namespace,
-      "add backup",
+    const added = await namespace.expectDone(
+      "schedule add backup",
       ...NIGHTLY,
       "--retries",
       "2",
@@ -72,47 +45,48 @@ describe("an operator's day", () => {
     expect(added).toMatch(
       /^schedule backup added: .*runs dump 'a b'; next 2027-03-27 01:30:00 UTC\nnext: .*\nthen: /,
     );
-    await runSuccessfully(
-      namespace,
-      "add report.weekly report @weekly",
+    await namespace.expectDone(
+      "schedule add report.weekly report @weekly",
       '{"to": [1]}',
       "--delay",
       "5m",
       "--start",
       "2027-01-01",
     );
-    expect(await runSuccessfully(namespace, "list")).toMatch(
+    expect(await namespace.expectDone("schedule list")).toMatch(
       /^SCHEDULE .*\nreport\.weekly .* 2027-01-03 00:05:00Z +@weekly +UTC +report .*\nbackup .* 2027-03-27 01:30:00Z +30 2 \* \* \* +Europe\/Berlin +dump a b .*\n$/,
     );
-    expect(await runSuccessfully(namespace, "edit backup --retries", "", "--timeout", "1h")).toBe(
+    expect(await namespace.expectDone("schedule edit backup --retries", "", "--timeout", "1h")).toBe(
       "schedule backup changed: retries 2 -> none, timeout none -> 1h\n",
     );
-    expect(await runSuccessfully(namespace, "pause backup report.weekly --reason", "disk full")).toMatch(
+    expect(await namespace.expectDone("schedule pause backup report.weekly --reason", "disk full")).toMatch(
       /\(disk full\)\n.*\(disk full\)\n$/,
     );
     expect((await readDefinition(namespace, "backup"))?.pause?.why).toBe("disk full");
-    await runSuccessfully(namespace, "resume backup");
-    await runSuccessfully(namespace, "trigger backup");
+    await namespace.expectDone("schedule resume backup");
+    await namespace.expectDone("schedule trigger backup");
     expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
-    await runSuccessfully(namespace, "delete backup report.weekly --yes");
-    expect(await runSuccessfully(namespace, "list")).toBe("");
-    const records = (await readAudits(namespace)).map((record) => record.replace(/^schedules? /, ""));
+    await namespace.expectDone("schedule delete backup report.weekly --yes");
+    expect(await namespace.expectDone("schedule list")).toBe("");
+    const records = (await listAudits(namespace, ["target", "outcome"])).map((record) =>
+      record.replace(/^schedules? /, ""),
+    );
     expect(records.sort()).toEqual(
       [
-        "backup: added",
-        "report.weekly: added",
-        "backup: changed",
-        "backup, report.weekly: paused: 2",
-        "backup: resumed",
-        "backup: triggered",
-        "backup, report.weekly: deleted: 2",
+        "backup | added",
+        "report.weekly | added",
+        "backup | changed",
+        "backup, report.weekly | paused: 2",
+        "backup | resumed",
+        "backup | triggered",
+        "backup, report.weekly | deleted: 2",
       ].sort(),
     );
   });
 
   test("sees what clock changes do", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add backup", ...NIGHTLY, "--", "true");
-    const next = await runSuccessfully(namespace, "next backup --count 3");
+    await namespace.expectDone("schedule add backup", ...NIGHTLY, "--", "true");
+    const next = await namespace.expectDone("schedule next backup --count 3");
     expect(next.match(/2027-03-2\d 0\d:\d\d:00 UTC/g)).toHaveLength(3);
     expect(next).toMatch(/2027-03-28.*gap/);
     const away = namespace.start(
@@ -141,11 +115,11 @@ describe("an operator's day", () => {
     const added = await schedule(namespace, "add a x", "0 3 * * *", ...options);
     expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
     expect((await schedule(namespace, "edit a --note x")).stderr, "it is told once").toBe("");
-    expect(await runSuccessfully(namespace, "explain a")).toMatch(
+    expect(await namespace.expectDone("schedule explain a")).toMatch(
       /type "x", on hosts of group web, holding db=1\n/,
     );
-    expect((await schedule(namespace, "lint a")).code).toBe(0);
-    await put(namespace, namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
+    expect(await schedule(namespace, "lint a")).toExit(0);
+    await namespace.put(namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
     const lint = await schedule(namespace, "lint");
     expect(lint).toExit(1, { stdout: /^bad: error: definition: .*minute/m });
     expect(await runRefused(namespace, "edit bad --note x")).toEqual([
@@ -161,7 +135,7 @@ describe("an operator's day", () => {
   });
 
   test("lists dead letters and runs one again", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a x @daily");
+    await namespace.expectDone("schedule add a x @daily");
     const scheduled = Date.UTC(2026, 0, 1);
     const letter = {
       scheduled,
@@ -171,12 +145,12 @@ describe("an operator's day", () => {
       attempt: 1,
       reason: HOSTILE,
     };
-    await put(namespace, namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
-    const dead = await runSuccessfully(namespace, "dead");
+    await namespace.put(namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
+    const dead = await namespace.expectDone("schedule dead");
     expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*ared\\u\{202e\}b c$/m);
-    await runSuccessfully(namespace, "trigger a --dead 2026-01-01T00:00Z");
+    await namespace.expectDone("schedule trigger a --dead 2026-01-01T00:00Z");
     expect((await readDue(namespace, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
-    expect(await runSuccessfully(namespace, "dead a")).toBe("no dead letters\n");
+    expect(await namespace.expectDone("schedule dead a")).toBe("no dead letters\n");
     expect(await runRefused(namespace, "trigger a --dead 2026-01-01T00:00Z")).toEqual([
       1,
       expect.stringContaining("no dead letter"),
@@ -186,41 +160,31 @@ describe("an operator's day", () => {
 
 describe("a mistake", () => {
   test("is refused with its reason, and writes nothing", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- true");
+    await namespace.expectDone("schedule add a @daily -- true");
     const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
-    const cases: [string[], number, RegExp][] = [
-      [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
-      [["add", "b", "@daily"], 64, /CRON or COMMAND is missing/],
-      [["add", "b", "@daily", "x", "--", "true"], 64, /got "@daily" as TYPE, and "x" as CRON/],
-      [
-        ["add", "b", "@daily", "echo", "hi"],
-        64,
-        /KEY CRON -- COMMAND; got "@daily" as TYPE, and "echo" as CRON/,
-      ],
+    const cases: EndCase[] = [
+      ["add a @daily -- true", 1, /"a" already/],
+      ["add b @daily", 64, /CRON or COMMAND is missing/],
+      ["add b @daily x -- true", 64, /got "@daily" as TYPE, and "x" as CRON/],
+      ["add b @daily echo hi", 64, /KEY CRON -- COMMAND; got "@daily" as TYPE, and "echo" as CRON/],
       [["add", "b", "@team/mail", "60 * * * *"], 64, /minute/],
       [["add", "b", "x", "61 * * * *"], 64, /minute/],
       [["add", "b", "x", "* * * * * *"], 64, /six|6 field/],
-      [["add", "b", "x", "@daily", "{"], 64, /not JSON/],
-      [["add", "b", "x", "@daily", "--timezone", "Europe/Berln"], 64, /Europe\/Berlin/],
-      [["add", "b", "x", "@daily", "--start", "soon"], 64, /--start: "soon"/],
-      [["edit", "z", "--note", "x"], 1, /no schedule "z"/],
-      [["edit", "a"], 64, /terminal/],
-      [["delete", "a", "z", "--yes"], 1, /no schedule "z"/],
-      [["delete", "a"], 64, /--yes/],
-      [["trigger", "z"], 1, /no schedule "z"/],
-      [["pause", "a", "--until", "2020-01-01"], 64, /must end in the future/],
-      [["next"], 64, /KEY or CRON is missing/],
+      ["add b x @daily {", 64, /not JSON/],
+      ["add b x @daily --timezone Europe/Berln", 64, /Europe\/Berlin/],
+      ["add b x @daily --start soon", 64, /--start: "soon"/],
+      ["edit z --note x", 1, /no schedule "z"/],
+      ["edit a", 64, /terminal/],
+      ["delete a z --yes", 1, /no schedule "z"/],
+      ["delete a", 64, /--yes/],
+      ["trigger z", 1, /no schedule "z"/],
+      ["pause a --until 2020-01-01", 64, /must end in the future/],
+      ["next", 64, /KEY or CRON is missing/],
       [["next", "0 25 * * *"], 64, /hour/],
-      [
-        ["add", "a", "x", "@daily", "--hook-failure", "https://"],
-        64,
-        /must be a command line, or https:.*; got "https:\/\/"/,
-      ],
-      [["resume", "a", "--strict"], 1, /^$/],
+      ["add a x @daily --hook-failure https://", 64, /must be a command line, or https:.*; got "https:\/\/"/],
+      ["resume a --strict", 1, /^$/],
     ];
-    const answers = await Promise.all(cases.map(([args]) => runRefused(namespace, ...args)));
-    for (const [index, [args, code, why]] of cases.entries())
-      expect([args, ...(answers[index] ?? [])]).toEqual([args, code, expect.stringMatching(why)]);
+    await expectEnds(namespace, cases, "schedule");
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual(before);
   });
 
@@ -239,18 +203,18 @@ describe("two operators", () => {
     );
     expect(adds.map(([code]) => code).sort()).toEqual([0, 1]);
     await Promise.all([
-      runSuccessfully(namespace, "edit a --timeout 1m"),
-      runSuccessfully(namespace, "edit a --retries 3"),
+      namespace.expectDone("schedule edit a --timeout 1m"),
+      namespace.expectDone("schedule edit a --retries 3"),
     ]);
     expect(await readDefinition(namespace, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
   });
 
   test("acts on what it saw, or not at all; a worker's writes do not count", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- x");
-    const seen = JSON.parse(await runSuccessfully(namespace, "delete a --dry-run --json"));
+    await namespace.expectDone("schedule add a @daily -- x");
+    const seen = JSON.parse(await namespace.expectDone("schedule delete a --dry-run --json"));
     expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
-    await put(namespace, namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
-    await runSuccessfully(namespace, "pause a --expect-revision", seen.revision);
+    await namespace.put(namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
+    await namespace.expectDone("schedule pause a --expect-revision", seen.revision);
     const [code, why] = await runRefused(namespace, "delete a --expect-revision", seen.revision, "--yes");
     expect([code, why]).toEqual([
       75,
@@ -264,10 +228,10 @@ describe("two operators", () => {
   });
 
   test("what changes while it is asked is not deleted", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- x");
+    await namespace.expectDone("schedule add a @daily -- x");
     const asked = namespace.start("schedule delete a", { terminal: TERMINAL });
     await asked.waitForOutput("Delete schedule a? [y/N]");
-    await runSuccessfully(namespace, "edit a --note mine");
+    await namespace.expectDone("schedule edit a --note mine");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(75);
     expect((await readDefinition(namespace, "a"))?.note).toBe("mine");
@@ -285,10 +249,10 @@ describe("an edit in an editor", () => {
   }
 
   test("writes what was typed, and keeps it where it is wrong", async ({ namespace }) => {
-    await runSuccessfully(namespace, "add a @daily -- x");
+    await namespace.expectDone("schedule add a @daily -- x");
     const good = writeEditor(`sed -i 's/@daily/@hourly/' "$1"`);
     const ended = await namespace.execute("schedule edit a --yes", { env: good.env });
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cron "@daily" -> "@hourly"') });
+    expect(ended).toExit(0, { stdout: 'cron "@daily" -> "@hourly"' });
     expect(readdirSync(good.path)).toEqual(["editor"]);
     const bad = writeEditor(`sed -i 's/@hourly/@sometimes/' "$1"`);
     const wrong = await namespace.execute("schedule edit a --yes", { env: bad.env });
@@ -303,13 +267,13 @@ describe("a crontab", () => {
 
   test("is imported once, shown by diff, changed where it changed, and pruned", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
-    await runSuccessfully(namespace, "add mine @daily -- x");
+    await namespace.expectDone("schedule add mine @daily -- x");
     expect(await schedule(namespace, "diff", ...IMPORT)).toExit(1, { stdout: /\n9 added\n$/ });
-    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
-    expect(await runSuccessfully(namespace, "import", ...IMPORT, "--yes")).toBe(
+    await namespace.expectDone("schedule import", ...IMPORT, "--yes");
+    expect(await namespace.expectDone("schedule import", ...IMPORT, "--yes")).toBe(
       "the schedules are up to date: nothing to change\n",
     );
-    expect(await runSuccessfully(namespace, "diff", ...IMPORT)).toBe("nothing changed\n");
+    expect(await namespace.expectDone("schedule diff", ...IMPORT)).toBe("nothing changed\n");
     const text = readFileSync(ODD, "utf8")
       .replace("30 2 * * *", "40 2 * * *")
       .replace(/^.*leap\n/m, "");
@@ -319,19 +283,20 @@ describe("a crontab", () => {
     const changed = await schedule(namespace, "diff", ...again, "--prune");
     expect(changed.stdout).toMatch(/db-dump-\w{7} changed: cron "30 2 \* \* \*" -> "40 2 \* \* \*"; next/);
     expect(changed.stdout).toMatch(/leap-\w{7} deleted[\s\S]*\n1 changed, 1 deleted\n$/);
-    await runSuccessfully(namespace, "import", ...again, "--prune", "--yes");
+    await namespace.expectDone("schedule import", ...again, "--prune", "--yes");
     expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(9);
     expect(await readDefinition(namespace, "mine")).toBeDefined();
-    expect(await readAudits(namespace)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
+    expect(await listAudits(namespace, ["target", "outcome"])).toContain(
+      "crontab odd.crontab | 1 changed, 1 deleted",
+    );
   });
 
   test("with bad lines is refused as a whole, every one told by its number", async ({ namespace }) => {
     const input = "0 1 * * * fine\n@3600 daemon\n99 * * * * x\n";
     const ended = await namespace.execute("schedule import crontab - --yes", { input });
-    expect(ended.code).toBe(78);
-    expect(ended.stderr).toMatch(
-      /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
-    );
+    expect(ended).toExit(78, {
+      stderr: /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
+    });
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
   });
 
@@ -359,7 +324,7 @@ describe("a crontab", () => {
       namespace.execute(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
         input: "0 1 * * * a\n",
       });
-    expect((await take("one")).code).toBe(0);
+    expect(await take("one")).toExit(0);
     expect(await take("two")).toExit(78, { stderr: /imported from "crontab:one".*--prefix-id/ });
   });
 
@@ -372,16 +337,16 @@ describe("a crontab", () => {
 
   test("exported as JSON is the same elsewhere", async () => {
     const [namespace, other] = [
-      await cluster.createTestNamespace("http"),
+      await cluster.createTestNamespace(),
       await cluster.createTestNamespace("grpc"),
     ];
-    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
-    await runSuccessfully(namespace, "add mine report @daily", '{"a":[1]}', "--hook-late", "x 'y z'");
+    await namespace.expectDone("schedule import", ...IMPORT, "--yes");
+    await namespace.expectDone("schedule add mine report @daily", '{"a":[1]}', "--hook-late", "x 'y z'");
     const file = join(createTestFolder(), "schedules.json");
-    await runSuccessfully(namespace, "export", file);
-    await runSuccessfully(other, "import json", file, "--yes");
-    expect(await runSuccessfully(other, "export")).toBe(readFileSync(file, "utf8"));
-    expect(await runSuccessfully(other, "diff json", file, "--prune")).toBe(
+    await namespace.expectDone("schedule export", file);
+    await other.expectDone("schedule import json", file, "--yes");
+    expect(await other.expectDone("schedule export")).toBe(readFileSync(file, "utf8"));
+    expect(await other.expectDone("schedule diff json", file, "--prune")).toBe(
       "the site is up to date: nothing to change\n",
     );
     writeFileSync(
@@ -405,11 +370,11 @@ test("other people's words reach no terminal as they are", async ({ namespace })
     data: HOSTILE,
     source: HOSTILE,
   };
-  await put(namespace, namespace.keys.schedule(`x${""}`), formatDefinition(nasty));
-  await put(namespace, namespace.keys.due(`x${""}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
-  await put(namespace, namespace.keys.schedule("y"), HOSTILE);
+  await namespace.put(namespace.keys.schedule(`x${""}`), formatDefinition(nasty));
+  await namespace.put(namespace.keys.due(`x${""}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
+  await namespace.put(namespace.keys.schedule("y"), HOSTILE);
   const runs = { ...nasty, command: ["sh", "-c", HOSTILE], env: { A: HOSTILE } };
-  await put(namespace, namespace.keys.schedule("z"), formatDefinition(runs));
+  await namespace.put(namespace.keys.schedule("z"), formatDefinition(runs));
   const commands = [
     ["list"],
     ["show", "xé"],

@@ -14,7 +14,7 @@ const BUSY = ["load < 2", "pressure.memory < 60"];
 
 test("a condition is set, shown, exported and removed", async ({ namespace }) => {
   const words = ["job", "0 3 * * *", "--if", "load < CPU", "--if", "pressure.io <= 5", "--deadline", "1h"];
-  expect(await namespace.execute(["schedule", "add", ...words, "--yes", "--", "true"])).toExit(0);
+  await namespace.expectDone("schedule add", ...words, "--yes", "--", "true");
   const explained = await namespace.execute("schedule explain job");
   expect(explained.stdout).toContain("only on a host with load < CPU and pressure.io <= 5");
   expect((await namespace.execute("show schedule job")).stdout).toMatch(
@@ -24,15 +24,15 @@ test("a condition is set, shown, exported and removed", async ({ namespace }) =>
   expect(site.stdout).toMatch(/if:\n +- load < CPU\n +- pressure.io <= 5/);
   expect(await namespace.execute("diff -", { input: site.stdout })).toExit(0);
   const wrong = await namespace.execute("diff -", { input: site.stdout.replace("load <", "lod <") });
-  expect(wrong.code).toBe(78);
+  expect(wrong).toExit(78);
   expect(wrong.stderr).toContain('"lod < CPU": there is no macro "lod", at character 1');
-  expect(await namespace.execute(["schedule", "edit", "job", "--if", "", "--yes"])).toExit(0);
+  await namespace.expectDone("schedule edit job --if", "", "--yes");
   expect((await namespace.execute("schedule explain job")).stdout).not.toContain("only on a host");
 });
 
 describe.skipIf(obstacle !== undefined)(`with workers${obstacle ? ` (${obstacle})` : ""}`, () => {
   const startWorker = (namespace: TestNamespace, name: string, host: MeasuredHost) =>
-    namespace.start(["worker", "-v"], {
+    namespace.start("worker -v", {
       before: host.before,
       env: { SIGNALBOX_HOST: `${name}.example.com` },
     });
@@ -53,8 +53,7 @@ describe.skipIf(obstacle !== undefined)(`with workers${obstacle ? ` (${obstacle}
       expect(await waitForOutcomes(namespace, id)).toMatchObject([
         { result: "ok", host: "idle.example.com" },
       ]);
-    second.child.kill("SIGKILL");
-    await second.ended;
+    await second.end("SIGKILL");
     await putDueSchedule(namespace, "d", { if: BUSY, command: ["true"] });
     busy.setLoad(1);
     expect(await waitForOutcomes(namespace, "d")).toMatchObject([{ result: "ok", host: "busy.example.com" }]);

@@ -2,13 +2,14 @@
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { WORKER_JOINED } from "../support/due-schedules.ts";
+import { startWorker } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const SOURCE = new URL("../../commands/schedule/crontab/debian-12/", import.meta.url).pathname;
 const FILES = ["crontab", ...readdirSync(join(SOURCE, "cron.d")).map((name) => `cron.d/${name}`)];
 
@@ -55,8 +56,9 @@ function readLines(path: string): { cron: string; command: string; path: string 
   );
 }
 
-test("all lines become schedules that run on each host, with the times, the PATH and the shell of cron", async () => {
-  const namespace = cluster.createNamespace();
+test("all lines become schedules that run on each host, with the times, the PATH and the shell of cron", async ({
+  namespace,
+}) => {
   const { journal, files } = createRoot();
   const words = [...files, "--worker-user", "root", "--timezone", "UTC"];
   const imported = await namespace.execute(["schedule", "import", "crontab", ...words, "--yes"]);
@@ -81,10 +83,7 @@ test("all lines become schedules that run on each host, with the times, the PATH
     ),
   );
 
-  for (const host of ["web1", "web2"]) {
-    const worker = namespace.start(["worker"], { env: { SIGNALBOX_HOST: host } });
-    await worker.waitForOutput(WORKER_JOINED);
-  }
+  for (const host of ["web1", "web2"]) await startWorker(namespace, host);
   const ids = kvs.map(({ key }) => key.slice(namespace.keys.schedules().key.length));
   await waitUntil("all hosts have states", async () => {
     const states = await namespace.store.readRange(namespace.keys.dues());

@@ -1,62 +1,50 @@
 /** Schedules whose times depend on an event: a boot of their hosts, and the end of their last run. Texts with seconds, and rules. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type DueState, parseDue } from "../../../src/schedule/state/due.ts";
-import { readOutcomes, WORKER_JOINED, waitForFile } from "../support/due-schedules.ts";
+import { readOutcomes, startWorker, waitForFile } from "../support/due-schedules.ts";
+import { readDue } from "../support/read-keys.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 
-async function startWorker(namespace: TestNamespace, host: string) {
-  const worker = namespace.start(["worker"], { env: { SIGNALBOX_HOST: host } });
-  await worker.waitForOutput(WORKER_JOINED);
-  return worker;
-}
-
 const readLines = (path: string) => (existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : []);
-
-async function readState(namespace: TestNamespace, key: string): Promise<DueState | undefined> {
-  const parsed = parseDue((await namespace.store.readRange({ key })).kvs[0]?.value ?? "");
-  return "value" in parsed ? parsed.value : undefined;
-}
-
-async function run(namespace: TestNamespace, ...words: string[]): Promise<string> {
-  const ended = await namespace.execute(["schedule", ...words]);
-  expect(ended).toExit(0);
-  return ended.stdout;
-}
 
 describe.concurrent("at boot", () => {
   test("once on each host in this boot, whatever workers start and die; a schedule that is new waits for the next boot", async () => {
     const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
     const log = cluster.createPath();
     const command = ["--on", "every-host", "--", "sh", "-c", `echo $SIGNALBOX_HOST >> ${log}; sleep 1`];
-    const refused = await namespace.execute(["schedule", "add", "job", "@reboot", "--", "true"]);
+    const refused = await namespace.execute("schedule add job @reboot -- true");
     expect(refused).toExit(78, { stderr: /add on: every-host \(--on every-host\)/ });
-    const added = await run(namespace, "add", "job", "@reboot", "--start", "2020-01-01T00:00Z", ...command);
+    const added = await namespace.expectDone(
+      "schedule add",
+      "job",
+      "@reboot",
+      "--start",
+      "2020-01-01T00:00Z",
+      ...command,
+    );
     expect(added).toContain("on every host; next at each boot of its host");
-    await run(namespace, "add", "new", "@reboot", ...command);
+    await namespace.expectDone("schedule add", "new", "@reboot", ...command);
     const first = await Promise.all([startWorker(namespace, "web1"), startWorker(namespace, "web1")]);
     await startWorker(namespace, "web2");
     const isOver = async (id: string, host: string) => {
-      const state = await readState(namespace, namespace.keys.due(id, host));
+      const state = await readDue(namespace, id, host);
       return state?.boots?.ids.length === 1 && state.open.length === 0 && state.next === undefined;
     };
     for (const host of ["web1", "web2"])
       await waitUntil(`the runs of ${host}`, async () => (await isOver("job", host)) && isOver("new", host));
-    for (const worker of first) worker.child.kill("SIGKILL");
+    for (const worker of first) worker.kill("SIGKILL");
     await startWorker(namespace, "web1");
-    await run(namespace, "add", "seen", "@manual", "--on", "every-host", "--", "true");
-    await waitUntil("the worker has seen all", () =>
-      readState(namespace, namespace.keys.due("seen", "web1")),
-    );
+    await namespace.expectDone("schedule add", "seen", "@manual", "--on", "every-host", "--", "true");
+    await waitUntil("the worker has seen all", () => readDue(namespace, "seen", "web1"));
     expect(readLines(log).sort()).toEqual(["web1", "web2"]);
-    expect(await run(namespace, "next", "job")).toBe("at each boot of its host\n");
-    expect(await run(namespace, "explain", "job")).toContain("at each boot of its host");
+    expect(await namespace.expectDone("schedule next", "job")).toBe("at each boot of its host\n");
+    expect(await namespace.expectDone("schedule explain", "job")).toContain("at each boot of its host");
     expect((await namespace.execute("ls schedules")).stdout).toMatch(/job .*@reboot/);
     expect((await namespace.execute("ls schedules --json")).stdout).not.toContain('"ended"');
     const check = await namespace.execute("check schedule --all --json");
@@ -64,7 +52,7 @@ describe.concurrent("at boot", () => {
       /job/.test(check),
     );
     expect(checked).toHaveLength(2); // each host
-    expect(await run(namespace, "export", "--format", "crontab")).toContain("\n@reboot ");
+    expect(await namespace.expectDone("schedule export", "--format", "crontab")).toContain("\n@reboot ");
   });
 });
 
@@ -73,13 +61,22 @@ describe.concurrent("after its end", () => {
     const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
     const there = cluster.createPath();
     const script = `[ -e ${there} ] && exit 3; touch ${there}; sleep 60`;
-    const added = await run(namespace, "add", "job", "--after-end", "1s", "--", "sh", "-c", script);
+    const added = await namespace.expectDone(
+      "schedule add",
+      "job",
+      "--after-end",
+      "1s",
+      "--",
+      "sh",
+      "-c",
+      script,
+    );
     expect(added).toContain('"@after-end 1s" UTC');
-    expect(await run(namespace, "next", "job")).toMatch(/\nthen 1s after its end\n$/);
+    expect(await namespace.expectDone("schedule next", "job")).toMatch(/\nthen 1s after its end\n$/);
     const killed = await startWorker(namespace, "web1");
     await waitForFile(there);
-    expect(await run(namespace, "next", "job"), "it runs").toBe("1s after its end\n");
-    killed.child.kill("SIGKILL");
+    expect(await namespace.expectDone("schedule next", "job"), "it runs").toBe("1s after its end\n");
+    killed.kill("SIGKILL");
     await startWorker(namespace, "web2");
     const runs = await waitUntil("three runs", async () => {
       const outcomes = (await readOutcomes(namespace, "job")).filter(({ result }) => result === "failed");
@@ -92,21 +89,28 @@ describe.concurrent("after its end", () => {
     expect((await namespace.execute("show schedule job")).stdout).toMatch(/when +1s after its end/);
   });
 
-  test("its wait can be changed, and nothing stands beside it", async () => {
-    const namespace = cluster.createNamespace();
-    await run(namespace, "add", "job", "--after-end", "1h", "--start", "2090-01-01T00:00Z", "--", "true");
-    const changed = await run(namespace, "edit", "job", "--after-end", "2h");
+  test("its wait can be changed, and nothing stands beside it", async ({ namespace }) => {
+    await namespace.expectDone(
+      "schedule add",
+      "job",
+      "--after-end",
+      "1h",
+      "--start",
+      "2090-01-01T00:00Z",
+      "--",
+      "true",
+    );
+    const changed = await namespace.expectDone("schedule edit", "job", "--after-end", "2h");
     expect(changed).toContain('cron "@after-end 1h" -> "@after-end 2h"');
     const mixed = ["schedule", "edit", "job", "--after-end", "2h", "--cron", "@daily"];
     expect(await namespace.execute(mixed)).toExit(64, { stderr: '"@after-end 2h" must stand alone' });
-    expect(await namespace.execute(["schedule", "add", "x", "@after-end", "--", "true"])).toExit(64, {
+    expect(await namespace.execute("schedule add x @after-end -- true")).toExit(64, {
       stderr: "such as @after-end 5m",
     });
   });
 });
 
-test("times are previewed by the flags of schedule add, without etcd", async () => {
-  const namespace = cluster.createNamespace();
+test("times are previewed by the flags of schedule add, without etcd", async ({ namespace }) => {
   const preview = (...args: string[]) =>
     namespace.execute(["schedule", "next", ...args], { env: { SIGNALBOX_ENDPOINTS: "http://127.0.0.1:1" } });
   const rule = ["--rrule", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO"];
@@ -132,13 +136,13 @@ test("times are previewed by the flags of schedule add, without etcd", async () 
   for (const [args, stderr] of cases) expect(await preview(...args)).toExit(64, { stderr });
 });
 
-test("seconds and rules: added by flags, listed, and kept by an export and an import", async () => {
-  const namespace = cluster.createNamespace();
-  await run(namespace, "add", "s", "*/20 * * * * *", "--seconds", "--", "true");
+test("seconds and rules: added by flags, listed, and kept by an export and an import", async ({
+  namespace,
+}) => {
+  await namespace.expectDone("schedule add", "s", "*/20 * * * * *", "--seconds", "--", "true");
   const rule = ["--rrule", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "--start", "2026-01-05T09:00"];
-  await run(
-    namespace,
-    "add",
+  await namespace.expectDone(
+    "schedule add",
     "r",
     ...rule,
     "--cron",
@@ -148,23 +152,31 @@ test("seconds and rules: added by flags, listed, and kept by an export and an im
     "--",
     "true",
   );
-  const next = await run(namespace, "next", "r", "--from", "2026-03-30T00:00", "--count", "2", "--json");
+  const next = await namespace.expectDone(
+    "schedule next",
+    "r",
+    "--from",
+    "2026-03-30T00:00",
+    "--count",
+    "2",
+    "--json",
+  );
   expect(JSON.parse(next).rows.map(({ at }: { at: number }) => new Date(at).toISOString())).toEqual([
     "2026-03-30T07:00:00.000Z",
     "2026-04-01T05:00:00.000Z",
   ]);
-  const state = await readState(namespace, namespace.keys.due("r"));
+  const state = await readDue(namespace, "r");
   expect(state?.next, "a rule whose first day has passed begins with the next one").toBeGreaterThan(
     Date.now(),
   );
-  const exported = await run(namespace, "export");
+  const exported = await namespace.expectDone("schedule export");
   expect(JSON.parse(exported).schedules).toMatchObject({
     s: { cron: "@seconds */20 * * * * *" },
     r: { cron: ["0 7 1 * *", "@rrule FREQ=WEEKLY;INTERVAL=2;BYDAY=MO from 2026-01-05T09:00"] },
   });
   const other = cluster.createNamespace();
-  expect(await other.execute(["apply", "-", "--yes"], { input: exported })).toExit(0);
-  expect(JSON.parse(await run(other, "export"))).toEqual(JSON.parse(exported));
+  expect(await other.execute("apply - --yes", { input: exported })).toExit(0);
+  expect(JSON.parse(await other.expectDone("schedule export"))).toEqual(JSON.parse(exported));
   expect(await namespace.execute(["schedule", "add", "x", ...rule.slice(0, 2), "--", "true"])).toExit(64, {
     stderr: "--rrule needs --start",
   });

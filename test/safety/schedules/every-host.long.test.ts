@@ -1,43 +1,33 @@
 /** Schedules that run on every host, by the commands, with workers of several hosts that die, freeze and come back. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
-import { formatOutcomes, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { WORKER_JOINED, waitForFile } from "../support/due-schedules.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
+import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { readOutcomes, startWorker, waitForFile } from "../support/due-schedules.ts";
+import { readDue } from "../support/read-keys.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const SHORT_SESSIONS = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" };
 const MINUTE = 60_000;
 
-async function startWorker(namespace: TestNamespace, host: string) {
-  const worker = namespace.start(["worker"], { env: { SIGNALBOX_HOST: host } });
-  await worker.waitForOutput(WORKER_JOINED);
-  return worker;
-}
-
-const runSchedule = (namespace: TestNamespace, ...args: string[]) => namespace.execute(["schedule", ...args]);
-
-async function readState(namespace: TestNamespace, host: string): Promise<DueState | undefined> {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("job", host) });
-  const parsed = parseDue(kvs[0]?.value ?? "");
-  return "value" in parsed ? parsed.value : undefined;
-}
+const runSchedule = (namespace: TestNamespace, ...args: string[]) =>
+  namespace.execute(["schedule", ...splitFirst(args)]);
 
 /** Makes occurrences due: the next one of a host was so many minutes ago. */
 async function moveBack(namespace: TestNamespace, host: string, minutes: number): Promise<void> {
   const next = (Math.floor(Date.now() / MINUTE) - minutes) * MINUTE;
-  const state = await waitUntil(`state of ${host}`, () => readState(namespace, host));
+  const state = await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
   await namespace.put(namespace.keys.due("job", host), formatDue({ ...state, next, runAt: next }));
 }
 
 /** The results of a host, as scheduled minutes by result. */
 async function readResults(namespace: TestNamespace, host: string): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes("job", host) });
-  return parseOutcomes(kvs[0]?.value).runs.map((one) => `${one.result} ${one.scheduled / MINUTE}`);
+  return (await readOutcomes(namespace, "job", host)).map((one) => `${one.result} ${one.scheduled / MINUTE}`);
 }
 
 const waitForResults = (namespace: TestNamespace, host: string, count: number) =>
@@ -49,38 +39,26 @@ const waitForResults = (namespace: TestNamespace, host: string, count: number) =
 const readLines = (path: string) => (existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : []);
 
 describe.concurrent("a schedule on every host", () => {
-  test("runs on each, is shown with the results of all, and leaves nothing behind", async () => {
-    const namespace = cluster.createNamespace();
+  test("runs on each, is shown with the results of all, and leaves nothing behind", async ({ namespace }) => {
     const script = '[ "$SIGNALBOX_HOST" != web2 ]';
-    const added = await runSchedule(
-      namespace,
-      "add",
-      "job",
-      "@manual",
-      "--on",
-      "every-host",
-      "--",
-      "sh",
-      "-c",
-      script,
-    );
+    const added = await runSchedule(namespace, "add job @manual --on every-host -- sh -c", script);
     expect(added).toExit(0, { stdout: /on every host/ });
-    expect(await runSchedule(namespace, "trigger", "job")).toExit(64, {
+    expect(await runSchedule(namespace, "trigger job")).toExit(64, {
       stderr:
         /no host runs schedule "job" yet: a worker begins it within seconds, so try again; or start one on a host/,
     });
     for (const host of ["web1", "web2", "web3"]) {
       await startWorker(namespace, host);
-      await waitUntil(`state of ${host}`, () => readState(namespace, host));
+      await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
     }
-    const triggered = await runSchedule(namespace, "trigger", "job");
+    const triggered = await runSchedule(namespace, "trigger job");
     expect(triggered).toExit(0, { stdout: /schedule job on web1 triggered.*web2.*web3/s });
     for (const host of ["web1", "web2", "web3"]) await waitForResults(namespace, host, 1);
     expect((await namespace.execute("ls schedules")).stdout).toContain("2 of 3 ok, web2 failed");
     const shown = (await namespace.execute("show schedule job")).stdout;
     expect(shown).toMatch(/runs on +every host/);
     expect(shown).toMatch(/web2 +failed/);
-    const [row] = JSON.parse((await namespace.execute("ls schedules --json")).stdout).rows;
+    const [row] = (await namespace.executeJson("ls schedules")).rows;
     expect(row.hosts.map((one: { host: string; dead: number }) => `${one.host} ${one.dead}`)).toEqual([
       "web1 0",
       "web2 1",
@@ -88,13 +66,13 @@ describe.concurrent("a schedule on every host", () => {
     ]);
     expect(await namespace.execute("check schedule job")).toExit(2, { stdout: /job on web2/ });
     expect((await namespace.execute("schedule dead")).stdout).toContain("job");
-    expect(await runSchedule(namespace, "trigger", "job", "--dead", "all")).toExit(0, { stdout: /on web2/ });
+    expect(await runSchedule(namespace, "trigger job --dead all")).toExit(0, { stdout: /on web2/ });
     await waitForResults(namespace, "web2", 2);
     expect(await readResults(namespace, "web1")).toHaveLength(1);
-    expect(await runSchedule(namespace, "bury", "job", "--yes")).toExit(0);
-    expect((await readState(namespace, "web2"))?.dead).toBeUndefined();
+    expect(await runSchedule(namespace, "bury job --yes")).toExit(0);
+    expect((await readDue(namespace, "job", "web2"))?.dead).toBeUndefined();
 
-    expect(await runSchedule(namespace, "delete", "job", "--yes")).toExit(0);
+    expect(await runSchedule(namespace, "delete job --yes")).toExit(0);
     for (const range of [namespace.keys.dues(), namespace.keys.getOutcomesRange(), namespace.keys.runnings()])
       expect((await namespace.store.readRange(range)).kvs).toEqual([]);
   });
@@ -105,8 +83,7 @@ describe.concurrent("a schedule on every host", () => {
     const script = `echo $SIGNALBOX_HOST $SIGNALBOX_ATTEMPT >> ${log}; [ -e ${there} ] && exit 0; [ $SIGNALBOX_HOST = web2 ] && exit 0; touch ${there}; sleep 60`;
     await runSchedule(
       namespace,
-      "add",
-      "job",
+      "add job",
       "0 0 1 1 *",
       "--on",
       "every-host",
@@ -120,8 +97,8 @@ describe.concurrent("a schedule on every host", () => {
     const workers = [await startWorker(namespace, "web1"), await startWorker(namespace, "web1")];
     await startWorker(namespace, "web2");
     for (const host of ["web1", "web2"])
-      await waitUntil(`state of ${host}`, () => readState(namespace, host));
-    await runSchedule(namespace, "trigger", "job");
+      await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
+    await runSchedule(namespace, "trigger job");
     await waitForFile(there);
     const { kvs } = await namespace.store.readRange(namespace.keys.getOccurrenceRange("job", "web1"));
     const first = workers.find(({ pid }) => kvs.some(({ value }) => value.includes(`"pid":${pid},`)));
@@ -136,65 +113,65 @@ describe.concurrent("a schedule on every host", () => {
     const namespace = cluster.createNamespace({ env: SHORT_SESSIONS });
     const [log, there] = [cluster.createPath(), cluster.createPath()];
     const script = `trap '' TERM; [ -e ${there} ] && exit 0; touch ${there}; while :; do date +%s%N > ${log}; sleep 0.05; done`;
-    await runSchedule(namespace, "add", "job", "@manual", "--on", "every-host", "--", "sh", "-c", script);
+    await runSchedule(namespace, "add job @manual --on every-host -- sh -c", script);
     const frozen = await startWorker(namespace, "web1");
-    await waitUntil("state of web1", () => readState(namespace, "web1"));
-    await runSchedule(namespace, "trigger", "job");
+    await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
+    await runSchedule(namespace, "trigger job");
     await waitForFile(there);
-    frozen.child.kill("SIGSTOP");
+    frozen.kill("SIGSTOP");
     await startWorker(namespace, "web1");
     expect(await waitForResults(namespace, "web1", 1)).toEqual([expect.stringMatching(/^ok /)]);
-    const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes("job", "web1") });
-    const { startedAt = 0 } = parseOutcomes(kvs[0]?.value).runs[0] ?? {};
+    const [{ startedAt = 0 } = {}] = await readOutcomes(namespace, "job", "web1");
     expect(Number(readLines(log)[0]) / 1e6, "the frozen worker's command still worked").toBeLessThan(
       startedAt,
     );
-    frozen.child.kill("SIGCONT");
+    frozen.kill("SIGCONT");
     await frozen.waitForOutput(/the worker has no session|another worker took over a task|did not succeed/);
     expect(await readResults(namespace, "web1")).toHaveLength(1);
   });
 
-  test("a host that was away catches up as its rule says, and one that is new does not", async () => {
-    const namespace = cluster.createNamespace();
-    await runSchedule(namespace, "add", "job", "* * * * *", "--on", "every-host", "--", "true");
+  test("a host that was away catches up as its rule says, and one that is new does not", async ({
+    namespace,
+  }) => {
+    await runSchedule(namespace, "add job", "* * * * *", "--on", "every-host", "--", "true");
     const worker = await startWorker(namespace, "web1");
-    await waitUntil("state of web1", () => readState(namespace, "web1"));
-    worker.child.kill("SIGTERM");
-    await worker.ended;
+    await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
+    await worker.end();
     await moveBack(namespace, "web1", 3);
     await startWorker(namespace, "web2");
     await startWorker(namespace, "web1");
     const missed = await waitForResults(namespace, "web1", 3);
     expect(new Set(missed).size, "each once").toBe(missed.length);
-    const { stdout } = await namespace.execute("schedule next job --count 1 --json");
-    expect(JSON.parse(stdout).rows[0].at, "not what the host has missed").toBeGreaterThan(
-      Date.now() - MINUTE,
-    );
-    await waitUntil("state of web2", () => readState(namespace, "web2"));
+    expect(
+      (await namespace.executeJson("schedule next job --count 1")).rows[0].at,
+      "not what the host has missed",
+    ).toBeGreaterThan(Date.now() - MINUTE);
+    await waitUntil("state of web2", () => readDue(namespace, "job", "web2"));
     expect((await readResults(namespace, "web2")).length).toBeLessThanOrEqual(1);
   });
 
-  test("an edit reaches every host; one host again, the states of the hosts are gone", async () => {
-    const namespace = cluster.createNamespace();
-    await runSchedule(namespace, "add", "job", "0 0 1 1 *", "--on", "every-host", "--", "true");
+  test("an edit reaches every host; one host again, the states of the hosts are gone", async ({
+    namespace,
+  }) => {
+    await runSchedule(namespace, "add job", "0 0 1 1 *", "--on", "every-host", "--", "true");
     await startWorker(namespace, "web1");
     await startWorker(namespace, "web2");
     for (const host of ["web1", "web2"])
-      await waitUntil(`state of ${host}`, () => readState(namespace, host));
-    expect(await runSchedule(namespace, "edit", "job", "--cron", "0 0 2 1 *")).toExit(0);
+      await waitUntil(`state of ${host}`, () => readDue(namespace, "job", host));
+    expect(await runSchedule(namespace, "edit job --cron", "0 0 2 1 *")).toExit(0);
     const day = (at: number | undefined) => new Date(at ?? 0).getUTCDate();
-    for (const host of ["web1", "web2"]) expect(day((await readState(namespace, host))?.next)).toBe(2);
-    expect(await runSchedule(namespace, "delete", "job", "--host", "web9", "--yes")).toExit(1, {
+    for (const host of ["web1", "web2"]) expect(day((await readDue(namespace, "job", host))?.next)).toBe(2);
+    expect(await runSchedule(namespace, "delete job --host web9 --yes")).toExit(1, {
       stderr: /no state on host "web9"; it has them on web1, web2/,
     });
-    const { next } = (await readState(namespace, "web1")) ?? {};
-    expect(await runSchedule(namespace, "delete", "job", "--host", "web1", "--yes")).toExit(0, {
+    const { next } = (await readDue(namespace, "job", "web1")) ?? {};
+    expect(await runSchedule(namespace, "delete job --host web1 --yes")).toExit(0, {
       stdout: /schedule job on web1 deleted/,
     });
-    const again = await waitUntil("web1 begins again", () => readState(namespace, "web1"));
+    const again = await waitUntil("web1 begins again", () => readDue(namespace, "job", "web1"));
     expect(again.next).toBe(next);
-    expect(await runSchedule(namespace, "edit", "job", "--on", "")).toExit(0);
-    for (const host of ["web1", "web2"]) expect(await readState(namespace, host)).toBeUndefined();
+    expect(await runSchedule(namespace, "edit job --on", "")).toExit(0);
+    for (const host of ["web1", "web2"]) expect(await readDue(namespace, "job", host)).toBeUndefined();
   });
 
   test.for(["a schedule on one host", "nothing"])(
@@ -202,29 +179,28 @@ describe.concurrent("a schedule on every host", () => {
     async (before) => {
       const namespace = cluster.createNamespace();
       const plan = ["0 0 1 1 *", "--", "true"];
-      if (before !== "nothing") await runSchedule(namespace, "add", "job", ...plan);
+      if (before !== "nothing") await runSchedule(namespace, "add job", ...plan);
       const left = { next: 0, runAt: 0, open: [], dead: 3 };
       for (const host of ["web1", "gone"]) {
         await namespace.put(namespace.keys.due("job", host), formatDue(left));
         await namespace.put(namespace.keys.outcomes("job", host), formatOutcomes({ runs: [], dead: [] }));
       }
       const on = ["--on", "every-host"];
-      if (before === "nothing") await runSchedule(namespace, "add", "job", ...on, ...plan);
-      else expect(await runSchedule(namespace, "edit", "job", ...on, "--yes")).toExit(0);
+      if (before === "nothing") await runSchedule(namespace, "add job", ...on, ...plan);
+      else expect(await runSchedule(namespace, "edit job", ...on, "--yes")).toExit(0);
       const { kvs } = await namespace.store.readRange(namespace.keys.dues());
       expect(kvs.map(({ key }) => key)).toEqual([namespace.keys.due("job")]);
       expect((await namespace.store.readRange(namespace.keys.getOutcomesRange())).kvs).toEqual([]);
       await startWorker(namespace, "web1");
-      const state = await waitUntil("state of web1", () => readState(namespace, "web1"));
+      const state = await waitUntil("state of web1", () => readDue(namespace, "job", "web1"));
       expect(state?.dead).toBeUndefined();
       expect(state?.next).toBeGreaterThan(Date.now());
     },
   );
 
-  test("what it cannot be is refused, with the reason", async () => {
-    const namespace = cluster.createNamespace();
-    await runSchedule(namespace, "add", "job", "@daily", "--on", "every-host", "--", "true");
-    await runSchedule(namespace, "add", "one", "@daily", "--", "true");
+  test("what it cannot be is refused, with the reason", async ({ namespace }) => {
+    await runSchedule(namespace, "add job @daily --on every-host -- true");
+    await runSchedule(namespace, "add one @daily -- true");
     const cases: [string[], RegExp][] = [
       [
         ["add", "next", "--after", "job", "--", "true"],
@@ -241,8 +217,8 @@ describe.concurrent("a schedule on every host", () => {
       const { code, stderr } = await runSchedule(namespace, ...args);
       expect([args, code === 0, stderr]).toEqual([args, false, expect.stringMatching(why)]);
     }
-    await runSchedule(namespace, "add", "next", "--after", "one", "--", "true");
-    expect(await runSchedule(namespace, "edit", "one", "--on", "every-host")).toExit(78, {
+    await runSchedule(namespace, "add next --after one -- true");
+    expect(await runSchedule(namespace, "edit one --on every-host")).toExit(78, {
       stderr: /"next" cannot follow schedule "one", which runs on every host/,
     });
   });

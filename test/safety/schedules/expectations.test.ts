@@ -5,10 +5,10 @@ import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
-import { parseDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
+import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -48,7 +48,7 @@ test.concurrent("an overrun is told once for each start while it runs, also if t
   const command = runShell(buildWaitingScript(there, gate));
   await putDueSchedule(namespace, "slow", { command, expect: "50ms..400ms", hooks });
   await putDueSchedule(namespace, "quick", { command: ["true"], expect: "..1h" });
-  const first = namespace.start(["worker", "--metrics", "127.0.0.1:0"]);
+  const first = namespace.start("worker --metrics 127.0.0.1:0");
   await first.waitForOutput(/metrics are served at=\S+\n/);
   const [, address] = /metrics are served at=(\S+)/.exec(first.output.stderr) ?? [];
   await waitUntil("overrun", () => read().length >= 2);
@@ -67,7 +67,7 @@ test.concurrent("an overrun is told once for each start while it runs, also if t
   expect(problems.stdout).toMatch(/overrun +schedule slow/);
   expect(problems.stdout).toMatch(/has run it for \S+; expected: at most/);
   expect((await namespace.execute("overview")).stdout).toMatch(/1 problem/);
-  const listed = JSON.parse((await namespace.execute("ls schedules --json")).stdout);
+  const listed = await namespace.executeJson("ls schedules");
   const states = listed.rows.map((row: { schedule: string; states: string[] }) => [row.schedule, row.states]);
   expect(Object.fromEntries(states)).toMatchObject({
     slow: ["overrun", "running"],
@@ -78,8 +78,8 @@ test.concurrent("an overrun is told once for each start while it runs, also if t
   expect(check).toExit(2, { stdout: /slow.*has run for \S+ on \S+; expected: 50ms to 400ms/ });
   expect(await namespace.execute("check schedule slow"), "nobody has asked").toExit(0);
 
-  first.child.kill("SIGKILL");
-  const second = namespace.start(["worker"]);
+  first.kill("SIGKILL");
+  const second = namespace.start("worker");
   await waitUntil("overrun of the second start", () => read().length >= 4);
   expect(read().slice(2)).toMatchObject([
     { ...overrun, attempt: 2 },
@@ -103,7 +103,7 @@ test.concurrent("a success that comes too soon is told after it, a failure is on
   const { hooks, read } = createHookLog("success", "failure", "too-short");
   await putDueSchedule(namespace, "empty", { command: ["true"], expect: "30s..", hooks });
   await putDueSchedule(namespace, "bad", { command: ["false"], expect: "30s..", hooks });
-  namespace.start(["worker"]);
+  namespace.start("worker");
   const [outcome] = await waitForOutcomes(namespace, "empty");
   expect(outcome).toMatchObject({ result: "ok", deviation: "too-short" });
   const [failed] = await waitForOutcomes(namespace, "bad");
@@ -130,14 +130,12 @@ test.concurrent("auto: the bound follows the last successes, and is known to all
   }));
   await namespace.put(keys.outcomes("job"), formatOutcomes({ runs: past, dead: [] }));
   await putDueSchedule(namespace, "job", { command: ["true"], expect: "auto" });
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await waitForOutcomes(namespace, "job", 7);
-  const [kv] = (await namespace.store.readRange({ key: keys.due("job") })).kvs;
-  expect(parseDue(kv?.value ?? "")).toMatchObject({ value: { usual: 8_000 } });
+  expect(await readDue(namespace, "job")).toMatchObject({ usual: 8_000 });
   expect((await namespace.execute("show schedule job")).stdout).toMatch(/expected +auto, at most 16s/);
   expect((await namespace.execute("schedule explain job")).stdout).toContain("should take at most 16s");
-  worker.child.kill("SIGTERM");
-  await worker.ended;
+  await worker.end();
   const running = { worker: "w", host: "web1", pid: 7, run: "r", scheduled: 1, attempt: 1, late: 0 };
   await namespace.put(keys.running("job"), formatRunning({ ...running, since: Date.now() - 10_000 }));
   expect((await namespace.execute("ls problems")).stdout).not.toContain("overrun");
@@ -152,14 +150,14 @@ test.concurrent("flags, messages, and one file for a site", async ({ namespace }
   expect(await add("job", "5s..20m")).toExit(0);
   expect(await add("bad", "20m")).toExit(64, { stderr: /--expect "20m" does not say how long a run takes/ });
   expect((await namespace.execute("schedule explain job")).stdout).toContain("should take 5s to 20m");
-  const edited = await namespace.execute(["schedule", "edit", "job", "--expect", "..1h", "--yes"]);
+  const edited = await namespace.execute("schedule edit job --expect ..1h --yes");
   expect(edited.stdout).toContain("expect 5s..20m -> ..1h");
   const exported = await namespace.execute("export");
   expect(exported.stdout).toContain("expect: ..1h");
   const path = cluster.createPath();
   writeFileSync(path, exported.stdout);
   const other = cluster.createNamespace();
-  expect(await other.execute(["apply", path, "--yes"])).toExit(0);
+  await other.expectDone("apply", path, "--yes");
   expect((await other.execute("export")).stdout).toBe(exported.stdout);
   writeFileSync(path, exported.stdout.replace("..1h", "1h"));
   expect(await other.execute(["diff", path])).toMatchObject({
@@ -172,5 +170,5 @@ test.concurrent("flags, messages, and one file for a site", async ({ namespace }
   await namespace.put(namespace.keys.due("plain"), JSON.stringify({ v: 1, next: 1e15, runAt: 1e15 }));
   const refused = await namespace.execute("check schedule plain --expect");
   expect(refused).toExit(64, { stderr: /"plain" does not say how long a run should take/ });
-  expect(await namespace.execute("check schedule --all --expect")).toExit(0);
+  await namespace.expectDone("check schedule --all --expect");
 });

@@ -1,10 +1,11 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** Answers 200, or 404 below /missing. */
 async function startServer() {
@@ -35,7 +36,7 @@ test("an address or a command line is called without etcd, and the result is pri
     "dead",
     "--json",
   ]);
-  expect(run.code).toBe(1);
+  expect(run).toExit(1);
   expect(JSON.parse(run.stdout).rows).toEqual([
     {
       event: "dead",
@@ -45,8 +46,9 @@ test("an address or a command line is called without etcd, and the result is pri
   ]);
 });
 
-test("all hooks of a schedule are called, and one that fails is named without its path", async () => {
-  const namespace = cluster.createNamespace();
+test("all hooks of a schedule are called, and one that fails is named without its path", async ({
+  namespace,
+}) => {
   const { url, calls } = await startServer();
   const hooks = { success: `${url}/ok`, "failed-first": `${url}/missing/secret` };
   const definition = formatDefinition({ cron: "0 3 * * *", timezone: "UTC", hooks });
@@ -68,6 +70,6 @@ test.each([
   [["hook", "test", "http://x", "--event", "fails"], /failed-first/],
 ])("%j is refused", async (args, message) => {
   const ended = await cluster.createNamespace().execute(args);
-  expect(ended.code).toBe(64);
+  expect(ended).toExit(64);
   expect(ended.stderr).toMatch(message);
 });

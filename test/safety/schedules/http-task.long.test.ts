@@ -66,9 +66,9 @@ test("a second stop signal aborts the request, and another worker sends it again
   const { namespace, worker } = startWorker(handlers);
   await putDueSchedule(namespace, "report.sales");
   await worker.waitForOutput("line=begun");
-  worker.child.kill("SIGTERM");
+  worker.kill("SIGTERM");
   await worker.waitForOutput("leaving when the running tasks have ended");
-  worker.child.kill("SIGTERM");
+  worker.kill("SIGTERM");
   const [first] = await waitForOutcomes(namespace, "report.sales");
   expect(first).toMatchObject({ result: "released", tail: "begun" });
   await worker.ended;

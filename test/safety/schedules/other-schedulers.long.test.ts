@@ -1,7 +1,7 @@
 /** docs/migrate/other-schedulers.md: what its tables offer for the options of other schedulers. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
@@ -38,10 +38,10 @@ const CRON_TEXT = /^(@\w+( \w+)?|[\d*]+( \S+){4})$/;
 /** Commands that do not end by themselves, or show what has run. */
 const SHOWN_ONLY = /^signalbox (worker|logs)/;
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
-test("every command, option and cron text of its tables is accepted", async () => {
-  const namespace = cluster.createNamespace();
+test("every command, option and cron text of its tables is accepted", async ({ namespace }) => {
   const crontab = join(createTestFolder(), "crontab");
   writeFileSync(crontab, "0 3 * * * true\n");
   for (const line of [
@@ -49,7 +49,7 @@ test("every command, option and cron text of its tables is accepted", async () =
     "calendar add holidays 12-25",
     "group set web host1",
   ])
-    expect(await namespace.execute(line)).toExit(0);
+    await namespace.expectDone(line);
 
   let added = 0;
   const add = (cron: string, options: readonly string[] = []) => {

@@ -6,20 +6,14 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
 import { readOutcomes, runShell, waitForFile } from "../support/due-schedules.ts";
+import { readDue } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
 
-async function readDue(namespace: TestNamespace): Promise<DueState> {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("job") });
-  const parsed = parseDue(kvs[0]?.value ?? "");
-  if ("fault" in parsed) throw new Error(parsed.fault);
-  return parsed.value;
-}
-
 const waitForPause = (namespace: TestNamespace) =>
-  waitUntil("pause of job", async () => (await readDue(namespace)).pause);
+  waitUntil("pause of job", async () => (await readDue(namespace, "job"))?.pause);
 
 test("the count goes on after a worker is killed between attempts, and the schedule pauses once", async () => {
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "10s" } });
@@ -37,16 +31,16 @@ test("the count goes on after a worker is killed between attempts, and the sched
   const next = (Math.floor(Date.now() / 60_000) - 10) * 60_000;
   await namespace.put(namespace.keys.due("job"), formatDue({ next, runAt: next, open: [] }));
   await namespace.put(namespace.keys.schedule("job"), formatDefinition(definition));
-  const first = namespace.start(["worker"]);
+  const first = namespace.start("worker");
   await waitForFile(there);
-  first.child.kill("SIGKILL");
-  expect(await readDue(namespace)).toMatchObject({ failed: 1 });
-  namespace.start(["worker"]);
-  namespace.start(["worker"]);
+  first.kill("SIGKILL");
+  expect(await readDue(namespace, "job"))?.toMatchObject({ failed: 1 });
+  namespace.start("worker");
+  namespace.start("worker");
   expect(await waitForPause(namespace)).toMatchObject({ by: "signalbox", why: "after 2 failures" });
 
-  const { pause, failed, dead, open } = await readDue(namespace);
-  expect({ failed, dead, open }).toEqual({ failed: 2, dead: 2, open: [] });
+  const paused = await readDue(namespace, "job");
+  expect(paused).toMatchObject({ failed: 2, dead: 2, open: [] });
   const scheduled = (await readOutcomes(namespace, "job")).map((one) => (one.scheduled - next) / 60_000);
   expect(scheduled).toEqual([1, 1, 0, 0]);
   const { stdout } = await namespace.execute("ls problems");
@@ -58,14 +52,13 @@ test("the count goes on after a worker is killed between attempts, and the sched
   expect((await namespace.execute("ls schedules")).stdout).toContain("paused by signalbox: after 2 failures");
 
   // A triggered run that fails changes nothing; an operator ends the pause, and the count starts again.
-  expect(await namespace.execute("schedule trigger job --yes")).toExit(0);
-  await waitUntil("triggered run", async () => (await readDue(namespace)).failed === 3);
-  expect(await readDue(namespace)).toMatchObject({ pause });
+  await namespace.expectDone("schedule trigger job --yes");
+  await waitUntil("triggered run", async () => (await readDue(namespace, "job"))?.failed === 3);
+  expect(await readDue(namespace, "job"))?.toMatchObject({ pause: paused?.pause });
   const resumed = await namespace.execute("schedule resume job --yes");
-  expect(resumed).toExit(0);
-  expect(resumed.stdout).toContain("schedule job resumed");
-  const after = await readDue(namespace);
-  expect([after.pause, after.failed]).toEqual([undefined, undefined]);
-  expect(after.next, "what the pause prevented does not run").toBeGreaterThan(Date.now() - 60_000);
+  expect(resumed).toExit(0, { stdout: "schedule job resumed" });
+  const after = await readDue(namespace, "job");
+  expect([after?.pause, after?.failed]).toEqual([undefined, undefined]);
+  expect(after?.next, "what the pause prevented does not run").toBeGreaterThan(Date.now() - 60_000);
   expect(existsSync(there)).toBe(true);
 });

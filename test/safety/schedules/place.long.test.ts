@@ -13,7 +13,7 @@ test("the choice is set, shown, listed, exported and removed, and not for every 
   namespace,
 }) => {
   const words = ["job", "0 3 * * *", "--place", "least-loaded", "--yes", "--", "true"];
-  expect(await namespace.execute(["schedule", "add", ...words])).toExit(0);
+  await namespace.expectDone("schedule add", ...words);
   expect((await namespace.execute("schedule explain job")).stdout).toContain(
     "on the host with the least load",
   );
@@ -23,20 +23,18 @@ test("the choice is set, shown, listed, exported and removed, and not for every 
   expect(site).toContain("place: least-loaded");
   expect(await namespace.execute("diff -", { input: site })).toExit(0);
   const wrong = await namespace.execute("diff -", { input: site.replace("least-loaded", "least") });
-  expect(wrong.code).toBe(78);
-  expect(wrong.stderr).toContain("place must be one of least-loaded; got");
-  const everywhere = await namespace.execute(["schedule", "edit", "job", "--on", "every-host", "--yes"]);
-  expect(everywhere.code).toBe(78);
-  expect(everywhere.stderr).toContain(
-    "does not choose between hosts: leave out place: least-loaded (--place), or on: every-host",
-  );
-  expect(await namespace.execute(["schedule", "edit", "job", "--place", "", "--yes"])).toExit(0);
+  expect(wrong).toExit(78, { stderr: "place must be one of least-loaded; got" });
+  const everywhere = await namespace.execute("schedule edit job --on every-host --yes");
+  expect(everywhere).toExit(78, {
+    stderr: "does not choose between hosts: leave out place: least-loaded (--place), or on: every-host",
+  });
+  await namespace.expectDone("schedule edit job --place", "", "--yes");
   expect((await namespace.execute("schedule explain job")).stdout).not.toContain("least load");
 });
 
 describe.skipIf(obstacle !== undefined)(`with workers${obstacle ? ` (${obstacle})` : ""}`, () => {
   const startWorker = async (namespace: TestNamespace, name: string, load: number) => {
-    const worker = namespace.start(["worker", "-v"], {
+    const worker = namespace.start("worker -v", {
       before: new MeasuredHost(cluster.createPath(), load).before,
       env: { SIGNALBOX_HOST: `${name}.example.com` },
     });
@@ -67,11 +65,11 @@ describe.skipIf(obstacle !== undefined)(`with workers${obstacle ? ` (${obstacle}
     for (let n = 0; n < 10; n += 1) hosts.push(...(await run(`job${n}`)));
     expect(hosts.filter((host) => host === "idle.example.com").length).toBeGreaterThanOrEqual(9);
 
-    idle.child.kill("SIGSTOP");
+    idle.kill("SIGSTOP");
     await putDueSchedule(namespace, "frozen", PLACED);
     expect(await findHosts(namespace, ["frozen"])).toEqual(["busy.example.com"]);
-    idle.child.kill("SIGCONT");
-    idle.child.kill("SIGKILL");
+    idle.kill("SIGCONT");
+    idle.kill("SIGKILL");
     await putDueSchedule(namespace, "dead", PLACED);
     expect(await findHosts(namespace, ["dead", "frozen"])).toEqual(["busy.example.com", "busy.example.com"]);
   });

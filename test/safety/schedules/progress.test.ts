@@ -26,7 +26,7 @@ test.concurrent("of a command: its newest text, until it ends", async ({ namespa
   await putDueSchedule(namespace, "a", {
     command: runShell(`F=$SIGNALBOX_PROGRESS_FILE; ${steps.join("; ")}; echo $F`),
   });
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await waitForProgress(namespace, "a", "1 of 2");
   const { stdout } = await namespace.execute("show schedule a");
   expect(stdout).toMatch(/PROGRESS.*\n.*1 of 2/);
@@ -47,7 +47,7 @@ test.concurrent("a command that puts a pipe there is not waited for", async ({ n
   await putDueSchedule(namespace, "b", {
     command: runShell(`ln -s /etc/hostname $SIGNALBOX_PROGRESS_FILE; sleep 2.5`),
   });
-  namespace.start(["worker"]);
+  namespace.start("worker");
   await waitForFile(there);
   for (const id of ["a", "b"]) expect(await waitForOutcomes(namespace, id)).toMatchObject([{ result: "ok" }]);
 });

@@ -1,7 +1,7 @@
 /** A worker that leaves, is killed, or freezes: the state of its tasks, and which worker runs them next. */
 
 import { writeFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { listRemains } from "../../process/helpers.ts";
 import {
@@ -14,7 +14,8 @@ import {
 } from "../support/due-schedules.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 describe.concurrent("a worker", () => {
   test.each(["SIGTERM", "SIGINT", "SIGQUIT"] as const)(
@@ -22,10 +23,10 @@ describe.concurrent("a worker", () => {
     async (name) => {
       const namespace = cluster.createNamespace();
       const [there, gate] = [cluster.createPath(), cluster.createPath()];
-      const worker = namespace.start(["worker"]);
+      const worker = namespace.start("worker");
       await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
       await waitForFile(there);
-      worker.child.kill(name);
+      worker.kill(name);
       await worker.waitForOutput("leaving when the running tasks have ended");
       await putDueSchedule(namespace, "b", { command: ["true"] });
       writeFileSync(gate, "");
@@ -36,19 +37,17 @@ describe.concurrent("a worker", () => {
     },
   );
 
-  test("ends what runs at the second signal; another worker takes it at once", async () => {
-    const namespace = cluster.createNamespace();
+  test("ends what runs at the second signal; another worker takes it at once", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
-    const worker = namespace.start(["worker"]);
+    const worker = namespace.start("worker");
     await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
     await waitForFile(there);
-    worker.child.kill("SIGTERM");
+    worker.kill("SIGTERM");
     await worker.waitForOutput("leaving when the running tasks have ended");
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(143);
+    expect(await worker.end()).toExit(143);
     expect(listRemains(worker.mark)).toEqual([]);
     writeFileSync(gate, "");
-    namespace.start(["worker"]);
+    namespace.start("worker");
     const [second, first] = await waitForOutcomes(namespace, "a", 2);
     expect([first, second]).toMatchObject([{ result: "released" }, { result: "ok" }]);
     expect(second?.scheduled).toBe(first?.scheduled);
@@ -57,12 +56,12 @@ describe.concurrent("a worker", () => {
   test("killed, its commands die with it", async () => {
     const namespace = cluster.createNamespace(); // no horizon is near
     const there = cluster.createPath();
-    const worker = namespace.start(["worker"]);
+    const worker = namespace.start("worker");
     await putDueSchedule(namespace, "a", {
       command: runShell(`trap '' TERM; setsid sleep 60 & touch ${there}; sleep 60`),
     });
     await waitForFile(there);
-    worker.child.kill("SIGKILL");
+    worker.kill("SIGKILL");
     await waitForDeath(worker.mark, 8_000);
     const [keys] = [await namespace.store.readRange(namespace.keys.runnings())];
     expect(keys.kvs.length, "the claim stood for longer than its command").toBe(1);
@@ -73,16 +72,16 @@ describe.concurrent("a worker", () => {
       env: { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" },
     });
     const there = cluster.createPath();
-    const frozen = namespace.start(["worker"]);
+    const frozen = namespace.start("worker");
     const script = `[ -e ${there} ] && exit 0; trap '' TERM; touch ${there}; while :; do sleep 0.05; done`;
     await putDueSchedule(namespace, "a", { command: runShell(script) });
     await waitForFile(there);
-    frozen.child.kill("SIGSTOP");
+    frozen.kill("SIGSTOP");
     await waitForDeath(frozen.mark, 8_000, frozen.pid);
     expect(await readOutcomes(namespace, "a"), "nobody else has had it yet").toEqual([]);
-    namespace.start(["worker"]);
+    namespace.start("worker");
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok" }]);
-    frozen.child.kill("SIGCONT");
+    frozen.kill("SIGCONT");
     await frozen.waitForOutput(/the worker has no session|another worker took over a task|did not succeed/);
     expect(await readOutcomes(namespace, "a")).toHaveLength(1);
   });

@@ -2,36 +2,16 @@
 
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
-const PREFIX = "/jobs/";
-const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
 const COLLECTIONS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
 
-const cluster = TestCluster.startForFile({ auth: LOGIN });
-
-async function createNamespaceOf(user: string, collections: readonly string[]): Promise<TestNamespace> {
-  const runAsRoot = (...args: string[]) =>
-    cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
-  const grant = (kind: string, prefix: string) =>
-    runAsRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
-  await runAsRoot("role", "add", user);
-  await grant("read", PREFIX);
-  for (const collection of collections) await grant("readwrite", PREFIX + collection);
-  await runAsRoot("user", "add", `${user}:secret`);
-  await runAsRoot("user", "grant-role", user, user);
-  const login = {
-    SIGNALBOX_USER: user,
-    SIGNALBOX_PASSWORD: "secret",
-    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
-  };
-  return cluster.createNamespace({ prefix: PREFIX, env: login });
-}
+const cluster = TestCluster.startForFile({ auth: SECURED });
 
 test("runs what is due, with leases, and remembers it", async () => {
-  const namespace = await createNamespaceOf("worker", COLLECTIONS);
+  const namespace = await cluster.createUserNamespace("worker", COLLECTIONS);
   const worker = namespace.start("worker --accept-role-bypass");
   await worker.waitForOutput(WORKER_JOINED);
   await putDueSchedule(namespace, "job", { command: ["true"], leases: ["db=1:2"] });
@@ -59,11 +39,10 @@ test("runs what is due, with leases, and remembers it", async () => {
   await worker.waitForOutput("may not remove");
   const { code, stdout } = await namespace.execute("schedule pause job --yes");
   expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toExit(0);
+  expect(await worker.end()).toExit(0);
 });
 
 test("without the right to say that it is there, it does not start, and names the reason", async () => {
-  const namespace = await createNamespaceOf("stranger", ["due/", "running/", "outcomes/"]);
+  const namespace = await cluster.createUserNamespace("stranger", ["due/", "running/", "outcomes/"]);
   expect(await namespace.execute("worker --accept-role-bypass")).toExit(77, { stderr: "permission" });
 });

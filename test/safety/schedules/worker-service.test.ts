@@ -110,11 +110,10 @@ test("figures, hooks and systemd's words follow what a worker does", async ({ na
   expect(await scrape(worker, "/healthz", /./)).toBe("ok\n");
   await waitUntil("the watchdog is fed", () => words().includes("WATCHDOG=1"));
 
-  worker.child.kill("SIGHUP");
+  worker.kill("SIGHUP");
   await waitUntil("it has read its file", () => words().filter((word) => word === "READY=1").length === 2);
   expect(words().some((word) => /^RELOADING=1\nMONOTONIC_USEC=\d+$/.test(word))).toBe(true);
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toExit(0);
+  expect(await worker.end()).toExit(0);
   await waitUntil("systemd knows that it stops", () => words().includes("STOPPING=1"));
 });
 
@@ -126,7 +125,7 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
   const env = {
     NOTIFY_SOCKET: socket,
     WATCHDOG_USEC: "200000",
-    SIGNALBOX_ENDPOINTS: `http://${proxy.address}`,
+    SIGNALBOX_ENDPOINTS: proxy.url,
   };
   const worker = namespace.start("worker --metrics 0 --ttl 2s --termination-timeout 0", {
     env,
@@ -137,8 +136,7 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
   await scrape(worker, "/healthz", /the worker has no session/);
   proxy.mode = "forward";
   await scrape(worker, "/healthz", /^ok$/m);
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toExit(0);
+  expect(await worker.end()).toExit(0);
 });
 
 test("a port that is taken ends the worker before it has taken anything", async ({ namespace }) => {

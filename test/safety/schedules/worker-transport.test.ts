@@ -10,11 +10,11 @@ test("it works where etcd's JSON gateway is off", async () => {
     transport: "grpc",
     env: { SIGNALBOX_TRANSPORT: "auto", SIGNALBOX_CONNECT_TIMEOUT: "5s" },
   });
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start("worker");
   await worker.waitForOutput(WORKER_JOINED);
   await putDueSchedule(namespace, "job", { command: ["true"], leases: ["db=1:2"] });
   expect(await waitForOutcomes(namespace, "job")).toMatchObject([{ result: "ok" }]);
-  expect((await namespace.execute(["ls"])).stderr, "and a short command does not").toContain(
+  expect((await namespace.execute("ls")).stderr, "and a short command does not").toContain(
     "use transport grpc",
   );
 });

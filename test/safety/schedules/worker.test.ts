@@ -21,13 +21,12 @@ describe.concurrent("a worker", () => {
   test("says in which folder a relative program was looked for", async ({ namespace }) => {
     const added = await namespace.execute("schedule add rel @manual -- ./none.sh");
     expect(added).toExit(0, { stderr: /"\.\/none.sh" is a path in the working/ });
-    expect(await namespace.execute("schedule trigger rel")).toExit(0);
-    const worker = namespace.start(["worker"]);
+    await namespace.expectDone("schedule trigger rel");
+    const worker = namespace.start("worker");
     const [last] = await waitForOutcomes(namespace, "rel");
     expect(last).toMatchObject({ result: "failed", code: 127 });
     expect(last?.reason).toMatch("working folder is /");
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(0);
+    expect(await worker.end()).toExit(0);
   });
 
   test("runs each schedule by its first handler, and leaves unknown types to others", async ({
@@ -67,14 +66,14 @@ describe.concurrent("a worker", () => {
     const worker = namespace.start(["worker", "--handlers", file]);
     await worker.waitForOutput(WORKER_JOINED);
     writeFileSync(file, "handlers: [{ type: a }]");
-    worker.child.kill("SIGHUP");
+    worker.kill("SIGHUP");
     await worker.waitForOutput(
       /error: the old handlers stay .*handlers\[0\]: it needs exactly one of command, module and http/,
     );
     await putDueSchedule(namespace, "a.1");
     expect(await waitForOutcomes(namespace, "a.1")).toMatchObject([{ tail: "old" }]);
     writeFileSync(file, "handlers: [{ type: a, command: echo new }]");
-    worker.child.kill("SIGUSR1");
+    worker.kill("SIGUSR1");
     await worker.waitForOutput("read again");
     await putDueSchedule(namespace, "a.2");
     expect(await waitForOutcomes(namespace, "a.2")).toMatchObject([{ tail: "new" }]);
@@ -86,10 +85,9 @@ describe.concurrent("a worker", () => {
     const worker = namespace.start(["worker", "--log-file", log]);
     await waitUntil("a log", () => existsSync(log) && WORKER_JOINED.test(readFileSync(log, "utf8")));
     renameSync(log, moved);
-    worker.child.kill("SIGUSR2");
+    worker.kill("SIGUSR2");
     await waitForFile(log);
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    expect(await worker.end()).toExitSilently(0);
     expect(readFileSync(log, "utf8")).toMatch("leaving when");
   });
 
@@ -97,7 +95,7 @@ describe.concurrent("a worker", () => {
     const namespace = cluster.createNamespace({
       env: { NOTIFY_SOCKET: "/nowhere/socket", WATCHDOG_USEC: "1000000", KEPT: "1" },
     });
-    namespace.start(["worker"]);
+    namespace.start("worker");
     await putDueSchedule(namespace, "a", { command: runShell("env | grep -E '^(NOTIFY|WATCHDOG|KEPT)'") });
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok", tail: "KEPT=1" }]);
   });
@@ -120,8 +118,7 @@ describe.concurrent("a worker", () => {
     const metrics = await (await fetch(`http://${at}/metrics`)).text();
     expect(metrics).toMatch(/^signalbox_worker_fired_total\{type="a"\} 1$/m);
     expect((await fetch(`http://${at}/healthz`)).status).toBe(200);
-    worker.child.kill("SIGTERM");
-    expect(await worker.ended).toExit(0);
+    expect(await worker.end()).toExit(0);
   });
 
   test("harms nobody by a handler that fails, floods, or never reads", async ({ namespace }) => {
@@ -148,7 +145,7 @@ describe.concurrent("a worker", () => {
 describe.concurrent("leases of a schedule", () => {
   test("are held while it runs, seen by everybody, and freed then", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
-    namespace.start(["worker"]);
+    namespace.start("worker");
     await putDueSchedule(namespace, "a", {
       command: runShell(buildWaitingScript(there, gate)),
       leases: ["db=2:3"],
@@ -166,12 +163,12 @@ describe.concurrent("leases of a schedule", () => {
     writeFileSync(gate, "");
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok" }]);
     expect(await waitForOutcomes(namespace, "b")).toMatchObject([{ result: "ok" }]);
-    await waitUntil("free", async () => (await namespace.readQueue("db", "resource")).length === 0);
+    await namespace.waitForQueue("db", 0, "resource");
   });
 
   test("that are taken away end it", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
-    const worker = namespace.start(["worker"]);
+    const worker = namespace.start("worker");
     await putDueSchedule(namespace, "a", {
       command: runShell(buildWaitingScript(there, gate)),
       leases: ["db=1:1"],
@@ -186,7 +183,7 @@ describe.concurrent("leases of a schedule", () => {
   });
 
   test("that cannot be read make it fail", async ({ namespace }) => {
-    namespace.start(["worker"]);
+    namespace.start("worker");
     await putDueSchedule(namespace, "a", { command: ["true"], leases: ["db=x"] });
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([
       { result: "failed", reason: expect.stringContaining("db=x") },
@@ -208,7 +205,7 @@ describe.concurrent("a worker that cannot start", () => {
     expect(await namespace.execute("worker --handlers /no/file")).toExit(78);
     expect(await namespace.execute("worker --metrics x")).toExit(64);
     expect(await namespace.execute("worker --concurrency 0")).toExit(64);
-    const away = await namespace.execute(["worker"], { endpoints: ["http://127.0.0.1:1"] });
+    const away = await namespace.execute("worker", { endpoints: ["http://127.0.0.1:1"] });
     expect(away).toExit(69, { stderr: "cannot reach etcd" });
   });
 });

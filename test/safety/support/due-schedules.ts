@@ -1,6 +1,7 @@
 /** Schedules that are due, for tests of workers. */
 
 import { existsSync } from "node:fs";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
@@ -22,9 +23,9 @@ export async function putDueSchedule(
 export async function readOutcomes(
   namespace: TestNamespace,
   id: string,
+  host?: string,
 ): Promise<readonly OccurrenceOutcome[]> {
-  const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes(id) });
-  return parseOutcomes(kvs[0]?.value).runs;
+  return parseOutcomes(await namespace.readValue(namespace.keys.outcomes(id, host))).runs;
 }
 
 /** What it remembers, newest first, as soon as that is so much. */
@@ -41,3 +42,10 @@ export const runShell = (script: string) => ["sh", "-c", script];
 export const waitForFile = (path: string) => waitUntil(`file ${path}`, () => existsSync(path));
 /** A worker logs it when it has its session. */
 export const WORKER_JOINED = /worker joined/;
+
+/** Starts a worker on a host, and waits until it has its session. */
+export async function startWorker(namespace: TestNamespace, host: string): Promise<TestProcess> {
+  const worker = namespace.start("worker", { env: { SIGNALBOX_HOST: host } });
+  await worker.waitForOutput(WORKER_JOINED);
+  return worker;
+}

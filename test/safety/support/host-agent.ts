@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import type { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { NamespaceOptions, TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { TestJobs } from "../../../fixtures/cluster/test-jobs.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { BUNDLE, type SignalboxOptions } from "../../../fixtures/signalbox.ts";
 
@@ -28,22 +29,27 @@ export class HostAgent {
 
   /**
    * Creates a namespace with an agent.
+   * @param env  variables of its processes
    * @param how  `owner`: the user to whom the folder of the socket belongs
    */
   static async start(
     cluster: TestCluster,
-    options: NamespaceOptions = {},
+    env: Record<string, string> = {},
     { owner, ...how }: SignalboxOptions & { owner?: number } = {},
   ): Promise<HostAgent> {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-host-agent-"));
     chmodSync(folder, 0o755); // launchers of other users must find the socket
     if (owner !== undefined) chownSync(folder, owner, owner);
-    const env = { ...ENV, ...options.env };
-    const namespace = cluster.createNamespace({ agentSocket: join(folder, "agent.sock"), ...options, env });
+    const agentSocket = join(folder, "agent.sock");
+    const namespace = cluster.createNamespace({ agentSocket, env: { ...ENV, ...env } });
     namespace.onClose(() => rmSync(folder, { recursive: true, force: true }));
     const agent = new HostAgent(namespace, folder);
     await agent.start(how);
     return agent;
+  }
+
+  get jobs(): TestJobs {
+    return this.namespace.jobs;
   }
 
   get process(): TestProcess {
@@ -53,7 +59,7 @@ export class HostAgent {
 
   /** Starts an agent, and waits until it listens. */
   async start(how: SignalboxOptions = {}): Promise<void> {
-    this.#current = this.namespace.start(["agent"], how);
+    this.#current = this.namespace.start("agent", how);
     await this.#current.waitForOutput("ready");
   }
 

@@ -1,6 +1,7 @@
 /** Many parallel runs, some of which are killed. */
 
 import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "vitest";
 import type { Job } from "../../../fixtures/cluster/test-jobs.ts";
 import { splitWords } from "../../../fixtures/cluster/test-jobs.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -19,25 +20,34 @@ const SHORT_SESSION = ["--ttl", "2s", "--termination-timeout", "300ms"];
 /** Nothing may cost the others their claim, not even a machine that stands still. */
 const LONG_SESSION = ["--ttl", "2m"];
 
-/** How each member ended, by name; those that were killed have no code. */
-export type RunResults = ReadonlyMap<string, ProcessResult>;
-
-/** Runs all members, so many at a time. */
+/**
+ * Runs all members, so many at a time, which must never use more than the total together. Nothing may cost those that are not
+ * killed their claim, nor make them say a word. One that does not wait may find its claim taken.
+ */
 export async function runInParallel(
   namespace: TestNamespace,
   members: readonly ParallelRun[],
   workers: number,
-): Promise<RunResults> {
+  total = 1,
+): Promise<void> {
   const left = [...members];
-  const ends = new Map<string, ProcessResult>();
+  const faults: string[] = [];
   const work = async () => {
     for (let member = left.shift(); member !== undefined; member = left.shift()) {
-      ends.set(member.name, await executeRun(namespace, member));
+      const { code, stdout, stderr } = await executeRun(namespace, member);
+      const isFine = code !== null && listExpectedCodes(member).includes(code) && stdout + stderr === "";
+      if (!isFine && member.killAt === undefined)
+        faults.push(`${member.name} ended with ${code}, saying: ${stdout}${stderr}`);
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
-  return ends;
+  const { journal } = namespace.jobs;
+  expect(journal.findOveruse(total)).toEqual([]);
+  expect(faults, journal.formatTimeline()).toEqual([]);
 }
+
+const listExpectedCodes = ({ options }: ParallelRun) =>
+  ["--wait", "--no-lock"].some((option) => options.includes(option)) ? [0] : [0, 75];
 
 async function executeRun(namespace: TestNamespace, member: ParallelRun): Promise<ProcessResult> {
   const { killAt, options } = member;
@@ -48,7 +58,7 @@ async function executeRun(namespace: TestNamespace, member: ParallelRun): Promis
     const over = new AbortController();
     void running.ended.then(() => over.abort());
     await waitForKillTime(namespace, member, killAt, over.signal);
-    running.child.kill("SIGKILL");
+    running.kill("SIGKILL");
   }
   const ended = await running.ended;
   return countStalls() === before ? ended : { ...ended, stderr: ended.stderr.replace(UNANSWERED, "") };
@@ -68,20 +78,4 @@ async function waitForKillTime(
   while (killAt.after === "start" && !over.aborted && !namespace.jobs.journal.findLine(name, "start"))
     await pause(10);
   await pause(killAt.ms, undefined, { signal: over }).catch(() => {});
-}
-
-/**
- * What went wrong with those that were not killed: nothing may cost them their claim, nor make them say a word.
- * @param codes  with which a member may end
- */
-export function findUnexpectedEnds(
-  members: readonly ParallelRun[],
-  ends: RunResults,
-  codes: (member: ParallelRun) => readonly number[],
-): string[] {
-  return members.flatMap((member) => {
-    const { code = null, stdout = "", stderr = "" } = ends.get(member.name) ?? {};
-    const isFine = code !== null && codes(member).includes(code) && stdout + stderr === "";
-    return isFine || member.killAt ? [] : [`${member.name} ended with ${code}, saying: ${stdout}${stderr}`];
-  });
 }

@@ -8,19 +8,13 @@ import { ticketWith } from "../../protocol/samples.ts";
 
 export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
 
-/** A lock that is held and waited for, units of a resource that are waited for. */
-export async function startSampleQueues(namespace: TestNamespace): Promise<void> {
-  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
-  await namespace.jobs.startAndWait({
-    name: "one",
-    options: "--lock x --lease db=2:3",
-    hold: stay,
-  });
-  namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: stay });
-  namespace.jobs.start({ name: "three", options: "--no-lock --lease db=2:3", hold: stay });
+/** A lock that is held and waited for, units of a resource that are waited for. @param more  options of the holder */
+export async function startSampleQueues({ jobs }: TestNamespace, ...more: string[]): Promise<void> {
+  const hold = ["until", "/nonexistent"];
+  await jobs.startHolder({ name: "one", options: ["--lock", "x", "--lease", "db=2:3", ...more] });
   await Promise.all([
-    namespace.jobs.waitForTickets("two", "waiting"),
-    namespace.jobs.waitForTickets("three", "waiting"),
+    jobs.startWaiter({ name: "two", options: "--lock x --wait", hold }),
+    jobs.startWaiter({ name: "three", options: "--no-lock --lease db=2:3", hold }),
   ]);
 }
 
@@ -77,7 +71,7 @@ export async function putTickets(
   );
   const work = async () => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
-      await namespace.store.commitTxn({ compare: [], success: batch, failure: [] });
+      await namespace.write(...batch);
   };
   await Promise.all(Array.from({ length: 8 }, work));
 }

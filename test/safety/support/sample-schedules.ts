@@ -13,7 +13,7 @@ export async function putKeys(namespace: TestNamespace, kvs: readonly KeyValue[]
     key: namespace.keys.prefix + key.slice(sampleKeys.prefix.length),
     value,
   }));
-  await namespace.store.commitTxn({ compare: [], success, failure: [] });
+  await namespace.write(...success);
 }
 
 /** A worker that runs `backup`; `mail` failed and waits, `bill` has no worker, `old` should have run. */

@@ -5,7 +5,6 @@ import { expect } from "vitest";
 import { openConsole } from "../../../../fixtures/cluster/open-console.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../../fixtures/console.ts";
-import { parseAuditRecord } from "../../../../src/protocol/audit.ts";
 
 const DOCS = resolve(import.meta.dirname, "../../../../docs/console.md");
 
@@ -48,17 +47,8 @@ export async function playStory(
   name: string,
   play: (operator: Operator) => Promise<void>,
 ): Promise<void> {
-  const terminal = await openConsole(namespace, { columns: 120, rows: 40, args: ["--view", "overview"] });
+  const terminal = await openConsole(namespace, { columns: 120, rows: 40, view: "overview" });
   const operator = new Operator(terminal);
   await play(operator);
   expect({ [name]: operator.keystrokes }).toEqual({ [name]: readDocumentedStories().get(name) });
-}
-
-/** Lists what operators did: action, target and reason. */
-export async function listOperatorActions(namespace: TestNamespace): Promise<string[]> {
-  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
-  return kvs.map(({ value }) => {
-    const { action, target, reason } = parseAuditRecord("", value) ?? {};
-    return [action, target, reason].filter(Boolean).join(" | ");
-  });
 }

@@ -9,15 +9,13 @@ import { grantOnce } from "../../../../src/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../../protocol/samples.ts";
 import { memory, schedule, worker } from "../../../views/schedules.ts";
-import { readSchedule, readValue } from "../../support/read-keys.ts";
+import { listAudits, readSchedule } from "../../support/read-keys.ts";
 import { putKeys } from "../../support/sample-schedules.ts";
-import { listOperatorActions, playStory, readDocumentedStories } from "./operator.ts";
+import { playStory, readDocumentedStories } from "./operator.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
 const HOUR = 3_600_000;
-/** Until it is ended. */
-const HELD = ["until", "/nonexistent"];
 
 /** Tickets of runs that wait for a lock, whose sessions live on. */
 async function queueUp(namespace: TestNamespace, lock: string, count: number): Promise<void> {
@@ -28,7 +26,7 @@ async function queueUp(namespace: TestNamespace, lock: string, count: number): P
     const value = serializeTicket(ticketWith({ run, pid: 10_000 + at, enqueuedAt: Date.now() - 60_000 }));
     return { op: "put" as const, key: namespace.keys.lock(lock, run), value, session };
   });
-  await namespace.store.commitTxn({ compare: [], success, failure: [] });
+  await namespace.write(...success);
 }
 
 test("drain a rack", async ({ namespace }) => {
@@ -41,17 +39,16 @@ test("drain a rack", async ({ namespace }) => {
     await operator.press(["D"], "Enter drain");
     await operator.press(["enter"], /done .*drain group rack12/);
   });
-  expect(await listOperatorActions(namespace)).toContain("drain | group rack12");
-  expect(await readValue(namespace, namespace.keys.drain("group", "rack12"))).not.toBe("");
+  expect(await listAudits(namespace, ["action", "target", "reason"])).toContain("drain | group rack12");
+  expect(await namespace.readValue(namespace.keys.drain("group", "rack12"))).toBeDefined();
 });
 
 test("a stuck holder with forty waiters", async ({ namespace }) => {
   for (const lock of ["alpha", "beta"])
-    await namespace.jobs.startAndWait({ name: lock, options: ["--lock", lock], hold: HELD });
-  const stuck = await namespace.jobs.startAndWait({
+    await namespace.jobs.startHolder({ name: lock, options: ["--lock", lock] });
+  const stuck = await namespace.jobs.startHolder({
     name: "stuck",
     options: "--lock orders",
-    hold: HELD,
   });
   await queueUp(namespace, "orders", 40);
   await playStory(namespace, "a stuck holder with forty waiters", async (operator) => {
@@ -63,7 +60,7 @@ test("a stuck holder with forty waiters", async ({ namespace }) => {
     await operator.press(["enter"], /done .*reset lock orders/);
   });
   expect(await stuck.ended).toExit(125);
-  expect(await listOperatorActions(namespace)).toEqual(["reset | lock orders"]);
+  expect(await listAudits(namespace, ["action", "target", "reason"])).toEqual(["reset | lock orders"]);
 });
 
 test("a schedule that fails since Tuesday", async ({ namespace }) => {
@@ -91,7 +88,7 @@ test("a schedule that fails since Tuesday", async ({ namespace }) => {
 });
 
 test("raise a total safely", async ({ namespace }) => {
-  expect(await namespace.execute("resource set db 4 --yes")).toExit(0);
+  await namespace.expectDone("resource set db 4 --yes");
   await playStory(namespace, "raise a total safely", async (operator) => {
     await operator.press([":"], "─ palette ");
     await operator.type("db", /db +resource/);
@@ -101,7 +98,7 @@ test("raise a total safely", async ({ namespace }) => {
     await operator.type("6", /resource "?db"?.*6[\s\S]*resource set db 6[\s\S]*Enter resource set/);
     await operator.press(["enter"], /done .*resource set/);
   });
-  expect(await readValue(namespace, namespace.keys.resourceConfig("db"))).toContain('"6"');
+  expect(await namespace.readValue(namespace.keys.resourceConfig("db"))).toContain('"6"');
 });
 
 test("the nightly backup did not run", async ({ namespace }) => {
