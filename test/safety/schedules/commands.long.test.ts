@@ -54,7 +54,7 @@ describe("an operator's day", () => {
       "2027-01-01",
     );
     expect(await namespace.expectDone("schedule list")).toMatch(
-      /^SCHEDULE .*\nreport\.weekly .* 2027-01-03 00:05:00Z +@weekly +UTC +report .*\nbackup .* 2027-03-27 01:30:00Z +30 2 \* \* \* +Europe\/Berlin +dump a b .*\n$/,
+      /^SCHEDULE .*\nreport\.weekly .* 2027-01-03 00:05:00Z +@weekly +UTC +report .*\nbackup .* 2027-03-27 01:30:00Z +30 2 \* \* \* +Europe\/Berlin +dump 'a b' .*\n$/,
     );
     expect(await namespace.expectDone("schedule edit backup --retries", "", "--timeout", "1h")).toBe(
       "schedule backup changed: retries 2 -> none, timeout none -> 1h\n",
