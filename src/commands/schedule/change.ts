@@ -57,7 +57,7 @@ export const scheduleAdd = declareCommand({
     "signalbox schedule add load --after extract -- load-tables": "run it whenever extract has succeeded",
     "signalbox schedule add warm-cache '@hourly' --on every-host --group web -- /opt/warm-cache.sh":
       "run it on each host of a group",
-    "signalbox schedule add pay --rrule 'FREQ=WEEKLY;INTERVAL=2' --start 2026-11-30T09:00 -- /opt/pay.sh":
+    "signalbox schedule add pay --rrule 'FREQ=WEEKLY;INTERVAL=2' --start 2026-11-30T09:00 -- /opt/pay":
       "run it at 09:00 every second Monday",
     "signalbox schedule add sync --after-end 5m -- /opt/sync.sh": "run it five minutes after its last end",
     "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
