@@ -1,6 +1,6 @@
 import type { ConsoleApp } from "../console-app.ts";
 import type { KeyAction } from "../parts/keymap.ts";
-import { BLANK_ROW, createRow, padText, type RowCell, type RowModel } from "../theme/Row.tsx";
+import { BLANK_ROW, createRow, padText, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
 import { useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
 
@@ -33,8 +33,9 @@ function buildHelpRows({ theme, keymap, actions }: ConsoleApp, width: number): R
     { text: "   " },
     { text: `${theme.signs.marks[tone]}${tone}`, role: tone },
   ]);
+  const wrap = (text: string, role?: "quiet") => wrapRows(theme, [text], width, role);
   return [
-    createRow("1 to 5 choose a part of the screen, [ and ] a tab; : and a word goes anywhere.", "quiet"),
+    ...wrap("1 to 5 choose a part of the screen, [ and ] a tab; : and a word goes anywhere.", "quiet"),
     BLANK_ROW,
     createRow("Anywhere", "heading"),
     ...buildActionRows("global"),
@@ -43,13 +44,11 @@ function buildHelpRows({ theme, keymap, actions }: ConsoleApp, width: number): R
     ...buildActionRows("list"),
     BLANK_ROW,
     createRow("Filters", "heading"),
-    createRow(
-      "  words that a row must have; host:web1 state:waiting holder:db1 tag:x search only this field",
-    ),
-    createRow('  !word excludes; /re/ is a pattern; "two words"; since:>1h waiting:>3 compare a column'),
+    ...wrap("  words that a row must have; host:web1 state:waiting holder:db1 tag:x search only this field"),
+    ...wrap('  !word excludes; /re/ is a pattern; "two words"; since:>1h waiting:>3 compare a column'),
     BLANK_ROW,
     { cells: [{ text: "Signs", role: "heading" }, ...signs] },
     BLANK_ROW,
-    createRow('Keys can be rebound: "keyBindings" in the configuration file, see docs/console.md.', "quiet"),
+    ...wrap('Keys can be rebound: "keyBindings" in the configuration file, see docs/console.md.', "quiet"),
   ];
 }

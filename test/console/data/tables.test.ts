@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { Tables } from "../../../src/console/data/console-table.ts";
-import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { TabCounter } from "../../../src/console/data/tab-counter.ts";
+import { buildViewContext } from "../../../src/state/view-context.ts";
+import { buildHostRows } from "../../../src/views/hosts.ts";
+import { groupOf, hostOf, NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { worker } from "../../views/schedules.ts";
 
 const ALL = { filter: "", order: undefined };
 const createPicture = (locks: number) =>
@@ -29,6 +33,19 @@ test("a small table of a large snapshot forgets its rows too: they keep the snap
   expect(table.isLarge).toBe(false);
   table.update(createPicture(5_001), NOW, ALL);
   expect([table.length, table.isLarge]).toEqual([0, true]);
+});
+
+test("the tab of hosts counts its rows", () => {
+  const snapshot = pictureOf([
+    hostOf("web1.example.com", {}),
+    groupOf("web", "web1.example.com", "WEB2.example.com", "others"),
+    groupOf("others", "web3.example.com"),
+    worker("w1", { host: "web4.example.com" }),
+    worker("w2", { host: "web1.example.com" }),
+  ]);
+  const rows = buildHostRows(snapshot, buildViewContext(snapshot, NOW));
+  expect(rows).toHaveLength(4);
+  expect(new TabCounter(() => 0).countTabs(snapshot, NOW).hosts).toBe(4);
 });
 
 test("a panel has tables of its own, and forgets a large one when another panel is shown", () => {
