@@ -253,21 +253,21 @@ function createAgentColumn(id: string, title: string, getNumber: (agent: HostAge
   );
 }
 
+/** Lists the hosts with a record, in a group or with a worker. One that claims something has a record a moment later. */
+export function listKnownHosts(snapshot: Pick<Snapshot, "hosts" | "groups" | "workers">): Set<string> {
+  const groups = buildGroupMembers(snapshot);
+  const members = [...groups.values()].flat().filter((member) => !groups.has(member));
+  const workers = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
+  return new Set([...snapshot.hosts.keys(), ...[...members, ...workers].map(canonicalizeHost)]);
+}
+
 /** Builds the rows of all hosts that have a record, a claim, a worker, an agent, or a group. */
 export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
   const activities = computeHostActivity(snapshot);
   const agents = computeHostAgents(snapshot);
-  const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
   const shares = new Map(computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts]));
-  const claimants = [...activities].filter(
-    ([, { held, waiting, isPresent }]) => isPresent || held + waiting > 0,
-  );
-  const names = new Set([
-    ...snapshot.hosts.keys(),
-    ...claimants.map(([host]) => host),
-    ...listed.map(canonicalizeHost),
-    ...agents.keys(),
-  ]);
+  const claimants = [...activities].filter(([, { held, waiting }]) => held + waiting > 0);
+  const names = new Set([...listKnownHosts(snapshot), ...claimants.map(([host]) => host), ...agents.keys()]);
   return [...names].map((fqdn) => {
     const reach = buildHostReach(viewContext.groups, fqdn);
     return {

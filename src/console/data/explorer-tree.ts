@@ -7,6 +7,7 @@ import type { ViewContext } from "../../state/view-context.ts";
 import { buildViewContext } from "../../state/view-context.ts";
 import { getStateTone } from "../../views/columns.ts";
 import { shortenAlarm } from "../../views/etcd-members.ts";
+import { listKnownHosts } from "../../views/hosts.ts";
 import { buildQueueRow } from "../../views/queues.ts";
 import { buildScheduleRows, getScheduleTone } from "../../views/schedules.ts";
 import type { TabId } from "../state/console-state.ts";
@@ -144,8 +145,9 @@ function buildChildNodes(
     case "locks":
       return buildLockNodes(snapshot, viewContext);
     case "hosts":
+      return [...listKnownHosts(snapshot)].sort().map((name) => createChildNode(tab, name));
     case "groups":
-      return [...snapshot[tab].keys()].sort().map((name) => createChildNode(tab, name));
+      return [...snapshot.groups.keys()].sort().map((name) => createChildNode(tab, name));
     case "schedules":
       return buildScheduleNodes(snapshot, viewContext);
     case "drains":

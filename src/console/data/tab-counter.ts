@@ -1,8 +1,8 @@
-import { canonicalizeHost } from "../../base/text.ts";
 import type { Problem } from "../../state/problem.ts";
 import { countRuns } from "../../state/run-index.ts";
 import { computeQueueTally } from "../../state/shares.ts";
-import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import { listKnownHosts } from "../../views/hosts.ts";
 import { findProblems } from "../../views/problems.ts";
 import type { TabId } from "../state/console-state.ts";
 
@@ -58,14 +58,6 @@ export class TabCounter {
   }
 }
 
-/** Counts the hosts with a record, in a group or with a worker. One that claims something has a record a moment later. */
-function countHosts(snapshot: Snapshot): number {
-  const groups = buildGroupMembers(snapshot);
-  const members = [...groups.values()].flat().filter((member) => !groups.has(member));
-  const workers = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
-  return new Set([...snapshot.hosts.keys(), ...[...members, ...workers].map(canonicalizeHost)]).size;
-}
-
 function countRows(snapshot: Snapshot): TabCounts {
   const locks = new Set(snapshot.histories.keys());
   const resources = new Set(snapshot.resources.keys());
@@ -82,7 +74,7 @@ function countRows(snapshot: Snapshot): TabCounts {
     resources: resources.size,
     queues,
     ...countRuns(snapshot),
-    hosts: countHosts(snapshot),
+    hosts: listKnownHosts(snapshot).size,
     groups: snapshot.groups.size,
     drains: snapshot.drains.size,
     schedules: snapshot.schedules.size,
