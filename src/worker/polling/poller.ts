@@ -230,7 +230,7 @@ export class Poller {
     const result = await claimOccurrence(this.#context, entry, candidate);
     if (result.kind !== "claimed") {
       // Without an end, the watch delivers the change of the other worker.
-      if (result.kind === "missed") this.#timers.set(entry.name, result.until ?? now + 1);
+      if (result.kind !== "skipped") this.#timers.set(entry.name, result.until ?? now + 1);
       return undefined;
     }
     const { claimed } = result;
