@@ -19,7 +19,7 @@ import {
   listTemplates,
   type ResourceShare,
 } from "../state/shares.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+import { buildGroupMembers, type Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
 import {
   buildHostReach,
