@@ -258,7 +258,8 @@ export function listKnownHosts(snapshot: Pick<Snapshot, "hosts" | "groups" | "wo
   const groups = buildGroupMembers(snapshot);
   const members = [...groups.values()].flat().filter((member) => !groups.has(member));
   const workers = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
-  return new Set([...snapshot.hosts.keys(), ...[...members, ...workers].map(canonicalizeHost)]);
+  const named = [...members, ...workers].map(canonicalizeHost);
+  return new Set([...snapshot.hosts.keys(), ...named]);
 }
 
 /** Builds the rows of all hosts that have a record, a claim, a worker, an agent, or a group. */
