@@ -75,8 +75,8 @@ export class SerialQueues {
       if (this.isBusy(queue, waiting.next ?? Infinity, now)) continue;
       let name = waiting.take(Infinity);
       while (name !== undefined && !isDue(name)) name = waiting.take(Infinity);
-      if (name === undefined) this.#queues.delete(queue);
-      else names.push(name);
+      if (name !== undefined) names.push(name);
+      else if (!this.isBusy(queue, Infinity, now)) this.#queues.delete(queue);
     }
     return names;
   }
