@@ -193,20 +193,22 @@ export async function runPreview(
   { signal, describeNext }: PreviewPorts,
 ): Promise<CommandPreview> {
   const messages: string[] = [];
-  const writeLine = (text: string) => void messages.push(text);
+  const writeLine = (text: string) => {
+    if (messages.length < MOST_LINES) messages.push(text.slice(0, LONGEST_LINE));
+  };
   const flags = hasFlag(command, "dry-run") ? ["--dry-run"] : [];
   const { exitCode, outcome } = await jobs.perform(command, [...flags, ...words], { writeLine, signal });
   if (outcome !== undefined) return createPreview(outcome, describeNext);
-  const text = createFailedPreview(messages.slice(0, MOST_LINES).map((line) => line.slice(0, LONGEST_LINE)));
+  const text = createFailedPreview(messages);
   return exitCode === EXIT.ok ? { ...text, outcome: "dry-run" } : text;
 }
 
 /**
  * Whether a dialog shows what a command would do, or what it prints. A command without a dry run in another topic may do
- * something: `schedule hook test`.
+ * something: `hook test`. `logs` asks the host of a run through etcd, and may go on.
  */
 export function hasPreview(command: Command): boolean {
-  return hasFlag(command, "dry-run") || command.topic === "See";
+  return hasFlag(command, "dry-run") || (command.topic === "See" && !hasFlag(command, "follow"));
 }
 
 export function hasFlag({ flags = [] }: Command, name: string): boolean {

@@ -127,8 +127,8 @@ describe("a dry run", () => {
     });
   });
 
-  it("is all that a dialog may run: commands of other topics may send something", () => {
-    const ids = ["why", "drain", "hook test", "doctor"];
+  it("is all that a dialog may run: commands of other topics, and logs, may send something", () => {
+    const ids = ["why", "drain", "hook test", "doctor", "logs"];
     expect(ids.filter((id) => hasPreview(getCommandById(id)))).toEqual(["why", "drain"]);
   });
 });
