@@ -444,7 +444,7 @@ interface HostDetail {
   claims: readonly Claim[];
   /** The schedules whose tasks run there. */
   tasks: readonly string[];
-  isPresent: boolean;
+  activity: Readonly<HostActivity>;
   groups: readonly string[];
   drains: readonly Drain[];
   agents: readonly HostAgent[];
@@ -464,13 +464,12 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];
   const activity = computeHostActivity(snapshot).get(name);
-  const { isPresent } = activity ?? NO_ACTIVITY;
   const isKnown =
     activity !== undefined ||
     groups.length + agents.length > 0 ||
     drains.some(({ scope }) => scope === "host");
   return record !== undefined || isKnown
-    ? { name, record, claims, tasks, isPresent, groups, drains, agents }
+    ? { name, record, claims, tasks, activity: activity ?? NO_ACTIVITY, groups, drains, agents }
     : undefined;
 }
 
@@ -483,7 +482,7 @@ export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>
 
 /** Determines the liveness of a host from its record and its runners, or, without any, from its worker. */
 export function judgeHostByClaims(
-  { record, claims, isPresent }: Pick<HostDetail, "record" | "claims"> & Partial<HostDetail>,
+  { record, claims, activity }: Pick<HostDetail, "record" | "claims"> & Partial<HostDetail>,
   { wall, sessions }: DetailContext,
 ) {
   const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
@@ -491,20 +490,20 @@ export function judgeHostByClaims(
       first?.entry.ticket?.state === "grace" ? undefined : first && findRunnerLiveness(first.entry, sessions);
     return alive === undefined ? [] : [alive];
   });
-  return isPresent && runners.length === 0
+  return activity?.isPresent && runners.length === 0
     ? { verdict: "alive" as const, text: "it has a worker" }
     : judgeHostLiveness(record, runners, wall);
 }
 
 /** Builds the detail of a host: facts, liveness, runs and drains. */
 export function buildHostDetail(snapshot: Snapshot, host: HostDetail, context: DetailContext): Detail {
-  const { name, record, claims, tasks, groups, drains, agents } = host;
+  const { name, record, claims, tasks, activity, groups, drains, agents } = host;
   const alive = judgeHostByClaims(host, context);
   const held = claims.filter(isHolder).length;
-  const state = held + tasks.length > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
+  const state = activity.held > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
   return {
     heading: `host ${name}: ${drains.length > 0 ? `${state}, drained` : state}`,
-    tone: drains.length > 0 ? "problem" : held > 0 ? "held" : "free",
+    tone: drains.length > 0 ? "problem" : activity.held > 0 ? "held" : "free",
     facts: buildFacts([
       ["liveness", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
       ["seen", formatSeenFact(record, context.wall)],

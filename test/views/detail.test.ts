@@ -271,6 +271,19 @@ describe("what is shown of a host", () => {
   ])("that only $what names: $heading", ({ kv, heading }) => {
     expect(of("n.example.com", ALIVE, kv)?.heading).toBe(heading);
   });
+
+  it.each([
+    { what: "without leases", kvs: [], heading: "busy", tone: "held" },
+    {
+      what: "that waits for leases",
+      kvs: [stand("resource db", "r", 1, { ...waiting, host: "web1.example.com" })],
+      heading: "waiting",
+      tone: "free",
+    },
+  ])("with a task $what is $heading", ({ kvs, heading, tone }) => {
+    const detail = of("web1.example.com", ALIVE, running("report", { run: runOf("r") }), ...kvs);
+    expect(detail).toMatchObject({ heading: `host web1.example.com: ${heading}`, tone });
+  });
 });
 
 describe("what is shown of a group", () => {
