@@ -108,17 +108,21 @@ function listClaimsInScope(
     .sort((a, b) => compareClaims(a.claim, b.claim));
 }
 
+/** Whether a drain covers tasks without leases. The others have tickets, which leave marks. */
+export function coversTasks({ scope }: DrainTarget): boolean {
+  return scope !== "lock" && scope !== "resource";
+}
+
 /**
  * Lists the tasks in the scope of a drain that may still run although their running keys are missing. A task does not state its
  * host, unless its schedule runs on every host.
  */
 export function listLostTasks(snapshot: Snapshot, target: DrainTarget): Claim[] {
-  const { scope } = target;
-  if (scope === "lock" || scope === "resource") return []; // tickets leave marks
+  if (!coversTasks(target)) return [];
   const known = buildRuns(snapshot);
   const hosts = new Set(listHostsInScope(snapshot, target).map(canonicalizeHost));
   const isInScope = (host: string | undefined) =>
-    scope === "all" || host === undefined || hosts.has(canonicalizeHost(host));
+    target.scope === "all" || host === undefined || hosts.has(canonicalizeHost(host));
   return [...snapshot.dues].flatMap(([id, { value }]) =>
     listStates(value)
       .flatMap(([host, { open }]) => (isInScope(host) ? open : []))

@@ -12,6 +12,7 @@ import type { KeyValue } from "../../protocol/txn.ts";
 import type { Claim } from "../../state/claims.ts";
 import {
   computeDrainExtent,
+  coversTasks,
   findDrainsOfTarget,
   formatClaimOwners,
   listHeldEntries,
@@ -77,7 +78,8 @@ class DrainWatcher {
     this.#context = context;
     this.#waiting = waiting;
     this.#holders = waiting.holders;
-    this.#builder = new SnapshotBuilder(context.keys, [...SCOPE_COLLECTIONS, "dues"]);
+    const tasks = coversTasks(waiting.target) ? (["dues"] as const) : []; // of 100,000 schedules, it may be much
+    this.#builder = new SnapshotBuilder(context.keys, [...SCOPE_COLLECTIONS, ...tasks]);
   }
 
   /** @throws the signal's reason; StoreError if etcd refuses the reads */
