@@ -375,6 +375,8 @@ async function resetHolders(
     const compare = [guardRevision(drain.key, drain.modRevision)];
     const receipt = await requestResets(context, { action: "drain", ...eviction, compare });
     // Changed: a holder has just ended, or the drain was written. Read again.
-    if (receipt?.kind !== "changed") return { asked, spared: holders.filter((one) => !isMeant(one)) };
+    if (receipt?.kind === "changed") continue;
+    // No reset ends a task without tickets: all of them are waited for.
+    return { asked, spared: holders.filter((one) => !isMeant(one) && one.entries.length > 0) };
   }
 }

@@ -26,7 +26,7 @@ export interface CachedSchedule {
   dueMod: bigint;
   /** The last `dueMod` with which a claim came too late. */
   missedMod: bigint;
-  /** Until when it has the first place in its serial queue, wall clock, ms: this worker claims it then. */
+  /** Until when it keeps its place in its serial queue, wall clock, ms: this worker claims it then. 0 for no place. */
   heldUntil: number;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
   running: ReadonlyMap<string, RunningKey>;

@@ -16,6 +16,7 @@ import type { RunPorts, RunRequest } from "../../../src/run/request.ts";
 import { run } from "../../../src/run/run.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { running } from "../../views/schedules.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
 import { listAudits, listDrains } from "../support/read-keys.ts";
 
@@ -239,6 +240,20 @@ describe.concurrent("a drain that waits", () => {
     expect(await drain.ended).toExit(0);
     const { kvs } = await namespace.store.readRange(namespace.keys.runnings());
     expect(kvs, "the drain is over before the task").toEqual([]);
+  });
+
+  test("with --reset waits for a task that was not shown, as for one that was: it cannot end it", async ({
+    namespace,
+  }) => {
+    await putGhost(namespace);
+    const { revision } = await namespace.store.readRange(namespace.keys.runnings());
+    await namespace.put(namespace.keys.running("report"), running("report").value);
+    const options = ["--wait", "--timeout", "1ms", "--reset", `--expect-revision=${revision}`];
+    const drain = namespace.start(["drain", "host", "web1.example.com", "--yes", ...options]);
+    await drain.waitForOutput("was asked to end");
+    await namespace.delete(namespace.keys.lock("x", "ghostx0000000000"));
+    await namespace.delete(namespace.keys.running("report"));
+    expect(await drain.ended).toExit(0, { stderr: /^(?!.*run the command again)/s });
   });
 
   test("waits for the time to live of a task whose session etcd has ended, unless it was on another host", async ({
