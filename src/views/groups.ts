@@ -1,7 +1,7 @@
 import { canonicalizeHost, collectTexts, pluralize } from "../base/text.ts";
 import { listGroupHosts } from "../fleet/groups.ts";
 import type { Drain } from "../protocol/drain.ts";
-import { type Claim, findClaimHost, isHolder } from "../state/claims.ts";
+import { type Claim, findClaimHost } from "../state/claims.ts";
 import { formatDrainLine } from "../state/eviction-preview.ts";
 import { formatSeen, isSeenWithin, type RunnerLiveness } from "../state/liveness.ts";
 import type { Snapshot } from "../state/snapshot.ts";
@@ -16,7 +16,7 @@ import {
   type Section,
 } from "./detail.ts";
 import { DRAIN_JSON } from "./drains.ts";
-import { judgeHostByClaims, listClaimsOnHosts } from "./hosts.ts";
+import { computeHostActivity, judgeHostByClaims, listClaimsOnHosts, NO_ACTIVITY } from "./hosts.ts";
 import { describeCount, describeObject, describeParts, describeText, describeTexts } from "./json.ts";
 import { buildClaimTable } from "./runs.ts";
 import type { SnapshotView, TableColumn } from "./view.ts";
@@ -159,12 +159,13 @@ function buildHostTable(
   context: DetailContext,
 ): Section[] {
   const byHost = Map.groupBy(claims, findClaimHost);
+  const activities = computeHostActivity(snapshot);
   const rows = hosts.map((host) => {
-    const record = snapshot.hosts.get(canonicalizeHost(host));
-    const own = byHost.get(canonicalizeHost(host)) ?? [];
-    const held = own.filter(isHolder).length;
-    const { verdict } = judgeHostByClaims({ record, claims: own }, context);
-    return { host, seen: formatSeen(record, context.wall), verdict, held, waiting: own.length - held };
+    const name = canonicalizeHost(host);
+    const record = snapshot.hosts.get(name);
+    const activity = activities.get(name) ?? NO_ACTIVITY;
+    const { verdict } = judgeHostByClaims({ record, claims: byHost.get(name) ?? [], activity }, context);
+    return { ...activity, host, seen: formatSeen(record, context.wall), verdict };
   });
   return buildDetailTable("hosts", HOST_COLUMNS, rows, { most: MANY_HOSTS });
 }

@@ -482,7 +482,7 @@ export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>
 
 /** Determines the liveness of a host from its record and its runners, or, without any, from its worker. */
 export function judgeHostByClaims(
-  { record, claims, activity }: Pick<HostDetail, "record" | "claims"> & Partial<HostDetail>,
+  { record, claims, activity }: Pick<HostDetail, "record" | "claims" | "activity">,
   { wall, sessions }: DetailContext,
 ) {
   const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
@@ -490,7 +490,7 @@ export function judgeHostByClaims(
       first?.entry.ticket?.state === "grace" ? undefined : first && findRunnerLiveness(first.entry, sessions);
     return alive === undefined ? [] : [alive];
   });
-  return activity?.isPresent && runners.length === 0
+  return activity.isPresent && runners.length === 0
     ? { verdict: "alive" as const, text: "it has a worker" }
     : judgeHostLiveness(record, runners, wall);
 }

@@ -312,6 +312,13 @@ describe("what is shown of a group", () => {
     expect(readSection(detail, "runs")?.map(([, on]) => on)).toEqual(["a.example.com"]);
   });
 
+  it("has workers and their tasks, as the list of hosts has", () => {
+    const snapshot = pictureOf([groupOf("web", "web1.example.com"), worker("w1"), running("report")]);
+    const group = findGroupState(snapshot, "web", NOW);
+    const detail = group && buildGroupDetail(snapshot, group, { wall: NOW, sessions: ALIVE });
+    expect(readSection(detail, "hosts")).toEqual([["web1.example.com", "never", "alive", "1", "0"]]);
+  });
+
   it("is what it is part of, however deep, and what stops it from there", () => {
     const detail = of("web");
     expect(listFacts(detail)).toEqual({

@@ -20,10 +20,12 @@ import { DRAIN_JSON } from "../../views/drains.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
 import {
   buildHostDetail,
+  computeHostActivity,
   findHostState,
   isAboutHost,
   judgeHostByClaims,
   listClaimsOnHosts,
+  NO_ACTIVITY,
 } from "../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../views/index.ts";
 import {
@@ -117,6 +119,7 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
   const wall = context.clock.getWallTime();
   const viewContext = buildViewContext(snapshot, wall);
   const byHost = Map.groupBy(state.claims, findClaimHost);
+  const activities = computeHostActivity(snapshot);
   return {
     revision: snapshot.revision,
     detail: buildGroupDetail(snapshot, state, { wall, sessions: liveness }),
@@ -125,12 +128,14 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
       parents: state.parents,
       drains: state.drains.map(DRAIN_JSON.toJson),
       hosts: state.hosts.map((host) => {
-        const claims = byHost.get(canonicalizeHost(host)) ?? [];
-        const record = snapshot.hosts.get(canonicalizeHost(host));
+        const name = canonicalizeHost(host);
+        const claims = byHost.get(name) ?? [];
+        const record = snapshot.hosts.get(name);
+        const activity = activities.get(name) ?? NO_ACTIVITY;
         return {
           host,
           seenAt: record?.seenAt,
-          ...judgeHostByClaims({ record, claims }, { wall, sessions: liveness }),
+          ...judgeHostByClaims({ record, claims, activity }, { wall, sessions: liveness }),
         };
       }),
       runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
