@@ -47,6 +47,8 @@ interface CommandOutputProps {
 function CommandOutput({ command, words, title, choose, describeEnd }: CommandOutputProps) {
   const { app } = useOverlay();
   const [output] = useState(() => new KeptOutput());
+  const { code, isEmpty, lines } = output;
+  const [at, move, setAt] = useListCursor(lines.length);
   useEffect(() => {
     const stop = new AbortController();
     const writeLine = (text: string) => {
@@ -55,14 +57,12 @@ function CommandOutput({ command, words, title, choose, describeEnd }: CommandOu
     };
     void app.jobs.perform(command, words, { writeLine, signal: stop.signal }).then(({ exitCode }) => {
       output.code = exitCode;
+      setAt(output.lines.findIndex((line) => choose?.(line) !== undefined));
       app.notifyChange();
     });
     return () => stop.abort();
-  }, [app, command, words, output]);
-  const { code, isEmpty, lines } = output;
-  const choices = choose === undefined ? [] : lines.filter((line) => choose(line) !== undefined);
-  const [at, move] = useListCursor(choices.length);
-  const chosen = choices[at];
+  }, [app, command, words, output, choose, setAt]);
+  const chosen = choose?.(lines[at] ?? "");
   const wrap = (texts: readonly string[], width: number) => wrapRows(app.theme, texts, width);
   const end =
     code === undefined
@@ -73,18 +73,18 @@ function CommandOutput({ command, words, title, choose, describeEnd }: CommandOu
       title={title}
       followsEnd={describeEnd !== undefined}
       buildRows={(width) => [
-        ...(chosen === undefined
+        ...(choose === undefined
           ? output.buildRows((texts) => wrap(texts, width), width)
-          : lines.flatMap((line) =>
-              wrap([line], width).map((row) => ({ ...row, ...(line === chosen && SELECTED) })),
+          : lines.flatMap((line, index) =>
+              wrap([line], width).map((row) => ({ ...row, ...(index === at && SELECTED) })),
             )),
         ...(end === undefined ? [] : [createRow(end, "quiet")]),
       ]}
       keys={{
         y: () => app.copy(lines.join("\n"), "the output"),
-        ...(chosen !== undefined && { enter: () => choose?.(chosen)?.() }),
+        ...(chosen !== undefined && { enter: chosen }),
       }}
-      onMove={chosen === undefined ? undefined : move}
+      onMove={choose === undefined ? undefined : move}
       hints={[chosen !== undefined && ["Enter", "choose"], ["y", "copy"]]}
       canExport
     />

@@ -264,6 +264,19 @@ describe("collisions", () => {
     await console.pressAndWait("down enter", "schedule edit report", /cron +1 3 \* \* \*/, /timezone +UTC/);
   });
 
+  test("that are more than fit on the screen can all be read", async ({ namespace }) => {
+    const due = { next: Date.now() + 10 * HOUR };
+    await putKeys(
+      namespace,
+      ["a", "b", "c", "d"].flatMap((id) => schedule(id, { cron: "0 * * * *" }, due)),
+    );
+    const console = await openConsole(namespace, { columns: 80, rows: 12, view: "schedules", shows: "a " });
+    await console.typeAndWait(":collisions", /collisions +schedules that compete/);
+    await console.pressAndWait("enter", "Enter choose", /to spread them/);
+    expect(console.getText()).not.toContain("same minute");
+    await console.pressAndWait("up up up up up up", /same minute/);
+  });
+
   test("are those of the selected schedule", async ({ namespace }) => {
     const due = { next: Date.now() + 10 * HOUR };
     await putKeys(namespace, [
