@@ -83,7 +83,7 @@ async function editByFlags(
   const { times, first } = readPlannedTimes(flags, undefined, zone, now);
   const applyChange = (before: Definition | undefined) =>
     applyGivenFields(applyTimes(before ?? definition, flags, times), given, flags);
-  const notes = listDefinitionNotes(applyChange(definition));
+  const notes = listDefinitionNotes({ ...applyChange(definition), command: given.command ?? [] });
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
