@@ -19,6 +19,7 @@ export function makeLife(birth: number, last: number, more: Partial<ProcessRecor
 /** Parses jobs with the lock `a`, such as `x from 0 to 10 token 1, y from 5 to 20 token 2 shared`: each with one process. */
 export const parseClaims = (text: string, more: Partial<CampaignJob> = {}): Claim[] =>
   text.split(", ").map((part) => {
+    if (!/^\w+ from \d+ to \d+( token \d+( shared)?)?$/.test(part)) throw new Error(`no claim: ${part}`);
     const [name = "", , birth, , last, , token = "1", isShared] = part.split(" ");
     return {
       order: makeOrder(name, { locks: ["a"], ...(isShared && { isShared: true }), ...more }),
@@ -58,6 +59,7 @@ export function makeChange(
 /** Parses changes of tickets, such as `x waiting 1, x held 3 since 1`: the revision, and that of the ticket's creation. */
 export const parseChanges = (text: string, more: Parameters<typeof makeChange>[3] = {}): KeyChange[] =>
   text.split(", ").map((part) => {
+    if (!/^\w+ (held|waiting|gone) \d+( since \d+)?$/.test(part)) throw new Error(`no change: ${part}`);
     const [name = "", state = "", at = "", , created = at] = part.split(" ");
     return makeChange(name, Number(at), state, { createRevision: BigInt(created), ...more });
   });

@@ -66,6 +66,7 @@ const { sample } = fc.letrec<{ sample: Sample }>((tie) => ({
 describe("evaluate", () => {
   test.each([
     ["int(MEMMB/1024)", 7],
+    ["round(-1.5)", -2],
     ["round(0.49999999999999994)", 0],
     ["max( CPU , 2 )", 8],
     [".5*CPU", 4],

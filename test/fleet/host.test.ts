@@ -102,6 +102,11 @@ describe("version 1", () => {
     expect(limits(all).memory).toBe(GIB);
   });
 
+  test("a group that only begins as the mount's root is not below it", () => {
+    const all = { ...files("/docker/a"), "/sys/fs/cgroup/memory/bc/memory.limit_in_bytes": `${GIB}\n` };
+    expect(limits(all).memory).toBe(Number.POSITIVE_INFINITY);
+  });
+
   test("hybrid: version 2 is there, but empty", () => {
     const base = files();
     const all = {

@@ -113,6 +113,15 @@ describe("modify", () => {
     expect(await operator.readDue("a")).toEqual({ ...moved, runAt: moved.runAt + 1_000 });
   });
 
+  it("moves it to a start, and ends it where nothing follows", async () => {
+    const operator = await createFixture("a");
+    const start = 1_000 * HOUR;
+    await operator.apply(buildModifyMutation(["a"], () => HOURLY, { start }));
+    expect(await operator.readDue("a")).toEqual({ next: start, runAt: start, open: [] });
+    await operator.apply(buildModifyMutation(["a"], () => ({ ...HOURLY, end: start - 1 }), { start }));
+    expect(await operator.readDue("a")).toEqual({ runAt: 0, open: [] });
+  });
+
   it("stops when the definition is newer than what was seen", async () => {
     const operator = await createFixture("a");
     const seen = (await operator.store.readRange(keys.schedules())).revision;

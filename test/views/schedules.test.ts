@@ -212,6 +212,14 @@ describe("rows of schedules", () => {
     expect(build(follower, NOW + 61_000).find(({ id }) => id === "backup")?.states).toEqual(["running"]);
   });
 
+  it("change as time passes: one is due, and then late", () => {
+    const follower = new SnapshotFollower(worker("w1"), ...schedule("s", {}, { runAt: NOW + 1_000 }));
+    const statesAfter = (ms: number) => build(follower, NOW + ms)[0]?.states;
+    expect(statesAfter(0)).toEqual(["waiting"]);
+    expect(statesAfter(1_000)).toEqual(["due"]);
+    expect(statesAfter(1_000 + SCHEDULE_LATE_AFTER)).toEqual(["late", "due"]);
+  });
+
   it("stay the same when a worker only says that it is there", () => {
     const follower = new SnapshotFollower(...many);
     const before = build(follower);

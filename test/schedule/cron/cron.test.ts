@@ -106,6 +106,7 @@ describe("refused", () => {
     ["0~59 * * * *", "~ is not supported; write a time and give the schedule a jitter", "minute"],
     ["0 0 L-31 * *", "use L-1 to L-30", "day of the month"],
     ["0 0 W * *", "W follows a date", "day of the month"],
+    ["0 0 32W * *", "W follows a date", "day of the month"],
     ["0 0 * * 5W", "is not understood", "day of the week"],
     ["0 0 31W 2,4 *", "never fires", "day of the month"],
     ["0 0 * * 1-3#2", "# takes one weekday", "day of the week"],

@@ -69,6 +69,11 @@ describe("the run", () => {
     expect(open({ data: 2 })).toMatchObject({ after: [{ data: { n: 1 } }] });
   });
 
+  test("gets its own time where other runs have it and the one after it", () => {
+    const due = { ...idle, open: [waiting(1_000), waiting(1_001)] };
+    expect(follow(end(), {}, due)).toMatchObject({ due: { open: [{}, {}, { scheduled: 1_002 }] } });
+  });
+
   test("takes the place of one that waits, where only the latest counts", () => {
     const due = { ...idle, open: [waiting(500), waiting(600, { attempt: 1 })] };
     const step = follow(end(), { catchup: "latest" }, due);

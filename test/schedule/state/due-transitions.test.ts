@@ -60,6 +60,7 @@ describe("modifying", () => {
   const waiting = planned("11:00:00");
   const cases: [string, DueState, Partial<Definition>, Partial<DueState>][] = [
     ["another cron text counts from now", waiting, { cron: "30 * * * *" }, planned("10:30:00")],
+    ["another zone counts from now", waiting, { timezone: "Asia/Kolkata" }, planned("10:30:00")],
     ["another delay moves the run only", waiting, { delay: 60_000 }, planned("11:00:00", "11:01:00")],
     ["anything else moves nothing", waiting, { data: { a: 1 }, retries: 3 }, waiting],
     ["an end before the next one", waiting, { end: at("10:59:00") }, { runAt: 0 }],

@@ -17,6 +17,7 @@ const parseSite = (text: string): KeyValue[] =>
       const [, host, seconds] = /^(\S+) seen (\d+)s ago$/.exec(part) ?? [];
       if (host !== undefined) return hostOf(host, { seenAt: NOW - Number(seconds) * 1_000 });
       const [, scope, name = ""] = /^(group|host) (\S+) drained$/.exec(part) ?? [];
+      if (scope === undefined) throw new Error(`neither group, host nor drain: ${part}`);
       return drainOf(scope as "group" | "host", name);
     });
 

@@ -105,6 +105,24 @@ test("forbid made allow while one runs: the next waits for its end, and asks not
   await worker.stop();
 });
 
+test("a first failure is told as the first, though the answer to its end was lost", async () => {
+  await fixture.add("job");
+  let isLost = false;
+  const lossy = delegateStore(cluster.store, {
+    commitTxn: async (txn, signal) => {
+      const answer = await cluster.store.commitTxn(txn, signal);
+      if (isLost || !isDeleting(txn, fixture.keys.running("job"))) return answer;
+      isLost = true;
+      throw new StoreError("unavailable", "from the test");
+    },
+  });
+  const failing = async (): Promise<TaskResult> => ({ result: "failed" });
+  const worker = new WorkerFixture(lossy, fixture.clock, fixture.keys).startWorker(failing);
+  const [first] = await worker.waitFor("ended");
+  expect([isLost, first.wasFailing]).toEqual([true, false]);
+  await worker.stop();
+});
+
 test("told to stop, a worker leaves though etcd refuses the end of a task; another takes it again", async () => {
   await fixture.add("job", { end: START });
   const refusing = watchTransactions((txn) => {

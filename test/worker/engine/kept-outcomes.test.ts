@@ -36,6 +36,16 @@ test("with keepFor, an outcome goes when one is added that ended so much later",
   expect(await listMinutes()).toEqual([3, 2]);
 });
 
+test("the limit applies where all occurrences are skipped, too", async () => {
+  await fixture.add("job", { keep: 2, deadline: 1_000 });
+  const worker = fixture.startWorker(returnOk);
+  for (const minute of [0, 1, 2, 3]) {
+    fixture.clock.set(START + minute * MINUTE + 30_000);
+    await worker.waitFor("skipped", minute + 1);
+  }
+  expect(await listMinutes()).toEqual([3, 2]);
+});
+
 test("a changed limit counts from the next outcome on", async () => {
   const definition = await fixture.add("job");
   const worker = fixture.startWorker(returnOk);
