@@ -89,13 +89,8 @@ export function replaceFileText(file: string, text: string): void {
     else if (stat.isFile()) replaceFile(realpathSync(file), text, stat);
     else writeFileSync(file, text);
   } catch (cause) {
-    throw new SignalboxError(
-      EXIT.io,
-      `cannot write ${file}: ${describeFileError(cause)}; nothing was written`,
-      {
-        cause,
-      },
-    );
+    const message = `cannot write ${file}: ${describeFileError(cause)}; nothing was written`;
+    throw new SignalboxError(EXIT.io, message, { cause });
   }
 }
 

@@ -3,8 +3,8 @@ import { canonicalizeHost, quoteText, suggestNearest } from "../base/text.ts";
 import type { DrainTarget } from "../protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";
-import { buildGroupMembers, findNamedQueue, type Snapshot } from "../state/snapshot.ts";
-import { computeHostActivity } from "../views/hosts.ts";
+import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
+import { computeHostActivity, listKnownHosts } from "../views/hosts.ts";
 import { readRecordedLocks } from "./read-snapshot.ts";
 import type { CommandContext } from "./store-command.ts";
 
@@ -64,8 +64,5 @@ function listQueueNames(snapshot: Snapshot, kind: QueueKind): string[] {
 }
 
 function listHostNames(snapshot: Snapshot): Set<string> {
-  const groups = buildGroupMembers(snapshot);
-  const members = [...groups.values()].flat().filter((member) => !groups.has(member));
-  const active = computeHostActivity(snapshot).keys();
-  return new Set([...snapshot.hosts.keys(), ...members.map(canonicalizeHost), ...active]);
+  return new Set([...listKnownHosts(snapshot), ...computeHostActivity(snapshot).keys()]);
 }

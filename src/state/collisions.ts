@@ -52,13 +52,12 @@ export interface CollisionReport {
 
 export const MINUTE = 60_000;
 
-/** Returns the collisions of some schedules, or with `false` all others. The order stays. */
-export function selectCollisions(
+/** Returns the collisions of some schedules. The order stays. */
+function selectCollisions(
   { starts, leases, overlaps }: CollisionReport,
   ids: ReadonlySet<string>,
-  concern = true,
 ): CollisionReport {
-  const isWanted = (names: readonly string[]) => names.some((name) => ids.has(name)) === concern;
+  const isWanted = (names: readonly string[]) => names.some((name) => ids.has(name));
   return {
     starts: starts.filter((one) => isWanted(one.ids)),
     leases: leases.filter((one) => isWanted(one.ids)),

@@ -34,7 +34,7 @@ describe("holders of one lock", () => {
       2,
     ],
     [
-      "those that share it beside a later one that does not",
+      "readers beside a writer that came later",
       "x from 0 to 30 token 1 shared, y from 5 to 20 token 2 shared, w from 25 to 40 token 3",
       1,
     ],

@@ -175,7 +175,7 @@ test("the tail has at most 4 KiB, begins between characters and has no escape se
   expect(text).toMatch(/^é+\nred\nend$/);
 });
 
-test("a tail without output is none", () => {
+test("without output there is no tail", () => {
   const tail = new OutputTail();
   tail.take(Buffer.from("\n\r\n \x1b[0m"));
   expect(tail.render()).toBeUndefined();

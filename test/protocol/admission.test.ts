@@ -139,7 +139,7 @@ const anyEvents = (ticket: fc.Arbitrary<Partial<Ticket> | undefined>, maxLength:
     { maxLength },
   );
 
-/** Plays events. After each, whoever was admitted and is there still is, and `check` gets the queue and those that are. */
+/** Plays events. After each, all admitted runs that are left are still admitted. `check` gets the queue and the admitted runs. */
 function play(
   events: readonly QueueChange[],
   configured: number | undefined,

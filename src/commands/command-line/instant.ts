@@ -83,7 +83,7 @@ const DAY = 86_400_000;
  * @returns ms since the epoch, at most `now`
  * @throws UsageError
  */
-export function parsePastTime(what: string, text: string, now: number): number {
+function parsePastTime(what: string, text: string, now: number): number {
   const at = parsePastOrFutureTime(what, text, now);
   if (at > now || at < 0)
     throw new UsageError(`${what} must not be in the future or before 1970; got ${quoteText(text)}`);

@@ -20,19 +20,15 @@ export class OutcomeReader {
   /** Resolves when a read is wanted. */
   #wanted = Promise.withResolvers<void>();
   #revision = 0n;
-  /** The state whose outcomes are wanted, and the one whose outcomes were read. */
+  /** The state whose outcomes are wanted. */
   #of: unknown = this;
-  #known: unknown = this;
 
   constructor(context: CommandContext, ranges: readonly Required<KeyRange>[], onChange: () => void) {
     const read = async (signal: AbortSignal) => {
       await this.#wanted.promise;
       this.#wanted = Promise.withResolvers();
-      const of = this.#of;
       try {
-        const outcomes = await readOutcomes(context, ranges, this.#revision, signal);
-        this.#known = of;
-        return outcomes;
+        return await readOutcomes(context, ranges, this.#revision, signal);
       } catch (error) {
         this.#of = this; // tries again, though nothing has changed
         throw error;
@@ -51,11 +47,6 @@ export class OutcomeReader {
     const { value, fault } = this.#reader;
     if (fault !== undefined) return `the outcomes of schedules cannot be read: ${fault}`;
     return value === undefined ? "reading the outcomes of schedules" : undefined;
-  }
-
-  /** Whether newer outcomes are being read, or are about to be. */
-  get isBehind(): boolean {
-    return this.#known !== this.#of;
   }
 
   /**

@@ -59,7 +59,9 @@ interface DialogProps {
 export function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps) {
   const { app, width, room, close } = useOverlay(100);
   const { spec } = givenForms[0];
-  const [state, setState] = useState<DialogState>(() => createDialogState(givenForms));
+  /** Whether the command only reads: Enter shows its output. */
+  const isReading = !hasFlag(spec, "dry-run");
+  const [state, setState] = useState<DialogState>(() => createDialogState(givenForms, isReading));
   const change = (part: Partial<DialogState>) => setState((known) => ({ ...known, ...part }));
   const { forms, typed, active } = state;
   const fields = listOpenFields(forms);
@@ -74,8 +76,6 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
     made.base = base;
     return made;
   });
-  /** Whether the command only reads: Enter shows its output. */
-  const isReading = !hasFlag(spec, "dry-run");
   const requestPreviews = (of: readonly Form[], pause?: number) => {
     if (hasPreview(spec) && findFault(of) === undefined)
       preview.request({ command: spec, items: of.map(toCommandWords) }, pause);
@@ -218,14 +218,13 @@ function describeRefusal(refusal: string | undefined, obstacle: string | undefin
   return obstacle === undefined ? "nothing was done: press Enter again" : undefined;
 }
 
-function createDialogState(forms: readonly Form[]): DialogState {
+function createDialogState(forms: readonly Form[], isReading: boolean): DialogState {
   const fields = listOpenFields(forms);
   const texts = fields.flatMap(({ id, value }): [string, TextField][] =>
     typeof value === "string" ? [[id, createField(value)]] : [],
   );
   // Without fixed fields, the dialog creates something: a prefilled name is only a beginning.
   const isNew = forms.every((form) => form.fields.every(({ isFixed }) => !isFixed));
-  const isReading = forms.every(({ spec }) => !hasFlag(spec, "dry-run"));
   const first = fields.find(({ isRequired, value }) => isReading || (isRequired && (isNew || value === "")));
   return {
     forms,

@@ -33,7 +33,7 @@ describe("a note is refused", () => {
     ["of another version", { ...valid, v: 2 }],
     ["with a path for a run", { ...valid, run: "../../0123456789" }],
     ["without a run", { ...valid, run: undefined }],
-    ["with an id that is none", { ...valid, id: "x" }],
+    ["with an id of the wrong form", { ...valid, id: "x" }],
     ["with a session that is none", { ...valid, session: "0" }],
     ["with a time to live that is none", { ...valid, ttl: 0 }],
     ["with a fraction of an attempt", { ...valid, number: 1.5 }],

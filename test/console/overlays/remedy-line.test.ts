@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseRemedyLine } from "../../../src/console/overlays/Doctor.tsx";
+import { parseRemedyLine } from "../../../src/console/overlays/remedies.ts";
 
 function summarize(remedy: string) {
   const line = parseRemedyLine(remedy);

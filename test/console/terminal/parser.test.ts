@@ -90,7 +90,7 @@ describe("what is broken", () => {
       ["\x1b[u\x1b[0u\x1b[3u\x1b[3;5u\x1b[27~\x1b[27;5~\x1b[27;5;3~"],
       "",
     ],
-    ["modifiers that are none", ["\x1b[1;0A\x1b[1;300A\x1b[1;257B\x1b[5;999~\x1b[113;0u"], ""],
+    ["modifiers that do not exist", ["\x1b[1;0A\x1b[1;300A\x1b[1;257B\x1b[5;999~\x1b[113;0u"], ""],
     ["OSC that Escape breaks off", ["\x1b]11;rgb:\x1b[A"], "up"],
     ["a key of kitty's that types too much", [`\x1b[97;;${"97:".repeat(30)}u`], ""],
     ["UTF-8 that breaks off before what could begin a CSI", ["\xe6\x9bA"], "A"],

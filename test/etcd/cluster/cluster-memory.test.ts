@@ -99,7 +99,7 @@ describe("a damaged file", () => {
     ["an empty one", ""],
     ["no JSON", "{"],
     ["no id", "{}"],
-    ["an id that is none", JSON.stringify({ clusterId: "x", prefix: PREFIX, endpoints: ENDPOINTS })],
+    ["an id of the wrong form", JSON.stringify({ clusterId: "x", prefix: PREFIX, endpoints: ENDPOINTS })],
     ["other endpoints", '{"clusterId":"1","prefix":"/signalbox/","endpoints":["http://c:2379"]}'],
   ])("is refused, with its path and the remedy: %s", (_, text) => {
     const path = remember(1n);

@@ -108,7 +108,7 @@ testSteps("a lock that others may share", [
     "wait",
   ],
   [
-    "behind many waiters, one of which waits elsewhere only",
+    "behind many waiters; one of them waits only elsewhere",
     "shared, queue",
     { own: "a:+waiting", ahead: "+admitted +waiting", hasMoreAhead: true },
     "grant a",

@@ -83,7 +83,7 @@ describe.concurrent("tickets put by hand", () => {
     expect(busy).toFail(75, /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/);
   });
 
-  test("one whose run id is none: it blocks, and is shown as malformed too", async ({ namespace }) => {
+  test("one without a valid run id: it blocks, and is shown as malformed too", async ({ namespace }) => {
     await namespace.put(`${namespace.prefix}locks/job/by hand`, "x");
     expect(await namespace.run("--lock job", "echo ran")).toExitSilently(75);
     expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +malformed/)]);
