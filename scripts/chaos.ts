@@ -1,6 +1,6 @@
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { computeTakeovers, findViolations, playChaos } from "../fixtures/schedule/chaos.ts";
-import { openStore } from "../src/etcd/open/open.ts";
+import { openStore } from "../src/etcd/open.ts";
 import { createRealClock } from "../src/process/clock.ts";
 import { readArguments, readNumber } from "./arguments.ts";
 import { computeQuantile, formatNumber } from "./bench/figures.ts";

@@ -1,6 +1,6 @@
 // Measures how many calls reach a slow etcd per requested call (hedging): `node scripts/launches.ts`
 import { createSteadyJitter, measureLaunches } from "../fixtures/etcd/launches.ts";
-import { openStore } from "../src/etcd/open/open.ts";
+import { openStore } from "../src/etcd/open.ts";
 import { createRealClock } from "../src/process/clock.ts";
 
 const DELAYS = { "700 ms": () => 700, "300-1500 ms": () => createSteadyJitter() } as const;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEtcd } from "../fixtures/etcd/index.ts";
-import { openStore } from "../src/etcd/open/open.ts";
+import { openStore } from "../src/etcd/open.ts";
 import { buildPrefixRange } from "../src/etcd/store.ts";
 import { createRealClock } from "../src/process/clock.ts";
 import { readArguments } from "./arguments.ts";

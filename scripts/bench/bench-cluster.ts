@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EtcdMember, findEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
-import { openStore } from "../../src/etcd/open/open.ts";
+import { openStore } from "../../src/etcd/open.ts";
 import { buildPrefixRange, type Store } from "../../src/etcd/store.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 

@@ -6,7 +6,7 @@ import {
   type WallSteps,
 } from "../../fixtures/schedule/stepped-clock.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { openStore } from "../../src/etcd/open/open.ts";
+import { openStore } from "../../src/etcd/open.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
-import { openStore } from "../../src/etcd/open/open.ts";
+import { openStore } from "../../src/etcd/open.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { writeHistory, writeTroubles } from "./history.ts";
 import { HOSTS, writeConfigs } from "./hosts.ts";

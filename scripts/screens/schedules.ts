@@ -3,8 +3,7 @@ import type { Keys } from "../../src/protocol/keys.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/state/due.ts";
 import { formatOutcomes, type OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
-import { formatRunning } from "../../src/schedule/state/running-record.ts";
-import { formatWorker } from "../../src/schedule/state/worker-record.ts";
+import { formatRunning, formatWorker } from "../../src/schedule/state/running-record.ts";
 
 /** The present time of the scene. Wall clock, ms since the epoch. */
 const WALL = Date.parse("2026-03-03T03:12:00Z");

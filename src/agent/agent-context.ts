@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import type { RunArchive } from "../commands/run/run-archive.ts";
 import type { FileReader } from "../config/files.ts";
 import type { Settings } from "../config/settings.ts";
@@ -5,7 +6,6 @@ import type { HostFacts } from "../fleet/host.ts";
 import type { SpanSender } from "../process/span-sender.ts";
 import type { Successors } from "../run/successors.ts";
 import type { Accounts } from "./accounts.ts";
-import type { BriefCache } from "./brief-cache.ts";
 import type { AgentPorts } from "./fence.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { SharedSessions } from "./shared-sessions.ts";
@@ -50,5 +50,33 @@ export class AgentStatistics {
 
   countDeclined(reason: string, count = 1): void {
     this.declined.set(reason, (this.declined.get(reason) ?? 0) + count);
+  }
+}
+
+/** How long a value is kept, ms: the jobs of one minute share it, and those of the next minute see changes. */
+const KEPT_MS = 2_000;
+
+/** Caches values that cost system calls for a short time, because many calls arrive at the same time. */
+export class BriefCache<T> {
+  readonly #clock: Clock;
+  readonly #values = new Map<string, T>();
+  #until = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns the value of a key. Reads it if it is not cached. @throws what `read` throws */
+  get(key: string, read: () => T): T {
+    const now = this.#clock.now();
+    if (now >= this.#until) {
+      this.#values.clear();
+      this.#until = now + KEPT_MS;
+    }
+    const kept = this.#values.get(key);
+    if (kept !== undefined) return kept;
+    const value = read();
+    this.#values.set(key, value);
+    return value;
   }
 }

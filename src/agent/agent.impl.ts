@@ -1,20 +1,24 @@
+import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { generateRunId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
 import { findNameFault, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { waitAtMost, waitForAbort } from "../base/wait.ts";
-import { checkNative } from "../check/native.ts";
+import { checkNative } from "../check/this-host.ts";
 import type { AgentFlags } from "../commands/agent.ts";
 import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/logging.ts";
-import { findOutputDirectory } from "../commands/output-storage.ts";
-import { RunArchive } from "../commands/run/run-archive.ts";
-import { combineTransactions } from "../etcd/combined/combined-store.ts";
+import { findOutputDirectory, RunArchive } from "../commands/run/run-archive.ts";
+import { combineTransactions } from "../etcd/combined-store.ts";
+import { isUnavailable } from "../etcd/retry.ts";
+import { SessionLost } from "../etcd/session/session.ts";
+import { HOST_RECORD_INTERVAL, serializeHostRecord } from "../fleet/host-record.ts";
 import { OutputServer } from "../output/output-server.ts";
-import { openAgentListener } from "../process/agent-socket/listener.ts";
+import { type AgentListener, openAgentListener } from "../process/agent-socket/listener.ts";
 import {
   prepareSocketDirectory,
   refuseConnections,
@@ -25,22 +29,23 @@ import { chooseSocketPlace } from "../process/agent-socket/socket-places.ts";
 import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
+import { readUserName } from "../process/host.ts";
 import { realRandom } from "../process/random.ts";
 import { createSpanSender } from "../process/span-sender.ts";
-import { formatAgentSession } from "../protocol/agent-record.ts";
+import { formatAgentReport, formatAgentSession } from "../protocol/agent-record.ts";
+import { addPutIfChanged } from "../protocol/guards.ts";
 import { Successors } from "../run/successors.ts";
-import { formatListenAddress } from "../worker/metrics/listen-address.ts";
+import { formatListenAddress, parseListenAddress } from "../worker/metrics/listen-address.ts";
+import { createProcessRegistry, type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
 import { createNotifier } from "../worker/service/notifier.ts";
 import { Accounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
-import { type AgentContext, AgentStatistics } from "./agent-context.ts";
-import { startAgentMetrics } from "./agent-metrics.ts";
-import { BriefCache } from "./brief-cache.ts";
+import { type AgentContext, AgentStatistics, BriefCache } from "./agent-context.ts";
 import type { AgentPorts } from "./fence.ts";
 import { NoteSeal } from "./note-seal.ts";
+import type { SharedSession } from "./shared-session.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
-import { keepAgentReport, keepHostRecord, keepSocket, waitUntilUnused } from "./upkeep.ts";
 
 /** Interval at which the agent reports its status to systemd, ms. */
 const STATUS_INTERVAL = 5_000;
@@ -206,4 +211,210 @@ async function killRun(run: string, clock: AgentContext["clock"]): Promise<boole
   if (!(await waitAtMost(clock, KILL_WITHIN, killed))) return false;
   await killed; // rejects if it is not certain that all are dead
   return true;
+}
+
+/**
+ * Serves the metrics of an agent to Prometheus. Loads prom-client only when it is called.
+ * @param listen  as given to `--metrics`, for example `:9466`
+ * @throws UsageError, ConfigError when the server cannot listen there
+ */
+async function startAgentMetrics(
+  listen: string,
+  { statistics, sessions, log }: AgentContext,
+  agent: Agent,
+): Promise<MetricsServer> {
+  const address = parseListenAddress(listen);
+  const prom = await import("prom-client");
+  const registry = createProcessRegistry(prom);
+  const registers = [registry];
+  const addCounter = (name: string, help: string, read: () => number) =>
+    new prom.Counter({
+      name: `signalbox_agent_${name}_total`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  const addGauge = (name: string, help: string, read: () => number) =>
+    new prom.Gauge({
+      name: `signalbox_agent_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  addCounter("served", "Calls that were served to their end.", () => statistics.served);
+  new prom.Counter({
+    name: "signalbox_agent_declined_total",
+    help: "Calls that were declined, by reason.",
+    registers,
+    labelNames: ["reason"],
+    collect() {
+      this.reset();
+      for (const [reason, count] of statistics.declined) this.inc({ reason }, count);
+    },
+  });
+  addCounter("takeovers", "Sessions of earlier agents that were taken over.", () => sessions.takeovers);
+  addGauge("held", "Calls whose command runs or is about to.", () => agent.countCalls().held);
+  addGauge("waiting", "Calls whose command does not run yet.", () => agent.countCalls().waiting);
+  addGauge("sessions", "Sessions that are renewed.", () => sessions.listLive().length);
+  addGauge(
+    "renewal_lag_seconds",
+    "How late the renewal of a session is, at most; 0 if none is late.",
+    () => sessions.measureRenewalLag() / 1_000,
+  );
+  return await serveMetrics(
+    address,
+    { renderMetrics: () => registry.metrics(), findFault: () => undefined },
+    log,
+  );
+}
+
+/** Interval at which an agent checks whether launchers can find it, and whether it is still needed, ms. */
+const CHECK_INTERVAL = 5_000;
+
+/**
+ * Waits until an agent has been idle for a time, or its program was replaced, for example by an upgrade. Then stops
+ * listening, so that the next run starts another agent. Resolves when the last call has ended, or when the signal aborts.
+ * @param limit  idle time, ms
+ */
+async function waitUntilUnused(
+  { clock, log }: AgentContext,
+  { agent, listener, limit }: { agent: Agent; listener: AgentListener; limit: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const pause = () => clock.sleep(Math.min(CHECK_INTERVAL, limit), signal).catch(() => {}); // ended
+  while (!signal.aborted && agent.getIdleTime() < limit && identifyProgram() === PROGRAM) await pause();
+  log.info("no longer needed");
+  await listener.close();
+  while (!signal.aborted && agent.getIdleTime() === 0) await pause();
+}
+
+/** The program of this process, identified when it is loaded: it may be replaced before the agent serves. */
+const PROGRAM = identifyProgram();
+
+function identifyProgram(): string | undefined {
+  const status = statSync(import.meta.filename, { throwIfNoEntry: false });
+  return status && `${status.ino} ${status.mtimeMs}`;
+}
+
+/**
+ * Keeps the agent's socket where launchers look for it, and the key beside it. Logs a problem when it appears or changes.
+ * Never rejects.
+ */
+export async function keepSocket(
+  { clock, log, seal }: AgentContext,
+  listener: AgentListener,
+  signal: AbortSignal,
+): Promise<void> {
+  let known: Problem | undefined;
+  for (;;) {
+    await clock.sleep(CHECK_INTERVAL, signal).catch(() => {}); // ended
+    if (signal.aborted) return;
+    const problem = (await restoreSocket(listener, log)) ?? restoreKey(seal);
+    if (problem !== undefined && problem.why !== known?.why) log.warn(problem.what, { why: problem.why });
+    if (problem === undefined && known !== undefined)
+      log.info("the socket and the key of this agent are back");
+    known = problem;
+  }
+}
+
+interface Problem {
+  what: string;
+  why: string;
+}
+
+async function restoreSocket(listener: AgentListener, log: Log): Promise<Problem | undefined> {
+  const check = await listener.checkPath();
+  if (check.state === "restored") log.warn("the socket was removed; it has been restored");
+  return check.state === "lost"
+    ? { what: `launchers cannot find this agent at ${check.path}`, why: check.why }
+    : undefined;
+}
+
+function restoreKey(seal: NoteSeal): Problem | undefined {
+  try {
+    seal.restore();
+    return undefined;
+  } catch (error) {
+    return { what: "the next agent will not know the runs of this one", why: (error as Error).message };
+  }
+}
+
+/** Shortest time between two reports, ms: each one is an entry in etcd's log. */
+const REPORT_EVERY = 60_000;
+
+/** How long a session may take to open, ms. */
+const OPEN_WITHIN = 10_000;
+
+/** A report as it was written, and the session that it is on. */
+interface WrittenReport {
+  text: string;
+  session: bigint;
+}
+
+/**
+ * Writes what this agent has done to a key on one of its sessions, so that operators see it with the host. The key that
+ * names the owner of the session cannot hold it: the agent must not change its own fence. Never rejects.
+ */
+export async function keepAgentReport(context: AgentContext, signal: AbortSignal): Promise<void> {
+  let written: WrittenReport | undefined;
+  while (!signal.aborted) {
+    written = await writeReport(context, written, signal).catch((error) => {
+      if (!isUnavailable(error) && !(error instanceof SessionLost) && !signal.aborted)
+        context.log.info("the report of this agent was not written", { error: String(error) });
+      return undefined;
+    });
+    await context.clock.sleep(REPORT_EVERY, signal).catch(() => {}); // ended
+  }
+}
+
+/** Writes the report if it has changed, or if its session has ended. */
+async function writeReport(
+  context: AgentContext,
+  written: WrittenReport | undefined,
+  signal: AbortSignal,
+): Promise<WrittenReport | undefined> {
+  const { statistics, keys, facts, incarnation } = context;
+  const live = await listSessions(context);
+  const shared = live.find(({ session }) => session.id === written?.session) ?? live[0];
+  if (shared === undefined) return undefined;
+  const { since, served, declined } = statistics;
+  const report = { user: readUserName(), since, served, declined: Object.fromEntries(declined) };
+  const now = { text: formatAgentReport(report), session: shared.session.id };
+  if (written?.text === now.text && written.session === now.session) return written;
+  const key = keys.agentReport(facts.fqdn, incarnation);
+  const success = [{ op: "put" as const, key, value: now.text, session: now.session }];
+  await shared.store.commitTxn({ compare: [], success, failure: [] }, signal);
+  return now;
+}
+
+/** Lists the sessions, and opens one if all were lost: without a session, operators do not see this agent. */
+async function listSessions({ sessions, settings, clock }: AgentContext): Promise<readonly SharedSession[]> {
+  if (sessions.listLive().length === 0)
+    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+  return sessions.listLive();
+}
+
+/** Keeps the record of this host up to date, so that its runs need not write it. Never rejects. */
+async function keepHostRecord(
+  { store, keys, clock, log, facts }: AgentContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = keys.host(facts.fqdn);
+  while (!signal.aborted) {
+    const text = serializeHostRecord(facts, VERSION, clock.getWallTime());
+    const txn = addPutIfChanged({ compare: [], success: [], failure: [] }, key, text);
+    const failed = await store.commitTxn(txn, signal).then(
+      () => false,
+      (error) => {
+        if (!isUnavailable(error)) log.info("the host record was not written", { error: String(error) });
+        return true;
+      },
+    );
+    await clock.sleep(failed ? 10_000 : HOST_RECORD_INTERVAL, signal).catch(() => {}); // ended
+  }
 }

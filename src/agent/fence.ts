@@ -1,11 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
-import { delegateStore } from "../etcd/delegate-store.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
-import type { SessionProof } from "../etcd/session/session.ts";
-import { SessionLost } from "../etcd/session/session.ts";
-import type { Store } from "../etcd/store.ts";
+import { SessionLost, type SessionProof } from "../etcd/session/session.ts";
+import { delegateStore, type Store } from "../etcd/store.ts";
 import { guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../protocol/txn.ts";

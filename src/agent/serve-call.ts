@@ -15,12 +15,12 @@ import {
 import { openLog } from "../commands/logging.ts";
 import {
   type CallNote,
+  findForeignPath,
   type LaunchedIo,
   type LaunchedRun,
   parseCallNote,
   renderCallNote,
 } from "../commands/run/call-note.ts";
-import { findForeignPath } from "../commands/run/foreign-path.ts";
 import { type RunFlags, runCommand } from "../commands/run/run.ts";
 import { buildArchiveOptions } from "../commands/run/run-archive.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
@@ -28,7 +28,7 @@ import { resolveConfig } from "../config/config.ts";
 import { type Env, readFileWithMode } from "../config/files.ts";
 import { thisMachine } from "../config/machine.ts";
 import type { SettingKey, Settings } from "../config/settings.ts";
-import { delegateStore } from "../etcd/delegate-store.ts";
+import { delegateStore } from "../etcd/store.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";

@@ -4,7 +4,7 @@ import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
 import { startSocketServer } from "../process/agent-socket/socket-server.ts";
 import { createBootClock } from "../process/clock.ts";
 import { Accounts } from "./accounts.ts";
-import { BriefCache } from "./brief-cache.ts";
+import { BriefCache } from "./agent-context.ts";
 
 /** The inputs of the agent's socket thread. */
 export interface SocketThreadData {

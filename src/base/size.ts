@@ -28,3 +28,9 @@ export function formatBytes(bytes: number): string {
   for (; value >= 1024 && unit < units.length - 1; unit += 1) value /= 1024;
   return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
+
+/**
+ * Maximum length of a value that is read as a history or a host record, in UTF-16 code units. signalbox writes at most a
+ * tenth of that there, but users of the runner role can write up to etcd's limit of 1.5 MB to each key.
+ */
+export const LONGEST_VALUE = 256 * 1024;

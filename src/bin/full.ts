@@ -13,7 +13,7 @@ import {
   renderProgramHelp,
   renderSubcommandsHelp,
 } from "../commands/command-line/help-topics.ts";
-import { replaceAliases } from "../commands/registry/aliases.ts";
+import { replaceAliases } from "../commands/registry.ts";
 import { runCommand } from "../commands/run/run.ts";
 import { SWITCHES, VALUED } from "../syntax/leading-options.ts";
 import { ALL_COMMANDS } from "./commands.ts";

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError } from "../base/errors.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { clean } from "../base/text.ts";
 import type { CommandIo } from "../commands/command.ts";
-import { INHERITED_VARIABLE, parseInherited } from "../process/guarded-command/inherited.ts";
+import { INHERITED_VARIABLE, parseInherited } from "../process/guarded-command/command.ts";
 import { writeAll } from "./write-all.ts";
 
 /**

@@ -1,11 +1,22 @@
-import { formatDuration } from "../base/duration.ts";
+import { formatBriefDuration, formatDuration } from "../base/duration.ts";
 import { createFindingBuilder, type Finding } from "../base/finding.ts";
+import { formatBytes } from "../base/size.ts";
+import { canonicalizeHost } from "../base/text.ts";
 import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../config/ttl.ts";
 import type { MemberMetrics } from "../etcd/member-metrics.ts";
 import { type MemberStatus, StoreError } from "../etcd/store.ts";
-import { findOldestRevision, readCurrentRevision, readTimeOfRevision } from "../observe/past-revision.ts";
-import { readWithRetries } from "../observe/ports.ts";
+import {
+  findOldestRevision,
+  readCurrentRevision,
+  readTimeOfRevision,
+  type TimedRevision,
+} from "../observe/past-revision.ts";
+import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
+import { readPages } from "../observe/read.ts";
+import { readSessionLiveness } from "../observe/runner-liveness.ts";
 import type { AnsweringStatus, ClusterMember } from "../protocol/member.ts";
+import { toQueueEntry } from "../protocol/ticket.ts";
+import type { KeyValue } from "../protocol/txn.ts";
 import {
   countPresent,
   DEFAULT_QUOTA,
@@ -17,8 +28,7 @@ import {
   type Quota,
 } from "../state/etcd-findings.ts";
 import { judgeOwnClock } from "./clock.ts";
-import { judgeGrowth } from "./growth.ts";
-import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
+import { type ClusterMemoryPort, judgeIdentity } from "./etcd.ts";
 import {
   type AuthenticationMode,
   type EtcdRole,
@@ -200,4 +210,123 @@ export function judgeSettings({
     `${detail}; etcd may need as long to elect a leader`,
     `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))}, or a shorter terminationTimeout`,
   );
+}
+
+/** What is known of the past states in a database, and of the room that is left for more. Sizes in bytes. */
+export interface GrowthFacts {
+  revision: bigint;
+  dbSize: number;
+  /** Without the space that a compaction has freed, if the member reports it. */
+  dbInUse?: number | undefined;
+  quota: number;
+  /** The oldest revision that etcd has not compacted. */
+  oldest: TimedRevision;
+  /** A revision between that and the last one: the changes since then tell the present rate. */
+  middle: TimedRevision;
+  /** `--auto-compaction-retention` of each member, as far as they say. */
+  retentions: readonly (string | undefined)[];
+  /** ms since the epoch */
+  now: number;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** From this revision on, an etcd that is compacted at all has been compacted. */
+const LEAST_REVISION = 100_000n;
+/** A compaction that nothing repeats for so long was made by hand, ms. */
+const LONGEST_KEPT = 2 * DAY;
+/** A rate is known from so much time, ms, and so many changes on. */
+const LEAST_TIME = HOUR;
+const LEAST_CHANGES = 1_000;
+/** A database that is full earlier is reported, whatever its revision is, in days. */
+const SOON = 90;
+
+/**
+ * Judges whether etcd's past states are removed. A default etcd keeps them all, and its database fills up.
+ * @returns nothing if it cannot be known yet
+ */
+export function judgeGrowth(facts: GrowthFacts): Finding[] {
+  const about = createFindingBuilder("compaction");
+  const { revision, oldest, retentions, now } = facts;
+  const [retention = "0"] = retentions;
+  if (retentions.every((one) => one !== undefined && !/^0\D*$/.test(one)))
+    return [about.ok(`past states are removed: --auto-compaction-retention=${retention}`)];
+  const wasCompacted = oldest.revision > 1n;
+  const kept = now - (oldest.at ?? now);
+  if (wasCompacted && kept < LONGEST_KEPT) return [about.ok("past states are removed")];
+  const forecast = forecastDays(facts);
+  if (revision < LEAST_REVISION && (forecast?.days ?? SOON) >= SOON) return [];
+  const stay = wasCompacted
+    ? `nobody has compacted this etcd for ${formatBriefDuration(kept)}: ${revision - oldest.revision} changes since then`
+    : `nobody has ever compacted this etcd: all its ${revision} changes`;
+  return [
+    about.warning(
+      `${stay} stay in the database (${formatBytes(facts.dbSize)}). It is full after about ${countChangesLeft(facts)} more${forecast?.text ?? ""}`,
+      "start the members with --auto-compaction-retention=1h; then etcdctl defrag, on one member after the other",
+    ),
+  ];
+}
+
+/** Counts the changes that stay in the database. */
+function countChanges({ revision, oldest }: GrowthFacts): number {
+  return Math.max(1, Number(oldest.revision > 1n ? revision - oldest.revision : revision));
+}
+
+/** The size of a change with its share of everything else in the database: rather too large, so the forecast is rather too early. */
+function computeChangeSize(facts: GrowthFacts): number {
+  return (facts.dbInUse ?? facts.dbSize) / countChanges(facts);
+}
+
+function countChangesLeft(facts: GrowthFacts): number {
+  const { quota, dbSize, dbInUse = dbSize } = facts;
+  return Math.round(Math.max(0, quota - dbInUse) / computeChangeSize(facts));
+}
+
+/** Forecasts when the quota is reached. Undefined if the changes since the middle are too little to know a rate. */
+function forecastDays(facts: GrowthFacts): { days: number; text: string } | undefined {
+  const { revision, middle, now, quota } = facts;
+  const changes = Number(revision - middle.revision);
+  const time = now - (middle.at ?? now);
+  if (time < LEAST_TIME || changes < LEAST_CHANGES) return undefined;
+  const days = (countChangesLeft(facts) * time) / changes / DAY;
+  const size = Math.round(computeChangeSize(facts));
+  const text = `, in about ${formatBriefDuration(days * DAY)} (${changes} in the last ${formatBriefDuration(time)}, ${size} B each, quota ${formatBytes(quota)})`;
+  return { days, text };
+}
+
+/** Sessions to check for one host: one live session is enough, and the newest are the most likely to be alive. */
+const MAX_SESSIONS_PER_HOST = 3;
+
+/**
+ * Finds the hosts that have a run with a live session. Tickets in grace do not count: they have no runner.
+ * @param hosts  canonical names
+ */
+export async function findRunningHosts(
+  ports: ObserverPorts,
+  hosts: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  if (hosts.size === 0) return new Set();
+  const sessions = new Map<string, bigint[]>();
+  for (const room of [ports.keys.locks(), ports.keys.resources()]) {
+    for await (const page of readPages(ports, room, { signal })) collectSessions(page.kvs, hosts, sessions);
+  }
+  const found = await readSessionLiveness(ports, [...sessions.values()].flat(), signal);
+  const isAlive = (id: bigint) => (found.get(id)?.left ?? 0) > 0;
+  return new Set([...sessions].flatMap(([host, ids]) => (ids.some(isAlive) ? [host] : [])));
+}
+
+function collectSessions(
+  kvs: readonly KeyValue[],
+  hosts: ReadonlySet<string>,
+  sessions: Map<string, bigint[]>,
+): void {
+  for (const { ticket, session } of kvs.map(toQueueEntry)) {
+    if (ticket === undefined || ticket.state === "grace" || session === 0n) continue;
+    const host = canonicalizeHost(ticket.host);
+    if (!hosts.has(host)) continue;
+    const known = sessions.get(host) ?? [];
+    if (!known.includes(session)) sessions.set(host, [session, ...known].slice(0, MAX_SESSIONS_PER_HOST));
+  }
 }

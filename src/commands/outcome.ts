@@ -1,6 +1,6 @@
 import { EXIT } from "../base/errors.ts";
 import type { JsonFault } from "../base/json-fault.ts";
-import type { ConfigChange } from "../fleet/config-changes.ts";
+import type { ConfigChange } from "../fleet/configuration.ts";
 import type { CalendarChange } from "../operate/calendar-changes.ts";
 import type { SiteAction } from "../operate/operator-action.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { EXIT } from "../base/errors.ts";
-import type { Operator } from "../operate/ports.ts";
+import type { Operator } from "../operate/operator-action.ts";
 import { readUserName } from "../process/host.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "./command.ts";

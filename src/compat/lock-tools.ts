@@ -5,10 +5,10 @@ import { SETTINGS } from "../config/settings.ts";
 import { computeSmallestTtl } from "../config/ttl.ts";
 import { findCommandName, removeReleaseNames } from "../syntax/command-name.ts";
 import { type OptionSyntax, type ParsedWord, parseToolWords } from "../syntax/getopt.ts";
-import { CHPST_VALUED, type LockToolName } from "../syntax/lock-tools.ts";
+import { CHPST_VALUED, type LockToolName } from "../syntax/shell-wrappers.ts";
 import { translateCronlock, translateGolock } from "./cronlock/translate.ts";
-import { translateSwitchman } from "./switchman/translate.ts";
-import type { LineTranslator, ToolContext, TranslatedRun } from "./translated-run.ts";
+import type { LineTranslator, ToolContext, TranslatedRun } from "./front-end.ts";
+import { translateSwitchman } from "./switchman/options.ts";
 import { translateZooLocked } from "./zoo-locked/options.ts";
 
 /** A tool with options. */

@@ -1,7 +1,7 @@
+import { formatDuration } from "../base/duration.ts";
 import { ConfigError } from "../base/errors.ts";
-import { clean } from "../base/text.ts";
-import { addSchemes, checkLogin, checkTermination, checkTls } from "./checks.ts";
-import { type ContextEntry, createUnknownContextError, listContexts, readFileContexts } from "./contexts.ts";
+import { isJsonObject } from "../base/parse-json.ts";
+import { clean, findNearest, quoteText } from "../base/text.ts";
 import {
   type ConfigFile,
   type Env,
@@ -14,10 +14,12 @@ import {
   type ConfigLayer,
   createFileLayer,
   createFlagLayer,
+  createSettingsLayer,
   createVariableLayer,
   type Flags,
   type GivenValue,
 } from "./layers.ts";
+import { contextName } from "./setting-kinds.ts";
 import {
   getEnvVariableName,
   getFlagName,
@@ -26,6 +28,13 @@ import {
   type SettingKey,
   type Settings,
 } from "./settings.ts";
+import {
+  canTerminateWithin,
+  computeLargestTermination,
+  computeRenewalPeriod,
+  computeSafetyMargin,
+  computeSmallestTtl,
+} from "./ttl.ts";
 
 export interface Config {
   readonly values: Settings;
@@ -208,4 +217,155 @@ export function describeSettings(): SettingRow[] {
     const shown = standard === undefined ? "-" : kind.show(standard);
     return { key, kind: kind.name, flag: getFlagName(key), short, variables, standard: shown, help };
   });
+}
+
+// Checks that involve more than one setting.
+
+interface SettingsWithSources {
+  readonly values: Settings;
+  readonly sources: Readonly<Record<SettingKey, string>>;
+}
+
+/** Checks that the command has time to end before the session can expire. @throws ConfigError with the numbers */
+function checkTermination({ values, sources }: SettingsWithSources): void {
+  const { ttl, terminationTimeout } = values;
+  if (canTerminateWithin(terminationTimeout, ttl)) return;
+  const [margin, renewal] = [
+    formatDuration(computeSafetyMargin(ttl)),
+    formatDuration(computeRenewalPeriod(ttl)),
+  ];
+  throw new ConfigError(
+    `terminationTimeout ${formatDuration(terminationTimeout)} (${clean(sources.terminationTimeout)}) does not fit into ` +
+      `ttl ${formatDuration(ttl)} (${clean(sources.ttl)}): with a margin of ${margin} and ${renewal} between renewals, ` +
+      `set it to ${formatDuration(computeLargestTermination(ttl))} or less, or set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout))} or more`,
+  );
+}
+
+/**
+ * Checks the TLS settings.
+ * @throws ConfigError for a certificate without key or a key without certificate, and for TLS files with an address
+ *   that does not use TLS
+ */
+function checkTls({ values, sources }: SettingsWithSources): void {
+  const { cert, key, endpoints } = values;
+  const plain = endpoints.find((endpoint) => endpoint.startsWith("http://"));
+  const file = (["cacert", "cert", "key"] as const).find((name) => values[name] !== undefined);
+  if (plain !== undefined && file !== undefined) {
+    throw new ConfigError(
+      `${file} is set (${clean(sources[file])}), but ${plain} (${clean(sources.endpoints)}) does not use TLS; ` +
+        `write https://, or remove ${file}`,
+    );
+  }
+  if ((cert === undefined) === (key === undefined)) return;
+  const [there, missing] = cert === undefined ? (["key", "cert"] as const) : (["cert", "key"] as const);
+  throw new ConfigError(
+    `${there} is set (${clean(sources[there])}), but ${missing} is not; a certificate needs both`,
+  );
+}
+
+/**
+ * Checks the login.
+ * @throws ConfigError for a user without password or a password without user, and for a password that would be sent
+ *   without TLS
+ */
+function checkLogin({ values, sources }: SettingsWithSources): void {
+  const { user, password, endpoints, allowPlaintextPassword } = values;
+  if (user === undefined && password === undefined) return;
+  if (user === undefined)
+    throw new ConfigError(`a password is set (${clean(sources.password)}), but no user; set user too`);
+  if (password === undefined) {
+    throw new ConfigError(
+      `user is set (${clean(sources.user)}), but no password; set passwordFile, or SIGNALBOX_PASSWORD`,
+    );
+  }
+  const plain = endpoints.find((endpoint) => !endpoint.startsWith("https://"));
+  if (plain === undefined || allowPlaintextPassword) return;
+  throw new ConfigError(
+    `the password would be sent to ${plain} (${clean(sources.endpoints)}) without TLS; use https://, ` +
+      "or allow it with --allow-plaintext-password",
+  );
+}
+
+/**
+ * Adds a scheme to addresses without one, which etcdctl also accepts: https if any TLS setting is set, otherwise http.
+ */
+function addSchemes(endpoints: readonly string[], values: Settings): readonly string[] {
+  const tls = values.cacert !== undefined || values.cert !== undefined || values.insecureSkipTlsVerify;
+  return endpoints.map((one) => (one.includes("://") ? one : `${tls ? "https" : "http"}://${one}`));
+}
+
+/** The contexts of one configuration file: settings by name, for several clusters. */
+interface FileContexts {
+  readonly path: string;
+  readonly contexts: ReadonlyMap<string, ConfigLayer>;
+}
+
+/** A context, and the files that have settings for it, highest priority first. */
+export interface ContextEntry {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+/** Names in an error message. */
+const MOST_NAMES = 12;
+
+/**
+ * Reads the contexts of a configuration file. Checks the values of all of them: a mistake would otherwise appear only
+ * when its context is used.
+ * @throws ConfigError that names the file, the context and the setting
+ */
+function readFileContexts({ path, settings }: ConfigFile): FileContexts {
+  const where = clean(path);
+  const contexts = Object.hasOwn(settings, "contexts") ? settings.contexts : {};
+  if (!isJsonObject(contexts))
+    throw new ConfigError(`${where}: contexts: it is not a set of contexts such as ${EXAMPLE}`);
+  const layers = Object.entries(contexts).map(
+    ([name, own]) => [name, readContext(path, where, name, own)] as const,
+  );
+  return { path, contexts: new Map(layers) };
+}
+
+const EXAMPLE = '{"prod": {"endpoints": ["https://etcd1.example.com:2379"]}}';
+
+function readContext(path: string, where: string, name: string, own: unknown): ConfigLayer {
+  const parsed = contextName.parse(name);
+  if ("fault" in parsed) throw new ConfigError(`${where}: contexts: ${parsed.fault}`);
+  const at = `${where}: contexts.${name}`;
+  if (!isJsonObject(own))
+    throw new ConfigError(`${at}: it is not an object with settings, such as {"prefix": "/signalbox/"}`);
+  for (const key of ["context", "contexts"]) {
+    if (Object.hasOwn(own, key))
+      throw new ConfigError(`${at}: a context cannot have ${quoteText(key)}; remove it`);
+  }
+  const layer = createSettingsLayer(path, own, { at, separator: ".", source: `context ${name} of ${where}` });
+  for (const key of SETTING_KEYS) {
+    const given = layer(key);
+    const value = given && getSetting(key).kind.parse(given.value);
+    if (value !== undefined && "fault" in value) throw given?.createError(value.fault);
+  }
+  return layer;
+}
+
+/** Lists all contexts, in the order of the files. */
+function listContexts(files: readonly FileContexts[]): ContextEntry[] {
+  const names = new Set(files.flatMap(({ contexts }) => [...contexts.keys()]));
+  return [...names].map((name) => ({
+    name,
+    files: files.filter(({ contexts }) => contexts.has(name)).map(({ path }) => path),
+  }));
+}
+
+/** Builds the error for a context that no file has. @param chosen  the name, and where it was given */
+function createUnknownContextError(chosen: GivenValue, known: readonly ContextEntry[]): Error {
+  const name = String(chosen.value);
+  const names = known.map((one) => one.name);
+  if (names.length === 0)
+    return chosen.createError(
+      `there is no context ${quoteText(name)}: the configuration has no contexts; add "contexts": ${EXAMPLE} to a file`,
+    );
+  const nearest = findNearest(name, names);
+  const shown = names.slice(0, MOST_NAMES).join(", ") + (names.length > MOST_NAMES ? ", …" : "");
+  return chosen.createError(
+    `there is no context ${quoteText(name)}; ${nearest === undefined ? "" : `did you mean ${nearest}? `}known contexts: ${shown}`,
+  );
 }

@@ -1,6 +1,13 @@
-import { endpoints, keyBindings, macros, splitLists, users } from "./lists.ts";
 import * as kinds from "./setting-kinds.ts";
-import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
+import {
+  buildValueFault,
+  endpoints,
+  keyBindings,
+  macros,
+  type SettingKind,
+  splitLists,
+  users,
+} from "./setting-kinds.ts";
 import { userCommands } from "./user-commands.ts";
 
 const WAYS = ["bell", "desktop", "title"] as const;

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Call, CommandIo } from "../commands/command.ts";
-import { COMMANDS } from "../commands/registry/registry.ts";
+import { COMMANDS } from "../commands/registry.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import type { Subject } from "../state/subject.ts";
 import type { Detail } from "../views/detail.ts";
@@ -21,8 +21,14 @@ import { canShowLinks, FileLinks } from "./file-links.ts";
 import { Drafts } from "./parts/drafts.ts";
 import { createKeymap, type KeyAction, type Keymap, listKeyActions } from "./parts/keymap.ts";
 import { Overlays } from "./parts/overlays.ts";
-import { type CursorLists, clampCursors } from "./state/clamp-cursors.ts";
-import { type ConsoleState, isEtcdTab, type TabState, TOAST_DURATION } from "./state/console-state.ts";
+import {
+  type ConsoleState,
+  type CursorLists,
+  clampCursors,
+  isEtcdTab,
+  type TabState,
+  TOAST_DURATION,
+} from "./state/console-state.ts";
 import { clamp, type RowList } from "./state/cursor.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import {

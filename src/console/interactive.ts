@@ -11,8 +11,13 @@ import { type Display, PlainDisplay, ScreenDisplay } from "./display.tsx";
 import type { TabId } from "./state/console-state.ts";
 import type { InputEvent, TerminalReport } from "./terminal/input-event.ts";
 import { createKeyReader } from "./terminal/input-parser.ts";
-import { discardAnswers, ShownQuery, TerminalQuery } from "./terminal/terminal-query.ts";
-import { type TerminalLoan, TerminalSession } from "./terminal/terminal-session.ts";
+import {
+  discardAnswers,
+  ShownQuery,
+  type TerminalLoan,
+  TerminalQuery,
+  TerminalSession,
+} from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
 import { dependsOnBackground } from "./theme/theme.ts";
 

@@ -2,9 +2,7 @@ import http from "node:http";
 import https from "node:https";
 import { parseObject } from "../base/parse-json.ts";
 import { listenForAbort } from "../base/wait.ts";
-import { parseEndpoint } from "./endpoint.ts";
-import type { StoreOptions, TlsOptions } from "./options.ts";
-import { buildSecureContext } from "./tls.ts";
+import { buildSecureContext, parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
 
 /** Data that a member publishes outside its API. Undefined fields are not available. */
 export interface MemberMetrics {

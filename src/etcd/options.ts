@@ -1,8 +1,8 @@
+import { createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../base/clock.ts";
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, getErrorMessage } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { ClusterMemory } from "./cluster/cluster-memory.ts";
-import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 
 export interface StoreOptions {
   /** `host`, `host:2379`, `http://…` or `https://…`; one or more. */
@@ -112,4 +112,67 @@ export interface Timeouts {
   probe: number;
   /** Limit for a login. Default 10,000. */
   login: number;
+}
+
+/** The client address of one etcd member. */
+export interface Endpoint {
+  /** The URL in messages: `http://host:2379`. */
+  url: string;
+  secure: boolean;
+  /** A name or an address; IPv6 without brackets. */
+  host: string;
+  port: number;
+}
+
+const DEFAULT_PORT = 2379;
+
+/**
+ * Parses `host`, `host:2379`, `http://…`, `https://…`, `[::1]:2379`.
+ * @param secure scheme of an endpoint without one: https when TLS is configured
+ * @throws ConfigError that quotes the text
+ */
+export function parseEndpoint(text: string, secure: boolean): Endpoint {
+  const trimmed = text.trim();
+  const withScheme = trimmed.includes("://")
+    ? trimmed
+    : `${secure ? "https" : "http"}://${addBrackets(trimmed)}`;
+  const url = URL.parse(withScheme);
+  const proper = url && /^https?:$/.test(url.protocol) && url.hostname !== "" && url.username === "";
+  if (!proper || url.pathname !== "/" || url.search !== "" || url.hash !== "") {
+    const example = "use host:2379, http://host:2379 or https://host:2379";
+    throw new ConfigError(`${JSON.stringify(text)} is not an endpoint of etcd; ${example}`);
+  }
+  const port = url.port === "" ? parsePort(withScheme) : Number(url.port);
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return { url: `${url.protocol}//${url.hostname}:${port}`, secure: url.protocol === "https:", host, port };
+}
+
+/** Adds brackets to a bare IPv6 address. */
+function addBrackets(text: string): string {
+  return /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(text) ? `[${text}]` : text;
+}
+
+/**
+ * Reads the port from the text. URL drops a scheme's default port, which makes `http://host:80` and `http://host` look
+ * the same.
+ */
+function parsePort(text: string): number {
+  const written = /:(\d+)\/?$/.exec(text)?.[1];
+  return written === undefined ? DEFAULT_PORT : Number(written);
+}
+
+/**
+ * Parses the certificates.
+ * @param what  names the certificates in the message
+ * @throws ConfigError when they are not PEM or the key does not match
+ */
+export function buildSecureContext(
+  { ca, cert, key }: Pick<TlsOptions, "ca" | "cert" | "key">,
+  what = "the TLS certificates or the key for etcd",
+): SecureContext {
+  try {
+    return createSecureContext({ ca, cert, key });
+  } catch (cause) {
+    throw new ConfigError(`${what} cannot be used: ${getErrorMessage(cause)}`, { cause });
+  }
 }

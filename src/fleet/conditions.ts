@@ -1,7 +1,7 @@
 import { ConfigError, UsageError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
 import { evaluateComparison, type MacroLookup } from "./arithmetic.ts";
-import type { KernelFileReader } from "./cgroups.ts";
+import type { KernelFileReader } from "./host.ts";
 
 /** A condition on a host as it is now. */
 export interface ConditionReading {

@@ -1,5 +1,5 @@
 import { parseObject } from "../base/parse-json.ts";
-import { LONGEST_VALUE } from "../base/value-size.ts";
+import { LONGEST_VALUE } from "../base/size.ts";
 import type { HostFacts } from "./host.ts";
 
 /** The last record that a host wrote, stored under `hosts/<fqdn>`. */

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import { checkZone } from "../schedule/cron/zone.ts";
+import { type LintFinding, lintCron } from "../schedule/cron/lint.ts";
+import { checkZone } from "../schedule/cron/offsets.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
-import { lintCron } from "../schedule/lint/lint-cron.ts";
-import type { LintFinding } from "../schedule/lint/lint-dialects.ts";
 import { explainPlan, listPlannedOccurrences, parsePlan } from "../schedule/plan.ts";
 import { INSTANT, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
 import type { CronOptions, CronTime, CronTimesOptions } from "./types.ts";

@@ -4,6 +4,7 @@ export type { Log, LogFields } from "../base/log.ts";
 export type { JobConflictRule, JobState } from "../operate/jobs.ts";
 export type { LossKind, RefusalKind } from "../run/claim-errors.ts";
 export type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
+export type { LintFinding } from "../schedule/cron/lint.ts";
 export type {
   Catchup,
   ChainCondition,
@@ -11,7 +12,6 @@ export type {
   Overlap,
   RemovalCondition,
 } from "../schedule/definition-values.ts";
-export type { LintFinding } from "../schedule/lint/lint-dialects.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export {
   explainCronText,

@@ -5,8 +5,7 @@ import { quoteText } from "../base/text.ts";
 import { mergeSignals } from "../base/wait.ts";
 import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
 import { StoreError } from "../etcd/store.ts";
-import { followEtcd } from "../observe/follow.ts";
-import { KeySink } from "../observe/key-sink.ts";
+import { followEtcd, KeySink } from "../observe/follow.ts";
 import {
   addJobs,
   isGivenUp,
@@ -17,8 +16,7 @@ import {
   type PlannedJob,
   splitJobs,
 } from "../operate/jobs.ts";
-import type { Receipt } from "../operate/operator-action.ts";
-import type { OperatorPorts } from "../operate/ports.ts";
+import type { OperatorPorts, Receipt } from "../operate/operator-action.ts";
 import type { MutationResult } from "../operate/schedule-mutation.ts";
 import {
   parseStoredSchedule,
@@ -41,8 +39,7 @@ import {
   UsageError,
 } from "./errors.ts";
 import { DURATION, INSTANT, parseOptions, quoteOption, SIGNAL, TEXT, TEXTS } from "./options-schema.ts";
-import { buildDefinition } from "./schedule-definition.ts";
-import type { ConnectionSchedules } from "./schedules.ts";
+import { buildDefinition, type ConnectionSchedules } from "./schedules.ts";
 import { captureTrace } from "./tracing.ts";
 import type {
   Job,

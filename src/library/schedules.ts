@@ -3,8 +3,9 @@ import * as v from "valibot";
 import { isJsonObject } from "../base/parse-json.ts";
 import { pickDefined } from "../base/pick-defined.ts";
 import { quoteText } from "../base/text.ts";
+import { formatCalendarChange } from "../operate/calendar-changes.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
-import { formatOperator } from "../operate/ports.ts";
+import { formatOperator } from "../operate/operator-action.ts";
 import { applyMutation, type MutationOptions, type ScheduleMutation } from "../operate/schedule-mutation.ts";
 import {
   buildAddMutation,
@@ -19,6 +20,7 @@ import {
   buildTriggerMutation,
   checkFires,
 } from "../operate/schedule-mutations.ts";
+import { applySite, isEmptyPlan, planSite } from "../operate/site.ts";
 import {
   getShownDue,
   type PlannedChange,
@@ -27,20 +29,38 @@ import {
   type StoredSchedule,
 } from "../operate/stored-schedules.ts";
 import { validateName } from "../protocol/names.ts";
-import { getScheduleType, isPaused } from "../schedule/definition.ts";
+import { type Calendar, findDayFault, normalizeDays } from "../schedule/calendar/calendar.ts";
+import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
+import { isTexts, toJsonData } from "../schedule/json-fields.ts";
+import { parsePlan } from "../schedule/plan.ts";
+import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { type LibraryConnection, translated } from "./connection.ts";
-import { ConfigError, NotFoundError } from "./errors.ts";
-import { FLAG, INSTANT, POSITIVE, parseArgument, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
+import { ConfigError, NotFoundError, UsageError } from "./errors.ts";
+import {
+  DURATION,
+  FLAG,
+  INSTANT,
+  POSITIVE,
+  parseArgument,
+  parseOptions,
+  quoteOption,
+  TEXT,
+  TEXTS,
+} from "./options-schema.ts";
 import { openTaskSource, type UnreadChanges } from "./polled-task-source.ts";
-import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import { captureTrace } from "./tracing.ts";
 import type {
   BackfillSpan,
+  CalendarDays,
+  CalendarStore,
   Instant,
   NewSchedule,
   RunOutcome,
   Schedule,
+  ScheduleChanges,
+  ScheduleFields,
   Schedules,
   SyncOptions,
   SyncResult,
@@ -314,4 +334,151 @@ function toSyncResult(changes: readonly PlannedChange[]): SyncResult {
     changed: listIds((change) => !isAdded(change) && !change.isDeleted),
     deleted: listIds(({ isDeleted }) => isDeleted === true),
   };
+}
+
+const CALENDAR_FIELDS = { days: TEXTS, note: v.optional(TEXT) } satisfies Record<
+  keyof CalendarDays,
+  v.GenericSchema
+>;
+
+/** @see CalendarStore */
+export function createCalendarStore(
+  connection: LibraryConnection,
+  schedules: ConnectionSchedules,
+): CalendarStore {
+  const { ports } = connection;
+
+  const read = () => {
+    connection.checkOpen();
+    return translated(() => readAllStoredSchedules(ports));
+  };
+
+  const change = async (name: string, after: Calendar | undefined) => {
+    const document = { calendars: new Map([[validateName("calendar", name), after]]) };
+    const plan = async () => {
+      const stored = await read();
+      if (after === undefined && !stored.calendars.has(name)) throw createMissingError(name);
+      const site = { ...stored, groups: new Map(), resources: new Map() };
+      return planSite(site, document, { prunes: false, isSingle: true }, ports.clock.getWallTime());
+    };
+    for (;;) {
+      const shown = await plan();
+      if (isEmptyPlan(shown)) return;
+      const update = {
+        action: "calendar" as const,
+        target: `calendar ${name}`,
+        reason: undefined,
+        shown,
+        replan: plan,
+        formatOutcome: ({ calendars }: typeof shown) => calendars.map(formatCalendarChange).join("; "),
+      };
+      const ids = shown.schedules.map(({ before }) => before.id);
+      const { kind } = await schedules.applyAndRecord(ids, () => applySite(ports, update));
+      if (kind === "done") return;
+    }
+  };
+
+  return {
+    list: async () => [...(await read()).calendars.keys()].sort(),
+
+    async get(name) {
+      const stored = (await read()).calendars.get(validateName("calendar", name));
+      if (stored === undefined) throw createMissingError(name);
+      if ("fault" in stored)
+        throw new UsageError(`calendar ${quoteText(name)} cannot be read: ${stored.fault}`);
+      const { days, note } = stored.value;
+      return { days, ...pickDefined({ note }) };
+    },
+
+    async set(name, calendar) {
+      const { days, note } = parseOptions("calendars.set", calendar, CALENDAR_FIELDS);
+      const normal = normalizeDays(days);
+      const fault = findDayFault(normal);
+      if (fault !== undefined) throw new UsageError(fault);
+      await change(name, { days: normal, ...pickDefined({ note }) });
+    },
+
+    delete: (name) => change(name, undefined),
+  };
+}
+
+function createMissingError(name: string): NotFoundError {
+  return new NotFoundError(`there is no calendar ${quoteText(name)}`);
+}
+
+/** Fields of a schedule as programs write them; null removes one. The output is their stored form. */
+const FIELDS = {
+  cron: v.pipe(v.optional(v.unknown()), v.transform(checkCron)),
+  ...v.entriesFromList(
+    ["delay", "jitter", "deadline", "timeout", "backoff", "keepFor", "keepResult"],
+    v.nullish(DURATION),
+  ),
+  end: v.nullish(INSTANT),
+  data: v.nullish(v.pipe(v.unknown(), v.transform(copyData))),
+  // The schedule operations check these.
+  ...v.entriesFromList(
+    [
+      "type",
+      "timezone",
+      "expect",
+      "retries",
+      "pauseAfterFailures",
+      "keep",
+      "catchup",
+      "overlap",
+      "group",
+      "place",
+      "if",
+      "leases",
+      "command",
+      "env",
+      "hooks",
+      "note",
+      "after",
+      "on",
+      "tags",
+      "priority",
+      "removeAfter",
+      "except",
+      "only",
+      "ifExcluded",
+    ],
+    v.optional(v.unknown()),
+  ),
+} satisfies Record<keyof ScheduleFields, v.GenericSchema>;
+const NEW_SCHEDULE = { ...FIELDS, start: v.optional(INSTANT), at: v.optional(INSTANT) };
+
+/**
+ * Converts a new schedule to its stored definition and its first occurrence.
+ * @param call  the function that was called, for messages
+ * @throws ConfigError, CronError, NotSupportedError
+ */
+export function buildDefinition(
+  call: string,
+  schedule: NewSchedule,
+): {
+  definition: Definition;
+  first: FirstOccurrenceOptions;
+} {
+  const { start, at, ...fields } = pickDefined(parseOptions(call, schedule, NEW_SCHEDULE));
+  const definition = { timezone: SCHEDULE_DEFAULTS.timezone, ...fields } as Definition;
+  return { definition, first: pickDefined({ start, at }) };
+}
+
+/** Applies changes to a definition. @throws ConfigError, CronError, NotSupportedError */
+function applyChanges(before: Definition | undefined, changes: ScheduleChanges): Definition {
+  const merged = { ...before, ...pickDefined(parseOptions("modify", changes, FIELDS)) };
+  const kept = Object.entries(merged).filter(([, value]) => value !== null);
+  return { timezone: SCHEDULE_DEFAULTS.timezone, ...Object.fromEntries(kept) } as Definition;
+}
+
+/** @throws CronError, which names the part of the expression; the schedule operations refuse other types */
+function checkCron(cron: unknown): unknown {
+  if (typeof cron === "string" || isTexts(cron)) parsePlan(cron);
+  return cron;
+}
+
+/** @throws NotSupportedError */
+function copyData(data: unknown): unknown {
+  return toJsonData("data", data);
 }

@@ -1,10 +1,9 @@
-import { createCalendarStore } from "./calendars.ts";
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS, limitRate, watchLock } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
 import { createJobQueue } from "./jobs.ts";
 import { parseOptions } from "./options-schema.ts";
-import { createSchedules } from "./schedules.ts";
+import { createCalendarStore, createSchedules } from "./schedules.ts";
 import type {
   AcquireOptions,
   CalendarStore,

@@ -7,7 +7,7 @@ import { clean, cleanLines, quoteText } from "../base/text.ts";
 import { listenForAbort, OVER, waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
-import { toJsonData } from "../schedule/json-data.ts";
+import { toJsonData } from "../schedule/json-fields.ts";
 import { LARGEST_RESULT } from "../schedule/state/outcome.ts";
 import { findPatternFault } from "../worker/file/schema-parts.ts";
 import {

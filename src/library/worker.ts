@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
-import { createBootReader } from "../worker/engine/boot-reader.ts";
-import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
+import { createBootReader, ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import { OutcomeArchive } from "../worker/outcome-archive.ts";
 import { type LibraryConnection, translated } from "./connection.ts";

@@ -3,7 +3,7 @@ import type { StoreOptions } from "../etcd/options.ts";
 import { runWithDeadline } from "../etcd/retry.ts";
 import { type MemberStatus, StoreError } from "../etcd/store.ts";
 import { type ClusterMember, findTopStatus } from "../protocol/member.ts";
-import type { ClusterReading } from "./etcd-members.ts";
+import type { ClusterReading } from "./etcd-cluster.ts";
 import type { ObserverPorts } from "./ports.ts";
 
 /** Pause after an answer, ms. An outage is therefore detected at most 2.5 s after it begins. */

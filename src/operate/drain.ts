@@ -1,8 +1,13 @@
 import { type Drain, type DrainTarget, formatAuditTarget, serializeDrain } from "../protocol/drain.ts";
 import { deleteKeys, guardRevision, guardUnchanged } from "../protocol/guards.ts";
 import type { Compare } from "../protocol/txn.ts";
-import { type ActionResult, executeAction, executeInChunks } from "./operator-action.ts";
-import { formatOperator, type OperatorPorts } from "./ports.ts";
+import {
+  type ActionResult,
+  executeAction,
+  executeInChunks,
+  formatOperator,
+  type OperatorPorts,
+} from "./operator-action.ts";
 
 /** Options for a new drain. */
 interface PutDrainOptions {

@@ -4,8 +4,7 @@ import { formatBytes } from "../base/size.ts";
 import { clean } from "../base/text.ts";
 import { guardRevision } from "../protocol/guards.ts";
 import type { KeyValue, Op } from "../protocol/txn.ts";
-import { type ActionResult, executeAction } from "./operator-action.ts";
-import type { OperatorPorts } from "./ports.ts";
+import { type ActionResult, executeAction, type OperatorPorts } from "./operator-action.ts";
 
 /** What changing keys of other programs needs from its environment. */
 export interface EditPorts extends OperatorPorts {

@@ -3,9 +3,13 @@ import { quoteText } from "../base/text.ts";
 import { type Definition, isOnce } from "../schedule/definition.ts";
 import { formatOncePlan } from "../schedule/plan.ts";
 import { computeFirstDue, findFreeTime } from "../schedule/state/due-transitions.ts";
-import { MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS } from "./chunks.ts";
-import type { Receipt } from "./operator-action.ts";
-import type { OperatorPorts } from "./ports.ts";
+import {
+  MAX_BYTES,
+  MAX_CHANGES,
+  MAX_DIRECT_OPS,
+  type OperatorPorts,
+  type Receipt,
+} from "./operator-action.ts";
 import { applyMutation, type MutationResult } from "./schedule-mutation.ts";
 import { checkFires } from "./schedule-mutations.ts";
 import { createMissingSchedule, type PlannedChange, type StoredSchedule } from "./stored-schedules.ts";

@@ -1,5 +1,5 @@
 import { formatKey } from "../base/bytes.ts";
-import { EXIT, SignalboxError } from "../base/errors.ts";
+import { EXIT, SignalboxError, TooLargeError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
 import { StoreError } from "../etcd/store.ts";
 import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
@@ -11,6 +11,7 @@ import {
   serializeAuditRecord,
 } from "../protocol/audit.ts";
 import { guardRevision, guardUnchanged } from "../protocol/guards.ts";
+import type { Keys } from "../protocol/keys.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../protocol/schema.ts";
 import {
   type Compare,
@@ -20,7 +21,6 @@ import {
   type Txn,
   type TxnResponse,
 } from "../protocol/txn.ts";
-import type { OperatorPorts } from "./ports.ts";
 
 /** One action of an operator: a guarded change and its audit record. */
 export interface OperatorAction {
@@ -109,7 +109,7 @@ function findEarlierCopy(
 }
 
 /** Entries changed in one transaction: together with the comparisons, fewer than etcd's 128 operations. */
-const CHUNK = 50;
+const CHANGED_TOGETHER = 50;
 
 /**
  * Executes an action on entries that must be as they were read, a limited number in each transaction.
@@ -123,8 +123,8 @@ export async function executeInChunks<T extends { key: string; modRevision: bigi
   buildOps: (chunk: readonly T[]) => readonly Op[],
 ): Promise<ActionResult | undefined> {
   let receipt: ActionResult | undefined;
-  for (let start = 0; start < entries.length; start += CHUNK) {
-    const chunk = entries.slice(start, start + CHUNK);
+  for (let start = 0; start < entries.length; start += CHANGED_TOGETHER) {
+    const chunk = entries.slice(start, start + CHANGED_TOGETHER);
     receipt = await executeAction(ports, {
       ...operatorAction,
       compare: [...guardUnchanged(chunk), ...operatorAction.compare],
@@ -217,4 +217,77 @@ export type SiteAction = (typeof SITE_ACTIONS)[number];
 
 function isSiteAction(action: string): action is SiteAction {
   return SITE_ACTIONS.some((one) => one === action);
+}
+
+/** Largest number of direct operations, or of keys compared one by one, in a transaction: etcd accepts 128. */
+export const MAX_DIRECT_OPS = 60;
+/** Changes in one nested transaction: etcd counts the operations of all levels together. */
+const CHUNK = 60;
+/** Changes in one transaction: as many chunks as fit besides `CHUNK` operations in each. */
+export const MAX_CHANGES = CHUNK * CHUNK;
+/** Size of one transaction in bytes; etcd's own limit is 1.5 MiB (--max-request-bytes). */
+export const MAX_BYTES = 1_400_000;
+
+/**
+ * Distributes any number of operations over nested transactions of one transaction.
+ *
+ * Older versions of etcd do not check permissions inside nested transactions (GHSA-rfx7-8w68-q57q). One change of each
+ * collection therefore stays at the top level, which all versions check: they refuse a user without write permission
+ * there.
+ * @throws TooLargeError when the changes exceed one transaction
+ */
+export function splitIntoChunks(keys: Keys, ops: readonly Op[]): Op[] {
+  checkSize(ops);
+  if (ops.length <= MAX_DIRECT_OPS) return [...ops];
+  const rooms = new Set<string>();
+  const isFirst = (op: Op) => {
+    const room = getCollection(keys, op);
+    return !rooms.has(room) && rooms.add(room) !== undefined;
+  };
+  const outside = new Set(ops.filter(isFirst));
+  const inside = ops.filter((op) => !outside.has(op));
+  const chunks = Array.from({ length: Math.ceil(inside.length / CHUNK) }, (_, index) =>
+    inside.slice(index * CHUNK, (index + 1) * CHUNK),
+  );
+  return [
+    ...outside,
+    ...chunks.map((success): Op => ({ op: "txn", txn: { compare: [], success, failure: [] } })),
+  ];
+}
+
+function getCollection(keys: Keys, op: Op): string {
+  return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
+}
+
+function checkSize(ops: readonly Op[]): void {
+  const bytes = ops.reduce((sum, op) => sum + computeBytes(op), 0);
+  if (ops.length <= MAX_CHANGES && bytes <= MAX_BYTES) return;
+  throw new TooLargeError(
+    `nothing was done: ${ops.length} changes of ${bytes} bytes exceed the limits of one transaction ` +
+      `(${MAX_CHANGES} changes, ${MAX_BYTES} bytes); make them in parts, or with less data`,
+  );
+}
+
+/** Returns the size of an operation in a transaction, in bytes. */
+export function computeBytes(op: Op): number {
+  return op.op === "put" ? op.key.length + Buffer.byteLength(op.value) : 0;
+}
+
+/** What changing etcd needs from its environment. */
+export interface OperatorPorts extends ObserverPorts {
+  settings: ObserverPorts["settings"] & { readOnly: boolean };
+  operator: Operator;
+}
+
+/** The person who acts, as stored in the audit. */
+export interface Operator {
+  user: string;
+  host: string;
+  /** The user who became `user` with sudo. */
+  sudoUser?: string;
+}
+
+/** Formats an operator as one word, for tickets and drains. */
+export function formatOperator({ user, host, sudoUser }: Operator): string {
+  return `${sudoUser ?? user}@${host}`;
 }

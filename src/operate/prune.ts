@@ -4,8 +4,7 @@ import { formatAuditTime } from "../protocol/audit.ts";
 import { deleteKeys, guardUnchanged } from "../protocol/guards.ts";
 import { type Queue, toQueue } from "../protocol/ticket.ts";
 import type { KeyRange, Op } from "../protocol/txn.ts";
-import { type ActionResult, executeAction } from "./operator-action.ts";
-import type { OperatorPorts } from "./ports.ts";
+import { type ActionResult, executeAction, type OperatorPorts } from "./operator-action.ts";
 import {
   type DatedRecord,
   deleteExpired,

@@ -1,9 +1,188 @@
+import { OVER } from "../base/wait.ts";
+import { isCompacted, isUnavailable } from "../etcd/retry.ts";
+import type { ObserverPorts } from "../observe/ports.ts";
+import { VanishedTickets } from "../observe/vanished-tickets.ts";
 import type { AuditAction } from "../protocol/audit.ts";
 import { deleteEntries } from "../protocol/guards.ts";
-import { type QueueEntry, serializeTicket } from "../protocol/ticket.ts";
-import type { Compare, Op } from "../protocol/txn.ts";
-import { type ActionResult, executeInChunks } from "./operator-action.ts";
-import { formatOperator, type OperatorPorts } from "./ports.ts";
+import { type QueueEntry, serializeTicket, toQueueEntry } from "../protocol/ticket.ts";
+import { type Compare, findFirstKey, type Op } from "../protocol/txn.ts";
+import { type ActionResult, executeInChunks, formatOperator, type OperatorPorts } from "./operator-action.ts";
+
+/** Identifies a ticket; a later ticket with the same key has another revision. */
+interface TicketRef {
+  key: string;
+  createRevision: bigint;
+}
+
+/** An event while waiting for tickets to leave. */
+export type DepartureEvent =
+  | { kind: "left"; remaining: number }
+  | { kind: "away"; error: Error }
+  | { kind: "back" };
+
+export interface DepartureWait {
+  signal: AbortSignal;
+  /** Reading of the clock, ms; undefined means no limit. */
+  deadline?: number | undefined;
+  onEvent?(news: DepartureEvent): void;
+}
+
+/** Interval at which everything is read again, ms: a watch may fail without an error. */
+const REREAD = 10_000;
+const PAUSE = 500;
+/** Tickets in one reading transaction, each with its mark: etcd accepts 128 operations. */
+const CHUNK = 60;
+/** Largest number of keys to watch one by one; for more, the whole collections are watched. */
+const MAX_WATCHED_KEYS = 32;
+
+/**
+ * Waits until all given tickets are gone: their commands have ended and their queue entries are free. A ticket that has
+ * vanished is gone when its mark is, or may be removed. Continues while etcd is unavailable, and reports that as an event.
+ * @returns the tickets that remain at the deadline; empty when all are gone
+ * @throws the signal's reason; StoreError when etcd refuses permanently
+ */
+export async function waitUntilGone(
+  ports: ObserverPorts,
+  tickets: readonly TicketRef[],
+  wait: DepartureWait,
+): Promise<readonly TicketRef[]> {
+  const remaining = new RemainingTickets(tickets, wait);
+  const { clock } = ports;
+  const vanished = new VanishedTickets(clock);
+  const count = (keys: readonly string[]) =>
+    recount(ports, remaining, { keys, vanished, signal: wait.signal });
+  const { signal, deadline = Infinity } = wait;
+  for (let isAway = false; ; ) {
+    try {
+      const { revision, freeAt } = await count(remaining.keys);
+      if (isAway) wait.onEvent?.({ kind: "back" });
+      isAway = false;
+      if (remaining.isEmpty || clock.now() >= deadline) return remaining.list();
+      const ms = Math.min(REREAD, deadline - clock.now(), freeAt - clock.getWallTime());
+      const watch = { revision, ms, signal, count };
+      await watchDepartures(ports, remaining, watch);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isUnavailable(error) && !isCompacted(error)) throw error;
+      if (!isAway && isUnavailable(error)) wait.onEvent?.({ kind: "away", error: error as Error });
+      isAway ||= isUnavailable(error);
+      if (clock.now() >= deadline) return remaining.list();
+      await clock.sleep(PAUSE * (0.5 + ports.random.generateFraction()), signal);
+    }
+  }
+}
+
+/** The tickets that may still exist. */
+class RemainingTickets {
+  readonly #left: Map<string, bigint>;
+  readonly #wait: DepartureWait;
+
+  constructor(tickets: readonly TicketRef[], wait: DepartureWait) {
+    this.#left = new Map(tickets.map(({ key, createRevision }) => [key, createRevision]));
+    this.#wait = wait;
+  }
+
+  get isEmpty(): boolean {
+    return this.#left.size === 0;
+  }
+
+  get keys(): string[] {
+    return [...this.#left.keys()];
+  }
+
+  has(key: string): boolean {
+    return this.#left.has(key);
+  }
+
+  list(): TicketRef[] {
+    return [...this.#left].map(([key, createRevision]) => ({ key, createRevision }));
+  }
+
+  /** @param createRevision  of the ticket that is now at the key; undefined: none */
+  update(key: string, createRevision: bigint | undefined): void {
+    if (!this.#left.has(key) || this.#left.get(key) === createRevision) return;
+    this.#left.delete(key);
+    this.#wait.onEvent?.({ kind: "left", remaining: this.#left.size });
+  }
+}
+
+/** The result of a read of the remaining tickets. */
+interface Recount {
+  /** Departures after this revision are not yet known. */
+  revision: bigint;
+  /** When the first mark of a vanished ticket may be removed: wall clock, ms since the epoch. */
+  freeAt: number;
+}
+
+/** Reads which tickets still exist. */
+async function recount(
+  ports: ObserverPorts,
+  remaining: RemainingTickets,
+  { keys, vanished, signal }: { keys: readonly string[]; vanished: VanishedTickets; signal: AbortSignal },
+): Promise<Recount> {
+  let revision: bigint | undefined;
+  let freeAt = Infinity;
+  for (let start = 0; start < keys.length; start += CHUNK) {
+    const chunk = keys.slice(start, start + CHUNK);
+    const reads = chunk.map((key): Op => ({ op: "range", key, keysOnly: true }));
+    const marks = chunk.map((key): Op => ({ op: "range", key: ports.keys.mark(key) }));
+    const txn = { compare: [], success: [...reads, ...marks], failure: [] };
+    const { results, ...answer } = await ports.store.commitTxn(txn, signal);
+    revision ??= answer.revision;
+    for (const [index, key] of chunk.entries()) {
+      const createRevision = findFirstKey(results[index])?.createRevision;
+      const mark = findFirstKey(results[chunk.length + index]);
+      // The time of a mark counts from the first read that shows it without its ticket.
+      const alone = mark === undefined || createRevision !== undefined ? [] : [toQueueEntry(mark)];
+      const heldUntil = vanished.update(alone, answer.raftTerm).get(mark?.key ?? "");
+      if (heldUntil === undefined) remaining.update(key, createRevision);
+      else freeAt = Math.min(freeAt, heldUntil);
+    }
+  }
+  return { revision: revision ?? 0n, freeAt };
+}
+
+/** @param watch.count  reads which of some tickets still exist: a ticket that is deleted may have left its mark */
+async function watchDepartures(
+  ports: ObserverPorts,
+  remaining: RemainingTickets,
+  {
+    revision,
+    ms,
+    signal,
+    count,
+  }: { revision: bigint; ms: number; signal: AbortSignal; count(keys: readonly string[]): Promise<Recount> },
+): Promise<void> {
+  const time = new AbortController();
+  const stop = AbortSignal.any([signal, time.signal]);
+  const timer = ports.clock.sleep(ms, stop).then(
+    () => time.abort(OVER),
+    () => {},
+  );
+  const { keys } = remaining;
+  const wide = [ports.keys.locks(), ports.keys.resources()];
+  const narrow = keys.flatMap((key) => [{ key }, { key: ports.keys.mark(key) }]);
+  const ranges = keys.length > MAX_WATCHED_KEYS ? wide : narrow;
+  const byMark = new Map(keys.map((key) => [ports.keys.mark(key), key]));
+  const request = {
+    ranges: ranges.map((range) => ({ ...range, only: "deletes" as const })),
+    from: revision + 1n,
+  };
+  try {
+    for await (const { events } of ports.store.watch(request, stop)) {
+      const deleted = events.flatMap((one) =>
+        one.type === "delete" ? [byMark.get(one.key) ?? one.key] : [],
+      );
+      await count([...new Set(deleted)].filter((key) => remaining.has(key)));
+      if (remaining.isEmpty) return;
+    }
+  } catch (error) {
+    if (!time.signal.aborted) throw error;
+  } finally {
+    time.abort(OVER);
+    await timer;
+  }
+}
 
 /** Tickets that an operator wants to remove, as they were read. */
 interface Eviction {

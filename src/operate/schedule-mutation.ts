@@ -7,14 +7,19 @@ import type { Keys } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";
 import type { Compare, Op } from "../protocol/txn.ts";
 import type { Calendars } from "../schedule/calendar/calendar.ts";
-import { type ChainGraph, findChainCycle, invertGraph } from "../schedule/chain-graph.ts";
 import { type Definition, formatDefinition, runsOnEveryHost } from "../schedule/definition.ts";
+import { type ChainGraph, findChainCycle, invertGraph } from "../schedule/state/chain.ts";
 import { type DueState, formatDue, type HandedEnd } from "../schedule/state/due.ts";
 import { computeFirstDue } from "../schedule/state/due-transitions.ts";
 import { formatOutcomes } from "../schedule/state/outcome.ts";
-import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
-import { type ActionResult, executeAction, type Receipt } from "./operator-action.ts";
-import type { OperatorPorts } from "./ports.ts";
+import {
+  type ActionResult,
+  executeAction,
+  MAX_DIRECT_OPS,
+  type OperatorPorts,
+  type Receipt,
+  splitIntoChunks,
+} from "./operator-action.ts";
 import { guardCalendars } from "./stored-calendars.ts";
 import {
   type PlannedChange,

@@ -5,8 +5,7 @@ import { pickDefined } from "../base/pick-defined.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { formatShortList, quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
-import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
-import { formatDay, toDay } from "../schedule/calendar/calendar-day.ts";
+import { type Calendars, formatDay, NO_CALENDARS, toDay } from "../schedule/calendar/calendar.ts";
 import { buildDayRule, listCalendarNames } from "../schedule/calendar/day-rule.ts";
 import { getZoneOffset } from "../schedule/cron/offsets.ts";
 import {

@@ -3,13 +3,15 @@ import { ConfigError, EXIT, SignalboxError } from "../base/errors.ts";
 import { pluralize, quoteText } from "../base/text.ts";
 import {
   type ConfigChange,
+  compareByCodeUnit,
   formatChangeCount,
   type GroupChange,
   hasSameMembers,
   isSameResource,
+  normalizeMembers,
+  normalizeResource,
   type ResourceChange,
-} from "../fleet/config-changes.ts";
-import { compareByCodeUnit, normalizeMembers, normalizeResource } from "../fleet/configuration.ts";
+} from "../fleet/configuration.ts";
 import { serializeGroup } from "../fleet/groups.ts";
 import { type ResourceConfig, serializeResourceConfig } from "../fleet/resources.ts";
 import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
@@ -25,9 +27,16 @@ import {
   type FirstOccurrenceOptions,
 } from "../schedule/state/due-transitions.ts";
 import { type CalendarChange, createUsedError, listUsers } from "./calendar-changes.ts";
-import { computeBytes, MAX_BYTES, MAX_CHANGES, MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
-import { executeAction, type SiteAction } from "./operator-action.ts";
-import type { OperatorPorts } from "./ports.ts";
+import {
+  computeBytes,
+  executeAction,
+  MAX_BYTES,
+  MAX_CHANGES,
+  MAX_DIRECT_OPS,
+  type OperatorPorts,
+  type SiteAction,
+  splitIntoChunks,
+} from "./operator-action.ts";
 import {
   buildGuards,
   buildOps,

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { readStart } from "./native/unstartable.ts";
+import { readStart } from "./native/locate.ts";
 
 /**
  * The result of a search for a program. `missing`: nothing can be started under that name; `why` describes a file that

@@ -1,5 +1,5 @@
 import { isJsonObject, isUnits, parseObject } from "../base/parse-json.ts";
-import { LONGEST_VALUE } from "../base/value-size.ts";
+import { LONGEST_VALUE } from "../base/size.ts";
 
 /** Maximum number of runs in a lock's history. */
 export const HISTORY_LENGTH = 20;

@@ -11,6 +11,7 @@ import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
 import { listKeyValues, type Op } from "../protocol/txn.ts";
 import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
+import { describeDrain, describeQueueEntry } from "./decide.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
@@ -27,7 +28,6 @@ import type {
   SessionSource,
 } from "./request.ts";
 import type { ClaimRefusal, Grant } from "./step.ts";
-import { describeDrain, describeQueueEntry } from "./wait-step.ts";
 
 /** How long to retry ending an abandoned session, in ms. After that, the session expires. */
 const ABANDON_WITHIN = 2_000;

@@ -3,6 +3,7 @@ import { retryUnavailable } from "../etcd/retry.ts";
 import { type ConditionReading, describeUnmet } from "../fleet/conditions.ts";
 import { type Queue, toQueue } from "../protocol/ticket.ts";
 import { listKeyValues, type Op } from "../protocol/txn.ts";
+import { describeDrain, describeQueueEntry } from "./decide.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
@@ -10,7 +11,6 @@ import {
   parseClaimInputs,
 } from "./eligibility.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
-import { describeDrain, describeQueueEntry } from "./wait-step.ts";
 
 /** The leases that a run would get now, and the obstacles. */
 export interface ClaimPreview {

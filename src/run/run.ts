@@ -1,13 +1,24 @@
+import { basename } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
-import { buildTraceVariables, createPartTrace, createRunTrace } from "../base/trace.ts";
+import {
+  buildTraceVariables,
+  createPartTrace,
+  createRunTrace,
+  type RunSpan,
+  type Span,
+} from "../base/trace.ts";
 import { SessionLost } from "../etcd/session/session.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
 import { claimWithRetries, reportRefusal, resumeGrant } from "./claim.ts";
-import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
+import {
+  type CommandOutcome,
+  CommandSupervisor,
+  RunInterruptedError,
+  SignalRouter,
+} from "./command-supervisor.ts";
 import { finishClaim } from "./finish.ts";
 import type { ResumedAttempt, RunPorts, RunRequest } from "./request.ts";
-import { RunInterruptedError, SignalRouter } from "./signals.ts";
 import type { ClaimRefusal, Grant } from "./step.ts";
 
 /** The result of a run; `code` is the exit code of `signalbox run`. */
@@ -165,4 +176,74 @@ function logOutcome(ports: RunPorts, { ending }: CommandOutcome, code: number): 
     ports.log.error("the claim was lost, the command was terminated", { why: ending.why });
   else if (ending?.kind === "timeout") ports.log.error("the command was terminated", { why: ending.why });
   else ports.log.info("finished", { code });
+}
+
+/** The end of a run: a `RunResult`, or the kind of the error because of which the command was not run. */
+interface RunEnd extends Partial<CommandOutcome> {
+  code: number;
+  refusal?: { kind: string };
+  grant?: Grant;
+  error?: string;
+}
+
+/**
+ * Builds the span of a run. Its parts are the claim, with the wait, and the hold, with the command.
+ * @param times  start and end of the run, wall clock, ms since the epoch. `run`: its id, if it was not granted
+ */
+export function buildRunSpan(
+  request: RunRequest,
+  end: RunEnd,
+  times: { run: string; begunAt: number; endedAt: number },
+): RunSpan {
+  const { caller, locks, leases } = request;
+  const { endedAt } = times;
+  const { grantedAt = endedAt, entries, attempt } = end.grant ?? {};
+  const { run, enqueuedAt } = attempt ?? { run: times.run, enqueuedAt: times.begunAt };
+  const startedAt = Math.min(times.begunAt, enqueuedAt); // another process may have begun it
+  const wait = { name: "wait", startedAt: enqueuedAt, endedAt: grantedAt };
+  const claim = { name: "claim", startedAt, endedAt: grantedAt, parts: attempt ? [wait] : [] };
+  const command = describeCommand(request, end);
+  const hold = { name: "hold", startedAt: grantedAt, endedAt, parts: command ? [command] : [] };
+  const span = {
+    name: "run",
+    startedAt,
+    endedAt,
+    attributes: {
+      "signalbox.locks": [...locks],
+      "signalbox.leases": leases.map(({ resource, count }) => `${resource}=${count}`),
+      "signalbox.run": run,
+      "signalbox.token": entries && String(entries[0]?.createRevision),
+      "signalbox.refusal": end.refusal?.kind,
+      "process.exit.code": end.code,
+    },
+    error: end.error ?? command?.error,
+    parts: attempt ? [claim, hold] : [claim],
+  };
+  return { context: createRunTrace(run, caller), caller, span };
+}
+
+/** Describes the command with OpenTelemetry's attributes for the call of a program. */
+function describeCommand(
+  { command: { file }, identity: { args } }: RunRequest,
+  end: RunEnd,
+): Span | undefined {
+  const { exit, pid, ending, startedAt, exitedAt } = end;
+  if (exit === undefined || startedAt === undefined || exitedAt === undefined) return undefined;
+  const { code, signal } = exit;
+  const failure = code === undefined ? `signal ${signal}` : code === 0 ? undefined : String(code);
+  const name = basename(file);
+  return {
+    name,
+    part: "command",
+    kind: "CLIENT",
+    startedAt,
+    endedAt: exitedAt,
+    attributes: {
+      "process.executable.name": name,
+      "process.command_args": args && [file, ...args],
+      "process.pid": pid,
+      "process.exit.code": code,
+    },
+    error: ending === undefined || ending.kind === "signal" ? failure : ending.kind,
+  };
 }

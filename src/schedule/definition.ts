@@ -6,7 +6,7 @@ import { applySchema, refuseFault } from "../base/schema.ts";
 import { findNearest, type ParseResult, quoteText, quoteValue } from "../base/text.ts";
 import { findConditionFault } from "../fleet/conditions.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
-import { checkZone } from "./cron/zone.ts";
+import { checkZone } from "./cron/offsets.ts";
 import {
   CATCHUPS,
   CHAIN_CONDITIONS,

@@ -1,4 +1,4 @@
-import { parseDay } from "./calendar/calendar-day.ts";
+import { parseDay } from "./calendar/calendar.ts";
 
 /** The occurrences of a plan in a time zone. Instants in ms since the epoch. */
 export interface PlanTimes {

@@ -2,15 +2,16 @@ import { formatDuration, formatIso } from "../base/duration.ts";
 import { quoteText } from "../base/text.ts";
 import { CronError, parseCron, type WallPlan } from "./cron/cron.ts";
 import { explainWallPlan } from "./cron/explain-cron.ts";
+import { findOffsetPeriod } from "./cron/offsets.ts";
+import { parseRecurrence } from "./cron/recurrence.ts";
 import {
   countOccurrences,
   findOccurrenceAfter,
   findOccurrenceFrom,
   findOccurrenceUntil,
-} from "./cron/occurrence.ts";
-import { findOffsetPeriod } from "./cron/offsets.ts";
-import { parseRecurrence } from "./cron/recurrence.ts";
-import { listUpcomingOccurrences, type UpcomingOccurrence } from "./cron/upcoming-occurrences.ts";
+  listUpcomingOccurrences,
+  type UpcomingOccurrence,
+} from "./cron/upcoming-occurrences.ts";
 import { formatLocalTime } from "./cron/wall-times.ts";
 import { createIntervalTimes, type Exclusion, type Interval, parseInterval, parseWait } from "./interval.ts";
 import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";

@@ -1,5 +1,4 @@
-import { type Calendars, NO_CALENDARS } from "./calendar/calendar.ts";
-import { toDay } from "./calendar/calendar-day.ts";
+import { type Calendars, NO_CALENDARS, toDay } from "./calendar/calendar.ts";
 import { buildDayRule } from "./calendar/day-rule.ts";
 import { restrictPlan } from "./calendar/upcoming-days.ts";
 import { getZoneOffset } from "./cron/offsets.ts";

@@ -1,8 +1,12 @@
 import { memoize } from "../base/memoize.ts";
 import { findMacroFault } from "../base/text.ts";
 import { evaluateUnits } from "../fleet/arithmetic.ts";
-import type { ResourceChange } from "../fleet/config-changes.ts";
-import { type Configuration, normalizeMembers, normalizeResource } from "../fleet/configuration.ts";
+import {
+  type Configuration,
+  normalizeMembers,
+  normalizeResource,
+  type ResourceChange,
+} from "../fleet/configuration.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { createMacros, type Macros } from "../fleet/macros.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";

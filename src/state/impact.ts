@@ -6,7 +6,7 @@ import {
   computeConfigChanges,
   formatConfigChange,
   type GroupChange,
-} from "../fleet/config-changes.ts";
+} from "../fleet/configuration.ts";
 import { findMembership, type Groups, listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
 import { isHolding } from "../protocol/admission.ts";
 import { hasEnded } from "../protocol/drain.ts";

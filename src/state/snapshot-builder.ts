@@ -23,8 +23,7 @@ import { parseDefinition } from "../schedule/definition.ts";
 import { parseDue } from "../schedule/state/due.ts";
 import { mergeHostStates, mergeOutcomes, type ShownDue } from "../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
-import { parseRunning } from "../schedule/state/running-record.ts";
-import { parseWorker } from "../schedule/state/worker-record.ts";
+import { parseRunning, parseWorker } from "../schedule/state/running-record.ts";
 import {
   buildQueueId,
   type Collection,

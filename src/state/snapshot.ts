@@ -1,18 +1,18 @@
 import type { Finding } from "../base/finding.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
+import { isHolding } from "../protocol/admission.ts";
 import type { AgentReport, AgentSessionRecord } from "../protocol/agent-record.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
-import type { Queue } from "../protocol/ticket.ts";
+import type { Queue, QueueEntry } from "../protocol/ticket.ts";
 import type { Calendar } from "../schedule/calendar/calendar.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { ShownDue } from "../schedule/state/host-states.ts";
 import type { OutcomeHistory } from "../schedule/state/outcome.ts";
-import type { RunningRecord } from "../schedule/state/running-record.ts";
-import type { WorkerRecord } from "../schedule/state/worker-record.ts";
+import type { RunningRecord, WorkerRecord } from "../schedule/state/running-record.ts";
 
 /** One lock or resource with all its queue entries, in the order of claims. Never empty. */
 export interface NamedQueue {
@@ -128,4 +128,50 @@ export function findNamedQueue(snapshot: Snapshot, kind: QueueKind, name: string
 /** Returns the members of each group by its name. A malformed group has no members. */
 export function buildGroupMembers(snapshot: Pick<Snapshot, "groups">): Map<string, readonly string[]> {
   return new Map([...snapshot.groups].map(([name, { value }]) => [name, value ?? []]));
+}
+
+/** The queue entries of a run. Most runs have one, and there may be a hundred thousand: no list is built for these. */
+type RunEntries = QueueEntry | readonly QueueEntry[];
+
+// The entries of the runs of the last snapshot. Of the next one, only the queues that have changed are read.
+let known: Snapshot["queues"] = new Map();
+const runs = new Map<string, QueueEntry | QueueEntry[]>();
+
+/** Lists the queue entries of each run. Valid until the next call. Cheap for a snapshot that follows the one before. */
+export function listEntriesByRun({ queues }: Pick<Snapshot, "queues">): Iterable<RunEntries> {
+  const changed = [...queues].filter(([id, queue]) => known.get(id) !== queue);
+  for (const [id, queue] of known) if (queues.get(id) !== queue) queue.entries.forEach(removeEntry);
+  for (const [, { entries }] of changed) entries.forEach(addEntry);
+  known = queues;
+  return runs.values();
+}
+
+function addEntry(entry: QueueEntry): void {
+  const others = runs.get(entry.run);
+  if (others === undefined) runs.set(entry.run, entry);
+  else if (Array.isArray(others)) others.push(entry);
+  else runs.set(entry.run, [others, entry]);
+}
+
+function removeEntry(entry: QueueEntry): void {
+  const all = runs.get(entry.run);
+  if (!Array.isArray(all)) {
+    if (all === entry) runs.delete(entry.run);
+    return;
+  }
+  const [first, ...others] = all.filter((one) => one !== entry);
+  if (first === undefined) runs.delete(entry.run);
+  else runs.set(entry.run, others.length === 0 ? first : [first, ...others]);
+}
+
+/** Counts the runs that hold everything they claim, and the runs that wait. Malformed tickets count as nothing. */
+export function countRuns(snapshot: Snapshot): { held: number; waiting: number } {
+  let [held, waiting] = [0, 0];
+  for (const entries of listEntriesByRun(snapshot)) {
+    const all = "key" in entries ? [entries] : entries;
+    if (!all.some(({ ticket }) => ticket !== undefined)) continue;
+    if (all.every(isHolding)) held += 1;
+    else waiting += 1;
+  }
+  return { held, waiting };
 }

@@ -8,6 +8,7 @@ import {
   createRightColumn,
   createTextColumn,
 } from "./columns.ts";
+import { describeOwnKey } from "./etcd-keys.ts";
 import {
   describeBytes,
   describeChoice,
@@ -17,7 +18,6 @@ import {
   describeParts,
   describeText,
 } from "./json.ts";
-import { describeOwnKey } from "./own-keys.ts";
 import type { TableColumn } from "./view.ts";
 
 /** Whose a session is. */

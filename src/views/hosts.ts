@@ -11,7 +11,6 @@ import { formatDrainLine } from "../state/eviction-preview.ts";
 import { findRunnerLiveness } from "../state/explain.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../state/liveness.ts";
 import { THRESHOLDS } from "../state/problem.ts";
-import { listEntriesByRun } from "../state/run-index.ts";
 import {
   computeShares,
   formatShare,
@@ -19,7 +18,7 @@ import {
   listTemplates,
   type ResourceShare,
 } from "../state/shares.ts";
-import { buildGroupMembers, type Snapshot } from "../state/snapshot.ts";
+import { buildGroupMembers, listEntriesByRun, type Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
 import {
   buildHostReach,

@@ -27,9 +27,14 @@ import {
 } from "../schedule/state/due.ts";
 import { formatHostResults, listStates, type ShownDue } from "../schedule/state/host-states.ts";
 import { isHeadFree } from "../schedule/state/next-candidate.ts";
-import { isFailure, NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
-import type { RunningRecord } from "../schedule/state/running-record.ts";
-import type { WorkerRecord } from "../schedule/state/worker-record.ts";
+import {
+  isFailure,
+  NO_OUTCOMES,
+  OCCURRENCE_RESULTS,
+  type OccurrenceOutcome,
+  type OutcomeHistory,
+} from "../schedule/state/outcome.ts";
+import type { RunningRecord, WorkerRecord } from "../schedule/state/running-record.ts";
 import { computeLag } from "../schedule/timing.ts";
 import { formatExecutionOwner } from "../state/claims.ts";
 import { formatReason } from "../state/eviction-preview.ts";
@@ -62,7 +67,13 @@ import {
   type Fact,
   type Section,
 } from "./detail.ts";
-import { buildDeadLetterTable, buildLastOutput, buildLongerOutput, buildOutcomeTable } from "./history.ts";
+import {
+  buildDeadLetterTable,
+  buildLastOutput,
+  buildLongerOutput,
+  buildOutcomeTable,
+  RESULT_COLUMN,
+} from "./history.ts";
 import {
   describeChoice,
   describeCount,
@@ -882,3 +893,26 @@ function buildUpcomingTable(
     found.filter(({ at }) => at <= end),
   );
 }
+
+/** An occurrence that failed and is not retried. */
+export interface DeadLetter extends OccurrenceOutcome {
+  /** Its schedule. */
+  id: string;
+}
+
+/** Lists the dead letters of schedules, those of each the newest first. @param outcomes  by schedule */
+export function listDeadLetters(outcomes: ReadonlyMap<string, OutcomeHistory>): DeadLetter[] {
+  return [...outcomes].flatMap(([id, { dead }]) => dead.map((one) => ({ id, ...one })));
+}
+
+export const DEAD_LETTER_COLUMNS: readonly TableColumn<DeadLetter>[] = [
+  createTextColumn("schedule", 1, ({ id }) => id),
+  createTextColumn("scheduled", 1, ({ scheduled }) => formatInstant(scheduled)),
+  RESULT_COLUMN,
+  { ...createAgeColumn<DeadLetter>("ended", 2, ({ endedAt }) => endedAt), title: "GIVEN UP" },
+  createNumberColumn("attempts", 3, ({ attempt }) => attempt),
+  // The last line of its output, or the reason of its end if there is none.
+  createTextColumn("why", 2, ({ tail = "", reason }) => tail.trimEnd().split("\n").at(-1) || reason, {
+    title: "LAST LINE",
+  }),
+];

@@ -1,5 +1,5 @@
 import { COMMAND_TYPE } from "../schedule/handler-types.ts";
-import { CLOCK_STATES, type WorkerRecord } from "../schedule/state/worker-record.ts";
+import { CLOCK_STATES, type WorkerRecord } from "../schedule/state/running-record.ts";
 import type { Snapshot, StoredWorker } from "../state/snapshot.ts";
 import {
   createAgeColumn,

@@ -1,7 +1,7 @@
 import type { Definition } from "../schedule/definition.ts";
 import type { PredecessorEnd } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
-import type { ClockState } from "../schedule/state/worker-record.ts";
+import type { ClockState } from "../schedule/state/running-record.ts";
 
 /** The schedule that an event is about. */
 interface EventSubject {

@@ -1,6 +1,10 @@
+import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 import type { RetentionLimits } from "../operate/retention.ts";
+import type { OutputStorage } from "../output/output-keeper.ts";
+import type { CommandHost } from "../process/guarded-command/command.ts";
 
 /** Dependencies of workers. */
 export interface SchedulePorts extends ObserverPorts {
@@ -11,4 +15,22 @@ export interface SchedulePorts extends ObserverPorts {
   };
   /** Runs an action when all that has arrived is handled. Default: in the next turn of the event loop. */
   runSoon?: (action: () => void) => void;
+}
+
+/** What handlers need from their environment. */
+export interface HandlerPorts {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  commands: CommandHost;
+  /** This host's full name. */
+  host: string;
+  /** The environment of commands: the worker's own, without values that give access to etcd. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Passwords of the worker's settings, which must not appear in output. */
+  secrets: readonly string[];
+  /** Where output is kept, and the runs that this process runs now; undefined to keep none. */
+  output?: { storage: OutputStorage; running: Set<string> } | undefined;
+  /** Time between TERM and KILL, ms. */
+  terminationTimeout: number;
 }

@@ -1,7 +1,7 @@
 /** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
 import { expect, onTestFinished, test, vi } from "vitest";
+import { keepAgentReport } from "../../src/agent/agent.impl.ts";
 import { type AgentContext, AgentStatistics } from "../../src/agent/agent-context.ts";
-import { keepAgentReport } from "../../src/agent/upkeep.ts";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/etcd/session/session.ts";
 import type { KeyValue, Txn } from "../../src/etcd/store.ts";

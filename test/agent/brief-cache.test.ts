@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BriefCache } from "../../src/agent/brief-cache.ts";
+import { BriefCache } from "../../src/agent/agent-context.ts";
 import { ManualClock } from "../etcd/manual-clock.ts";
 
 test("a value is read once, and again when it is some seconds old", async () => {

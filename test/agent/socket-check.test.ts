@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { keepSocket } from "../../src/agent/agent.impl.ts";
 import type { AgentContext } from "../../src/agent/agent-context.ts";
-import { keepSocket } from "../../src/agent/upkeep.ts";
 import type { AgentListener } from "../../src/process/agent-socket/listener.ts";
 import type { PathCheck } from "../../src/process/agent-socket/listening-socket.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { encodeKeystroke } from "../../fixtures/console/keys.ts";
 import { formatChord, parseChord } from "../../src/base/chord.ts";
-import { COMMANDS } from "../../src/commands/registry/registry.ts";
+import { COMMANDS } from "../../src/commands/registry.ts";
 import { listKeyActions } from "../../src/console/parts/keymap.ts";
 import { chords } from "../console/terminal/parsed.ts";
 

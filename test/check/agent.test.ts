@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { VERSION } from "../../src/base/version.ts";
-import { checkAgent, locateAgentSocket } from "../../src/check/agent.ts";
+import { checkAgent, locateAgentSocket } from "../../src/check/this-host.ts";
 import type { LaunchedCall } from "../../src/process/agent-socket/launched-call.ts";
 import { createFolder, openListener } from "../process/agent-socket/helpers.ts";
 import { isRoot } from "../process/helpers.ts";

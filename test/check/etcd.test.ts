@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Finding } from "../../src/base/finding.ts";
 import { formatBytes } from "../../src/base/size.ts";
 import { judgeOwnClock } from "../../src/check/clock.ts";
+import { judgeIdentity, judgeTransport, type TransportTrial } from "../../src/check/etcd.ts";
 import { computeSurvivedOutage, judgeSettings } from "../../src/check/examine.ts";
-import { judgeIdentity } from "../../src/check/identity.ts";
-import { judgeTransport, type TransportTrial } from "../../src/check/transport.ts";
 import { type MemberStatus, StoreError, type StoreErrorKind } from "../../src/etcd/store.ts";
 import type { AnsweringStatus, ClusterMember } from "../../src/protocol/member.ts";
 import {

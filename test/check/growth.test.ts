@@ -1,7 +1,7 @@
 /** Whether etcd's past states are removed, and when its database is full otherwise. */
 import { expect, it } from "vitest";
 import { startCluster } from "../../fixtures/etcd/index.ts";
-import { type GrowthFacts, judgeGrowth } from "../../src/check/growth.ts";
+import { type GrowthFacts, judgeGrowth } from "../../src/check/examine.ts";
 import { readAutoCompaction } from "../../src/etcd/member-metrics.ts";
 
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
-import { checkOutput } from "../../src/check/output.ts";
+import { checkOutput } from "../../src/check/this-host.ts";
 
 test("a private directory, and one that is not there yet, are fine", async () => {
   const folder = createTestFolder();

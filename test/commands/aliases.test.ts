@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { replaceAliases } from "../../src/commands/registry/aliases.ts";
+import { replaceAliases } from "../../src/commands/registry.ts";
 
 it.each([
   ["import site.json --replace --yes", "apply site.json --prune --yes"],

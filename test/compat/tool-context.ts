@@ -1,4 +1,4 @@
-import type { ToolContext } from "../../src/compat/translated-run.ts";
+import type { ToolContext } from "../../src/compat/front-end.ts";
 
 /** What a tool gets besides its words. */
 export function toolContext(variables: object = {}, files: object = {}, program = "tool"): ToolContext {

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/commands/registry/registry.ts";
+import { COMMANDS } from "../../src/commands/registry.ts";
 import { COMMAND_VARIABLES, userCommands } from "../../src/config/user-commands.ts";
 import { createKeymap, listKeyActions } from "../../src/console/parts/keymap.ts";
 import {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
-import type { StoreOptions } from "../../src/etcd/open/open.ts";
+import type { StoreOptions } from "../../src/etcd/options.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { catchErrorKind, put, write } from "./contract/index.ts";
 import { AT_ONCE, createId, createKey, measureCall, NEVER, startWatch } from "./faults-helpers.ts";

@@ -110,7 +110,7 @@ describe("the lean transport", () => {
       require("node:module").registerHooks({
         resolve: (specifier, context, next) => (seen.push(specifier), next(specifier, context)),
       });
-      import(${JSON.stringify(path.resolve("src/etcd/open/open.ts"))}).then(async ({ openStore }) => {
+      import(${JSON.stringify(path.resolve("src/etcd/open.ts"))}).then(async ({ openStore }) => {
         await openStore({ endpoints: ["localhost"] }, { clock: {} });
         console.log(JSON.stringify(seen.filter((specifier) => !/^[./]/.test(specifier))));
       });`;

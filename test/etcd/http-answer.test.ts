@@ -1,7 +1,7 @@
 /** The HTTP/1.1 parser of the HTTP transport: complete, split and invalid answers. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HttpFault, HttpResponseReader } from "../../src/etcd/http/response-reader.ts";
+import { HttpFault, HttpResponseReader } from "../../src/etcd/http/connection.ts";
 
 const buildHead = (...fields: string[]) => ["HTTP/1.1 200 OK", ...fields, "", ""].join("\r\n");
 const CHUNKED = "Transfer-Encoding: chunked";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../../src/etcd/failover.ts";
-import { Login, Passwords } from "../../src/etcd/login/login.ts";
+import { Login, Passwords } from "../../src/etcd/login.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc } from "../../src/etcd/member.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 import { ManualClock, waitForPending } from "./manual-clock.ts";

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
-import type { StoreOptions } from "../../src/etcd/open/open.ts";
+import type { StoreOptions } from "../../src/etcd/options.ts";
 import { buildPrefixRange, type Store } from "../../src/etcd/store.ts";
 import { catchErrorKind, catchRefusal, compareAbsent, put, watchOnce, write } from "./contract/index.ts";
 import {

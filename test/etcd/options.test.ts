@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
-import { parseEndpoint } from "../../src/etcd/endpoint.ts";
-import { checkStoreOptions, type StoreOptions } from "../../src/etcd/options.ts";
+import { checkStoreOptions, parseEndpoint, type StoreOptions } from "../../src/etcd/options.ts";
 
 describe("an endpoint", () => {
   it.each([

@@ -1,6 +1,7 @@
 import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { startEtcd } from "../../fixtures/etcd/index.ts";
-import { openStore, type StoreOptions } from "../../src/etcd/open/open.ts";
+import { openStore } from "../../src/etcd/open.ts";
+import type { StoreOptions } from "../../src/etcd/options.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import type { Subject } from "./contract/index.ts";

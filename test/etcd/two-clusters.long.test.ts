@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { TRANSPORTS, type Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
-import type { StoreOptions } from "../../src/etcd/open/open.ts";
+import type { StoreOptions } from "../../src/etcd/options.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { catchErrorKind, catchRefusal, put, watchOnce, write } from "./contract/index.ts";
 import { createId } from "./faults-helpers.ts";

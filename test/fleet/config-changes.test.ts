@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   applyConfigChanges,
+  type Configuration,
   computeConfigChanges,
   formatConfigChange,
-} from "../../src/fleet/config-changes.ts";
-import { type Configuration, normalizeMembers } from "../../src/fleet/configuration.ts";
+  normalizeMembers,
+} from "../../src/fleet/configuration.ts";
 import { anyConfiguration, EMPTY_CONFIGURATION } from "./configurations.ts";
 
 describe("changes", () => {

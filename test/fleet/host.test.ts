@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countSharedCpus, readCgroupLimits } from "../../src/fleet/cgroups.ts";
-import { type Machine, readHostFacts } from "../../src/fleet/host.ts";
+import { countSharedCpus, type Machine, readCgroupLimits, readHostFacts } from "../../src/fleet/host.ts";
 
 type Files = Record<string, string>;
 const GIB = 1024 ** 3;

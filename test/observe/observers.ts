@@ -3,7 +3,8 @@
 import type { TestContext } from "vitest";
 import { startStopwatch } from "../../fixtures/steady.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { openStore, type StoreOptions } from "../../src/etcd/open/open.ts";
+import { openStore } from "../../src/etcd/open.ts";
+import type { StoreOptions } from "../../src/etcd/options.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../src/observe/etcd-health.ts";
 import { type FollowEvent, followEtcd } from "../../src/observe/follow.ts";

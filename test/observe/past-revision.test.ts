@@ -1,8 +1,9 @@
 /** Which revision was current at a time, and the changes beside one. */
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { findLastChange, findNextChange } from "../../src/observe/neighbour-change.ts";
 import {
+  findLastChange,
+  findNextChange,
   findOldestRevision,
   findRevisionAt,
   findStatedTime,

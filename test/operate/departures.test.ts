@@ -1,6 +1,6 @@
 /** Waiting until tickets are gone, also during faults of etcd. */
 import { describe, expect, it } from "vitest";
-import { type DepartureEvent, type DepartureWait, waitUntilGone } from "../../src/operate/departures.ts";
+import { type DepartureEvent, type DepartureWait, waitUntilGone } from "../../src/operate/reset.ts";
 import { type Mark, serializeTicket } from "../../src/protocol/ticket.ts";
 import type { Op } from "../../src/protocol/txn.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";

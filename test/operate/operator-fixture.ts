@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../src/etcd/store.ts";
-import type { OperatorPorts } from "../../src/operate/ports.ts";
+import type { OperatorPorts } from "../../src/operate/operator-action.ts";
 import {
   applyMutation,
   type MutationOptions,

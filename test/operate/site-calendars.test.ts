@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
-import { delegateStore } from "../../src/etcd/delegate-store.ts";
-import type { OperatorPorts } from "../../src/operate/ports.ts";
+import { delegateStore } from "../../src/etcd/store.ts";
+import type { OperatorPorts } from "../../src/operate/operator-action.ts";
 import { applyMutation } from "../../src/operate/schedule-mutation.ts";
 import { buildAddMutation } from "../../src/operate/schedule-mutations.ts";
 import { applySite, planSite, type SitePlan } from "../../src/operate/site.ts";

@@ -2,8 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parseGroupMembers, parseGroupSource } from "../../src/fleet/groups.ts";
 import { parseResourceConfig } from "../../src/fleet/resources.ts";
-import { MAX_CHANGES } from "../../src/operate/chunks.ts";
-import { readAuditSince } from "../../src/operate/operator-action.ts";
+import { MAX_CHANGES, readAuditSince } from "../../src/operate/operator-action.ts";
 import {
   applySite,
   formatSiteCounts,
@@ -15,8 +14,7 @@ import {
 } from "../../src/operate/site.ts";
 import { readAllStoredSchedules } from "../../src/operate/stored-schedules.ts";
 import { parseAuditRecord } from "../../src/protocol/audit.ts";
-import type { Definition } from "../../src/schedule/definition.ts";
-import { parseDefinition } from "../../src/schedule/definition.ts";
+import { type Definition, parseDefinition } from "../../src/schedule/definition.ts";
 import { keys } from "../protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 

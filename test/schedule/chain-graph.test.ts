@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findChainCycle } from "../../src/schedule/chain-graph.ts";
+import { findChainCycle } from "../../src/schedule/state/chain.ts";
 
 const CASES: [string, Record<string, string[]>, string[] | undefined][] = [
   ["follows itself", { a: ["a"] }, ["a", "a"]],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseHookAddress, resemblesHookAddress } from "../../src/schedule/hook-address.ts";
+import { parseHookAddress, resemblesHookAddress } from "../../src/schedule/definition-values.ts";
 
 describe("an address of a hook", () => {
   test.each([

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NotSupportedError } from "../../src/schedule/errors.ts";
-import { toJsonData } from "../../src/schedule/json-data.ts";
+import { toJsonData } from "../../src/schedule/json-fields.ts";
 
 const self: Record<string, unknown> = {};
 self.inner = [self];

@@ -6,7 +6,7 @@ import { Cron as Croner } from "croner";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../src/schedule/cron/cron.ts";
-import { findOccurrenceAfter, findOccurrenceUntil } from "../../src/schedule/cron/occurrence.ts";
+import { findOccurrenceAfter, findOccurrenceUntil } from "../../src/schedule/cron/upcoming-occurrences.ts";
 import { cronText, HOUR, zones } from "./cron-texts.ts";
 
 const MORE = Number(process.env.SIGNALBOX_TEST_OCCURRENCES ?? 1);

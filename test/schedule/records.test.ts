@@ -4,8 +4,12 @@ import { formatDefinition, getScheduleType, parseDefinition } from "../../src/sc
 import { COMMAND_TYPE, canHandle } from "../../src/schedule/handler-types.ts";
 import { computeJitter, listWorkersBefore } from "../../src/schedule/hash.ts";
 import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
-import { formatRunning, parseRunning } from "../../src/schedule/state/running-record.ts";
-import { formatWorker, parseWorker } from "../../src/schedule/state/worker-record.ts";
+import {
+  formatRunning,
+  formatWorker,
+  parseRunning,
+  parseWorker,
+} from "../../src/schedule/state/running-record.ts";
 
 const definition = {
   cron: "*/5 * * * *",

@@ -1,7 +1,7 @@
 /** How many runs held and waited over time, from what is stored. */
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import { countActivity } from "../../src/state/activity.ts";
+import { countActivity } from "../../src/views/overview.ts";
 import { keys } from "../protocol/samples.ts";
 import { running, schedule } from "../views/schedules.ts";
 import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "./pictures.ts";

@@ -4,8 +4,8 @@ import {
   applyConfigChanges,
   type ConfigChange,
   computeConfigChanges,
-} from "../../src/fleet/config-changes.ts";
-import { normalizeMembers } from "../../src/fleet/configuration.ts";
+  normalizeMembers,
+} from "../../src/fleet/configuration.ts";
 import type { ResourceConfig } from "../../src/fleet/resources.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";

@@ -1,6 +1,6 @@
 /** The format of a crontab, detected by its path, its lines and its comments. */
 import { describe, expect, test } from "vitest";
-import { guessCrontabFormat } from "../../src/syntax/crontab-format.ts";
+import { guessCrontabFormat } from "../../src/syntax/crontab.ts";
 
 /** Lines with the same time. */
 const tab = (...commands: string[]) => commands.map((command) => `*/5 * * * * ${command}\n`).join("");

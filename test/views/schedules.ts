@@ -3,8 +3,12 @@ import type { KeyValue } from "../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/state/due.ts";
 import { formatOutcomes, type OutcomeHistory } from "../../src/schedule/state/outcome.ts";
-import { formatRunning, type RunningRecord } from "../../src/schedule/state/running-record.ts";
-import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
+import {
+  formatRunning,
+  formatWorker,
+  type RunningRecord,
+  type WorkerRecord,
+} from "../../src/schedule/state/running-record.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, plain } from "../state/pictures.ts";
 

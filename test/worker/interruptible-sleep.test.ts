@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createRealClock } from "../../src/process/clock.ts";
-import { InterruptibleSleep } from "../../src/worker/interruptible-sleep.ts";
+import { InterruptibleSleep } from "../../src/worker/timer-queue.ts";
 
 const LONG = 1_000_000;
 const { signal: never } = new AbortController();

@@ -10,8 +10,12 @@ import type { Op, Txn } from "../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../src/schedule/state/due-transitions.ts";
-import { parseRunning, type RunningRecord } from "../../src/schedule/state/running-record.ts";
-import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
+import {
+  formatWorker,
+  parseRunning,
+  type RunningRecord,
+  type WorkerRecord,
+} from "../../src/schedule/state/running-record.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../../src/worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../src/worker/handler.ts";

@@ -2,9 +2,14 @@ import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, formatShortList, quoteText, suggestNearest } from "../../base/text.ts";
-import { type DepartureEvent, waitUntilGone } from "../../operate/departures.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
-import { canRequestReset, removeTickets, requestResets } from "../../operate/reset.ts";
+import {
+  canRequestReset,
+  type DepartureEvent,
+  removeTickets,
+  requestResets,
+  waitUntilGone,
+} from "../../operate/reset.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { guardOwned } from "../../protocol/guards.ts";
 import type { QueueKind } from "../../protocol/keys.ts";

@@ -1,8 +1,6 @@
 import { SignalboxError } from "../../base/errors.ts";
-import { type Config, listNamedContexts, resolveConfig } from "../../config/config.ts";
-import type { ContextEntry } from "../../config/contexts.ts";
-import { openStore } from "../../etcd/open/open.ts";
-import { buildStoreOptions } from "../../etcd/open/store-options.ts";
+import { type Config, type ContextEntry, listNamedContexts, resolveConfig } from "../../config/config.ts";
+import { buildStoreOptions, openStore } from "../../etcd/open.ts";
 import type { ObserverPorts } from "../../observe/ports.ts";
 import { createKeys } from "../../protocol/keys.ts";
 import type { Call, CommandIo } from "../command.ts";

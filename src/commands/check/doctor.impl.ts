@@ -1,24 +1,20 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
 import { canonicalizeHost, pluralize } from "../../base/text.ts";
-import { checkAgent, locateAgentSocket } from "../../check/agent.ts";
-import { checkEtcd } from "../../check/etcd.ts";
-import { buildUncheckedFinding, examine } from "../../check/examine.ts";
-import { checkNative } from "../../check/native.ts";
-import { checkOutput } from "../../check/output.ts";
-import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
-import { findRunningHosts } from "../../check/running-hosts.ts";
 import {
+  checkEtcd,
   judgeTransport,
   type TransportName,
   type TransportTrial,
   type TransportVerdict,
-} from "../../check/transport.ts";
+} from "../../check/etcd.ts";
+import { buildUncheckedFinding, examine, findRunningHosts } from "../../check/examine.ts";
+import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
+import { checkAgent, checkNative, checkOutput, locateAgentSocket } from "../../check/this-host.ts";
 import { resolveConfig } from "../../config/config.ts";
-import { parseEndpoint } from "../../etcd/endpoint.ts";
 import { type MemberMetrics, readAutoCompaction, readMemberMetrics } from "../../etcd/member-metrics.ts";
-import { chooseTransport, openStore, type StoreOptions } from "../../etcd/open/open.ts";
-import { buildStoreOptions, createClusterMemory } from "../../etcd/open/store-options.ts";
+import { buildStoreOptions, createClusterMemory, openStore } from "../../etcd/open.ts";
+import { chooseTransport, parseEndpoint, type StoreOptions } from "../../etcd/options.ts";
 import { type MemberStatus, type Store, StoreError } from "../../etcd/store.ts";
 import { load, readPages } from "../../observe/read.ts";
 import { countPresent, getAnsweringMembers } from "../../state/etcd-findings.ts";
@@ -29,8 +25,8 @@ import { findStaleHosts, judgeHosts } from "../../views/checks/hosts.ts";
 import { KeyCheck } from "../../views/checks/key-check.ts";
 import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
-import { findOutputDirectory } from "../output-storage.ts";
 import { readSnapshot, retryCompacted } from "../read-snapshot.ts";
+import { findOutputDirectory } from "../run/run-archive.ts";
 import { type CommandContext, createMessagePrinter, createStoreCommand } from "../store-command.ts";
 import type { CheckHostsFlags, DoctorFlags, InitFlags } from "./doctor.ts";
 import {

@@ -4,8 +4,13 @@ import { listUsers } from "../../operate/calendar-changes.ts";
 import type { StoredCalendar } from "../../operate/stored-calendars.ts";
 import { readAllStoredSchedules } from "../../operate/stored-schedules.ts";
 import { validateName } from "../../protocol/names.ts";
-import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calendar/calendar.ts";
-import { parseCalendarEntry, toDay } from "../../schedule/calendar/calendar-day.ts";
+import {
+  type Calendar,
+  findDayFault,
+  normalizeDays,
+  parseCalendarEntry,
+  toDay,
+} from "../../schedule/calendar/calendar.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
 import { readDocumentText } from "../documents.ts";

@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { clean, quoteText } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
-import { applyConfigChanges, formatConfigChange } from "../../fleet/config-changes.ts";
-import type { SiteKind } from "../../fleet/configuration.ts";
+import { applyConfigChanges, formatConfigChange, type SiteKind } from "../../fleet/configuration.ts";
 import { createMacros } from "../../fleet/macros.ts";
 import type { TotalCheck } from "../../fleet/resources.ts";
 import { formatCalendarChange } from "../../operate/calendar-changes.ts";
-import { readAuditSince, type SiteAction } from "../../operate/operator-action.ts";
-import { formatOperator } from "../../operate/ports.ts";
+import { formatOperator, readAuditSince, type SiteAction } from "../../operate/operator-action.ts";
 import {
   applySite,
   formatSiteCounts,

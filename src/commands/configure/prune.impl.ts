@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { waitUntilGone } from "../../operate/departures.ts";
 import { type PruneCandidates, prune, readPruneCandidates } from "../../operate/prune.ts";
+import { waitUntilGone } from "../../operate/reset.ts";
 import { getRetentionLimits } from "../../operate/retention.ts";
 import { getTicketKey } from "../../protocol/ticket.ts";
 import { createOutcome, type PruneResult } from "../outcome.ts";

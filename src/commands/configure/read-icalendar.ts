@@ -1,7 +1,7 @@
 import ICAL from "ical.js";
 import { ConfigError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import { formatDay } from "../../schedule/calendar/calendar-day.ts";
+import { formatDay } from "../../schedule/calendar/calendar.ts";
 
 // Only `calendar import` may load this file: it loads the package ical.js.
 

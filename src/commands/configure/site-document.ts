@@ -23,8 +23,8 @@ import {
   getFieldSchema,
   locateDefinitionFault,
 } from "../../schedule/definition.ts";
-import { HOOK_ADDRESS_FORM, parseHookAddress } from "../../schedule/hook-address.ts";
-import { toJsonData } from "../../schedule/json-data.ts";
+import { HOOK_ADDRESS_FORM, parseHookAddress } from "../../schedule/definition-values.ts";
+import { toJsonData } from "../../schedule/json-fields.ts";
 import { toFlags } from "../command.ts";
 import { parseInstant } from "../command-line/instant.ts";
 import { escapeInvisible } from "../json-output.ts";

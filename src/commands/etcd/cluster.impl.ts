@@ -1,9 +1,8 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import { buildStoreOptions } from "../../etcd/open/store-options.ts";
+import { buildStoreOptions } from "../../etcd/open.ts";
 import { StoreError } from "../../etcd/store.ts";
-import { readCluster } from "../../observe/etcd-members.ts";
-import { readSessions } from "../../observe/etcd-sessions.ts";
+import { readCluster, readSessions } from "../../observe/etcd-cluster.ts";
 import { buildMemberRows, MEMBER_COLUMNS, MEMBERS_JSON } from "../../views/etcd-members.ts";
 import { buildSessionRows, SESSION_COLUMNS, SESSIONS_JSON } from "../../views/etcd-sessions.ts";
 import { buildPermissionRows, PERMISSION_COLUMNS, USER_COLUMNS, USERS_JSON } from "../../views/etcd-users.ts";

@@ -6,7 +6,7 @@ import { isCompacted } from "../../etcd/retry.ts";
 import { readKey } from "../../observe/etcd-keys.ts";
 import { checkEditAllowed, describeEdit, editKey } from "../../operate/edit-key.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
-import { describeOwnKey } from "../../views/own-keys.ts";
+import { describeOwnKey } from "../../views/etcd-keys.ts";
 import { type ActionOutcome, createOutcome, type KeyResult } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";
 import { checkPastRevision } from "../read-snapshot.ts";

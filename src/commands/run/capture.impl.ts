@@ -5,8 +5,8 @@ import type { OutputCopies } from "../../process/guarded-command/command.ts";
 import type { RunPorts, RunRequest } from "../../run/request.ts";
 import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection } from "../connect.ts";
-import { buildOutputStorage } from "../output-storage.ts";
 import type { RunFlags } from "./run.ts";
+import { buildOutputStorage } from "./run-archive.ts";
 
 /** The usual size, bytes. */
 const USUAL = 1024 * 1024;

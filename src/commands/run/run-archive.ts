@@ -1,6 +1,10 @@
 import type { Settings } from "../../config/settings.ts";
 import type { ArchiveOptions, ArchivePorts, ArchiveWriter } from "../../output/archive.ts";
+import { getDefaultOutputDirectory } from "../../output/output-directory.ts";
+import type { OutputStorage } from "../../output/output-keeper.ts";
+import { parseMasks } from "../../output/output-mask.ts";
 import type { PastRun } from "../../protocol/history.ts";
+import type { CommandIo } from "../command.ts";
 
 /** Returns where records of the past are archived; undefined for nowhere. */
 export function buildArchiveOptions({ archiveFile: path, archiveSize: size, archiveCount: files }: Settings) {
@@ -34,4 +38,24 @@ export class RunArchive {
     const { ArchiveWriter } = await import("../../output/archive.ts");
     return new ArchiveWriter(this.#ports, options);
   }
+}
+
+/**
+ * Builds where and how much output is kept.
+ * @returns undefined if none is kept: the size is 0, or the user has no directory for it
+ * @throws UsageError if a mask is wrong
+ */
+export function buildOutputStorage(
+  call: { flags: { readonly mask?: readonly string[] } },
+  { outputDirectory, outputSize: size, outputAge: age }: Settings,
+  env: CommandIo["env"],
+): OutputStorage | undefined {
+  const masks = parseMasks(call.flags.mask ?? []);
+  const directory = findOutputDirectory(outputDirectory, env);
+  return directory === undefined || size === 0 ? undefined : { directory, size, age, masks };
+}
+
+/** Returns the directory of kept output of this user, if there is one. */
+export function findOutputDirectory(set: string | undefined, env: CommandIo["env"]): string | undefined {
+  return set ?? getDefaultOutputDirectory(env, process.getuid?.());
 }

@@ -10,7 +10,7 @@ import { chooseSocketPlace } from "../../process/agent-socket/socket-places.ts";
 import { locateNative } from "../../process/native/locate.ts";
 import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../command.ts";
 import type { CommandConnection } from "../connect.ts";
-import { findForeignPath } from "./foreign-path.ts";
+import { findForeignPath } from "./call-note.ts";
 import type { RunFlags } from "./run.ts";
 
 /** How long an agent that was started stays unless it serves a run. */

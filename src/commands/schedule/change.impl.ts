@@ -2,7 +2,7 @@ import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors
 import { generateRunId } from "../../base/ids.ts";
 import { canonicalizeHost, quoteText } from "../../base/text.ts";
 import { buildTraceVariables, readTraceContext } from "../../base/trace.ts";
-import { formatOperator } from "../../operate/ports.ts";
+import { formatOperator } from "../../operate/operator-action.ts";
 import type { ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import {
   buildAddMutation,

@@ -4,16 +4,16 @@ import { hash } from "../../base/hash.ts";
 import { quotePosixWord } from "../../base/shell.ts";
 import { clean, type ParseResult, quoteText } from "../../base/text.ts";
 import { CRON_MACROS, isCron } from "../../schedule/cron/cron.ts";
-import { checkZone } from "../../schedule/cron/zone.ts";
+import { listCronDifferences } from "../../schedule/cron/lint.ts";
+import { checkZone } from "../../schedule/cron/offsets.ts";
 import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
 import {
   type Catchup,
   EVERY_HOST,
   type IMPORT_HOSTS,
   type Overlap,
+  parseHookAddress,
 } from "../../schedule/definition-values.ts";
-import { parseHookAddress } from "../../schedule/hook-address.ts";
-import { listCronDifferences } from "../../schedule/lint/lint-dialects.ts";
 import { BOOT, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { removeReleaseNames } from "../../syntax/command-name.ts";
 import { type CronJob, type CrontabFormat, findScheduleFault, parseCrontab } from "../../syntax/crontab.ts";

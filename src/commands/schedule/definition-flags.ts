@@ -1,26 +1,28 @@
 import { formatDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
-import { findInexactNumber } from "../../base/json-numbers.ts";
+import { findInexactNumber } from "../../base/json-fault.ts";
 import { quoteShellWords } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { parseCondition } from "../../fleet/conditions.ts";
 import { validateName } from "../../protocol/names.ts";
 import { EXCLUSION_RULES } from "../../schedule/calendar/day-rule.ts";
-import { checkZone } from "../../schedule/cron/zone.ts";
+import { checkZone } from "../../schedule/cron/offsets.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import {
   CATCHUPS,
   CHAIN_CONDITIONS,
   EVERY_HOST,
+  HOOK_ADDRESS_FORM,
   type Hook,
   MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
   PLACES,
+  parseHookAddress,
   REMOVAL_CONDITIONS,
+  resemblesHookAddress,
 } from "../../schedule/definition-values.ts";
 import { findExpectationFault } from "../../schedule/expectation.ts";
-import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../schedule/hook-address.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../command.ts";
 import { parseTime } from "../command-line/instant.ts";

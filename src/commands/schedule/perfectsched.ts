@@ -1,13 +1,12 @@
 import { parseTree } from "jsonc-parser";
-import { computeLineColumn } from "../../base/json-fault.ts";
-import { findInexactNumber } from "../../base/json-numbers.ts";
+import { computeLineColumn, findInexactNumber } from "../../base/json-fault.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../base/text.ts";
 import type { SchedulePosition } from "../../operate/site.ts";
 import { isCron } from "../../schedule/cron/cron.ts";
-import { checkZone } from "../../schedule/cron/zone.ts";
+import { listPerfectschedDifferences } from "../../schedule/cron/lint.ts";
+import { checkZone } from "../../schedule/cron/offsets.ts";
 import { type Definition, findDefinitionFault } from "../../schedule/definition.ts";
-import { listPerfectschedDifferences } from "../../schedule/lint/lint-dialects.ts";
 import { parsePlan } from "../../schedule/plan.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 

@@ -5,7 +5,7 @@ import { getShownDue, readStoredSchedules, type StoredSchedule } from "../../ope
 import { validateName } from "../../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
-import { checkZone } from "../../schedule/cron/zone.ts";
+import { checkZone } from "../../schedule/cron/offsets.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { type CronText, parsePlan } from "../../schedule/plan.ts";

@@ -10,9 +10,8 @@ import {
 } from "../../operate/import-schedules.ts";
 import { previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import { validateName } from "../../protocol/names.ts";
-import { checkZone } from "../../schedule/cron/zone.ts";
-import type { CrontabFormat } from "../../syntax/crontab.ts";
-import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
+import { checkZone } from "../../schedule/cron/offsets.ts";
+import { type CrontabFormat, guessCrontabFormat } from "../../syntax/crontab.ts";
 import { formatDocumentName, readDocumentText } from "../documents.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";

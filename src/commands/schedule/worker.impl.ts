@@ -1,15 +1,14 @@
 import { constants } from "node:os";
 import { EXIT } from "../../base/errors.ts";
 import { readMemberClocks } from "../../etcd/member-metrics.ts";
-import { buildStoreOptions } from "../../etcd/open/store-options.ts";
+import { buildStoreOptions } from "../../etcd/open.ts";
 import { getRetentionLimits } from "../../operate/retention.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
 import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import { raiseVerbosity } from "../logging.ts";
-import { buildOutputStorage } from "../output-storage.ts";
-import { buildArchiveOptions } from "../run/run-archive.ts";
+import { buildArchiveOptions, buildOutputStorage } from "../run/run-archive.ts";
 import type { WorkerFlags } from "./worker.ts";
 
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];

@@ -18,8 +18,7 @@ import {
   formatListenAddress,
   parseListenAddress,
 } from "../../worker/metrics/listen-address.ts";
-import { serveMetrics } from "../../worker/metrics/metrics-server.ts";
-import { createProcessRegistry } from "../../worker/metrics/process-metrics.ts";
+import { createProcessRegistry, serveMetrics } from "../../worker/metrics/metrics-server.ts";
 import { createNotifier } from "../../worker/service/notifier.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../store-command.ts";
 import type { ExporterFlags } from "./exporter.ts";

@@ -1,6 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import { formatOperator } from "../../operate/ports.ts";
+import { formatOperator } from "../../operate/operator-action.ts";
 import { validateName } from "../../protocol/names.ts";
 import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../state/claims.ts";
 import type { Snapshot } from "../../state/snapshot.ts";

@@ -15,7 +15,7 @@ import { toQueue } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { parseRunning } from "../../schedule/state/running-record.ts";
-import { findOutputDirectory } from "../output-storage.ts";
+import { findOutputDirectory } from "../run/run-archive.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { LogsFlags } from "./logs.ts";
 

@@ -8,11 +8,16 @@ import { drawOverview, type OverviewLook } from "../../views/overview-drawing.ts
 import { formatJsonDocument } from "../json-output.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
-import { AnsiScreen } from "./ansi-screen.ts";
-import { addEtcdFaults, HealthFollower, readEtcdHealth } from "./health.ts";
+import {
+  AnsiScreen,
+  addEtcdFaults,
+  HealthFollower,
+  type LiveSnapshot,
+  readEtcdHealth,
+  SnapshotFollower,
+} from "./live-output.ts";
 import type { OverviewFlags } from "./overview.ts";
 import { detectOutputStyle, isUtf8, type OutputStyle, paintSpans, trimSpans } from "./paint.ts";
-import { type LiveSnapshot, SnapshotFollower } from "./snapshot-follower.ts";
 
 /** Columns where there is no terminal. */
 const PIPE_COLUMNS = 80;

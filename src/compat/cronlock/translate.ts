@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, collectTexts, quoteText } from "../../base/text.ts";
 import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
-import type { LineTranslator, ToolFiles } from "../translated-run.ts";
+import type { LineTranslator, ToolFiles } from "../front-end.ts";
 import {
   buildCronlockSettings,
   type CronlockOptions,

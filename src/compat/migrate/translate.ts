@@ -4,13 +4,21 @@ import { parseCall } from "../../commands/command-line/parse-call.ts";
 import { runCommand } from "../../commands/run/run.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { getSetting, type SettingKey } from "../../config/settings.ts";
-import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../syntax/lock-tools.ts";
 import type { ShellCommand } from "../../syntax/shell-parser.ts";
+import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../syntax/shell-wrappers.ts";
 import { findBackgroundProcess } from "../background-process.ts";
+import type { ToolContext, TranslatedRun } from "../front-end.ts";
 import { TRANSLATORS } from "../lock-tools.ts";
-import type { ToolContext, TranslatedRun } from "../translated-run.ts";
-import { hasMark, listMarks, type Markers, shiftMarks, unshiftMarks } from "./markers.ts";
-import { type RewriteOptions, type TextEdit, UntranslatableError } from "./migration.ts";
+import {
+  hasMark,
+  listMarks,
+  type Markers,
+  type RewriteOptions,
+  shiftMarks,
+  type TextEdit,
+  UntranslatableError,
+  unshiftMarks,
+} from "./migration.ts";
 
 /** Variables that only concern a tool, and are removed with it. */
 export const OWN_VARIABLES: Readonly<Record<string, RegExp>> = {

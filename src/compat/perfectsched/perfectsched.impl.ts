@@ -9,11 +9,13 @@ import { listCronNotes } from "../../commands/schedule/perfectsched.ts";
 import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
 import {
   type AddCommand,
+  findHandlerFile,
   type PerfectschedCommand,
+  type PerfectschedConfig,
   type PerfectschedLine,
   parsePerfectschedLine,
-} from "./command-line.ts";
-import { findHandlerFile, type PerfectschedConfig, readPerfectschedConfig } from "./config.ts";
+  readPerfectschedConfig,
+} from "./config.ts";
 
 /** Exit code for all errors. */
 const FAILED = 1;

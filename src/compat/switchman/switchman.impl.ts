@@ -25,12 +25,12 @@ import {
   DEFAULT_CONFIG,
   isAtLeastLevel,
   parseSwitchmanConfig,
+  removeZeroLeases,
   type SwitchmanConfig,
   type SwitchmanLevel,
   type SwitchmanOptions,
 } from "./options.ts";
 import { DIED, switchman } from "./switchman.ts";
-import { removeZeroLeases } from "./translate.ts";
 
 /** The version of switchman that is emulated. */
 const LIKE = "1.16";

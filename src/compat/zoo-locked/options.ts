@@ -1,6 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
-import type { LineTranslator } from "../translated-run.ts";
+import type { LineTranslator } from "../front-end.ts";
 
 /** A line of zoo-locked in terms of signalbox, for the front end and for `migrate crontab`. */
 export interface ZooLockedOptions {

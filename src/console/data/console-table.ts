@@ -1,17 +1,15 @@
 import {
+  buildGridColumn,
+  buildHeadSpans,
+  buildRowSpans,
   CORE_PRIORITY,
   type FittedColumn,
   fitColumns,
   GAP,
-  shortenColumn,
-  spreadColumns,
-} from "../../commands/see/fit-columns.ts";
-import {
-  buildGridColumn,
-  buildHeadSpans,
-  buildRowSpans,
   type GridColumn,
   ON_DEMAND,
+  shortenColumn,
+  spreadColumns,
 } from "../../commands/see/grid.ts";
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";

@@ -2,7 +2,7 @@ import { formatBriefDuration } from "../../base/duration.ts";
 import { collectTexts } from "../../base/text.ts";
 import { readMembers } from "../../commands/etcd/cluster.impl.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { readSessions } from "../../observe/etcd-sessions.ts";
+import { readSessions } from "../../observe/etcd-cluster.ts";
 import { buildMemberRows } from "../../views/etcd-members.ts";
 import { buildSessionRows } from "../../views/etcd-sessions.ts";
 import { buildUserRows } from "../../views/etcd-users.ts";

@@ -1,6 +1,6 @@
 import { EXIT, getErrorMessage } from "../../base/errors.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
-import { watchHealth } from "../../commands/see/health.ts";
+import { watchHealth } from "../../commands/see/live-output.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { EtcdHealth } from "../../observe/etcd-health.ts";
 import { followEtcd } from "../../observe/follow.ts";

@@ -1,7 +1,6 @@
 import type { Problem } from "../../state/problem.ts";
-import { countRuns } from "../../state/run-index.ts";
 import { computeQueueTally } from "../../state/shares.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import { countRuns, type Snapshot } from "../../state/snapshot.ts";
 import { listKnownHosts } from "../../views/hosts.ts";
 import { findProblems } from "../../views/problems.ts";
 import type { TabId } from "../state/console-state.ts";

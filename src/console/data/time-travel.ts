@@ -4,11 +4,13 @@ import { getErrorMessage } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { parseInstant } from "../../commands/command-line/instant.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { findLastChange, findNextChange, type PastChange } from "../../observe/neighbour-change.ts";
 import {
+  findLastChange,
+  findNextChange,
   findOldestRevision,
   findRevisionAt,
   isTooOld,
+  type PastChange,
   readCurrentRevision,
   readTimeOfRevision,
   type TimedRevision,

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useState } from "react";
 import { EXIT } from "../../base/errors.ts";
 import { mapAtMost } from "../../base/wait.ts";
-import type { RowCommandId } from "../../commands/registry/registry.ts";
+import type { RowCommandId } from "../../commands/registry.ts";
 import { buildDetailLines } from "../../commands/see/detail.ts";
 import type { Remedy, Subject } from "../../state/subject.ts";
 import type { DetailTarget } from "../../views/detail.ts";

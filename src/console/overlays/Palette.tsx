@@ -1,13 +1,18 @@
 import { useMemo, useState } from "react";
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
+import { clean } from "../../base/text.ts";
+import { type Command, isRowCommand } from "../../commands/command.ts";
+import { COMMANDS, isRowCommandId } from "../../commands/registry.ts";
+import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
 import type { ConsoleApp } from "../console-app.ts";
+import type { ListedContext } from "../data/context-list.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";
 import { isLive } from "../data/live-view.ts";
+import type { KeyAction } from "../parts/keymap.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { chooseListedContext, goTo } from "../parts/navigation.ts";
-import { buildRowAction, getCommandById } from "../parts/row-actions.ts";
-import { TABS } from "../state/console-state.ts";
+import { buildRowAction, getCommandById, hasFlag } from "../parts/row-actions.ts";
+import { TABS, type TabId } from "../state/console-state.ts";
 import { clamp } from "../state/cursor.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { createRow, padCells, type RowCell, type RowModel, truncateCells } from "../theme/Row.tsx";
@@ -16,10 +21,9 @@ import { Doctor } from "./Doctor.tsx";
 import { findBoundaryFrom, isEditKey } from "./field.ts";
 import { getChord, moveInList, OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { travelTo } from "./Prompt.tsx";
-import { buildPaletteEntries, type PaletteChoice, type PaletteEntry } from "./palette-entries.ts";
 
 /** Keys that move like other keys. */
-const MOVES: Readonly<Record<string, string>> = {
+const LIST_KEYS: Readonly<Record<string, string>> = {
   "ctrl+n": "down",
   tab: "down",
   "ctrl+p": "up",
@@ -47,7 +51,7 @@ export function Palette() {
   useKeys({ enter: () => choose(entries[cursor]) }, (event) => {
     const chord = getChord(event);
     if (field.edit(event)) setCursor(0);
-    else if (!isEditKey(chord)) setCursor(moveInList(cursor, entries.length, MOVES[chord] ?? chord));
+    else if (!isEditKey(chord)) setCursor(moveInList(cursor, entries.length, LIST_KEYS[chord] ?? chord));
   });
   const shown = entries.slice(top, top + height);
   const notes = [
@@ -276,4 +280,192 @@ function highlightWords(
       isMatch ? { text: own, role: "match", ground: role } : { text: own, role },
   );
   return padCells(cells, width);
+}
+
+/** The effect of choosing an entry. */
+export type PaletteChoice =
+  /** Runs a command of the registry, by its id. With arguments, it does not apply to the selected rows. */
+  | { kind: "command"; id: string; args?: readonly string[] }
+  /** Runs an action of the console, by the id that keys are bound to. */
+  | { kind: "action"; id: string }
+  /** Shows the state of etcd at a time, as typed. */
+  | { kind: "travel"; time: string }
+  /** Shows the cluster of another context. */
+  | { kind: "context"; name: string | undefined }
+  /** Goes to a tab, and optionally to a row in it. */
+  | { kind: "go"; tab: TabId; key?: string };
+
+/** An entry of the palette. Its texts are clean. */
+export interface PaletteEntry {
+  /** Stays the same each time the palette opens: recent entries are stored by id. */
+  readonly id: string;
+  readonly kind: "view" | "command" | "action" | "context" | NameKind;
+  readonly label: string;
+  /** What it does; for a name, its kind. */
+  readonly detail: string;
+  /** As displayed: `Ctrl+P`. */
+  readonly keys: readonly string[];
+  /** Why it cannot be chosen now; undefined if it can. */
+  readonly disabled?: string | undefined;
+  readonly choice: PaletteChoice;
+}
+
+type NameKind = "lock" | "resource" | "host" | "group" | "schedule";
+
+/** The conditions that decide which entries can be chosen. */
+export interface ChoiceConditions {
+  commands: readonly Command[];
+  /** The actions that keys are bound to: commands that act on rows, and the console's own actions. */
+  actions: readonly Pick<KeyAction, "id" | "brief" | "isChange">[];
+  isReadOnly: boolean;
+  /** The snapshot is not live. */
+  isAway: boolean;
+  hasSelection: boolean;
+  /** The snapshot is that of a past time. Commands are not possible, because they would show the present. */
+  isPast?: boolean;
+}
+
+/** The inputs of the palette. */
+interface PaletteOptions extends ChoiceConditions {
+  views: readonly { tab: TabId; label: string }[];
+  contexts?: readonly Pick<ListedContext, "name" | "label" | "detail" | "isActive" | "note">[];
+  snapshot: Pick<Snapshot, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
+  /** Keys of an action or a command, as displayed. */
+  getKeyLabels(id: string): readonly string[];
+}
+
+/** Builds all entries: views, commands and console actions, then names by kind and in alphabetical order. */
+export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
+  const { commands, actions, views, contexts = [], snapshot } = options;
+  const onRows = new Set(commands.filter(isRowCommand).map(({ id }) => id));
+  return [
+    ...views.map(
+      ({ tab, label }): PaletteEntry => ({
+        id: `view:${tab}`,
+        kind: "view",
+        label,
+        detail: "view",
+        keys: [],
+        choice: { kind: "go", tab },
+      }),
+    ),
+    ...commands
+      .filter(({ id }) => !DONE_BY_ACTIONS.has(id))
+      // An action can have the id of a command without a key: `edit` edits everything, or the selection.
+      .map(({ id, brief }) => createExecutableEntry(options, { kind: "command", id }, brief, onRows.has(id))),
+    ...ON_EVERYTHING.map(([id, detail]) =>
+      createExecutableEntry(options, { kind: "command", id, args: ["all"] }, detail, false),
+    ),
+    ...actions
+      .filter(({ id }) => !onRows.has(id) && !MOVES.has(id))
+      .map(({ id, brief }) => createExecutableEntry(options, { kind: "action", id }, brief, true)),
+    ...contexts.map(createContextEntry),
+    ...listNameEntries(snapshot),
+  ];
+}
+
+/** Commands for which the console has an action that shows more. */
+const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
+  "logs,raw,schedule dead,timeline,whatif drain,whatif reset,whatif total,why".split(","),
+);
+
+/** Actions for keys only. They are not listed in the palette. */
+const MOVES: ReadonlySet<string> = new Set(
+  "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
+);
+
+/** Commands that can apply to everything, and their descriptions. They do not depend on the selected row. */
+const ON_EVERYTHING = [
+  ["drain", "drain the whole cluster"],
+  ["undrain", "lift the drain of everything"],
+] as const;
+
+function createExecutableEntry(
+  options: PaletteOptions,
+  choice: Extract<PaletteChoice, { id: string }>,
+  detail: string,
+  hasKey: boolean,
+): PaletteEntry {
+  const { kind, id } = choice;
+  const name = kind === "command" && choice.args ? `${id} ${choice.args.join(" ")}` : id;
+  const keys = hasKey ? options.getKeyLabels(id) : [];
+  const disabled = findChoiceObstacle(choice, options);
+  const texts = id.startsWith("user:")
+    ? { label: clean(detail), detail: "your own command" }
+    : { label: toSpokenName(name), detail };
+  return { id: `${kind}:${name}`, kind, ...texts, keys, disabled, choice };
+}
+
+/** Converts `copyJson` to `copy json`. */
+function toSpokenName(id: string): string {
+  return id.replace(/(?<=[a-z])(?=[A-Z\d])/g, " ").toLowerCase();
+}
+
+/** Creates the entry of a context: `ctx prod`. */
+function createContextEntry(context: NonNullable<PaletteOptions["contexts"]>[number]): PaletteEntry {
+  const { name, label, detail, isActive, note } = context;
+  return {
+    id: `context:${name ?? ""}`,
+    kind: "context",
+    label: `ctx ${label}`,
+    detail: clean(`cluster ${detail}${note === "" ? "" : `, ${note}`}`),
+    keys: [],
+    disabled: isActive ? "shown already" : undefined,
+    choice: { kind: "context", name },
+  };
+}
+
+function listNameEntries(snapshot: PaletteOptions["snapshot"]): PaletteEntry[] {
+  const names = {
+    lock: new Set(snapshot.histories.keys()),
+    resource: new Set(snapshot.resources.keys()),
+    host: new Set(snapshot.hosts.keys()),
+    group: new Set(snapshot.groups.keys()),
+    schedule: new Set(snapshot.schedules.keys()),
+  };
+  for (const { kind, name } of snapshot.queues.values()) names[kind].add(name);
+  return (Object.keys(names) as NameKind[]).flatMap((kind) =>
+    [...names[kind]].sort().map((name) => createNameEntry(kind, name)),
+  );
+}
+
+function createNameEntry(kind: NameKind, name: string): PaletteEntry {
+  const key = kind === "lock" || kind === "resource" ? buildQueueId(kind, name) : name;
+  const choice = { kind: "go", tab: `${kind}s`, key } as const;
+  return { id: `${kind}:${name}`, kind, label: clean(name), detail: kind, keys: [], choice };
+}
+
+/** Commands that do not work in the console, and what to do instead. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  run: "start it in another terminal",
+  console: "already open",
+  edit: "opens an editor: start it in another terminal",
+  completion: "only useful in a shell",
+  exporter: "a service: start it in a terminal, or with systemd",
+  worker: "a service: start it in a terminal, or with systemd",
+  agent: "a service: start it in a terminal, or with systemd",
+  init: "etcd is set up already: see doctor",
+  "setup etcd": "etcd is set up already: see doctor",
+  ls: "see the tabs",
+  overview: "see the tabs",
+};
+
+/** Actions that apply to the selected rows. */
+const ON_ROWS: ReadonlySet<string> = new Set(
+  "copy copyJson copyCommand raw why whyDidItNotRun timeline whatIf output edit delete".split(" "),
+);
+
+/** Returns in a few words why a choice is not possible now, or undefined if it is. */
+export function findChoiceObstacle(choice: PaletteChoice, conditions: ChoiceConditions): string | undefined {
+  if (choice.kind !== "command" && choice.kind !== "action") return undefined;
+  const { kind, id } = choice;
+  const isCommand = kind === "command";
+  if (isCommand && Object.hasOwn(ELSEWHERE, id)) return ELSEWHERE[id];
+  const isChange = isCommand
+    ? conditions.commands.some((command) => command.id === id && hasFlag(command, "dry-run"))
+    : conditions.actions.some((action) => action.id === id && action.isChange);
+  if (conditions.isPast && (isCommand || isChange)) return "not in the past";
+  if (isChange && conditions.isReadOnly) return "read-only";
+  if (isChange && conditions.isAway) return "etcd unreachable";
+  return isCommand || conditions.hasSelection || !ON_ROWS.has(id) ? undefined : "nothing is selected";
 }

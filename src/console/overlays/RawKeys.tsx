@@ -11,7 +11,7 @@ import {
 import { readKey } from "../../observe/etcd-keys.ts";
 import { readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
 import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
-import { describeOwnKey } from "../../views/own-keys.ts";
+import { describeOwnKey } from "../../views/etcd-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { refuseForRow } from "../parts/navigation.ts";

@@ -1,13 +1,13 @@
 import { openSelected, unfold } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
-import type { TreeNode } from "../data/explorer-nodes.ts";
+import type { TreeNode } from "../data/explorer-tree.ts";
 import type { AreaEvent } from "../mouse.tsx";
 import { moveToRow } from "../parts/moves.ts";
 import { focusOn } from "../parts/navigation.ts";
 import type { Size } from "../state/layout.ts";
 import { buildTreeCells, Row, type RowCell } from "../theme/Row.tsx";
-import type { Signs } from "../theme/signs.ts";
+import type { Signs } from "../theme/theme.ts";
 import { PaneArea, TitleRow } from "./PaneArea.tsx";
 
 /** The tree of everything, beside the table. */

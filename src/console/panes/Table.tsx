@@ -1,7 +1,11 @@
+import { useMemo } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration } from "../../base/duration.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
+import { buildOverview } from "../../views/overview.ts";
+import { drawOverview } from "../../views/overview-drawing.ts";
 import { openSelected } from "../actions/open.ts";
 import { sortByColumn } from "../actions/sort.ts";
 import type { ConsoleApp } from "../console-app.ts";
@@ -17,8 +21,7 @@ import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
-import type { Signs } from "../theme/signs.ts";
-import { OverviewPicture } from "./OverviewPicture.tsx";
+import type { Signs } from "../theme/theme.ts";
 import { PaneArea } from "./PaneArea.tsx";
 import { EtcdLine } from "./Tabs.tsx";
 
@@ -273,4 +276,31 @@ function listAdviceLines(isRefused: boolean): string[] {
     what,
     "signalbox doctor checks all of this; signalbox config shows every setting and where it comes from",
   ];
+}
+
+/** Interval at which the overview is built again while nothing changes, ms. */
+const STEP = 5_000;
+
+/** The whole site at a glance: counters, hosts, holders and waiters of the last hour, queues, next runs, failures, etcd. */
+function OverviewPicture({ width, height }: Size) {
+  const app = useConsole();
+  const { snapshot, clusterHealth } = app.liveView;
+  const { problems } = app.getTabCounts();
+  const wall = app.getShownTime();
+  const signs = app.theme.signs.isAscii ? ASCII_DRAWING : UNICODE_DRAWING;
+  const look = { width: width - 2, signs, wall };
+  const buckets = countGraphValues(look.width, signs);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: time alone changes the picture in steps
+  const overview = useMemo(
+    () =>
+      buildOverview(snapshot, wall, {
+        buckets,
+        etcd: clusterHealth && { kind: "answer", ...clusterHealth },
+        ...(problems !== undefined && { problems }),
+      }),
+    [snapshot, clusterHealth, problems, buckets, Math.floor(wall / STEP)],
+  );
+  const lines = drawOverview(overview, look, height);
+  const rows = Array.from({ length: height }, (_, at) => ({ cells: [{ text: " " }, ...(lines[at] ?? [])] }));
+  return <Rows rows={rows} width={width} />;
 }

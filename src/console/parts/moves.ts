@@ -1,7 +1,6 @@
 import type { DetailLine } from "../../commands/see/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
-import { getCursor, setCursor } from "../state/clamp-cursors.ts";
-import type { ConsoleState, Pane } from "../state/console-state.ts";
+import { type ConsoleState, getCursor, type Pane, setCursor } from "../state/console-state.ts";
 import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor, stepBy } from "../state/cursor.ts";
 import { findTargetLines, listDetailLines } from "./pane-lines.ts";
 

@@ -3,7 +3,7 @@ import { clean } from "../../base/text.ts";
 import { drain } from "../../commands/act/drain.ts";
 import { type Command, isRowCommand, type RowCommand } from "../../commands/command.ts";
 import type { ActionOutcome, OperationResult } from "../../commands/outcome.ts";
-import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../commands/registry/registry.ts";
+import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../commands/registry.ts";
 import { toEditFlags } from "../../commands/schedule/definition-flags.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../../commands/command.ts";
+import { isLightBackground, type TerminalReport } from "./input-event.ts";
 
 /**
  * Signals that keys send to all programs of a terminal. While another program has the terminal, they are meant for that
@@ -48,7 +49,7 @@ function discardInput(): void {
  * Opens standard input again for non-blocking reads. Ignores the error that ends them: no input is left (EAGAIN), or
  * the terminal is closed.
  */
-export function readUnblocked(read: (descriptor: number) => void): void {
+function readUnblocked(read: (descriptor: number) => void): void {
   const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
   try {
     const descriptor = openSync("/dev/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -199,3 +200,196 @@ export class TerminalSession {
     }
   }
 }
+
+/** Asks whether the theme is light (mode 2031), and for the background colour (OSC 11), which is more exact. */
+const ABOUT_BACKGROUND = "\x1b[?996n\x1b]11;?\x07";
+/** Asks for the modes of the keyboard (kitty's protocol). */
+const ABOUT_KEYBOARD = "\x1b[?u";
+/** Asks for the attributes of the terminal (DA1). Every terminal answers this. */
+const LAST = "\x1b[c";
+/** Time after which an answer is no longer expected, ms. A later one is still accepted. */
+const PATIENCE = 2_000;
+/** Maximum wait for an outstanding answer before the terminal is given back, ms. */
+const LAST_WAIT = 300;
+
+interface QueryPorts {
+  write(text: string): void;
+  /** The background has changed. */
+  onChange(): void;
+  /** The terminal offers kitty's protocol. */
+  onKeyboard(): void;
+  onExpecting(isExpected: boolean): void;
+}
+
+/**
+ * Asks the terminal for its background and its keyboard protocol. Terminals answer in order, so after the answer to the
+ * last question, the others will not be answered any more. Only the end of the console waits for answers: the shell
+ * would take them for typed text.
+ */
+export class TerminalQuery {
+  readonly #ports: QueryPorts;
+  readonly #question: string;
+  #isLight: boolean | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #answered: PromiseWithResolvers<void> | undefined;
+
+  constructor(ports: QueryPorts, { about }: { about: { background: boolean; keyboard: boolean } }) {
+    this.#ports = ports;
+    this.#question =
+      (about.background ? ABOUT_BACKGROUND : "") + (about.keyboard ? ABOUT_KEYBOARD : "") + LAST;
+  }
+
+  /** Whether the background is light; undefined if it is not known. */
+  get isLight(): boolean | undefined {
+    return this.#isLight;
+  }
+
+  ask(): void {
+    this.#settle();
+    this.#answered = Promise.withResolvers();
+    this.#timer = setTimeout(() => this.#settle(), PATIENCE);
+    this.#ports.onExpecting(true);
+    this.#ports.write(this.#question);
+  }
+
+  takeReport(report: TerminalReport): void {
+    if (report.of === "attributes") this.#settle();
+    if (report.of === "keyboard") this.#ports.onKeyboard();
+    if (report.of === "scheme") this.#setLight(report.isLight);
+    if (report.of === "background") this.#setLight(isLightBackground(report));
+  }
+
+  #setLight(isLight: boolean): void {
+    if (isLight === this.#isLight) return;
+    this.#isLight = isLight;
+    this.#ports.onChange();
+  }
+
+  /** Waits for an outstanding answer, for a limited time. */
+  async end(): Promise<void> {
+    if (this.#answered === undefined) return;
+    const limit = setTimeout(() => this.#settle(), LAST_WAIT);
+    await this.#answered.promise;
+    clearTimeout(limit);
+  }
+
+  #settle(): void {
+    clearTimeout(this.#timer);
+    this.#ports.onExpecting(false);
+    this.#answered?.resolve();
+    this.#answered = undefined;
+  }
+}
+
+/** The query for the state of the terminal, and its answer: `CSI 0 n`. Terminals answer in the order of the output. */
+const QUESTION = "\x1b[5n";
+
+/** How long to wait for a terminal that has never answered, ms. A slow line takes some seconds for a full screen. */
+const MUTE_AFTER = 10_000;
+
+/**
+ * Runs actions when the terminal has shown the output before them. A terminal that has answered earlier but does not
+ * answer now is stopped and shows nothing, so the actions wait.
+ */
+export class ShownQuery {
+  readonly #write: (text: string) => void;
+  /** Actions for which no question has been sent yet. */
+  #actions: (() => void)[] = [];
+  /** The actions of each question that is not answered yet, the oldest first. */
+  #questions: (() => void)[][] = [];
+  #hasAsked = false;
+  #hasAnswered = false;
+  /** The terminal never answers, so the actions do not wait for it. */
+  #isMute: boolean;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param canAsk  whether the terminal understands the question. A terminal for plain lines would show it */
+  constructor(write: (text: string) => void, { canAsk = true } = {}) {
+    this.#write = write;
+    this.#isMute = !canAsk;
+  }
+
+  /** Number of questions that are not answered yet. */
+  get openQuestions(): number {
+    return this.#isMute ? 0 : this.#questions.length;
+  }
+
+  /** Adds an action, for the next call of `ask`. */
+  add(action: () => void): void {
+    this.#actions.push(action);
+  }
+
+  /** Whether to ask: for an action, and once at the start, to find out whether the terminal answers at all. */
+  get isWanted(): boolean {
+    return this.#actions.length > 0 || !this.#hasAsked;
+  }
+
+  /** Sends a question after the output so far. */
+  ask(): void {
+    this.#hasAsked = true;
+    const actions = this.#actions.splice(0);
+    if (this.#isMute) return runSoon(actions);
+    this.#questions.push(actions);
+    this.#write(QUESTION);
+    if (!this.#hasAnswered) this.#timer ??= setTimeout(() => this.#giveUp(), MUTE_AFTER);
+  }
+
+  takeAnswer(): void {
+    clearTimeout(this.#timer);
+    this.#hasAnswered = true;
+    this.#isMute = false;
+    runSoon(this.#questions.shift() ?? []);
+  }
+
+  /** Discards the questions, because the terminal is given to another program. Their actions wait for the next question. */
+  forget(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#actions = [...this.#questions.splice(0).flat(), ...this.#actions];
+    this.#hasAsked = false;
+  }
+
+  #giveUp(): void {
+    this.#isMute = true;
+    runSoon(this.#questions.splice(0).flat());
+  }
+}
+
+/** Runs actions in a later turn of the event loop: keys that have already arrived were typed before the frame was shown. */
+function runSoon(actions: readonly (() => void)[]): void {
+  if (actions.length > 0)
+    setImmediate(() => {
+      for (const action of actions) action();
+    });
+}
+
+/** Longest wait, ms. A shell that reads the answer later shows it as typed text. */
+const ANSWER_WAIT = 250;
+
+const READ_PAUSE = 5;
+
+/**
+ * Reads and discards the input from a terminal until `count` answers to `CSI 5 n` have arrived. Blocks, because the
+ * process may be about to exit.
+ */
+export function discardAnswers(count: number): void {
+  if (count > 0) readUnblocked((descriptor) => readAnswers(descriptor, count));
+}
+
+function readAnswers(descriptor: number, count: number): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const bytes = Buffer.alloc(4_096);
+  let read = "";
+  for (let waited = 0; waited < ANSWER_WAIT && countAnswers(read) < count; waited += READ_PAUSE) {
+    try {
+      const length = readSync(descriptor, bytes);
+      if (length === 0) return;
+      read = (read + bytes.toString("latin1", 0, length)).slice(-bytes.length);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(pause, 0, 0, READ_PAUSE);
+    }
+  }
+}
+
+const countAnswers = (read: string) => read.match(/\x1b\[[03]n/g)?.length ?? 0;

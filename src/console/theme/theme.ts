@@ -1,5 +1,7 @@
 import chalk from "chalk";
+import { computeDisplayWidth } from "../../base/display-width.ts";
 import { isUtf8, type OutputStyle } from "../../commands/see/paint.ts";
+import type { Tone } from "../../state/subject.ts";
 import { clamp } from "../state/cursor.ts";
 import { type BaseColours, OWN_COLOURS } from "../terminal/output-sequences.ts";
 import {
@@ -15,7 +17,6 @@ import {
   SURFACES,
   type ThemePalette,
 } from "./palettes.ts";
-import { ASCII, type Signs, toAscii, UNICODE } from "./signs.ts";
 
 export const THEMES = ["dark", "light", "contrast", "ansi", "mono"] as const;
 type ThemeName = (typeof THEMES)[number];
@@ -273,4 +274,107 @@ function computeNearest256(colour: string): number {
 function findNearestLevel(value: number): number {
   const computeOffset = (at: number) => Math.abs((CUBE_LEVELS[at] ?? 0) - value);
   return CUBE_LEVELS.reduce((best, _, at) => (computeOffset(at) < computeOffset(best) ? at : best), 0);
+}
+
+/** All characters on the screen that are not text. */
+export interface Signs {
+  isAscii: boolean;
+  marks: Readonly<Record<Tone, string>>;
+  arrow: string;
+  open: string;
+  closed: string;
+  horizontal: string;
+  vertical: string;
+  /** Corners of a frame: top left, top right, bottom left, bottom right. */
+  corners: readonly [string, string, string, string];
+  /** A full and an empty cell of a bar. */
+  bar: readonly [string, string];
+  marked: string;
+  /** Before a watched row. */
+  watched: string;
+  ellipsis: string;
+  dot: string;
+  /** Between a whole and its part. */
+  step: string;
+  /** The bar at the left edge of the selected row. */
+  accent: string;
+}
+
+export const UNICODE: Signs = {
+  isAscii: false,
+  marks: { held: "● ", free: "○ ", waiting: "◌ ", problem: "▲ ", quiet: "  ", plain: "  ", accent: "  " },
+  arrow: "→",
+  open: "▾",
+  closed: "▸",
+  horizontal: "─",
+  vertical: "│",
+  corners: ["╭", "╮", "╰", "╯"],
+  bar: ["▇", "▁"],
+  marked: "✓",
+  watched: "◆",
+  ellipsis: "…",
+  dot: "·",
+  step: "›",
+  accent: "▎",
+};
+
+export const ASCII: Signs = {
+  isAscii: true,
+  marks: { held: "* ", free: "o ", waiting: ". ", problem: "! ", quiet: "  ", plain: "  ", accent: "  " },
+  arrow: "->",
+  open: "v",
+  closed: ">",
+  horizontal: "-",
+  vertical: "|",
+  corners: ["+", "+", "+", "+"],
+  bar: ["#", "."],
+  marked: "x",
+  watched: "@",
+  ellipsis: "...",
+  dot: "-",
+  step: ">",
+  accent: ">",
+};
+
+/** ASCII replacements of the same width for signs that other modules put into texts. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  "…": "~",
+  "–": "-",
+  "—": "-",
+  "·": "-",
+  "→": ">",
+  "←": "<",
+  "↑": "^",
+  "↓": "v",
+  "›": ">",
+  "×": "x",
+  "≥": ">",
+  "‘": "'",
+  "’": "'",
+  "“": '"',
+  "”": '"',
+  "\u00a0": " ",
+  "✓": "x",
+  "─": "-",
+  "│": "|",
+  "●": "*",
+  "○": "o",
+  "◌": ".",
+  "▲": "!",
+  "▼": "v",
+  "▾": "v",
+  "▸": ">",
+  "▇": "#",
+  "▁": ".",
+  "▎": ">",
+  "▂": ".",
+  "▃": "-",
+  "▅": "=",
+  "◆": "@",
+};
+
+/** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */
+export function toAscii(line: string): string {
+  if (/^[\x00-\x7f]*$/.test(line)) return line;
+  return line.replace(/[^\x00-\x7f]/gu, (char) => INSTEAD[char] ?? "?".repeat(computeDisplayWidth(char)));
 }

@@ -2,9 +2,8 @@ import { clean, quoteText } from "../../base/text.ts";
 import { listenForAbort, mapAtMost, OVER, sleepUntilLate } from "../../base/wait.ts";
 import type { KeyRange, Op } from "../../protocol/txn.ts";
 import type { Failover } from "../failover.ts";
-import type { LoginShare } from "../login/login.ts";
-import { type Member, MemberError, type Rpc } from "../member.ts";
-import { isAuthenticationOff } from "../member-errors.ts";
+import type { LoginShare } from "../login.ts";
+import { isAuthenticationOff, type Member, MemberError, type Rpc } from "../member.ts";
 import { isUnavailable, runWithDeadline } from "../retry.ts";
 import {
   type MemberStatus,

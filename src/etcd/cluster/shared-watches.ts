@@ -1,7 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import { forwardAbort, listenForAbort } from "../../base/wait.ts";
-import { type AttemptOptions, type Member, MemberError, type WatchStream } from "../member.ts";
-import { createRefusedWatchError } from "../member-errors.ts";
+import {
+  type AttemptOptions,
+  createRefusedWatchError,
+  type Member,
+  MemberError,
+  type WatchStream,
+} from "../member.ts";
 import { parseInteger, type WireWatch } from "../wire-codec.ts";
 
 /** A create request, as `WireCodec.toCreateRequests` builds it. */

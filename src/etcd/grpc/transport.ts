@@ -8,12 +8,10 @@ import type { ChannelOptions } from "@grpc/grpc-js";
 import type { IOptions } from "etcd3";
 import { ConfigError } from "../../base/errors.ts";
 import type { Member } from "../member.ts";
-import type { CheckedOptions, TlsOptions } from "../options.ts";
-import { buildSecureContext } from "../tls.ts";
+import { buildSecureContext, type CheckedOptions, type TlsOptions } from "../options.ts";
 import type { ByteCodec } from "../wire-codec.ts";
-import { createFrequentCalls } from "./frequent-calls.ts";
 import { createGrpcMember } from "./grpc-member.ts";
-import { createCodings } from "./messages.ts";
+import { createCodings, createFrequentCalls } from "./messages.ts";
 
 export const bytes: ByteCodec<Buffer> = {
   fromKey: (key) => Buffer.from(key, "latin1"),

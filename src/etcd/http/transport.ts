@@ -5,13 +5,18 @@
 
 import { connect, isIP, type Socket } from "node:net";
 import { listenForAbort } from "../../base/wait.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { type Advice, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
-import { createSocketError, createStatusError } from "../member-errors.ts";
-import type { CheckedOptions, TlsOptions } from "../options.ts";
+import {
+  type Advice,
+  createSocketError,
+  createStatusError,
+  type Member,
+  MemberError,
+  type Rpc,
+  type WatchStream,
+} from "../member.ts";
+import type { CheckedOptions, Endpoint, TlsOptions } from "../options.ts";
 import type { ByteCodec } from "../wire-codec.ts";
-import { BODY_MAX, ConnectionPool, type HttpResponse } from "./connection.ts";
-import { HttpFault, HttpResponseReader } from "./response-reader.ts";
+import { BODY_MAX, ConnectionPool, HttpFault, type HttpResponse, HttpResponseReader } from "./connection.ts";
 
 /** JSON omits empty byte fields, hence undefined. */
 export const bytes: ByteCodec<string | undefined> = {
@@ -46,7 +51,7 @@ function createPlainDialer({ host, port }: Endpoint): Dialer {
  * @throws ConfigError for bad certificates
  */
 async function createSecureDialer({ host, port }: Endpoint, options: TlsOptions = {}): Promise<Dialer> {
-  const [tls, { buildSecureContext }] = await Promise.all([import("node:tls"), import("../tls.ts")]);
+  const [tls, { buildSecureContext }] = await Promise.all([import("node:tls"), import("../options.ts")]);
   const { serverName = isIP(host) === 0 ? host : undefined, insecureSkipVerify } = options;
   const target = {
     host,

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Duplex, type Readable } from "node:stream";
 import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
-import { explainUnstartable } from "../native/unstartable.ts";
-import type { CommandSpec, OutputCopies, Streams } from "./command.ts";
-import { parseInherited } from "./inherited.ts";
+import { explainUnstartable } from "../native/locate.ts";
+import { type CommandSpec, type OutputCopies, parseInherited, type Streams } from "./command.ts";
 import { type Frame, FrameReader } from "./wire.ts";
 
 /**

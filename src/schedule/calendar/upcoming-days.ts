@@ -3,8 +3,7 @@ import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
 import { isPlanned, memoizeMonths, type WallTimes } from "../cron/wall-times.ts";
 import { type CronText, listPlannedOccurrences, MANUAL, type Plan, parsePlan } from "../plan.ts";
-import type { Calendars } from "./calendar.ts";
-import { formatDay, toDay } from "./calendar-day.ts";
+import { type Calendars, formatDay, toDay } from "./calendar.ts";
 import { buildDayRule, type CalendarFields, type DayRule } from "./day-rule.ts";
 
 /** What of a definition says when it is due. */

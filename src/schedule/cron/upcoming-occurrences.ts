@@ -1,7 +1,14 @@
+import { countTimes } from "../plan-times.ts";
 import type { WallPlan } from "./cron.ts";
-import { findOccurrenceAfter, findShiftedWall } from "./occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
-import { findWallFrom, formatLocalTime, formatWallClock, formatWallDate } from "./wall-times.ts";
+import {
+  countWalls,
+  findWallFrom,
+  findWallUntil,
+  formatLocalTime,
+  formatWallClock,
+  formatWallDate,
+} from "./wall-times.ts";
 
 /** An upcoming occurrence. */
 export interface UpcomingOccurrence {
@@ -119,4 +126,147 @@ function formatWall(wall: number, beside: number): string {
   return formatWallDate(wall) === formatWallDate(beside)
     ? formatWallClock(wall)
     : `${formatWallDate(wall)} ${formatWallClock(wall)}`;
+}
+
+const SECOND = 1_000;
+const DAY = 86_400_000;
+/** Limit of the search, ms: 100 years. */
+const CENTURY = 36_525 * DAY;
+
+/**
+ * Returns the first occurrence strictly after an instant.
+ *
+ * Clock changes follow the rule of Vixie's cron. An expression that names one time of the day (`30 2 * * *`: one
+ * minute, one hour, neither a wildcard nor a step) fires once on each of its days. If the clocks skip that time, it
+ * fires at the first moment after the gap, if that is still the same day. If the clocks show it twice, it fires the
+ * first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
+ * twice at times that are shown twice.
+ * @param zone a name that `checkZone` accepts
+ * @param after ms since the epoch
+ * @returns ms since the epoch, always later than `after`, a whole second of the wall clock; undefined if there is no
+ *   occurrence within 100 years because it falls into a gap every year
+ */
+export function findOccurrenceAfter(cron: WallPlan, zone: string, after: number): number | undefined {
+  return findOccurrenceFrom(cron, zone, Math.floor(after) + 1);
+}
+
+/**
+ * Returns the first occurrence at or after an instant.
+ * @see findOccurrenceAfter
+ */
+export function findOccurrenceFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+  const { seconds } = cron;
+  if (seconds === undefined) return findMinuteFrom(cron, zone, from);
+  const begun = findMinuteUntil(cron, zone, from);
+  const second = seconds.find((one) => begun !== undefined && begun + one * SECOND >= from);
+  if (begun !== undefined && second !== undefined) return begun + second * SECOND;
+  const minute = findMinuteFrom(cron, zone, from);
+  return minute === undefined ? undefined : minute + (seconds[0] ?? 0) * SECOND;
+}
+
+/**
+ * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
+ * @see findOccurrenceAfter
+ */
+export function findOccurrenceUntil(cron: WallPlan, zone: string, until: number): number | undefined {
+  const { seconds } = cron;
+  const minute = findMinuteUntil(cron, zone, until);
+  if (minute === undefined || seconds === undefined) return minute;
+  const second = seconds.findLast((one) => minute + one * SECOND <= until);
+  if (second !== undefined) return minute + second * SECOND;
+  const before = findMinuteUntil(cron, zone, minute - 1);
+  return before === undefined ? undefined : before + (seconds.at(-1) ?? 0) * SECOND;
+}
+
+function findMinuteFrom(cron: WallPlan, zone: string, from: number): number | undefined {
+  let period = findOffsetPeriod(zone, from);
+  let at = from;
+  while (period !== undefined && period.start <= from + CENTURY) {
+    const found = findFirstInPeriod(cron, period, at);
+    if (found !== undefined) return found;
+    at = period.end;
+    period = findOffsetPeriod(zone, at);
+  }
+  return undefined;
+}
+
+function findMinuteUntil(cron: WallPlan, zone: string, until: number): number | undefined {
+  let period = findOffsetPeriod(zone, until);
+  let at = until;
+  while (period !== undefined && period.end >= until - CENTURY) {
+    const found = findLastInPeriod(cron, period, at);
+    if (found !== undefined) return found;
+    at = period.start - 1;
+    period = findOffsetPeriod(zone, at);
+  }
+  return undefined;
+}
+
+/**
+ * Counts the occurrences after one instant and up to another, both ms since the epoch.
+ * @param most limit of the count
+ */
+export function countOccurrences(
+  cron: WallPlan,
+  zone: string,
+  after: number,
+  until: number,
+  most: number,
+): number {
+  if (cron.seconds !== undefined)
+    return countTimes((at) => findOccurrenceAfter(cron, zone, at), { after, until, most });
+  let count = 0;
+  let at = Math.floor(after) + 1;
+  const to = Math.floor(until) + 1;
+  while (count < most && at < to) {
+    const period = findOffsetPeriod(zone, at);
+    if (period === undefined) break;
+    const end = Math.min(period.end, to);
+    count += findShiftedWall(cron, period) !== undefined && at <= period.start ? 1 : 0;
+    count += countWalls(
+      cron.walls,
+      Math.max(at + period.offset, computeWallStart(cron, period)),
+      end + period.offset,
+    );
+    at = period.end;
+  }
+  return Math.min(count, most);
+}
+
+function findFirstInPeriod(cron: WallPlan, period: OffsetPeriod, from: number): number | undefined {
+  const { start, end, offset } = period;
+  if (from <= start && findShiftedWall(cron, period) !== undefined) return start;
+  const wall = findWallFrom(
+    cron.walls,
+    Math.max(from + offset, computeWallStart(cron, period)),
+    end + offset,
+  );
+  return wall === undefined ? undefined : wall - offset;
+}
+
+function findLastInPeriod(cron: WallPlan, period: OffsetPeriod, until: number): number | undefined {
+  const { start, offset } = period;
+  const wall = findWallUntil(cron.walls, until + offset, computeWallStart(cron, period));
+  if (wall !== undefined) return wall - offset;
+  return findShiftedWall(cron, period) === undefined ? undefined : start;
+}
+
+/**
+ * Returns the wall-clock time from which a period counts. For an expression that names one time of the day, this
+ * excludes times that the clocks show again.
+ */
+function computeWallStart({ isFixed }: WallPlan, { start, offset, before }: OffsetPeriod): number {
+  return start + (isFixed ? Math.max(offset, before) : offset);
+}
+
+/** Returns the wall-clock time that the clocks skipped right before a period, and that fires at its start instead. */
+export function findShiftedWall(
+  { isFixed, walls }: WallPlan,
+  { start, offset, before }: OffsetPeriod,
+): number | undefined {
+  if (!isFixed || offset <= before) return undefined;
+  const shown = start + offset;
+  // Only times of the same day: those of a day that is over, or that never existed, do not fire on the next day.
+  const midnight = Math.floor(shown / DAY) * DAY;
+  return findWallUntil(walls, shown - MINUTE, Math.max(start + before, midnight));
 }

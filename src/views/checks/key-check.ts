@@ -7,13 +7,12 @@ import {
 } from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteShellWord } from "../../base/shell.ts";
+import { LONGEST_VALUE } from "../../base/size.ts";
 import { canonicalizeHost, formatShortList, pluralize } from "../../base/text.ts";
-import { LONGEST_VALUE } from "../../base/value-size.ts";
 import { parseHostRecord } from "../../fleet/host-record.ts";
 import { parseAuditRecord } from "../../protocol/audit.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
-import type { Keys, QueueKind } from "../../protocol/keys.ts";
-import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
+import { findNestedPrefix, type Keys, type QueueKind } from "../../protocol/keys.ts";
 import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
 import { createWarning, type Problem } from "../../state/problem.ts";

@@ -10,7 +10,7 @@ import type { Compare, KeyRange, KeyValue, WatchBatch } from "../../protocol/txn
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { buildStateName } from "../../schedule/state/due.ts";
-import { parseWorker, type WorkerRecord } from "../../schedule/state/worker-record.ts";
+import { parseWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
 import { createTiming, type Timing } from "../../schedule/timing.ts";
 import {
   applyKey,

@@ -14,11 +14,10 @@ import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence
 import { createLoadMeter } from "../claims/load-meter.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
-import { InterruptibleSleep } from "../interruptible-sleep.ts";
 import { createRateLimitedLog } from "../rate-limited-log.ts";
 import { createStrayRelease } from "../tasks/stray-claims.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
-import { TimerQueue } from "../timer-queue.ts";
+import { InterruptibleSleep, TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
 import { RUNNING, SerialQueues } from "./serial-queues.ts";

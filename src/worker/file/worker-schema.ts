@@ -3,8 +3,12 @@ import { parseDuration } from "../../base/duration.ts";
 import { isCount, isJsonObject } from "../../base/parse-json.ts";
 import { parseWith, quoteInput, refuseFault } from "../../base/schema.ts";
 import { type ParseResult, quoteText, quoteValue } from "../../base/text.ts";
-import { HOOK_NAMES } from "../../schedule/definition-values.ts";
-import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../schedule/hook-address.ts";
+import {
+  HOOK_ADDRESS_FORM,
+  HOOK_NAMES,
+  parseHookAddress,
+  resemblesHookAddress,
+} from "../../schedule/definition-values.ts";
 import { isText, isTexts } from "../../schedule/json-fields.ts";
 import { HTTP } from "./http-schema.ts";
 import { createFields, createText, findPatternFault, IGNORED_KEYS } from "./schema-parts.ts";

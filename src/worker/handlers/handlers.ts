@@ -8,8 +8,8 @@ import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts
 import type { WorkerFile } from "../file/worker-file.ts";
 import type { HandlerSpec } from "../file/worker-schema.ts";
 import type { Handler, HandlerRegistry, TaskResult } from "../handler.ts";
+import type { HandlerPorts } from "../worker-ports.ts";
 import { CommandHandler, type CommandHandlerOptions, type CommandReport } from "./command-handler.ts";
-import type { HandlerPorts } from "./handler-ports.ts";
 import { HttpHandler } from "./http-handler.ts";
 
 /** Wraps a handler with what the definition requires, such as leases. */

@@ -2,7 +2,7 @@ import { clean } from "../../base/text.ts";
 import { OutputKeeper, OutputTail } from "../../output/output-keeper.ts";
 import { buildSecretMasks } from "../../output/output-mask.ts";
 import type { ScheduledTask } from "../handler.ts";
-import type { HandlerPorts } from "./handler-ports.ts";
+import type { HandlerPorts } from "../worker-ports.ts";
 
 /** A longer line is passed on in pieces of at most this many characters. */
 const LINE_LENGTH = 2_000;

@@ -1,8 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import { parseListenAddress } from "./listen-address.ts";
-import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
-import { createProcessRegistry } from "./process-metrics.ts";
+import { createProcessRegistry, type MetricsServer, serveMetrics } from "./metrics-server.ts";
 
 /** The result of a hook call. */
 export type HookResult = "ok" | "failed" | "dropped";

@@ -7,8 +7,8 @@ import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../sched
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import type { TaskResult } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
-import { type CheckpointWriter, createCheckpointWriter } from "../tasks/checkpoint-writer.ts";
 import { completeTask, endOccurrence, type TaskCompletion } from "../tasks/complete-task.ts";
+import { type CheckpointWriter, createCheckpointWriter } from "../tasks/running-task.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for completing a task, ms. */

@@ -11,12 +11,11 @@ import { ScheduleCache } from "../cache/schedule-cache.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
 import { ConditionGate } from "../claims/condition-gate.ts";
-import { InterruptibleSleep } from "../interruptible-sleep.ts";
 import { buildWorkerRecord } from "../registration/worker-heartbeat.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
 import { createStrayRelease } from "../tasks/stray-claims.ts";
-import { TimerQueue } from "../timer-queue.ts";
+import { InterruptibleSleep, TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { PolledTask } from "./polled-task.ts";
 

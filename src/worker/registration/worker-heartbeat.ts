@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
-import type { ClockState, WorkerRecord } from "../../schedule/state/worker-record.ts";
+import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
 import type { WorkerListener } from "../events.ts";
 import type { HandlerRegistry } from "../handler.ts";
 import type { SchedulePorts } from "../worker-ports.ts";

@@ -5,7 +5,7 @@ import { commitWithRetries } from "../../observe/ports.ts";
 import { guardRevision } from "../../protocol/guards.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
 import { findFirstKey, listKeys, type Txn } from "../../protocol/txn.ts";
-import { formatWorker, type WorkerRecord } from "../../schedule/state/worker-record.ts";
+import { formatWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */

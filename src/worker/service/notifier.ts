@@ -1,6 +1,8 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import type { Log } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
-import { SystemdNotifier } from "../../process/systemd-notifier.ts";
+import { locateNative } from "../../process/native/locate.ts";
 
 /** Sends the state of a service to systemd, see sd_notify(3). Without systemd, the methods do nothing. */
 export interface Notifier {
@@ -88,4 +90,55 @@ function startSystemdWatchdog(
     return undefined;
   const every = Math.min(Math.max(1, allowed / 2), 2 ** 31 - 1);
   return setInterval(tell, every).unref();
+}
+
+interface SystemdNotifierOptions {
+  /** A path, or `@` and an abstract address. */
+  address: string;
+  /** Receives error messages of the program, one line each. */
+  onFault(message: string): void;
+  /** Path of the binary; by default the one that was built with this program. */
+  binary?: string;
+}
+
+/** Maximum length of one error message. */
+const LONGEST_FAULT = 500;
+
+/** Sends messages to a socket that Node.js cannot use itself (see notify/main.c). */
+class SystemdNotifier {
+  readonly #child: ChildProcessByStdio<Writable, null, Readable>;
+  readonly #gone: Promise<void>;
+  #isGone = false;
+
+  /** Starts the program, which ends with this process. @throws ConfigError when the program does not exist */
+  constructor({ address, onFault, binary = locateNative("notify") }: SystemdNotifierOptions) {
+    const child = spawn(binary, [address], { env: {}, stdio: ["pipe", "ignore", "pipe"] });
+    this.#child = child;
+    this.#gone = new Promise<void>((resolve) => {
+      child.once("close", resolve);
+      child.once("error", ({ message }) => {
+        onFault(message);
+        resolve();
+      });
+    });
+    void this.#gone.then(() => {
+      this.#isGone = true;
+    });
+    child.stdin.on("error", () => {}); // the close event reports the end
+    child.stderr.on("data", (chunk: Buffer) => onFault(chunk.toString().slice(0, LONGEST_FAULT).trim()));
+  }
+
+  /** Sends a text as one datagram. Drops it when it cannot be sent now. @returns false when it was dropped */
+  send(text: string): boolean {
+    const { stdin } = this.#child;
+    if (this.#isGone || stdin.writableNeedDrain) return false;
+    stdin.write(`${text}\0`);
+    return true;
+  }
+
+  /** Resolves when all sent messages have been delivered and the program has ended. Never rejects. */
+  close(): Promise<void> {
+    this.#child.stdin.end();
+    return this.#gone;
+  }
 }

@@ -6,7 +6,7 @@ import {
   type CompletionOffer,
   findCandidates,
   type NameQuery,
-} from "../../../src/commands/completion/candidates.ts";
+} from "../../../src/commands/completion/complete.ts";
 import { SCRIPTS } from "../../../src/commands/completion/completion.impl.ts";
 
 /** Answers with what it was asked for, so that it can be read. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortenArgs } from "../../../src/commands/run/build-run-request.ts";
+import { shortenArgs } from "../../../src/commands/run/execute-run.ts";
 
 test("short arguments are recorded as they are", () => {
   const args = ["--all", "", "two words", "ü"];

@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { spreadColumns } from "../../../src/commands/see/fit-columns.ts";
-import { renderGridLines, wrapText } from "../../../src/commands/see/grid.ts";
+import { renderGridLines, spreadColumns, wrapText } from "../../../src/commands/see/grid.ts";
 import type { OutputStyle } from "../../../src/commands/see/paint.ts";
 import { UNICODE_DRAWING } from "../../../src/views/drawing.ts";
 import type { TableColumn } from "../../../src/views/view.ts";

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
+import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
 import type { MigrationOptions } from "../../../src/compat/migrate/migration.ts";
 
 /** Tools that only run their arguments. */

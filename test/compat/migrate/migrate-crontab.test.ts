@@ -1,6 +1,6 @@
 /** Migration of crontabs: changed lines, unchanged bytes, and messages. */
 import { describe, expect, test } from "vitest";
-import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
+import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
 import type { MigrationOptions } from "../../../src/compat/migrate/migration.ts";
 
 const MANNER: MigrationOptions = { format: "user", plain: false, program: "signalbox", files: new Map() };

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
+import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
 
 const DOCS = resolve(import.meta.dirname, "../../../docs");
 const PAGES = ["migrate.md", ...readdirSync(resolve(DOCS, "migrate")).map((name) => `migrate/${name}`)];

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a shell's, not ours
 /** Words that shells treat differently, and translations that a run would refuse. */
 import { describe, expect, test } from "vitest";
-import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
+import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
 
 function migrated(command: string) {
   const text = `SHELL=/bin/bash\nCRONLOCK_PREFIX=p.\nA=1\n* * * * * ${command}\n`;

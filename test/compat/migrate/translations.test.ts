@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
+import type { TranslatedRun } from "../../../src/compat/front-end.ts";
 import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
-import type { TranslatedRun } from "../../../src/compat/translated-run.ts";
 import { shellWords } from "../../commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import {
+  findHandlerFile,
   type PerfectschedLine,
   parsePerfectschedLine,
-} from "../../../src/compat/perfectsched/command-line.ts";
-import { findHandlerFile, readPerfectschedConfig } from "../../../src/compat/perfectsched/config.ts";
+  readPerfectschedConfig,
+} from "../../../src/compat/perfectsched/config.ts";
 
 const folder = createTestFolder(afterAll);
 let count = 0;

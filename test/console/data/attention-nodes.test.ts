@@ -1,11 +1,15 @@
 import { createElement } from "react";
 import { describe, expect, it } from "vitest";
 import { stripStyles } from "../../../src/base/text.ts";
-import { type AttentionInputs, buildAttentionNodes } from "../../../src/console/data/explorer-nodes.ts";
-import { buildTree, ExplorerTree, getDefaultUnfolded } from "../../../src/console/data/explorer-tree.ts";
+import {
+  type AttentionInputs,
+  buildAttentionNodes,
+  buildTree,
+  ExplorerTree,
+  getDefaultUnfolded,
+} from "../../../src/console/data/explorer-tree.ts";
 import { Explorer } from "../../../src/console/panes/Explorer.tsx";
-import { UNICODE } from "../../../src/console/theme/signs.ts";
-import { getTheme } from "../../../src/console/theme/theme.ts";
+import { getTheme, UNICODE } from "../../../src/console/theme/theme.ts";
 import type { Problem } from "../../../src/state/problem.ts";
 import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 import { renderComponent } from "../panes/render-component.ts";

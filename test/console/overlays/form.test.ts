@@ -5,7 +5,7 @@ import { describe, expect, it, test } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
 import type { Command } from "../../../src/commands/command.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { COMMANDS } from "../../../src/commands/registry/registry.ts";
+import { COMMANDS } from "../../../src/commands/registry.ts";
 import {
   createForm,
   type Form,

@@ -3,15 +3,17 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { clean } from "../../../src/base/text.ts";
-import { COMMANDS } from "../../../src/commands/registry/registry.ts";
+import { COMMANDS } from "../../../src/commands/registry.ts";
 import {
   addRecentEntry,
   buildEntryRows,
+  buildPaletteEntries,
+  type ChoiceConditions,
+  type PaletteChoice,
+  type PaletteEntry,
   searchPalette,
   splitByWords,
 } from "../../../src/console/overlays/Palette.tsx";
-import type { PaletteChoice, PaletteEntry } from "../../../src/console/overlays/palette-entries.ts";
-import { buildPaletteEntries, type ChoiceConditions } from "../../../src/console/overlays/palette-entries.ts";
 import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
 import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../state/pictures.ts";

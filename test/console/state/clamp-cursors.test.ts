@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clampCursors } from "../../../src/console/state/clamp-cursors.ts";
-import { type ConsoleState, TOAST_DURATION } from "../../../src/console/state/console-state.ts";
+import { type ConsoleState, clampCursors, TOAST_DURATION } from "../../../src/console/state/console-state.ts";
 import type { RowList } from "../../../src/console/state/cursor.ts";
 import { computeLayout } from "../../../src/console/state/layout.ts";
 import { createLocksState } from "../stub-console.ts";

@@ -1,6 +1,6 @@
 /** Dialogs act only on what the terminal has shown: its answers say what that is. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ShownQuery } from "../../../src/console/terminal/terminal-query.ts";
+import { ShownQuery } from "../../../src/console/terminal/terminal-session.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { TerminalReport } from "../../../src/console/terminal/input-event.ts";
-import { TerminalQuery } from "../../../src/console/terminal/terminal-query.ts";
+import { TerminalQuery } from "../../../src/console/terminal/terminal-session.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

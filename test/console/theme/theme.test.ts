@@ -4,8 +4,8 @@ import { describe, expect, it, test } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { buildGridSpans } from "../../../src/commands/see/grid.ts";
 import { ROLES, type StyleRole, SURFACES } from "../../../src/console/theme/palettes.ts";
-import { ASCII, toAscii, UNICODE } from "../../../src/console/theme/signs.ts";
 import {
+  ASCII,
   chooseTheme,
   dependsOnBackground,
   detectColourDepth,
@@ -13,6 +13,8 @@ import {
   getTheme,
   shadeTheme,
   type Theme,
+  toAscii,
+  UNICODE,
 } from "../../../src/console/theme/theme.ts";
 import type { TableColumn } from "../../../src/views/view.ts";
 

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
-import { combineTransactions } from "../../../src/etcd/combined/combined-store.ts";
+import { combineTransactions } from "../../../src/etcd/combined-store.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";

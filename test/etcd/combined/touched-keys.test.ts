@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { KeyCollection, SortedKeys } from "../../../src/etcd/combined/touched-keys.ts";
+import { KeyCollection, SortedKeys } from "../../../src/etcd/combined-store.ts";
 import {
   buildPrefixRange,
   type Compare,

@@ -7,7 +7,7 @@ import {
   countOperations,
   MOST_MEMBERS,
   splitResponse,
-} from "../../../src/etcd/combined/combined-store.ts";
+} from "../../../src/etcd/combined-store.ts";
 import { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
 import type { Compare, KeyValue, Op, Txn, TxnResult } from "../../../src/protocol/txn.ts";
 

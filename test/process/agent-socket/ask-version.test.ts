@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { askAgentVersion } from "../../../src/process/agent-socket/ask-version.ts";
+import { askAgentVersion } from "../../../src/process/agent-socket/launched-call.ts";
 import { AGENT_REQUEST } from "../../../src/process/agent-socket/wire.ts";
 import { encodeFrame } from "../../../src/process/guarded-command/wire.ts";
 import { createSocketPath } from "./helpers.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseInherited } from "../../../src/process/guarded-command/inherited.ts";
+import { parseInherited } from "../../../src/process/guarded-command/command.ts";
 
 const NOTHING = { words: [], descriptors: [], ignored: [] };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Drain } from "../../../src/protocol/drain.ts";
 import type { ReadBasis } from "../../../src/protocol/guards.ts";
 import type { QueueEntry } from "../../../src/protocol/ticket.ts";
-import { buildWaitStep, type WaitObstacle } from "../../../src/run/wait-step.ts";
+import { buildWaitStep, type WaitObstacle } from "../../../src/run/decide.ts";
 import { EMPTY_BASIS, keys } from "../../protocol/samples.ts";
 import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName, RUN } from "./situations.ts";
 

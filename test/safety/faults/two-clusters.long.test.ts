@@ -6,7 +6,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { openStore } from "../../../src/etcd/open/open.ts";
+import { openStore } from "../../../src/etcd/open.ts";
 import { connect } from "../../../src/library/index.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 

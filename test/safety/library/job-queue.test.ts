@@ -3,8 +3,7 @@ import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { delegateStore } from "../../../src/etcd/delegate-store.ts";
-import { buildPrefixRange, StoreError } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, delegateStore, StoreError } from "../../../src/etcd/store.ts";
 import {
   ConfigError,
   type Signalbox,

@@ -7,7 +7,7 @@ import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { PATIENCE } from "../../../fixtures/steady.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { openStore } from "../../../src/etcd/open/open.ts";
+import { openStore } from "../../../src/etcd/open.ts";
 import type { Op } from "../../../src/etcd/store.ts";
 import { followEtcd } from "../../../src/observe/follow.ts";
 import type { ObserverPorts } from "../../../src/observe/ports.ts";

@@ -2,12 +2,13 @@ import { describe, expect, test } from "vitest";
 import {
   type Calendar,
   formatCalendar,
+  formatDay,
   getDayMatcher,
   MOST_ENTRIES,
   normalizeDays,
   parseCalendar,
+  parseCalendarEntry,
 } from "../../../src/schedule/calendar/calendar.ts";
-import { formatDay, parseCalendarEntry } from "../../../src/schedule/calendar/calendar-day.ts";
 
 const dayOf = (text: string) => Date.parse(`${text}T00:00Z`) / 86_400_000;
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import { CRON_MACROS, CronError, parseCron } from "../../../src/schedule/cron/cron.ts";
-import { findOccurrenceAfter } from "../../../src/schedule/cron/occurrence.ts";
+import { findOccurrenceAfter } from "../../../src/schedule/cron/upcoming-occurrences.ts";
 
 const valuesOf = (text: string) => {
   const { minute, hour, day, month, weekday } = parseCron(text).fields;

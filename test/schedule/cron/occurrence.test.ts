@@ -7,7 +7,7 @@ import {
   findOccurrenceAfter,
   findOccurrenceFrom,
   findOccurrenceUntil,
-} from "../../../src/schedule/cron/occurrence.ts";
+} from "../../../src/schedule/cron/upcoming-occurrences.ts";
 import { cronText, DAY, HOUR, zones } from "../cron-texts.ts";
 
 const at = (time: string) => Date.parse(`${time}Z`);

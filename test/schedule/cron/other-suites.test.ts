@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
-import { findOccurrenceAfter } from "../../../src/schedule/cron/occurrence.ts";
+import { findOccurrenceAfter } from "../../../src/schedule/cron/upcoming-occurrences.ts";
 
 type Case = [text: string, after: string, wanted: string];
 

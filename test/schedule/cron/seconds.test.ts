@@ -1,7 +1,7 @@
 /** Cron texts with a field of seconds, compared with the package croner. */
 import { Cron } from "croner";
 import { describe, expect, test } from "vitest";
-import { lintCron } from "../../../src/schedule/lint/lint-cron.ts";
+import { lintCron } from "../../../src/schedule/cron/lint.ts";
 import {
   createPlanTimes,
   explainPlan,

@@ -1,8 +1,7 @@
 /** Names and clocks of time zones. */
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
-import { findOffsetPeriod, getZoneOffset } from "../../../src/schedule/cron/offsets.ts";
-import { checkZone } from "../../../src/schedule/cron/zone.ts";
+import { checkZone, findOffsetPeriod, getZoneOffset } from "../../../src/schedule/cron/offsets.ts";
 
 const HOUR = 3_600_000;
 

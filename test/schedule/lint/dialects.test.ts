@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
-import {
-  listCronDifferences,
-  listPerfectschedDifferences,
-} from "../../../src/schedule/lint/lint-dialects.ts";
+import { listCronDifferences, listPerfectschedDifferences } from "../../../src/schedule/cron/lint.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 

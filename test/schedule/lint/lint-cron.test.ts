@@ -1,7 +1,7 @@
 /** Findings about schedules. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lintCron } from "../../../src/schedule/lint/lint-cron.ts";
+import { lintCron } from "../../../src/schedule/cron/lint.ts";
 import { cronText, zones } from "../cron-texts.ts";
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,7 +1,6 @@
 /** Plans that depend on an event: what operators, boots and ends do to their states. */
 import { describe, expect, test } from "vitest";
-import { type Calendars, parseCalendar } from "../../../src/schedule/calendar/calendar.ts";
-import { toDay } from "../../../src/schedule/calendar/calendar-day.ts";
+import { type Calendars, parseCalendar, toDay } from "../../../src/schedule/calendar/calendar.ts";
 import { type Definition, findDefinitionFault } from "../../../src/schedule/definition.ts";
 import { addBoot, isNewBoot } from "../../../src/schedule/state/boot.ts";
 import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";

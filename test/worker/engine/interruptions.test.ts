@@ -3,8 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { delegateStore } from "../../../src/etcd/delegate-store.ts";
-import { type Store, StoreError } from "../../../src/etcd/store.ts";
+import { delegateStore, type Store, StoreError } from "../../../src/etcd/store.ts";
 import type { Txn } from "../../../src/protocol/txn.ts";
 import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";

@@ -6,8 +6,13 @@ import { quoteShellWords } from "../../../base/shell.ts";
 import { findNearest, pluralize, quoteText } from "../../../base/text.ts";
 import { thisMachine } from "../../../config/machine.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
-import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
-import { type FormatGuess, guessCrontabFormat } from "../../../syntax/crontab-format.ts";
+import {
+  type CronJob,
+  type CrontabFormat,
+  type FormatGuess,
+  guessCrontabFormat,
+  parseCrontab,
+} from "../../../syntax/crontab.ts";
 import {
   CRON_PATH,
   findInvocation,

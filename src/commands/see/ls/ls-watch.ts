@@ -5,11 +5,15 @@ import type { ViewContext } from "../../../state/view-context.ts";
 import type { AnyView } from "../../../views/view.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { AnsiScreen } from "../ansi-screen.ts";
 import { renderGrid } from "../grid.ts";
-import { addEtcdFaults, HealthFollower } from "../health.ts";
+import {
+  AnsiScreen,
+  addEtcdFaults,
+  HealthFollower,
+  type LiveSnapshot,
+  SnapshotFollower,
+} from "../live-output.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
-import { type LiveSnapshot, SnapshotFollower } from "../snapshot-follower.ts";
 import type { LsFlags } from "./ls.ts";
 import { getShownColumns, hasDrawnColumn, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";

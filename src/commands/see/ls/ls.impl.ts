@@ -23,7 +23,7 @@ import { formatJsonText } from "../../json-output.ts";
 import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../read-snapshot.ts";
 import { type CommandContext, createMessagePrinter } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
-import { addEtcdFaults, readEtcdHealth } from "../health.ts";
+import { addEtcdFaults, readEtcdHealth } from "../live-output.ts";
 import { detectOutputStyle, paintText } from "../paint.ts";
 import type { LsFlags } from "./ls.ts";
 import {
