@@ -1,5 +1,5 @@
 import { quoteText } from "../base/text.ts";
-import { LOCK_TOOLS } from "./shell-wrappers.ts";
+import { LOCK_TOOLS } from "./lock-tools.ts";
 
 /** `user`: five fields and the command, as `crontab -l` prints. `system`: with a user before the command. */
 export type CrontabFormat = "user" | "system";

@@ -1,16 +1,7 @@
 import type { ParseResult } from "../base/text.ts";
+import { FRONT_END_NAMES, findToolStart, type ToolStart, unwrapCommand } from "./lock-tools.ts";
 import { parseShellCommands, type ShellCommand, UNKNOWN } from "./shell-parser.ts";
-import {
-  ASSIGNMENT,
-  FRONT_END_NAMES,
-  findRemoteStarter,
-  findShellText,
-  findToolStart,
-  getBaseName,
-  type ToolStart,
-  unwrapCommand,
-  unwrapWords,
-} from "./shell-wrappers.ts";
+import { ASSIGNMENT, findRemoteStarter, findShellText, getBaseName, unwrapWords } from "./shell-wrappers.ts";
 
 /** One start of a tool in a shell command line. */
 export interface Invocation {

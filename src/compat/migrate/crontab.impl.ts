@@ -16,8 +16,9 @@ import {
 } from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockingPrograms } from "../../syntax/line-commands.ts";
+import { hasToolName } from "../../syntax/lock-tools.ts";
 import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
-import { ASSIGNMENT, hasToolName } from "../../syntax/shell-wrappers.ts";
+import { ASSIGNMENT } from "../../syntax/shell-wrappers.ts";
 import { findBackgroundInText } from "../background-process.ts";
 import type { ToolFiles } from "../front-end.ts";
 import type { MigrateCrontabFlags } from "./crontab.ts";

@@ -2,8 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
-import { computeArgumentsHash } from "../../../src/compat/cronlock/options.ts";
-import { translateCronlock, translateGolock } from "../../../src/compat/cronlock/translate.ts";
+import {
+  computeArgumentsHash,
+  translateCronlock,
+  translateGolock,
+} from "../../../src/compat/cronlock/options.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
 import { shellWords } from "../../commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
