@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { openStore } from "../src/etcd/open.ts";
-import { buildPrefixRange } from "../src/etcd/store.ts";
 import { createRealClock } from "../src/process/clock.ts";
+import { buildPrefixRange } from "../src/protocol/txn.ts";
 import { readArguments } from "./arguments.ts";
 import { playChanges, writeScene } from "./screens/scene.ts";
 import { SHOTS, type Shot } from "./screens/shots.ts";

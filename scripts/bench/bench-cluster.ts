@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { type EtcdMember, findEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { openStore } from "../../src/etcd/open.ts";
-import { buildPrefixRange, type Store } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
 import { createRealClock } from "../../src/process/clock.ts";
+import { buildPrefixRange } from "../../src/protocol/txn.ts";
 
 /** A program and its arguments. */
 export type Argv = readonly [file: string, ...args: string[]];

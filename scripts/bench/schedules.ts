@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Op, Store } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
+import type { Op } from "../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import type { BenchCluster } from "./bench-cluster.ts";

@@ -1,10 +1,11 @@
 import { generateRunId } from "../../src/base/ids.ts";
-import type { Op, Store } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { type AuditRecord, generateAuditId, serializeAuditRecord } from "../../src/protocol/audit.ts";
 import { appendPastRun, HISTORY_LENGTH, type PastRun } from "../../src/protocol/history.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { serializeTicket } from "../../src/protocol/ticket.ts";
+import type { Op } from "../../src/protocol/txn.ts";
 import { listDemoHosts } from "./hosts.ts";
 import { type DemoJob, JOBS } from "./jobs.ts";
 import { NamedRandom } from "./named-random.ts";

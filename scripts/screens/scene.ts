@@ -1,4 +1,4 @@
-import type { Op, Store } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
 import { serializeGroup } from "../../src/fleet/groups.ts";
 import { serializeResourceConfig } from "../../src/fleet/resources.ts";
 import { type AuditRecord, formatAuditTime, serializeAuditRecord } from "../../src/protocol/audit.ts";
@@ -6,6 +6,7 @@ import { serializeDrain } from "../../src/protocol/drain.ts";
 import { appendPastRun, HISTORY_LENGTH, type PastRun } from "../../src/protocol/history.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
+import type { Op } from "../../src/protocol/txn.ts";
 import { NamedRandom } from "../demo/named-random.ts";
 import { buildCpuLease, CLAIMS, GROUPS, HOSTS, type SceneClaim, TOTALS } from "./claims.ts";
 import { createSchedules, WORKERS_SESSION } from "./schedules.ts";

@@ -10,9 +10,6 @@ import type {
   WatchRequest,
 } from "../protocol/txn.ts";
 
-export type * from "../protocol/txn.ts";
-export { buildPrefixRange } from "../protocol/txn.ts";
-
 /**
  * The store port: the interface through which the rest of signalbox uses etcd. It is independent of gRPC and HTTP.
  *

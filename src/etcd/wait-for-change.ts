@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { forwardAbort, OVER } from "../base/wait.ts";
-import { type Store, StoreError, type StoreErrorKind, type WatchEvent, type WatchRequest } from "./store.ts";
+import type { WatchEvent, WatchRequest } from "../protocol/txn.ts";
+import { type Store, StoreError, type StoreErrorKind } from "./store.ts";
 
 /** Pause after a broken watch before the caller reads again, ms. Prevents a tight loop. */
 const AFTER_FAILURE = 200;

@@ -5,23 +5,20 @@
  */
 
 import type { ClusterMember } from "../protocol/member.ts";
-import {
-  type Compare,
-  type KeyPermission,
-  type KeyRange,
-  type KeyValue,
-  type MemberStatus,
-  type Op,
-  type OpResult,
-  type RangeRead,
-  type RangeResult,
-  type ResponseHeader,
-  StoreError,
-  type Txn,
-  type TxnResult,
-  type WatchEvent,
-  type WatchRequest,
-} from "./store.ts";
+import type {
+  Compare,
+  KeyRange,
+  KeyValue,
+  Op,
+  OpResult,
+  RangeResult,
+  ResponseHeader,
+  Txn,
+  TxnResult,
+  WatchEvent,
+  WatchRequest,
+} from "../protocol/txn.ts";
+import { type KeyPermission, type MemberStatus, type RangeRead, StoreError } from "./store.ts";
 
 // The fields of etcd's responses that signalbox reads. JSON omits zeros, so all are optional.
 

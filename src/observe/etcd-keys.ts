@@ -1,5 +1,4 @@
-import type { KeyValue } from "../etcd/store.ts";
-import { computePrefixEnd, type KeyRange } from "../protocol/txn.ts";
+import { computePrefixEnd, type KeyRange, type KeyValue } from "../protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
 import { PageSize } from "./read.ts";
 

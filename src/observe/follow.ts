@@ -1,8 +1,8 @@
 import { waitAtMost } from "../base/wait.ts";
 import { isCompacted, isUnavailable } from "../etcd/retry.ts";
-import { StoreError, type WatchBatch } from "../etcd/store.ts";
+import { StoreError } from "../etcd/store.ts";
 import { FollowedKeys } from "../protocol/followed-keys.ts";
-import type { KeyRange, KeyValue } from "../protocol/txn.ts";
+import type { KeyRange, KeyValue, WatchBatch } from "../protocol/txn.ts";
 import { probeEtcd } from "./etcd-health.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { load, readPages, type Sink } from "./read.ts";

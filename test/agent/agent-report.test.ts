@@ -4,8 +4,8 @@ import { keepAgentReport } from "../../src/agent/agent.impl.ts";
 import { type AgentContext, AgentStatistics } from "../../src/agent/agent-context.ts";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/etcd/session/session.ts";
-import type { KeyValue, Txn } from "../../src/etcd/store.ts";
 import { parseAgentReport } from "../../src/protocol/agent-record.ts";
+import type { KeyValue, Txn } from "../../src/protocol/txn.ts";
 import { keys } from "../protocol/samples.ts";
 
 const INCARNATION = "a".repeat(16);

@@ -1,5 +1,6 @@
 import { startStopwatch } from "../../fixtures/steady.ts";
-import type { Store, WatchBatch } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
+import type { WatchBatch } from "../../src/protocol/txn.ts";
 import { put, write } from "./contract/index.ts";
 
 /** Matches any request, because gRPC compresses the bytes that could be matched. */

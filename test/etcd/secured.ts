@@ -4,7 +4,8 @@ import type { Transport } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../fixtures/etcd/index.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import type { StoreOptions } from "../../src/etcd/options.ts";
-import { buildPrefixRange, type Store } from "../../src/etcd/store.ts";
+import type { Store } from "../../src/etcd/store.ts";
+import { buildPrefixRange } from "../../src/protocol/txn.ts";
 import { catchErrorKind, catchRefusal, put, watchOnce, write } from "./contract/index.ts";
 import { open } from "./served.ts";
 

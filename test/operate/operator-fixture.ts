@@ -1,7 +1,7 @@
 /** An operator at an in-memory etcd whose answers a test can lose. */
 import { randomBytes } from "node:crypto";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { StoreError, type Txn, type TxnResponse } from "../../src/etcd/store.ts";
+import { StoreError } from "../../src/etcd/store.ts";
 import type { OperatorPorts } from "../../src/operate/operator-action.ts";
 import {
   applyMutation,
@@ -9,6 +9,7 @@ import {
   type ScheduleMutation,
 } from "../../src/operate/schedule-mutation.ts";
 import { type AuditRecord, parseAuditRecord } from "../../src/protocol/audit.ts";
+import type { Txn, TxnResponse } from "../../src/protocol/txn.ts";
 import { ManualClock } from "../etcd/manual-clock.ts";
 import { keys } from "../protocol/samples.ts";
 import { StoredKeys } from "./stored-keys.ts";

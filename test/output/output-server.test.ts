@@ -4,13 +4,14 @@ import { createTestFolder } from "../../fixtures/test-folder.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { delegateStore, type Op, type Txn } from "../../src/etcd/store.ts";
+import { delegateStore } from "../../src/etcd/store.ts";
 import { buildSegmentPath } from "../../src/output/output-directory.ts";
 import { encodeRecord } from "../../src/output/output-record.ts";
 import { OutputBudget, OutputServer } from "../../src/output/output-server.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { formatOutputRequest, parseOutputChunk } from "../../src/protocol/output.ts";
+import type { Op, Txn } from "../../src/protocol/txn.ts";
 
 const keys = createKeys("/t/");
 const HOST = "web1";

@@ -1,7 +1,8 @@
 /** Maximum delay of a run that does not wait, if etcd answers late or not at all. */
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { StoreError, type Txn, type TxnResponse } from "../../src/etcd/store.ts";
+import { StoreError } from "../../src/etcd/store.ts";
+import type { Txn, TxnResponse } from "../../src/protocol/txn.ts";
 import { claimWithRetries } from "../../src/run/claim.ts";
 import type { ClaimRequest } from "../../src/run/request.ts";
 import { ManualClock } from "../etcd/manual-clock.ts";

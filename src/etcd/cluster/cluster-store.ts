@@ -1,18 +1,11 @@
 import { clean, quoteText } from "../../base/text.ts";
 import { listenForAbort, mapAtMost, OVER, sleepUntilLate } from "../../base/wait.ts";
-import type { KeyRange, Op } from "../../protocol/txn.ts";
+import type { KeyRange, Op, Txn, WatchBatch, WatchRequest } from "../../protocol/txn.ts";
 import type { Failover } from "../failover.ts";
 import type { LoginShare } from "../login.ts";
 import { isAuthenticationOff, type Member, MemberError, type Rpc } from "../member.ts";
 import { isUnavailable, runWithDeadline } from "../retry.ts";
-import {
-  type MemberStatus,
-  type Store,
-  StoreError,
-  type Txn,
-  type WatchBatch,
-  type WatchRequest,
-} from "../store.ts";
+import { type MemberStatus, type Store, StoreError } from "../store.ts";
 import {
   parseInteger,
   parseMemberList,

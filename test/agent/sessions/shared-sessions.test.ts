@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SharedSessions } from "../../../src/agent/shared-sessions.ts";
 import { SessionLost } from "../../../src/etcd/session/session.ts";
-import { type Op, StoreError } from "../../../src/etcd/store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
+import type { Op } from "../../../src/protocol/txn.ts";
 import type { OpenedSession } from "../../../src/run/request.ts";
 import { write } from "../../etcd/contract/index.ts";
 import { put } from "../../protocol/room.ts";

@@ -2,9 +2,10 @@ import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { combineTransactions } from "../../../src/etcd/combined-store.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
+import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { storeContract } from "../contract/index.ts";
 import { createServedSubject } from "../served.ts";
 

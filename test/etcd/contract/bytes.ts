@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange, type Compare } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Compare } from "../../../src/protocol/txn.ts";
 import { place, put, type Subject, write } from "./helpers.ts";
 
 const readValue = async (on: Subject, key: string, binaryValues = false) =>

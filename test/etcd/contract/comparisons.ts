@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
-import { buildPrefixRange, type Compare, type Store } from "../../../src/etcd/store.ts";
+import type { Store } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Compare } from "../../../src/protocol/txn.ts";
 import { createId, MAX_INT64, put, type Subject, write } from "./helpers.ts";
 
 /** Two keys to compare: `a` on a session, `b` changed since they were created together. */

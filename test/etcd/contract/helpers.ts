@@ -1,14 +1,13 @@
 import { expect } from "vitest";
-import {
-  type Compare,
-  type Op,
-  type Store,
-  StoreError,
-  type TxnResponse,
-  type WatchBatch,
-  type WatchEvent,
-  type WatchRequest,
-} from "../../../src/etcd/store.ts";
+import { type Store, StoreError } from "../../../src/etcd/store.ts";
+import type {
+  Compare,
+  Op,
+  TxnResponse,
+  WatchBatch,
+  WatchEvent,
+  WatchRequest,
+} from "../../../src/protocol/txn.ts";
 
 export interface Subject {
   store: Store;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange } from "../../../src/etcd/store.ts";
+import { buildPrefixRange } from "../../../src/protocol/txn.ts";
 import { catchErrorKind, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
 
 /** Reads: pages, order, filters, limits. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange } from "../../../src/etcd/store.ts";
+import { buildPrefixRange } from "../../../src/protocol/txn.ts";
 import { catchErrorKind, createId, follow, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
 
 async function grant(on: Subject, ttl = 30): Promise<bigint> {

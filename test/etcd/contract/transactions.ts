@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange, type Compare, type Op } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Compare, type Op } from "../../../src/protocol/txn.ts";
 import { catchErrorKind, compareAbsent, createId, place, put, type Subject, write } from "./helpers.ts";
 
 const nest = (success: Op[], compare: Compare[] = [], failure: Op[] = []): Op => ({

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { buildPrefixRange, type Store, type WatchEvent } from "../../../src/etcd/store.ts";
+import type { Store } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type WatchEvent } from "../../../src/protocol/txn.ts";
 import { catchErrorKind, follow, getRevision, name, place, put, type Subject, write } from "./helpers.ts";
 
 /** Watches: from the past, in order, none missing. */

@@ -5,19 +5,18 @@ import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { type MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import {
-  type Op,
-  type OpResult,
-  type RangeOp,
-  type RangeResult,
-  type ResponseHeader,
-  type Store,
-  StoreError,
-  type Txn,
-  type TxnResult,
-  type WatchBatch,
-  type WatchRequest,
-} from "../../../src/etcd/store.ts";
+import { type Store, StoreError } from "../../../src/etcd/store.ts";
+import type {
+  Op,
+  OpResult,
+  RangeOp,
+  RangeResult,
+  ResponseHeader,
+  Txn,
+  TxnResult,
+  WatchBatch,
+  WatchRequest,
+} from "../../../src/protocol/txn.ts";
 import { getRevision } from "../contract/helpers.ts";
 import { open } from "../served.ts";
 import { FollowedWatch } from "./followed-watch.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
-import { type Store, StoreError, type WatchBatch, type WatchRequest } from "../../../src/etcd/store.ts";
+import { type Store, StoreError } from "../../../src/etcd/store.ts";
+import type { WatchBatch, WatchRequest } from "../../../src/protocol/txn.ts";
 import { getRevision } from "../contract/helpers.ts";
 
 /** How long a watch may take to deliver, ms. */

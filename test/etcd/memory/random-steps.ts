@@ -1,16 +1,16 @@
 import type { NamedRandom } from "../../../scripts/demo/named-random.ts";
 import { encodeUtf8 } from "../../../src/base/bytes.ts";
 import type { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
+import type { RangeRead } from "../../../src/etcd/store.ts";
 import {
   buildPrefixRange,
   type Compare,
   type KeyRange,
   type Op,
   type RangeOp,
-  type RangeRead,
   type Txn,
   type WatchRequest,
-} from "../../../src/etcd/store.ts";
+} from "../../../src/protocol/txn.ts";
 
 /** One operation on an etcd. */
 export type Step =

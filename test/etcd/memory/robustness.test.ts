@@ -10,7 +10,7 @@ import {
   type OpResult,
   type RangeResult,
   type WatchEvent,
-} from "../../../src/etcd/store.ts";
+} from "../../../src/protocol/txn.ts";
 
 type StoredKey = [key: string, value: string, modRevision: number];
 type StoredEvent = [revision: number, kind: string, key: string, value?: string];

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createHostWriteGuard } from "../../../fixtures/simulation/role.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
+import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { HostRecordWriter } from "../../../src/run/acquire.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../src/etcd/session/session.ts";
-import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import { appendPastRun, parsePastRuns } from "../../../src/protocol/history.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { finishClaim } from "../../../src/run/finish.ts";
 import type { Grant } from "../../../src/run/step.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../src/etcd/session/session.ts";
-import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { type ClaimLoss, ClaimWatch } from "../../../src/run/claim-watch.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { find, OTHER, put, remove } from "../../protocol/room.ts";

@@ -1,9 +1,9 @@
 /** A claim that is held without a command, with exact times. */
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
-import type { Op } from "../../../src/protocol/txn.ts";
+import type { Op, Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { acquireClaim } from "../../../src/run/held-claim.ts";
 import type { ClaimRequest } from "../../../src/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";

@@ -6,8 +6,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { openStore } from "../../../src/etcd/open.ts";
-import { StoreError, type Txn } from "../../../src/etcd/store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
+import type { Txn } from "../../../src/protocol/txn.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { WORKER_JOINED } from "../support/due-schedules.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect } from "vitest";
 import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { buildPrefixRange, delegateStore, StoreError } from "../../../src/etcd/store.ts";
+import { delegateStore, StoreError } from "../../../src/etcd/store.ts";
 import {
   ConfigError,
   type Signalbox,
@@ -12,6 +12,7 @@ import {
   type WorkerTask,
 } from "../../../src/library/index.ts";
 import { getConnection } from "../../../src/library/signalbox.ts";
+import { buildPrefixRange } from "../../../src/protocol/txn.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 
 const cluster = TestCluster.startForFile({ sessionTimes: "long" });

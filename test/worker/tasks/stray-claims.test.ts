@@ -1,8 +1,9 @@
 /** A claim that etcd has refused, and of which a late copy is applied when nothing refuses it any more. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { delegateStore, type Store, type Txn } from "../../../src/etcd/store.ts";
+import { delegateStore, type Store } from "../../../src/etcd/store.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
+import type { Txn } from "../../../src/protocol/txn.ts";
 import { isPutting, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile();
