@@ -8,8 +8,9 @@ import {
   type TransportTrial,
   type TransportVerdict,
 } from "../../check/etcd.ts";
-import { buildUncheckedFinding, examine, findRunningHosts } from "../../check/examine.ts";
+import { buildUncheckedFinding, examine } from "../../check/examine.ts";
 import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
+import { findRunningHosts } from "../../check/running-hosts.ts";
 import { checkAgent, checkNative, checkOutput, locateAgentSocket } from "../../check/this-host.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { type MemberMetrics, readAutoCompaction, readMemberMetrics } from "../../etcd/member-metrics.ts";
