@@ -149,6 +149,9 @@ export class OutputFile {
         this.#failedAt = this.#clock.now();
         this.#lost += bytes.length;
         await this.#closeSegment(); // what follows a damaged record cannot be read, so the next one begins a segment
+        // A segment that begins with it has nothing to read, and would hide the end of the output that etcd has.
+        if (this.#segments.at(-1)?.start === this.#position - bytes.length)
+          await removeSegment(this.#segments.pop());
         return;
       }
     }
@@ -183,10 +186,8 @@ export class OutputFile {
     const path = buildSegmentPath(directory, run, start);
     const handle = await open(path, NEW_FILE, 0o600);
     this.#segments.push({ path, start });
-    while (this.#segments.length > Math.max(1, Math.floor(size / this.#segmentSize))) {
-      const oldest = this.#segments.shift();
-      if (oldest !== undefined) await unlink(oldest.path).catch(() => {}); // pruned by another process
-    }
+    while (this.#segments.length > Math.max(1, Math.floor(size / this.#segmentSize)))
+      await removeSegment(this.#segments.shift());
     return handle;
   }
 
@@ -195,6 +196,10 @@ export class OutputFile {
     this.#handle = undefined;
     await handle?.close().catch(() => {});
   }
+}
+
+async function removeSegment(segment: OutputSegment | undefined): Promise<void> {
+  if (segment !== undefined) await unlink(segment.path).catch(() => {}); // pruned by another process
 }
 
 /** Where and how much output is kept. */
