@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   appendFileSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
 import { OutputFile, OutputKeeper, OutputTail } from "../../src/output/output-keeper.ts";
@@ -19,6 +20,8 @@ import { cutFirst, getLostBytes, type OutputRecord } from "../../src/output/outp
 import { clock } from "../process/helpers.ts";
 
 const RUN = "abcdefghjkmnpqrs";
+/** What the disk needs for a file besides its content. */
+const FILE_BYTES = 4_096;
 
 const createFolder = () => join(createTestFolder(), "output");
 
@@ -109,6 +112,20 @@ test("a disk that takes nothing loses output, is reported once, and output is ke
   expect(faults).toHaveLength(1);
 });
 
+test.runIf(process.getuid?.() === 0)("a full disk leaves no segment without a record (as root)", async () => {
+  const folder = createTestFolder();
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=32k,mode=700", "tmpfs", folder]);
+  onTestFinished(() => void execFileSync("umount", [folder]));
+  const ballast = join(folder, "ballast");
+  for (const free of [0, 8_192]) {
+    writeFileSync(ballast, Buffer.alloc(32_768 - free));
+    const file = openFile(folder, 1024 * 1024);
+    file.append(1, Buffer.alloc(16_000, "x"));
+    await file.close();
+    expect(await listSegments(folder, RUN)).toEqual([]);
+  }
+});
+
 test("a damaged record costs the rest of its segment only", async () => {
   const directory = createFolder();
   const file = openFile(directory, 16 * 1024);
@@ -153,8 +170,30 @@ test("old runs go, and the oldest if all are too large; other files stay", async
   put("cccccccccccccccc.0", 40_000);
   put("cccccccccccccccc.100", 1_000);
   put("notes.txt", 90_000);
-  await pruneOutput(directory, { age: 60_000, now, most: 250 });
+  await pruneOutput(directory, { age: 60_000, now, most: 2 * (100 + FILE_BYTES) });
   expect(readdirSync(directory).sort()).toEqual(["cccccccccccccccc.0", "cccccccccccccccc.100", "notes.txt"]);
+});
+
+test("what the disk needs for a file counts: runs with little output do not fill it", async () => {
+  const directory = createFolder();
+  await openOutputDirectory(directory);
+  for (let n = 10; n < 60; n += 1) writeFileSync(join(directory, `aaaaaaaaaaaaaa${n}.0`), "x");
+  await pruneOutput(directory, { age: 60_000, now: Date.now(), most: 10 * (1 + FILE_BYTES) });
+  expect(readdirSync(directory)).toHaveLength(10);
+});
+
+test("the newest output stays after the host's clock was set back", async () => {
+  const directory = createFolder();
+  await openOutputDirectory(directory);
+  const now = Date.now();
+  const put = (name: string, at: number) => {
+    writeFileSync(join(directory, name), "x");
+    utimesSync(join(directory, name), at / 1000, at / 1000);
+  };
+  put("aaaaaaaaaaaaaaaa.0", now + 3_600_000);
+  put("bbbbbbbbbbbbbbbb.0", now - 1_000);
+  await pruneOutput(directory, { age: 60_000, now, most: 1 + FILE_BYTES });
+  expect(readdirSync(directory)).toEqual(["bbbbbbbbbbbbbbbb.0"]);
 });
 
 test("a run without output has no files", async () => {
