@@ -33,8 +33,9 @@ export async function openTaskFiles(
   task: ScheduledTask,
 ): Promise<TaskFiles | undefined> {
   const { checkpoint, id: schedule } = task;
+  let folder: string | undefined;
   try {
-    const folder = await mkdtemp(join(tmpdir(), "signalbox-task-"));
+    folder = await mkdtemp(join(tmpdir(), "signalbox-task-"));
     if (checkpoint !== undefined)
       await writeFile(join(folder, "checkpoint"), checkpoint, { mode: 0o600, flag: "wx" });
     return followTaskFiles(ports, task, folder);
@@ -42,6 +43,7 @@ export async function openTaskFiles(
     const told = { schedule, error: String(error) };
     if (checkpoint === undefined) ports.log.debug("no files for progress and checkpoint", told);
     else ports.log.warn("the command does not get its checkpoint, and begins from the start", told);
+    if (folder !== undefined) await removeFolder(folder);
     return undefined;
   }
 }
@@ -49,6 +51,7 @@ export async function openTaskFiles(
 function followTaskFiles({ clock, log }: HandlerPorts, task: ScheduledTask, folder: string): TaskFiles {
   const [progressFile, checkpointFile] = [join(folder, "progress"), join(folder, "checkpoint")];
   const over = new AbortController();
+  let isClosed = false;
   let progress: string | undefined;
   let { checkpoint } = task;
   /** Why a checkpoint is not kept, each reason once. */
@@ -81,8 +84,8 @@ function followTaskFiles({ clock, log }: HandlerPorts, task: ScheduledTask, fold
       if (code !== "ENOENT") reportFault(FAULTS[code ?? ""] ?? message);
       return;
     }
-    // A shell empties the file before it writes it.
-    if (text === "" || text === checkpoint) return;
+    // A shell empties the file before it writes it. After a success, a checkpoint that was read late must not be saved.
+    if (text === "" || text === checkpoint || isClosed) return;
     checkpoint = text;
     void task.saveCheckpoint(text).catch((error: Error) => {
       reportFault(error.message);
@@ -111,10 +114,15 @@ function followTaskFiles({ clock, log }: HandlerPorts, task: ScheduledTask, fold
       await readCheckpoint();
     },
     async close() {
+      isClosed = true;
       await stop();
-      await rm(folder, { recursive: true, force: true }).catch(() => {});
+      await removeFolder(folder);
     },
   };
+}
+
+async function removeFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
