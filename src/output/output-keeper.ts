@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
 import { clean } from "../base/text.ts";
+import { waitAtMost } from "../base/wait.ts";
 import { TAIL_BYTES } from "../protocol/output.ts";
 import {
   buildSegmentPath,
@@ -60,6 +61,28 @@ const WAITING_SIZES = 4;
 /** Pause after a failed write, ms. */
 const AFTER_FAILURE = 1_000;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** How long a write waits for those before it, ms. */
+const ANSWERS_WITHIN = 10_000;
+/** Resolves when all writes that have begun are done. */
+let written = Promise.resolve();
+
+/**
+ * Writes when the earlier writes of this process are done. Each one that the disk does not answer keeps a thread of Node.js, which has
+ * four: without one, no task would start any more.
+ * @throws the error of the write; Error if the disk does not answer an earlier one
+ */
+export async function writeInTurn(clock: Clock, write: () => Promise<void>): Promise<void> {
+  const before = written;
+  const own = Promise.withResolvers<void>();
+  written = before.then(() => own.promise);
+  try {
+    if (!(await waitAtMost(clock, ANSWERS_WITHIN, before))) throw new Error("the disk does not answer");
+    await write();
+  } finally {
+    own.resolve();
+  }
+}
 
 interface OutputFileOptions {
   directory: string;
@@ -142,7 +165,7 @@ export class OutputFile {
       const records = this.#takeRecords();
       const bytes = Buffer.concat(records);
       try {
-        await this.#write(bytes);
+        await writeInTurn(this.#clock, () => this.#write(bytes));
         this.#failedAt = undefined;
       } catch (error) {
         if (this.#failedAt === undefined) this.#options.onFault(error as Error);

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
-import { OutputFile, OutputKeeper, OutputTail } from "../../src/output/output-keeper.ts";
+import { OutputFile, OutputKeeper, OutputTail, writeInTurn } from "../../src/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../src/output/output-reader.ts";
 import { cutFirst, getLostBytes, type OutputRecord } from "../../src/output/output-record.ts";
 import { clock } from "../process/helpers.ts";
@@ -124,6 +124,23 @@ test.runIf(process.getuid?.() === 0)("a full disk leaves no segment without a re
     await file.close();
     expect(await listSegments(folder, RUN)).toEqual([]);
   }
+});
+
+test("a disk that does not answer a write gets no more writes until it does, and later output is lost", async () => {
+  const answer = Promise.withResolvers<void>();
+  const writes = [writeInTurn(clock, () => answer.promise)];
+  await expect(writeInTurn({ ...clock, sleep: async () => {} }, () => expect.unreachable())).rejects.toThrow(
+    "the disk does not answer",
+  );
+  const order: string[] = [];
+  writes.push(writeInTurn(clock, async () => void order.push("write")));
+  await new Promise(setImmediate);
+  order.push("answer");
+  answer.resolve();
+  await Promise.all(writes);
+  expect(order).toEqual(["answer", "write"]);
+  await expect(writeInTurn(clock, () => Promise.reject(new Error("full")))).rejects.toThrow("full");
+  await writeInTurn(clock, async () => {});
 });
 
 test("a damaged record costs the rest of its segment only", async () => {

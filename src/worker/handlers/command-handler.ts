@@ -1,6 +1,6 @@
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { waitAtMost } from "../../base/wait.ts";
+import { raceAbort, waitAtMost } from "../../base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
@@ -146,15 +146,16 @@ export class CommandHandler implements Handler {
     const given = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
     const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
-    const files = await openTaskFiles(this.#ports, task);
-    const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
+    const opening = openTaskFiles(this.#ports, task);
     let ended: GuardedRunResult;
     try {
+      const files = await raceAbort(opening, task.signal); // the disk may not answer
+      const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
       ended = await runGuarded(this.#ports, task, { file, args, env, streams }, own, timeout);
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
     } finally {
-      void files?.close(); // the result does not wait for the disk
+      void opening.then((files) => files?.close()); // the result does not wait for the disk
     }
     // No process can write any more, so the output ends, unless another program still has it open.
     await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
