@@ -195,7 +195,8 @@ export class OutputFile {
 
   async #write(bytes: Buffer): Promise<void> {
     const { start } = this.#segments.at(-1) ?? { start: 0 };
-    if (this.#position - start + bytes.length > this.#segmentSize) await this.#closeSegment();
+    const isRemoved = (await this.#handle?.stat())?.nlink === 0; // others had more output meanwhile
+    if (isRemoved || this.#position - start + bytes.length > this.#segmentSize) await this.#closeSegment();
     const position = this.#position;
     this.#position += bytes.length; // also after a failure, so that no two segments have one name
     this.#handle ??= await this.#openSegment(position);

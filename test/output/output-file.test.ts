@@ -191,6 +191,19 @@ test("old runs go, and the oldest if all are too large; other files stay", async
   expect(readdirSync(directory).sort()).toEqual(["cccccccccccccccc.0", "cccccccccccccccc.100", "notes.txt"]);
 });
 
+test("a run that was silent for long loses its old output, and keeps its new one", async () => {
+  const directory = createFolder();
+  const file = openFile(directory, 64 * 1024);
+  file.append(1, Buffer.from("old\n"));
+  await expect.poll(async () => (await readAll(directory)).records).toHaveLength(1);
+  await pruneOutput(directory, { age: 60_000, now: Date.now() + 120_000 });
+  file.append(1, Buffer.from("new\n"));
+  await file.close();
+  const { records } = await readAll(directory);
+  expect(joinData(records).toString()).toBe("new\n");
+  expect(records.at(-1)?.kind).toBe(4);
+});
+
 test("what the disk needs for a file counts: runs with little output do not fill it", async () => {
   const directory = createFolder();
   await openOutputDirectory(directory);
