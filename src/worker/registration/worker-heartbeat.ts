@@ -153,7 +153,7 @@ function createClockJump(
         const near = offsets.filter((offset) => computeClockDistance(offset) <= limit);
         if (near.length * 2 > offsets.length)
           return resumeFiring("info", "the wall clock agrees with etcd's members");
-        if (!isApart) log.error("this host's clock is ahead of etcd's members; see: timedatectl");
+        if (!isApart) log.error("this host's clock is ahead of etcd's members, nothing fires; see: timedatectl");
         isApart = true;
       } else if (!isApart && clock.now() >= until)
         return resumeFiring("warn", "no clock could be compared with the wall clock");
