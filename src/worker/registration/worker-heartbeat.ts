@@ -94,7 +94,7 @@ interface ClockJumpOptions {
   isAlone(): boolean;
   /** Returns the offsets between this clock and the clocks of the etcd members that can be read. */
   readMemberClocks(signal: AbortSignal): Promise<readonly ClockOffset[]>;
-  /** Called when the check of the start has found a jump, and when the check of a jump is complete. */
+  /** Called when the check of a jump is complete. */
   onJudged(): void;
   /** If no clock can be compared for this time, the worker fires again, ms. Default 60 s. */
   holdFor?: number;
@@ -108,8 +108,8 @@ const COMPARE_EVERY = 5_000;
 interface ClockJump {
   /** How far the clock has jumped, ms; undefined if no check is pending. Until then, and while the clock disagrees, nothing fires. */
   getPending(): number | undefined;
-  /** Checks the clock that a host has started with: if it is ahead of most of etcd's members, that is a jump. Never rejects. */
-  checkStart(signal: AbortSignal): Promise<void>;
+  /** Compares the clock of a worker that has just become alone: if it is ahead of most of etcd's members, that is a jump. Never rejects. */
+  checkAlone(signal: AbortSignal): Promise<void>;
   /**
    * Records a step of the wall clock.
    * @param step how far the clock moved forward, ms; negative if it moved back
@@ -153,7 +153,8 @@ function createClockJump(
         const near = offsets.filter((offset) => computeClockDistance(offset) <= limit);
         if (near.length * 2 > offsets.length)
           return resumeFiring("info", "the wall clock agrees with etcd's members");
-        if (!isApart) log.error("this host's clock is ahead of etcd's members, nothing fires; see: timedatectl");
+        if (!isApart)
+          log.error("this host's clock is ahead of etcd's members, nothing fires; see: timedatectl");
         isApart = true;
       } else if (!isApart && clock.now() >= until)
         return resumeFiring("warn", "no clock could be compared with the wall clock");
@@ -168,13 +169,12 @@ function createClockJump(
 
   return {
     getPending: () => (judging === undefined ? undefined : jumped),
-    async checkStart(signal) {
+    async checkAlone(signal) {
       const offsets = await readMemberClocks(signal).catch(() => []);
       const ahead = offsets.flatMap(({ most }) => (most < -limit ? [-most] : []));
       if (signal.aborted || !isAlone() || judging !== undefined || ahead.length * 2 <= offsets.length) return;
       jumped = Math.min(...ahead);
       startJudging();
-      onJudged();
     },
     addStep(step) {
       if (!isAlone()) return;
@@ -333,8 +333,10 @@ export class WorkerHeartbeat {
    * @param isNews false if the record may be old
    */
   handleWorkerRecord(id: string, record: WorkerRecord | undefined, isNews: boolean): void {
-    if (record === undefined) this.#clockCheck.forget(id);
-    else if (isNews) {
+    if (record === undefined) {
+      this.#clockCheck.forget(id);
+      if (this.#clockCheck.size === 0) return void this.#judgeAlone(this.#over.signal);
+    } else if (isNews) {
       this.#clockCheck.addSample(id, record.wall, this.#ports.clock.getWallTime());
       this.#jump.stopJudging(); // another clock is available for comparison
       if (record.beat <= ASKING_BEATS) void this.#publishSoon();
@@ -354,7 +356,7 @@ export class WorkerHeartbeat {
       await this.#ports.clock.sleep(20, signal);
     }
     if (this.#clockCheck.size > 0) return;
-    await waitAtMost(this.#ports.clock, LISTEN_FOR, this.#jump.checkStart(signal));
+    await waitAtMost(this.#ports.clock, LISTEN_FOR, this.#judgeAlone(signal));
     signal.throwIfAborted();
   }
 
@@ -394,6 +396,12 @@ export class WorkerHeartbeat {
     await this.#ports.clock.sleep(pause, this.#over.signal).catch(() => {});
     this.#isGreeting = false;
     await this.publish();
+  }
+
+  /** Judges the clock when there is no other worker's. Until then, a clock that was wrong stays wrong. Never rejects. */
+  async #judgeAlone(signal: AbortSignal): Promise<void> {
+    await this.#jump.checkAlone(signal);
+    this.#judge();
   }
 
   #judge(): void {

@@ -218,6 +218,30 @@ describe("a lone worker whose clock is wrong", () => {
     expect(ended?.startedAt).toBeLessThan(START + MINUTE);
   });
 
+  test("and is told by another worker, still fires nothing when that one has left", async () => {
+    const own = new SettableClock(fixture.clock.getWallTime() + 60 * MINUTE);
+    const asked = Promise.withResolvers<void>();
+    const right = fixture.startWorker(returnOk);
+    await right.waitUntilJoined();
+    const off = fixture.startWorker(returnOk, {
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
+      readMemberClocks: async () => {
+        asked.resolve();
+        return toOffsets([-60 * MINUTE]);
+      },
+    });
+    await off.waitFor("clock", 1, isRefusal);
+    await off.waitUntilJoined();
+    await right.stop();
+    await asked.promise;
+    await fixture.add("job", { end: START + MINUTE });
+    own.set(START);
+    const [ended] = await off.waitForOutcomes(1);
+    expect(ended?.startedAt).toBeLessThan(START + MINUTE);
+    expect(off.list("clock").map(({ state }) => state)).toEqual(["refuses", "ok"]);
+  });
+
   test("that starts behind etcd's members, or ahead of the lesser part of them, fires what is due", async () => {
     for (const offsets of [[60 * MINUTE], [-60 * MINUTE, 0], [-3_000]]) {
       await fixture.add(`job${offsets.length}-${offsets[0]}`, { end: START });
