@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import { writeOnce } from "../config/write-once.ts";
 
@@ -61,7 +61,7 @@ export class NoteSeal {
 }
 
 function readKey(path: string): Buffer {
-  const descriptor = openSync(path, "r");
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe must not block the agent
   try {
     const { uid, mode } = fstatSync(descriptor);
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0)

@@ -16,7 +16,7 @@ import { createFolder } from "../process/create-folder.ts";
 export interface ArchiveOptions {
   /** The current file. Full ones have its name with a time behind it. */
   path: string;
-  /** Bytes of one file. A file may be larger by the records of one moment. */
+  /** Bytes of one file. A file may be larger by one record, or by what several processes write at once. */
   size: number;
   /** Number of files, with the current one; the oldest are removed. */
   files: number;
@@ -91,10 +91,7 @@ export class ArchiveWriter {
     while (this.#waiting.length > 0) {
       const isLast = this.#over.signal.aborted;
       try {
-        const lines = this.#waiting.slice(0, MOST_WAITING);
-        const written = await appendLines(this.#ports, this.#options, lines);
-        this.#waiting.splice(0, written);
-        if (written < lines.length) throw new Error("the disk is full");
+        await moveLines(this.#ports, this.#options, this.#waiting);
         if (this.#fault !== undefined) log.info("records are archived again", { file, lost: this.#lost });
         this.#fault = undefined;
         this.#lost = 0;
@@ -129,27 +126,39 @@ function readTime(path: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** @returns the number of lines that are written: not all, if the disk is full. @throws the system's error */
-async function appendLines(
-  ports: ArchivePorts,
-  options: ArchiveOptions,
-  lines: readonly string[],
-): Promise<number> {
-  const { path } = options;
-  const text = lines.join("");
+/** Bytes of one write, unless a record is larger. */
+const LARGEST_WRITE = 1024 * 1024;
+
+/** Moves the first lines to the current file, as many as it has space for. @throws the system's error; Error if the disk is full */
+async function moveLines(ports: ArchivePorts, options: ArchiveOptions, waiting: string[]): Promise<void> {
+  const { path, size } = options;
   await createFolder(dirname(path), 0o700);
-  await renameFull(ports, options, Buffer.byteLength(text));
+  await renameFull(ports, options, Buffer.byteLength(waiting[0] ?? ""));
   const file = await open(path, APPEND | SAFELY, 0o600).catch(explainLink);
   try {
-    const end = await readLineEnd(file);
-    const bytes = Buffer.from(end + text);
+    const used = await readSize(file);
+    const end = await readLineEnd(file, used);
+    const lines = takeFitting(waiting, Math.min(LARGEST_WRITE, size - used));
+    const bytes = Buffer.from(end + lines.join(""));
     const { bytesWritten } = await file.write(bytes);
-    if (bytesWritten === bytes.length) return lines.length;
     const whole = bytes.subarray(end.length, Math.max(end.length, bytesWritten)).toString().split("\n");
-    return whole.length - 1;
+    waiting.splice(0, whole.length - 1);
+    if (bytesWritten < bytes.length) throw new Error("the disk is full");
   } finally {
     await file.close();
   }
+}
+
+/** Returns the first lines that have space, at least one. */
+function takeFitting(lines: readonly string[], space: number): string[] {
+  let left = space;
+  let count = 0;
+  for (const line of lines) {
+    left -= Buffer.byteLength(line);
+    if (count > 0 && left < 0) break;
+    count += 1;
+  }
+  return lines.slice(0, count);
 }
 
 /** How long a process may need to rename a file, ms. If it was killed meanwhile, another one does it after that. */
@@ -203,12 +212,17 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
 }
 
-/** Returns the line break that is missing if a process was killed, or found the disk full, in the middle of a line. */
-async function readLineEnd(file: FileHandle): Promise<string> {
+/** @throws Error if it is not a file */
+async function readSize(file: FileHandle): Promise<number> {
   const status = await file.stat();
   if (!status.isFile()) throw new Error("it is not a file");
-  if (status.size === 0) return "";
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, status.size - 1);
+  return status.size;
+}
+
+/** Returns the line break that is missing if a process was killed, or found the disk full, in the middle of a line. */
+async function readLineEnd(file: FileHandle, size: number): Promise<string> {
+  if (size === 0) return "";
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
   return buffer.toString() === "\n" ? "" : "\n";
 }
 

@@ -7,6 +7,10 @@ import { createFolder } from "../process/create-folder.ts";
 
 /** Bytes of all runs in one directory. The oldest runs above it are removed. */
 const MOST_BYTES = 256 * 1024 * 1024;
+/** Bytes that the disk needs for a file besides its content, about: most runs write a few lines only. */
+const FILE_BYTES = 4_096;
+/** Output from later than this, ms from now, was written before the clock was set back. */
+const AHEAD = 60_000;
 const SEGMENT = /^(?<run>[0-9a-z]{12,32})\.(?<start>0|[1-9]\d{0,14})$/;
 
 /** A part of the output of a run: a file, and the position at which it begins. */
@@ -63,7 +67,8 @@ export async function pruneOutput(
 ): Promise<void> {
   const runs = await readRuns(directory);
   let left = runs.reduce((sum, { bytes }) => sum + bytes, 0);
-  for (const { paths, bytes, at } of runs.sort((a, b) => a.at - b.at)) {
+  const getOrder = ({ at }: { at: number }) => (at > now + AHEAD ? 0 : at);
+  for (const { paths, bytes, at } of runs.sort((a, b) => getOrder(a) - getOrder(b))) {
     if (at >= now - age && left <= most) continue;
     for (const path of paths) await unlink(path).catch(() => {}); // another process has removed it
     left -= bytes;
@@ -78,7 +83,11 @@ async function readRuns(directory: string) {
     const status = run === undefined ? undefined : await stat(path).catch(() => undefined);
     if (run === undefined || status === undefined) continue;
     const { paths, bytes, at } = runs.get(run) ?? { paths: [], bytes: 0, at: 0 };
-    runs.set(run, { paths: [...paths, path], bytes: bytes + status.size, at: Math.max(at, status.mtimeMs) });
+    runs.set(run, {
+      paths: [...paths, path],
+      bytes: bytes + status.size + FILE_BYTES,
+      at: Math.max(at, status.mtimeMs),
+    });
   }
   return [...runs.values()];
 }

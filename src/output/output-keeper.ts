@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
 import { clean } from "../base/text.ts";
+import { waitAtMost } from "../base/wait.ts";
 import { TAIL_BYTES } from "../protocol/output.ts";
 import {
   buildSegmentPath,
@@ -60,6 +61,28 @@ const WAITING_SIZES = 4;
 /** Pause after a failed write, ms. */
 const AFTER_FAILURE = 1_000;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** How long a write waits for those before it, ms. */
+const ANSWERS_WITHIN = 10_000;
+/** Resolves when all writes that have begun are done. */
+let written = Promise.resolve();
+
+/**
+ * Writes when the earlier writes of this process are done. Each one that the disk does not answer keeps a thread of Node.js, which has
+ * four: without one, no task would start any more.
+ * @throws the error of the write; Error if the disk does not answer an earlier one
+ */
+export async function writeInTurn(clock: Clock, write: () => Promise<void>): Promise<void> {
+  const before = written;
+  const own = Promise.withResolvers<void>();
+  written = before.then(() => own.promise);
+  try {
+    if (!(await waitAtMost(clock, ANSWERS_WITHIN, before))) throw new Error("the disk does not answer");
+    await write();
+  } finally {
+    own.resolve();
+  }
+}
 
 interface OutputFileOptions {
   directory: string;
@@ -142,13 +165,16 @@ export class OutputFile {
       const records = this.#takeRecords();
       const bytes = Buffer.concat(records);
       try {
-        await this.#write(bytes);
+        await writeInTurn(this.#clock, () => this.#write(bytes));
         this.#failedAt = undefined;
       } catch (error) {
         if (this.#failedAt === undefined) this.#options.onFault(error as Error);
         this.#failedAt = this.#clock.now();
         this.#lost += bytes.length;
         await this.#closeSegment(); // what follows a damaged record cannot be read, so the next one begins a segment
+        // A segment that begins with it has nothing to read, and would hide the end of the output that etcd has.
+        if (this.#segments.at(-1)?.start === this.#position - bytes.length)
+          await removeSegment(this.#segments.pop());
         return;
       }
     }
@@ -169,7 +195,8 @@ export class OutputFile {
 
   async #write(bytes: Buffer): Promise<void> {
     const { start } = this.#segments.at(-1) ?? { start: 0 };
-    if (this.#position - start + bytes.length > this.#segmentSize) await this.#closeSegment();
+    const isRemoved = (await this.#handle?.stat())?.nlink === 0; // others had more output meanwhile
+    if (isRemoved || this.#position - start + bytes.length > this.#segmentSize) await this.#closeSegment();
     const position = this.#position;
     this.#position += bytes.length; // also after a failure, so that no two segments have one name
     this.#handle ??= await this.#openSegment(position);
@@ -183,10 +210,8 @@ export class OutputFile {
     const path = buildSegmentPath(directory, run, start);
     const handle = await open(path, NEW_FILE, 0o600);
     this.#segments.push({ path, start });
-    while (this.#segments.length > Math.max(1, Math.floor(size / this.#segmentSize))) {
-      const oldest = this.#segments.shift();
-      if (oldest !== undefined) await unlink(oldest.path).catch(() => {}); // pruned by another process
-    }
+    while (this.#segments.length > Math.max(1, Math.floor(size / this.#segmentSize)))
+      await removeSegment(this.#segments.shift());
     return handle;
   }
 
@@ -195,6 +220,10 @@ export class OutputFile {
     this.#handle = undefined;
     await handle?.close().catch(() => {});
   }
+}
+
+async function removeSegment(segment: OutputSegment | undefined): Promise<void> {
+  if (segment !== undefined) await unlink(segment.path).catch(() => {}); // pruned by another process
 }
 
 /** Where and how much output is kept. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -10,6 +11,11 @@ beforeEach(() => {
   folder = createTestFolder();
   path = join(folder, "agent.key");
 });
+
+function makePipe(at: string): void {
+  rmSync(at);
+  execFileSync("mkfifo", ["-m", "600", at]);
+}
 
 const NOTE = '{"run":"a b"}';
 
@@ -56,6 +62,7 @@ describe("the key", () => {
   test.each<[string, () => void, RegExp]>([
     ["that others can read is refused", () => chmodSync(path, 0o644), /mode 0600/],
     ["of another length is refused", () => writeFileSync(path, "short"), /5 bytes instead of 32/],
+    ["that is a pipe is refused", () => makePipe(path), /0 bytes instead of 32/],
   ])("%s", (_, spoil, message) => {
     NoteSeal.open(path);
     spoil();

@@ -118,6 +118,21 @@ test("the newest records stay after the host's clock was set back", async () => 
   expect(ids).toEqual(Array.from({ length: ids.length }, (_, at) => name(20 - ids.length + at)));
 });
 
+test("many records that have waited fill one file after the other, so that no hardly begun one takes the place of an old one", async () => {
+  const { path, open } = createArchive({ size: 2_000, files: 10_000 });
+  const first = open();
+  first.append({ id: name(0) });
+  await first.close();
+  const writer = open();
+  for (let n = 1; n < 200; n += 1) writer.append({ id: name(n), text: "x".repeat(60) });
+  await writer.close();
+  const folder = join(path, "..");
+  const sizes = readdirSync(folder).map((file) => statSync(join(folder, file)).size);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(2_000);
+  expect(sizes.filter((size) => size < 1_800).length).toBeLessThanOrEqual(1); // the current one
+  expect((await readIds(path)).ids).toEqual(Array.from({ length: 200 }, (_, n) => name(n)));
+});
+
 test("of several writers at the same time, nothing is lost or torn", async () => {
   const { path, open } = createArchive({ size: 2_000, files: 10_000 });
   const writers = Array.from({ length: 4 }, () => open());

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   appendFileSync,
@@ -10,15 +11,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
-import { OutputFile, OutputKeeper, OutputTail } from "../../src/output/output-keeper.ts";
+import { OutputFile, OutputKeeper, OutputTail, writeInTurn } from "../../src/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../src/output/output-reader.ts";
 import { cutFirst, getLostBytes, type OutputRecord } from "../../src/output/output-record.ts";
 import { clock } from "../process/helpers.ts";
 
 const RUN = "abcdefghjkmnpqrs";
+/** What the disk needs for a file besides its content. */
+const FILE_BYTES = 4_096;
 
 const createFolder = () => join(createTestFolder(), "output");
 
@@ -109,6 +112,37 @@ test("a disk that takes nothing loses output, is reported once, and output is ke
   expect(faults).toHaveLength(1);
 });
 
+test.runIf(process.getuid?.() === 0)("a full disk leaves no segment without a record (as root)", async () => {
+  const folder = createTestFolder();
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=32k,mode=700", "tmpfs", folder]);
+  onTestFinished(() => void execFileSync("umount", [folder]));
+  const ballast = join(folder, "ballast");
+  for (const free of [0, 8_192]) {
+    writeFileSync(ballast, Buffer.alloc(32_768 - free));
+    const file = openFile(folder, 1024 * 1024);
+    file.append(1, Buffer.alloc(16_000, "x"));
+    await file.close();
+    expect(await listSegments(folder, RUN)).toEqual([]);
+  }
+});
+
+test("a disk that does not answer a write gets no more writes until it does, and later output is lost", async () => {
+  const answer = Promise.withResolvers<void>();
+  const writes = [writeInTurn(clock, () => answer.promise)];
+  await expect(writeInTurn({ ...clock, sleep: async () => {} }, () => expect.unreachable())).rejects.toThrow(
+    "the disk does not answer",
+  );
+  const order: string[] = [];
+  writes.push(writeInTurn(clock, async () => void order.push("write")));
+  await new Promise(setImmediate);
+  order.push("answer");
+  answer.resolve();
+  await Promise.all(writes);
+  expect(order).toEqual(["answer", "write"]);
+  await expect(writeInTurn(clock, () => Promise.reject(new Error("full")))).rejects.toThrow("full");
+  await writeInTurn(clock, async () => {});
+});
+
 test("a damaged record costs the rest of its segment only", async () => {
   const directory = createFolder();
   const file = openFile(directory, 16 * 1024);
@@ -153,8 +187,43 @@ test("old runs go, and the oldest if all are too large; other files stay", async
   put("cccccccccccccccc.0", 40_000);
   put("cccccccccccccccc.100", 1_000);
   put("notes.txt", 90_000);
-  await pruneOutput(directory, { age: 60_000, now, most: 250 });
+  await pruneOutput(directory, { age: 60_000, now, most: 2 * (100 + FILE_BYTES) });
   expect(readdirSync(directory).sort()).toEqual(["cccccccccccccccc.0", "cccccccccccccccc.100", "notes.txt"]);
+});
+
+test("a run that was silent for long loses its old output, and keeps its new one", async () => {
+  const directory = createFolder();
+  const file = openFile(directory, 64 * 1024);
+  file.append(1, Buffer.from("old\n"));
+  await expect.poll(async () => (await readAll(directory)).records).toHaveLength(1);
+  await pruneOutput(directory, { age: 60_000, now: Date.now() + 120_000 });
+  file.append(1, Buffer.from("new\n"));
+  await file.close();
+  const { records } = await readAll(directory);
+  expect(joinData(records).toString()).toBe("new\n");
+  expect(records.at(-1)?.kind).toBe(4);
+});
+
+test("what the disk needs for a file counts: runs with little output do not fill it", async () => {
+  const directory = createFolder();
+  await openOutputDirectory(directory);
+  for (let n = 10; n < 60; n += 1) writeFileSync(join(directory, `aaaaaaaaaaaaaa${n}.0`), "x");
+  await pruneOutput(directory, { age: 60_000, now: Date.now(), most: 10 * (1 + FILE_BYTES) });
+  expect(readdirSync(directory)).toHaveLength(10);
+});
+
+test("the newest output stays after the host's clock was set back", async () => {
+  const directory = createFolder();
+  await openOutputDirectory(directory);
+  const now = Date.now();
+  const put = (name: string, at: number) => {
+    writeFileSync(join(directory, name), "x");
+    utimesSync(join(directory, name), at / 1000, at / 1000);
+  };
+  put("aaaaaaaaaaaaaaaa.0", now + 3_600_000);
+  put("bbbbbbbbbbbbbbbb.0", now - 1_000);
+  await pruneOutput(directory, { age: 60_000, now, most: 1 + FILE_BYTES });
+  expect(readdirSync(directory)).toEqual(["bbbbbbbbbbbbbbbb.0"]);
 });
 
 test("a run without output has no files", async () => {

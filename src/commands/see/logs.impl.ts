@@ -25,10 +25,16 @@ class OutputPrinter {
   readonly #isRaw: boolean;
   readonly #decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
   readonly #rest = { 1: "", 2: "" };
+  #isDone = false;
 
   constructor(context: CommandContext, isRaw: boolean) {
     this.#context = context;
     this.#isRaw = isRaw;
+  }
+
+  /** Whether the end of the run was printed, or the reader has closed standard output. */
+  get isDone(): boolean {
+    return this.#isDone;
   }
 
   /** @returns false once the reader has closed standard output */
@@ -41,7 +47,9 @@ class OutputPrinter {
         isOpen = this.#printData(record.data, record.kind) && isOpen;
       const lost = getLostBytes(record);
       if (lost > 0) printMessage(`${lost} bytes were not kept here`);
+      if (record.kind === 4) this.#isDone = true;
     }
+    if (!isOpen) this.#isDone = true;
     return isOpen;
   }
 
@@ -87,7 +95,11 @@ export const execute = createStoreCommand<LogsFlags>(async (context) => {
     (await printLocal(context, found, wanted, printer)) ||
     (await printRemote(context, found, wanted, printer));
   printer.end();
-  if (!isShown) printTail(context, found, wanted);
+  const { run, host, key } = found;
+  if (!isShown) printTail(context, found, wanted, `${host} does not answer for run ${quoteText(run)}`);
+  // On a full disk, or if the runner was killed. What is newer than an instant may be nothing.
+  else if (!printer.isDone && key === undefined && tail !== 0 && since === undefined)
+    printTail(context, found, wanted, "its last output was not kept");
   return undefined;
 });
 
@@ -134,13 +146,13 @@ async function printRemote(
   }
 }
 
-/** Prints the end of the output that is stored in etcd. */
+/** Prints the end of the output that is stored in etcd. @param why  why it is needed */
 function printTail(
   { io, printMessage }: CommandContext,
-  { run, host, tail, key }: OutputRun,
+  { tail, key }: OutputRun,
   wanted: WantedOutput,
+  why: string,
 ): void {
-  const why = `${host} does not answer for run ${quoteText(run)}`;
   if (tail === undefined) {
     const end =
       key === undefined

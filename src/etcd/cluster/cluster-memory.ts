@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, realpathSync, statSync, unlinkSync } from "node:fs";
+import { constants, mkdirSync, readFileSync, realpathSync, statSync, unlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { ConfigError, describeFileError } from "../../base/errors.ts";
 import { hash } from "../../base/hash.ts";
@@ -91,9 +91,9 @@ export class ClusterMemory {
     const folder = dirname(path);
     let text: string;
     try {
-      // Check before opening the file: another user could have made it a pipe, which would block.
       if (findOwnerFault(folder, folder === SYSTEM_FOLDER ? 0 : getOwnId()) !== undefined) return undefined;
-      text = readFileSync(path, "utf8");
+      // A pipe must not block every command.
+      text = readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NONBLOCK });
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw createDamageError(path, `cannot be read: ${describeFileError(error)}`, error);

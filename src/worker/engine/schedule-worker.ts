@@ -288,7 +288,7 @@ class WorkerSession {
 
   async #open(signal: AbortSignal): Promise<void> {
     const listPeers = () => [...this.#cache.workers.keys()].filter((id) => id !== this.id);
-    await this.#heartbeat.waitForPeerClocks(listPeers, signal);
+    await this.#heartbeat.waitForOtherClocks(listPeers, signal);
     this.#dispatcher.open();
     void this.#heartbeat.open();
     this.#options.listener({ kind: "joined", worker: this.id });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { waitAtMost } from "../../base/wait.ts";
+import { raceAbort, waitAtMost } from "../../base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
@@ -150,15 +150,16 @@ export class CommandHandler implements Handler {
     const given = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
     const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
-    const files = await openTaskFiles(this.#ports, task);
-    const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
+    const opening = openTaskFiles(this.#ports, task);
     let ended: GuardedRunResult;
     try {
+      const files = await raceAbort(opening, task.signal); // the disk may not answer
+      const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
       ended = await runGuarded(this.#ports, task, { file, args, env, streams }, own, timeout);
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
     } finally {
-      void files?.close(); // the result does not wait for the disk
+      void opening.then((files) => files?.close()); // the result does not wait for the disk
     }
     // No process can write any more, so the output ends, unless another program still has it open.
     await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
@@ -230,10 +231,11 @@ interface TaskFiles {
  * Creates the directory, with the checkpoint of an earlier start.
  * @returns undefined if that is not possible, for example on a full disk: the command runs without it
  */
-async function openTaskFiles(ports: HandlerPorts, task: ScheduledTask): Promise<TaskFiles | undefined> {
+export async function openTaskFiles(ports: HandlerPorts, task: ScheduledTask): Promise<TaskFiles | undefined> {
   const { checkpoint, id: schedule } = task;
+  let folder: string | undefined;
   try {
-    const folder = await mkdtemp(join(tmpdir(), "signalbox-task-"));
+    folder = await mkdtemp(join(tmpdir(), "signalbox-task-"));
     if (checkpoint !== undefined)
       await writeFile(join(folder, "checkpoint"), checkpoint, { mode: 0o600, flag: "wx" });
     return followTaskFiles(ports, task, folder);
@@ -241,6 +243,7 @@ async function openTaskFiles(ports: HandlerPorts, task: ScheduledTask): Promise<
     const told = { schedule, error: String(error) };
     if (checkpoint === undefined) ports.log.debug("no files for progress and checkpoint", told);
     else ports.log.warn("the command does not get its checkpoint, and begins from the start", told);
+    if (folder !== undefined) await removeFolder(folder);
     return undefined;
   }
 }
@@ -248,6 +251,7 @@ async function openTaskFiles(ports: HandlerPorts, task: ScheduledTask): Promise<
 function followTaskFiles({ clock, log }: HandlerPorts, task: ScheduledTask, folder: string): TaskFiles {
   const [progressFile, checkpointFile] = [join(folder, "progress"), join(folder, "checkpoint")];
   const over = new AbortController();
+  let isClosed = false;
   let progress: string | undefined;
   let { checkpoint } = task;
   /** Why a checkpoint is not kept, each reason once. */
@@ -280,8 +284,8 @@ function followTaskFiles({ clock, log }: HandlerPorts, task: ScheduledTask, fold
       if (code !== "ENOENT") reportFault(FAULTS[code ?? ""] ?? message);
       return;
     }
-    // A shell empties the file before it writes it.
-    if (text === "" || text === checkpoint) return;
+    // A shell empties the file before it writes it. After a success, a checkpoint that was read late must not be saved.
+    if (text === "" || text === checkpoint || isClosed) return;
     checkpoint = text;
     void task.saveCheckpoint(text).catch((error: Error) => {
       reportFault(error.message);
@@ -310,10 +314,15 @@ function followTaskFiles({ clock, log }: HandlerPorts, task: ScheduledTask, fold
       await readCheckpoint();
     },
     async close() {
+      isClosed = true;
       await stop();
-      await rm(folder, { recursive: true, force: true }).catch(() => {});
+      await removeFolder(folder);
     },
   };
+}
+
+async function removeFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 
 const FAULTS: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
+import { waitAtMost } from "../../base/wait.ts";
 import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
@@ -89,6 +90,8 @@ export class ClockCheck {
 interface ClockJumpOptions {
   /** Limit, ms: a longer jump forward must be checked, and clocks further apart than this disagree. */
   limit: number;
+  /** Whether no clock of another worker is known. */
+  isAlone(): boolean;
   /** Returns the offsets between this clock and the clocks of the etcd members that can be read. */
   readMemberClocks(signal: AbortSignal): Promise<readonly ClockOffset[]>;
   /** Called when the check of a jump is complete. */
@@ -105,6 +108,8 @@ const COMPARE_EVERY = 5_000;
 interface ClockJump {
   /** How far the clock has jumped, ms; undefined if no check is pending. Until then, and while the clock disagrees, nothing fires. */
   getPending(): number | undefined;
+  /** Compares the clock of a worker that has just become alone: if it is ahead of most of etcd's members, that is a jump. Never rejects. */
+  checkAlone(signal: AbortSignal): Promise<void>;
   /**
    * Records a step of the wall clock.
    * @param step how far the clock moved forward, ms; negative if it moved back
@@ -121,7 +126,7 @@ interface ClockJump {
  */
 function createClockJump(
   { clock, log }: SchedulePorts,
-  { limit, readMemberClocks, onJudged, holdFor = HOLD_FOR }: ClockJumpOptions,
+  { limit, isAlone, readMemberClocks, onJudged, holdFor = HOLD_FOR }: ClockJumpOptions,
 ): ClockJump {
   let judging: AbortController | undefined;
   let jumped = 0;
@@ -148,7 +153,8 @@ function createClockJump(
         const near = offsets.filter((offset) => computeClockDistance(offset) <= limit);
         if (near.length * 2 > offsets.length)
           return resumeFiring("info", "the wall clock agrees with etcd's members");
-        if (!isApart) log.error("this host's clock is ahead of etcd's members; see: timedatectl");
+        if (!isApart)
+          log.error("this host's clock is ahead of etcd's members, nothing fires; see: timedatectl");
         isApart = true;
       } else if (!isApart && clock.now() >= until)
         return resumeFiring("warn", "no clock could be compared with the wall clock");
@@ -156,16 +162,28 @@ function createClockJump(
     }
   };
 
+  const startJudging = () => {
+    judging = new AbortController();
+    void judge(judging.signal).catch(() => {}); // done, or the worker has ended
+  };
+
   return {
     getPending: () => (judging === undefined ? undefined : jumped),
+    async checkAlone(signal) {
+      const offsets = await readMemberClocks(signal).catch(() => []);
+      const ahead = offsets.flatMap(({ most }) => (most < -limit ? [-most] : []));
+      if (signal.aborted || !isAlone() || judging !== undefined || ahead.length * 2 <= offsets.length) return;
+      jumped = Math.min(...ahead);
+      startJudging();
+    },
     addStep(step) {
+      if (!isAlone()) return;
       if (jumped + step <= limit) return stopJudging();
       jumped += step;
       if (judging !== undefined) return;
       const shown = formatDuration(Math.round(jumped));
       log.warn(`the wall clock jumped forward by ${shown}: nothing fires until the clock is compared`);
-      judging = new AbortController();
-      void judge(judging.signal).catch(() => {}); // done, or the worker has ended
+      startJudging();
     },
     stopJudging,
   };
@@ -212,7 +230,7 @@ const GREET_WITHIN = 300;
 const ASKING_BEATS = 2;
 /** A larger change of the clock is a step, ms. Smaller changes are gradual adjustments. */
 const STEP = 250;
-/** Time that a new worker waits for the clocks of others before it claims anything, ms. */
+/** Time that a new worker waits for the clocks of others, ms. */
 const LISTEN_FOR = 2_000;
 
 /** Builds the first record of a worker. */
@@ -271,6 +289,7 @@ export class WorkerHeartbeat {
     const { clockLimits = CLOCK_LIMITS, readMemberClocks = async () => [], holdFor } = options;
     this.#jump = createClockJump(ports, {
       limit: clockLimits.refuses,
+      isAlone: () => this.#clockCheck.size === 0,
       readMemberClocks,
       onJudged: () => this.#judge(),
       ...(holdFor !== undefined && { holdFor }),
@@ -284,7 +303,7 @@ export class WorkerHeartbeat {
     this.#offset = offset;
     if (Math.abs(step) > STEP) {
       this.#clockCheck.shiftSamples(step);
-      if (this.#clockCheck.size === 0) this.#jump.addStep(step);
+      this.#jump.addStep(step);
       this.#judge();
     }
     return this.#clock;
@@ -314,8 +333,10 @@ export class WorkerHeartbeat {
    * @param isNews false if the record may be old
    */
   handleWorkerRecord(id: string, record: WorkerRecord | undefined, isNews: boolean): void {
-    if (record === undefined) this.#clockCheck.forget(id);
-    else if (isNews) {
+    if (record === undefined) {
+      this.#clockCheck.forget(id);
+      if (this.#clockCheck.size === 0) return void this.#judgeAlone(this.#over.signal);
+    } else if (isNews) {
       this.#clockCheck.addSample(id, record.wall, this.#ports.clock.getWallTime());
       this.#jump.stopJudging(); // another clock is available for comparison
       if (record.beat <= ASKING_BEATS) void this.#publishSoon();
@@ -324,15 +345,19 @@ export class WorkerHeartbeat {
   }
 
   /**
-   * Waits for the clocks of other workers, at most 2 s: a worker with a wrong clock must detect it before it fires.
+   * Waits for the clocks of other workers, or of etcd's members if there are none, each at most 2 s: a worker with a wrong clock must
+   * detect it before it fires.
    * @param listPeers returns the ids of the other workers
    */
-  async waitForPeerClocks(listPeers: () => readonly string[], signal: AbortSignal): Promise<void> {
+  async waitForOtherClocks(listPeers: () => readonly string[], signal: AbortSignal): Promise<void> {
     const until = this.#ports.clock.now() + LISTEN_FOR;
     if (listPeers().length > 0) void this.publish();
     while (!listPeers().every((id) => this.#clockCheck.hasSample(id)) && this.#ports.clock.now() < until) {
       await this.#ports.clock.sleep(20, signal);
     }
+    if (this.#clockCheck.size > 0) return;
+    await waitAtMost(this.#ports.clock, LISTEN_FOR, this.#judgeAlone(signal));
+    signal.throwIfAborted();
   }
 
   /** Publishes the record at intervals until the signal is aborted. */
@@ -371,6 +396,12 @@ export class WorkerHeartbeat {
     await this.#ports.clock.sleep(pause, this.#over.signal).catch(() => {});
     this.#isGreeting = false;
     await this.publish();
+  }
+
+  /** Judges the clock when there is no other worker's. Until then, a clock that was wrong stays wrong. Never rejects. */
+  async #judgeAlone(signal: AbortSignal): Promise<void> {
+    await this.#jump.checkAlone(signal);
+    this.#judge();
   }
 
   #judge(): void {

@@ -1,4 +1,5 @@
 /** The memory of the cluster that a host uses: a file per set of endpoints and prefix, which the first process writes. */
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -97,13 +98,16 @@ describe("a process that was killed", () => {
 describe("a damaged file", () => {
   test.each([
     ["an empty one", ""],
+    ["a pipe", undefined],
     ["no JSON", "{"],
     ["no id", "{}"],
     ["an id of the wrong form", JSON.stringify({ clusterId: "x", prefix: PREFIX, endpoints: ENDPOINTS })],
     ["other endpoints", '{"clusterId":"1","prefix":"/signalbox/","endpoints":["http://c:2379"]}'],
   ])("is refused, with its path and the remedy: %s", (_, text) => {
     const path = remember(1n);
-    writeFileSync(path, text);
+    unlinkSync(path);
+    if (text === undefined) execFileSync("mkfifo", [path]);
+    else writeFileSync(path, text);
     const recall = () => createMemory().recall();
     for (const part of [ConfigError, path, "signalbox init --forget-cluster"]) expect(recall).toThrow(part);
     expect(() => createMemory().remember(2n)).toThrow(ConfigError);

@@ -3,7 +3,15 @@
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -12,6 +20,7 @@ import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { HEADER_BYTES } from "../../../src/output/output-record.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
 import { buildPrefixRange } from "../../../src/protocol/txn.ts";
 import { putDueSchedule, runShell, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
@@ -139,6 +148,11 @@ describe.concurrent("a run with --capture", () => {
           exit: 6,
           tail: expect.stringMatching(/the end$/),
         });
+        const shown = await namespace.execute("logs full");
+        expect(shown).toExit(0, {
+          stderr: /its last output was not kept; this is the end of its output, from etcd/,
+        });
+        expect(shown.stdout).toMatch(/the end\n$/);
       });
     },
   );
@@ -260,6 +274,20 @@ describe.concurrent("viewers", () => {
     run.kill("SIGKILL");
     const none = await namespace.execute("logs killed", { env: ELSEWHERE });
     expect(none).toMatchObject({ stdout: "", stderr: expect.stringContaining("does not answer") });
+  });
+
+  test("a run whose last output was not kept: the end of the output from etcd", async () => {
+    const { namespace, directory } = createNamespace();
+    await namespace.run("--capture --lock cut", ["sh", "-c", "echo one; sleep 0.1; echo two"]);
+    expect(await namespace.execute("logs cut")).toExit(0, { stderr: "" });
+    for (const name of readdirSync(directory)) truncateSync(join(directory, name), 4 + HEADER_BYTES);
+    const shown = await namespace.execute("logs cut");
+    expect(shown).toExit(0, {
+      stderr: /its last output was not kept; this is the end of its output, from etcd/,
+    });
+    expect(shown.stdout).toBe("one\none\ntwo\n");
+    expect(await namespace.execute("logs cut --tail 0")).toExit(0, { stderr: "" });
+    expect(await namespace.execute(["logs", "cut", "--since", "2099-01-01"])).toExit(0, { stderr: "" });
   });
 
   test("unknown names are refused", async () => {

@@ -1,5 +1,7 @@
-import { chmodSync } from "node:fs";
-import { expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
 import { CommandHandler, type CommandHandlerOptions } from "../../../src/worker/handlers/command-handler.ts";
@@ -204,6 +206,24 @@ test("without renewals the command ends by the horizon; with one it lives on", a
   other.extend(400);
   other.extend(20_000);
   expect(await longer).toMatchObject({ result: "ok" });
+});
+
+test("a task can be ended that waits for its files on a disk that does not answer", async () => {
+  const { ports } = createHandlerFixture();
+  const pipe = writeTestFile("pipe", "");
+  rmSync(pipe);
+  execFileSync("mkfifo", [pipe]);
+  // Each keeps a thread of Node.js until somebody writes.
+  const hung = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () => open(pipe));
+  onTestFinished(async () => {
+    const descriptor = openSync(pipe, "r+");
+    for (const file of await Promise.all(hung)) await file.close();
+    closeSync(descriptor);
+  });
+  const given = createTask();
+  const running = new CommandHandler(ports, { command: ["true"] }).run(given);
+  given.end("replaced");
+  expect(await running).toMatchObject({ result: "replaced" });
 });
 
 test("what a command leaves behind is ended before its verdict", async () => {

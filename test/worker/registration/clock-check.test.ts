@@ -148,13 +148,16 @@ describe("three workers", () => {
   });
 });
 
-describe("a lone worker whose clock is set forward", () => {
+describe("a lone worker whose clock is wrong", () => {
   const cluster = TestCluster.startForFile();
   let fixture: WorkerFixture;
   beforeEach(() => {
     fixture = new WorkerFixture(cluster.store);
   });
   afterEach(() => fixture.close());
+
+  const toOffsets = (all: readonly number[]) =>
+    all.map((ms, at) => ({ endpoint: `http://etcd${at}`, least: ms - 1, most: ms + 1 }));
 
   /** A worker alone, a schedule half an hour away, and the clock set an hour forward. @param offsets  of etcd's members, ms */
   async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
@@ -165,11 +168,12 @@ describe("a lone worker whose clock is set forward", () => {
       clockOffset: () => own.getWallTime() - own.now(),
       readMemberClocks: async () => {
         asked.push(own.now());
-        return offsets().map((ms, at) => ({ endpoint: `http://etcd${at}`, least: ms - 1, most: ms + 1 }));
+        return own.getWallTime() < START ? [] : toOffsets(offsets());
       },
       ...more,
     });
     await worker.waitUntilJoined();
+    asked.length = 0;
     await fixture.add("soon");
     own.advance(60 * MINUTE);
     const [{ skew }] = await worker.waitFor("clock", 1, isRefusal);
@@ -198,6 +202,59 @@ describe("a lone worker whose clock is set forward", () => {
     expect(ended).toMatchObject({ result: "ok" });
   });
 
+  test("that starts an hour ahead of etcd's members fires nothing until it is set right", async () => {
+    const own = new SettableClock(START + 60 * MINUTE);
+    await fixture.add("job", { end: START + MINUTE });
+    const worker = fixture.startWorker(returnOk, {
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
+      readMemberClocks: async () => toOffsets([-60 * MINUTE, -60 * MINUTE, 5]),
+    });
+    await worker.waitUntilJoined();
+    expect(worker.list("clock")).toMatchObject([{ state: "refuses" }]);
+    expect(worker.list("clock")[0]?.skew).toBeCloseTo(60 * MINUTE, -4);
+    own.set(START);
+    const [ended] = await worker.waitForOutcomes(1);
+    expect(ended?.startedAt).toBeLessThan(START + MINUTE);
+  });
+
+  test("and is told by another worker, still fires nothing when that one has left", async () => {
+    const own = new SettableClock(fixture.clock.getWallTime() + 60 * MINUTE);
+    const asked = Promise.withResolvers<void>();
+    const right = fixture.startWorker(returnOk);
+    await right.waitUntilJoined();
+    const off = fixture.startWorker(returnOk, {
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
+      readMemberClocks: async () => {
+        asked.resolve();
+        return toOffsets([-60 * MINUTE]);
+      },
+    });
+    await off.waitFor("clock", 1, isRefusal);
+    await off.waitUntilJoined();
+    await right.stop();
+    await asked.promise;
+    await fixture.add("job", { end: START + MINUTE });
+    own.set(START);
+    const [ended] = await off.waitForOutcomes(1);
+    expect(ended?.startedAt).toBeLessThan(START + MINUTE);
+    expect(off.list("clock").map(({ state }) => state)).toEqual(["refuses", "ok"]);
+  });
+
+  test("that starts behind etcd's members, or ahead of the lesser part of them, fires what is due", async () => {
+    for (const offsets of [[60 * MINUTE], [-60 * MINUTE, 0], [-3_000]]) {
+      await fixture.add(`job${offsets.length}-${offsets[0]}`, { end: START });
+      const worker = fixture.startWorker(returnOk, {
+        clock: new SettableClock(START),
+        readMemberClocks: async () => toOffsets(offsets),
+      });
+      await worker.waitForOutcomes(1);
+      expect(worker.list("clock")).toEqual([]);
+      await worker.stop();
+    }
+  });
+
   test("goes on after a while where no member tells the time", async () => {
     const { worker } = await jump(() => [], { holdFor: 300 });
     await worker.waitForOutcomes(1);
@@ -224,6 +281,7 @@ describe("a lone worker whose clock is set forward", () => {
       },
     });
     await worker.waitUntilJoined();
+    asked = 0;
     own.advance(4_000);
     await fixture.add("one", { end: START });
     await worker.waitForOutcomes(1);
