@@ -23,8 +23,6 @@ import {
 import { loadPeerAddon } from "../process/agent-socket/peer.ts";
 import { chooseSocketPlace } from "../process/agent-socket/socket-places.ts";
 import { createBootClock } from "../process/clock.ts";
-import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
-import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { realRandom } from "../process/random.ts";
 import { createSpanSender } from "../process/span-sender.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
@@ -38,6 +36,7 @@ import { startAgentMetrics } from "./agent-metrics.ts";
 import { BriefCache } from "./brief-cache.ts";
 import type { AgentPorts } from "./fence.ts";
 import { NoteSeal } from "./note-seal.ts";
+import { createRunKiller } from "./run-killer.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
 import { keepAgentReport, keepHostRecord, keepSocket, waitUntilUnused } from "./upkeep.ts";
@@ -46,8 +45,6 @@ import { keepAgentReport, keepHostRecord, keepSocket, waitUntilUnused } from "./
 const STATUS_INTERVAL = 5_000;
 /** How long the agent waits at its end for the socket thread to write what was sent, ms. */
 const FLUSH_WITHIN = 2_000;
-/** How long to search for and kill the processes of a run that no launcher has reported, ms. */
-const KILL_WITHIN = 5_000;
 
 /** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
 export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
@@ -173,7 +170,7 @@ function createContext(
     log,
     host: facts.fqdn,
     describeSession: () => formatAgentSession({ agent: incarnation, pid: process.pid, version: VERSION }),
-    killRun: (run) => killRun(run, clock),
+    killRun: createRunKiller(clock),
   };
   return {
     ...ports,
@@ -192,18 +189,4 @@ function createContext(
     spans: createSpanSender(process.env, ports, facts.fqdn),
     archive: new RunArchive(ports),
   };
-}
-
-async function killRun(run: string, clock: AgentContext["clock"]): Promise<boolean> {
-  const mark = {
-    session: -1,
-    runId: run,
-    startTimes: new Map(),
-    cgroup: new CommandCgroup(""),
-    owner: undefined,
-  };
-  const killed = killOrphans(mark, (ms) => clock.sleep(ms));
-  if (!(await waitAtMost(clock, KILL_WITHIN, killed))) return false;
-  await killed; // rejects if it is not certain that all are dead
-  return true;
 }
