@@ -48,7 +48,7 @@ const VERSION_WORD = "--version";
  * Limits of what is parsed of a call: its settings, and its words before those of the command, together. Parsing takes
  * longer than in proportion to them, and holds up the renewals and the calls of others.
  */
-const [OPTIONS_MAX, OPTION_LENGTH_MAX] = [512, 16 * 1024];
+const [OPTIONS_MAX, OPTION_LENGTH_MAX] = [256, 8 * 1024];
 
 /** The end of a call. `asked`: it only asked for the version, to check that an agent answers. */
 type CallEnd = { kind: "served" | "asked" } | { kind: "declined"; why: string };
