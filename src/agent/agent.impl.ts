@@ -27,8 +27,6 @@ import {
 import { loadPeerAddon } from "../process/agent-socket/peer.ts";
 import { chooseSocketPlace } from "../process/agent-socket/socket-places.ts";
 import { createBootClock } from "../process/clock.ts";
-import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
-import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { readUserName } from "../process/host.ts";
 import { realRandom } from "../process/random.ts";
 import { createSpanSender } from "../process/span-sender.ts";
@@ -43,6 +41,7 @@ import { Agent } from "./agent.ts";
 import { type AgentContext, AgentStatistics, BriefCache } from "./agent-context.ts";
 import type { AgentPorts } from "./fence.ts";
 import { NoteSeal } from "./note-seal.ts";
+import { createRunKiller } from "./run-killer.ts";
 import type { SharedSession } from "./shared-session.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
@@ -51,8 +50,6 @@ import type { SocketThreadData } from "./socket-thread.ts";
 const STATUS_INTERVAL = 5_000;
 /** How long the agent waits at its end for the socket thread to write what was sent, ms. */
 const FLUSH_WITHIN = 2_000;
-/** How long to search for and kill the processes of a run that no launcher has reported, ms. */
-const KILL_WITHIN = 5_000;
 
 /** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
 export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
@@ -178,7 +175,7 @@ function createContext(
     log,
     host: facts.fqdn,
     describeSession: () => formatAgentSession({ agent: incarnation, pid: process.pid, version: VERSION }),
-    killRun: (run) => killRun(run, clock),
+    killRun: createRunKiller(clock),
   };
   return {
     ...ports,
@@ -197,20 +194,6 @@ function createContext(
     spans: createSpanSender(process.env, ports, facts.fqdn),
     archive: new RunArchive(ports),
   };
-}
-
-async function killRun(run: string, clock: AgentContext["clock"]): Promise<boolean> {
-  const mark = {
-    session: -1,
-    runId: run,
-    startTimes: new Map(),
-    cgroup: new CommandCgroup(""),
-    owner: undefined,
-  };
-  const killed = killOrphans(mark, (ms) => clock.sleep(ms));
-  if (!(await waitAtMost(clock, KILL_WITHIN, killed))) return false;
-  await killed; // rejects if it is not certain that all are dead
-  return true;
 }
 
 /**

@@ -31,6 +31,7 @@ import type { SettingKey, Settings } from "../config/settings.ts";
 import { delegateStore } from "../etcd/store.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
+import type { CallRequest } from "../process/agent-socket/call-request.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../process/agent-socket/launched-command.ts";
 import type { SpanSender } from "../process/span-sender.ts";
@@ -42,6 +43,12 @@ const SERVED: readonly Command[] = [runCommand, zooLocked];
 
 /** The call that requests the version of the agent. */
 const VERSION_WORD = "--version";
+
+/**
+ * Limits of what is parsed of a call: its settings, and its words before those of the command, together. Parsing takes
+ * longer than in proportion to them, and holds up the renewals and the calls of others.
+ */
+const [OPTIONS_MAX, OPTION_LENGTH_MAX] = [256, 8 * 1024];
 
 /** The end of a call. `asked`: it only asked for the version, to check that an agent answers. */
 type CallEnd = { kind: "served" | "asked" } | { kind: "declined"; why: string };
@@ -61,6 +68,7 @@ export async function serveCall(
   const output = new CallOutput(call);
   if (call.request.words.join(" ") === VERSION_WORD) return tellVersion(call);
   try {
+    checkLength(call.request);
     const note = readNote(context, served, call);
     const id = note?.id ?? generateRunId(context.random);
     const [name = "", ...words] = call.request.words;
@@ -84,6 +92,15 @@ export async function serveCall(
     call.decline(declined.message);
     return { kind: "declined", why: declined.kind };
   }
+}
+
+/** @throws CallDeclined */
+function checkLength({ words, settings }: CallRequest): void {
+  const end = words.indexOf("--");
+  const options = [...(end < 0 ? words : words.slice(0, end)), ...Object.entries(settings).flat()];
+  const length = options.reduce((sum, text) => sum + text.length, 0);
+  if (options.length > OPTIONS_MAX || length > OPTION_LENGTH_MAX)
+    throw new CallDeclined("call", "it has too many options and settings, or too long ones");
 }
 
 /** Answers as `signalbox --version` does. */

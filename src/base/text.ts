@@ -104,13 +104,10 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   if (longer.length === 1) return longer[0];
   let best: { word: string; edits: number } | undefined;
   for (const candidate of candidates) {
+    const most = Math.max(1, Math.floor(candidate.length / 3));
+    if (Math.abs(candidate.length - word.length) > most) continue; // as many edits at least
     const edits = countEdits(word.toLowerCase(), candidate.toLowerCase());
-    if (
-      edits <= Math.max(1, Math.floor(candidate.length / 3)) &&
-      edits < (best?.edits ?? Number.POSITIVE_INFINITY)
-    ) {
-      best = { word: candidate, edits };
-    }
+    if (edits <= most && edits < (best?.edits ?? Number.POSITIVE_INFINITY)) best = { word: candidate, edits };
   }
   return best?.word;
 }

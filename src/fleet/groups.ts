@@ -77,19 +77,25 @@ function buildChain(parents: ReadonlyMap<string, string | undefined>, last: stri
 
 /** Lists all groups that contain a host, directly or through other groups, nearest to the host first. */
 export function listHostGroups(groups: Groups, host: string): readonly string[] {
-  const wanted = canonicalizeHost(host);
-  const listing = new Map<string, string[]>();
-  const found = new Set<string>();
+  return createHostGroupLookup(groups)(host);
+}
+
+/** Returns `listHostGroups` for many hosts: the members of the groups are indexed once. */
+export function createHostGroupLookup(groups: Groups): (host: string) => readonly string[] {
+  const [ofGroups, ofHosts] = [new Map<string, string[]>(), new Map<string, string[]>()];
   for (const [name, members] of groups) {
     for (const member of members) {
-      if (groups.has(member)) append(listing, member, name);
-      else if (canonicalizeHost(member) === wanted) found.add(name);
+      if (groups.has(member)) append(ofGroups, member, name);
+      else append(ofHosts, canonicalizeHost(member), name);
     }
   }
-  for (const name of found) {
-    for (const parent of listing.get(name) ?? []) found.add(parent);
-  }
-  return [...found];
+  return (host) => {
+    const found = new Set(ofHosts.get(canonicalizeHost(host)));
+    for (const name of found) {
+      for (const parent of ofGroups.get(name) ?? []) found.add(parent);
+    }
+    return [...found];
+  };
 }
 
 function append(lists: Map<string, string[]>, key: string, item: string): void {

@@ -1,6 +1,6 @@
 import { memoize } from "../base/memoize.ts";
 import { canonicalizeHost, formatShortList } from "../base/text.ts";
-import { listGroupHosts, listHostGroups } from "../fleet/groups.ts";
+import { createHostGroupLookup, listGroupHosts } from "../fleet/groups.ts";
 import {
   type Drain,
   type DrainTarget,
@@ -70,10 +70,10 @@ export function findDrainsOfTarget(snapshot: Snapshot, target: DrainTarget): Dra
 
 /** Finds other active drains that apply to the target: they still stop it after an undrain of the target. */
 export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): Drain[] {
-  const groups = buildGroupMembers(snapshot);
+  const listGroups = createGroupLookup(snapshot);
   const hosts = listHostsInScope(snapshot, target);
   const reaches = [
-    ...hosts.map((host) => buildHostReach(groups, host)),
+    ...hosts.map((host) => buildHostReach(host, listGroups(host))),
     {
       locks: target.scope === "lock" ? [target.name] : [],
       resources: target.scope === "resource" ? [target.name] : [],
@@ -149,8 +149,7 @@ function buildReach(claim: Claim, groupsOfHost: (host: string) => readonly strin
 
 /** Caches the groups of each host, because many runs share a host. */
 function createGroupLookup(snapshot: ExtentSnapshot): (host: string) => readonly string[] {
-  const groups = buildGroupMembers(snapshot);
-  return memoize((host) => (groups.size === 0 ? [] : listHostGroups(groups, host)));
+  return memoize(createHostGroupLookup(buildGroupMembers(snapshot)));
 }
 
 /** Whether the command of a run may be running: a ticket is held or cannot be read. In grace, the command has ended. */

@@ -40,9 +40,9 @@ export function listDrainsOnClaim(claim: Claim, viewContext: ViewContext): reado
   return listStoppingDrains({ host: findClaimTicket(claim)?.host, queues }, viewContext);
 }
 
-/** Returns what a drain must apply to for runs on a host without a claim. @param groups  members by group */
-export function buildHostReach(groups: ViewContext["groups"], host: string): RunTargets {
-  return { locks: [], resources: [], host, groups: listHostGroups(groups, host) };
+/** Returns what a drain must apply to for runs on a host without a claim. @param groups  the groups of the host */
+export function buildHostReach(host: string, groups: readonly string[]): RunTargets {
+  return { locks: [], resources: [], host, groups };
 }
 
 /** The host of a run and its queues. */

@@ -4,6 +4,7 @@ import { measureProcessorMs } from "../../fixtures/steady.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import { canonicalizeHost } from "../../src/base/text.ts";
 import {
+  createHostGroupLookup,
   findGroupCycles,
   findMembership,
   type Groups,
@@ -204,4 +205,27 @@ test("a host's name is compared without case and last dot", () => {
     "web1.example.com",
     ".",
   ]);
+});
+
+test("the groups of many hosts are found with one reading of the groups", () => {
+  let readings = 0;
+  class CountedGroups extends Map<string, readonly string[]> {
+    override [Symbol.iterator]() {
+      readings += 1;
+      return super[Symbol.iterator]();
+    }
+  }
+  const listGroups = createHostGroupLookup(
+    new CountedGroups([
+      ["web", ["h1.x", "h2.x"]],
+      ["all", ["web", "h3.x"]],
+    ]),
+  );
+  expect(["h1.x", "H2.x", "h3.x", "h4.x"].map(listGroups)).toEqual([
+    ["web", "all"],
+    ["web", "all"],
+    ["all"],
+    [],
+  ]);
+  expect(readings).toBe(1);
 });

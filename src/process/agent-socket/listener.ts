@@ -111,8 +111,23 @@ export async function openAgentListener(options: AgentListenerOptions): Promise<
     }
   };
 
+  const waiting: SocketNews[] = [];
+  let hasTurn = true;
+  /** Handles news up to a call. Timers and the answers of etcd have their turn before the next one: its work may take long. */
+  const handleWaiting = () => {
+    hasTurn = true;
+    while (hasTurn) {
+      const news = waiting.shift();
+      if (news === undefined) return;
+      handleNews(news);
+      hasTurn = news.kind !== "call";
+    }
+    setImmediate(handleWaiting);
+  };
+
   options.port.on("message", (all) => {
-    for (const news of all as SocketNews[]) handleNews(news);
+    waiting.push(...(all as SocketNews[]));
+    if (hasTurn) handleWaiting();
   });
   await opened.promise;
   return {

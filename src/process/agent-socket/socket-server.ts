@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { ConfigError } from "../../base/errors.ts";
+import { readProcFile } from "../guarded-command/processes.ts";
 import type { Frame } from "../guarded-command/wire.ts";
 import { CallConnection, type TrafficLimits, UserTraffic } from "./call-connection.ts";
 import { CallRefusal, type CallRequest, CallRequestReader } from "./call-request.ts";
@@ -164,6 +165,8 @@ class IncomingCall {
 
 /** Limits of the agent's socket. */
 export interface SocketLimits {
+  /** Connections of all users together. */
+  connections: number;
   /** Of each user. */
   user: UserLimits;
   /** Time from the connection to the end of the call, ms. */
@@ -172,6 +175,7 @@ export interface SocketLimits {
 
 const MIB = 1024 * 1024;
 const LIMITS: SocketLimits = {
+  connections: Math.floor(readDescriptorLimit() * 0.75), // etcd, /proc and files need descriptors too
   user: {
     connections: 4096,
     unfinished: 64,
@@ -180,6 +184,12 @@ const LIMITS: SocketLimits = {
   },
   callMs: 5_000,
 };
+
+/** Reads how many descriptors this process can have. @see proc_pid_limits(5) */
+function readDescriptorLimit(): number {
+  const [, soft] = /^Max open files +(\d+) /m.exec(readProcFile(process.pid, "limits") ?? "") ?? [];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+}
 
 /** Interval at which declined connections are reported, ms. One report each would let a user flood the main thread. */
 const REPORT_INTERVAL_MS = 250;
@@ -204,6 +214,7 @@ export async function startSocketServer(
   // Posts once for all connections that were read in this turn, and after writes of this turn.
   const outbox = new Outbox<SocketNews>(port, setImmediate);
   const users = new Map<number, UserConnections>();
+  let open = 0;
   const incoming = new Set<IncomingCall>();
   /** The connections of complete calls, by their ids. */
   const connections = new Map<number, CallConnection>();
@@ -273,8 +284,12 @@ export async function startSocketServer(
 
   const readCall = (socket: Socket, peer: Peer, user: UserConnections) => {
     const connection = new CallConnection(socket, user.callTraffic);
+    open += 1;
     user.addConnection();
-    socket.once("close", () => user.removeConnection());
+    socket.once("close", () => {
+      open -= 1;
+      user.removeConnection();
+    });
     const call = new IncomingCall(connection, limits.callMs, {
       onComplete: (request) => completeCall(connection, peer, request),
       onDeclined: () => countDeclined("call"),
@@ -304,8 +319,9 @@ export async function startSocketServer(
     const served = isServed(peer);
     if (served !== true) return refuse(socket, "user", served);
     const user = findUser(peer.uid);
-    if (user.isFull) refuse(socket, "limit", `user ${peer.uid} has too many connections`);
-    else readCall(socket, peer, user);
+    if (user.isFull) return refuse(socket, "limit", `user ${peer.uid} has too many connections`);
+    if (open >= limits.connections) return refuse(socket, "limit", "the agent has too many connections");
+    readCall(socket, peer, user);
   };
 
   const listening = new ListeningSocket(address, handleConnection, reportFault);

@@ -49,17 +49,19 @@ export async function killOrphans(mark: OrphanCriteria, sleep: (ms: number) => P
   let pause = PAUSE_MS;
   for (let quiet = 0; quiet < QUIET_SCANS; ) {
     mark.cgroup.kill();
-    const { found, isComplete } = killFound(mark);
-    if (found > 0) quiet = 0;
-    else quiet += isComplete ? 1 : INCOMPLETE;
+    const weight = killFound(mark);
+    quiet = weight === 0 ? 0 : quiet + weight;
     await sleep(pause);
     pause = quiet > 0 ? PAUSE_MS : Math.min(pause * 1.5, PAUSE_MAX_MS);
   }
   mark.cgroup.remove();
 }
 
-/** Kills all living processes that match the criteria, each as soon as it is found, and then their descendants. */
-function killFound(mark: OrphanCriteria): { found: number; isComplete: boolean } {
+/**
+ * Kills all living processes that match the criteria, each as soon as it is found, and then their descendants.
+ * @returns the weight of this scan as a sign that none is left
+ */
+function killFound(mark: OrphanCriteria): number {
   const { session, runId, startTimes, cgroup, owner } = mark;
   const marked = new Set(cgroup.listProcessIds());
   // The kernel does not reuse a session id while the session has members. A process with that id means that the session
@@ -85,7 +87,9 @@ function killFound(mark: OrphanCriteria): { found: number; isComplete: boolean }
     before = marked.size;
     for (const it of all) if (marked.has(it.parent) && !marked.has(it.pid)) killMarked(it);
   }
-  return { found, isComplete: all.length === ids.length };
+  // A scan that misses this process could not read /proc: no descriptor was free.
+  if (found > 0 || !all.some(({ pid }) => pid === process.pid)) return 0;
+  return all.length === ids.length ? 1 : INCOMPLETE;
 }
 
 function hasRunId(pid: number, runId: string | undefined): boolean {

@@ -15,12 +15,14 @@ export interface ProcessStatus {
   isDead: boolean;
 }
 
-/** Lists the ids of all processes, the newest first as long as ids grow. */
+/** Lists the ids of all processes, the newest first as long as ids grow; none when no descriptor is free. */
 export function listProcessIds(): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .reverse();
+  try {
+    const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return names.map(Number).reverse();
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -1,7 +1,12 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../base/finding.ts";
 import { canonicalizeHost, pluralize, quoteText } from "../../base/text.ts";
-import { createUnknownGroupError, listGroupHosts, listGroupNotes } from "../../fleet/groups.ts";
+import {
+  createHostGroupLookup,
+  createUnknownGroupError,
+  listGroupHosts,
+  listGroupNotes,
+} from "../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
@@ -68,7 +73,8 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
       ...findUnseenMembers(name, hosts, inputs),
     ];
   }
-  const free = there.filter((host) => !isDrained(host, inputs));
+  const isDrained = createDrainCheck(inputs);
+  const free = there.filter((host) => !isDrained(host));
   const detail = `${there.length} of ${pluralize(hosts.length, "host")} ${there.length === 1 ? "is" : "are"} active`;
   const main: Finding =
     free.length > 0
@@ -79,9 +85,9 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
 
 /** Finds hosts that were seen before, but not lately. Skips drained hosts, because they may be down on purpose. */
 function findAwayHosts(group: string, hosts: readonly string[], inputs: HostCheckInputs): Finding[] {
+  const isDrained = createDrainCheck(inputs);
   const gone = hosts.filter(
-    (host) =>
-      !isThere(host, inputs) && computeHostSeenAgo(host, inputs) !== undefined && !isDrained(host, inputs),
+    (host) => !isThere(host, inputs) && computeHostSeenAgo(host, inputs) !== undefined && !isDrained(host),
   );
   if (gone.length === 0) return [];
   return [
@@ -120,11 +126,10 @@ function formatLastSeen(host: string, inputs: HostCheckInputs): string {
   return ago === undefined ? `${host} (never)` : `${host} (${formatBriefDuration(ago)} ago)`;
 }
 
-function isDrained(host: string, { snapshot, wall }: HostCheckInputs): boolean {
-  const reach = buildHostReach(buildGroupMembers(snapshot), host);
-  return [...snapshot.drains.values()].some(
-    (drain) => !hasEnded(drain, wall) && isDrainApplicable(drain, reach),
-  );
+function createDrainCheck({ snapshot, wall }: HostCheckInputs): (host: string) => boolean {
+  const listGroups = createHostGroupLookup(buildGroupMembers(snapshot));
+  const drains = [...snapshot.drains.values()].filter((drain) => !hasEnded(drain, wall));
+  return (host) => drains.some((drain) => isDrainApplicable(drain, buildHostReach(host, listGroups(host))));
 }
 
 /** Number of hosts listed in one finding. Further hosts are only counted. */

@@ -13,6 +13,7 @@ import { type SocketLimits, startSocketServer } from "../../../src/process/agent
 import { addon, type CallOptions, FakeLauncher } from "./fake-launcher.ts";
 
 export const LIMITS: SocketLimits = {
+  connections: 10_000,
   user: {
     connections: 4096,
     unfinished: 64,

@@ -172,6 +172,16 @@ describe("limits", () => {
     await waitUntil("the call", () => agent.calls.some(({ request }) => request.words.includes("next")));
   });
 
+  test("all users together have a limit for their connections", async () => {
+    const agent = await startAgent({ limits: { ...LIMITS, connections: 2 } });
+    await agent.call();
+    const { call } = await agent.call();
+    expect(await agent.connect().receiveDecline()).toBe("the agent has too many connections");
+    call.decline("enough");
+    await call.closed;
+    await agent.call();
+  });
+
   test("the calls of one user have a limit for their words together", async () => {
     const user = { ...LIMITS.user, bytes: 100_000 };
     const agent = await startAgent({ limits: { ...LIMITS, user } });

@@ -1,4 +1,4 @@
-/** How soon a command ends whose ticket was removed, served by an agent and not, while a part of etcd does not answer. */
+/** A command whose ticket was removed ends for that reason, served by an agent and not, while a part of etcd does not answer. */
 import { existsSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
@@ -7,9 +7,8 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-/** Seconds. The horizon of a run is far away, so that a command that ends at its horizon is seen to be late. */
-const TTL = 30;
-const RENEWAL = (TTL * 1_000) / 6;
+/** What a run says that has learned it. One that has not ends at its horizon, and says that it could not be renewed. */
+const REMOVED = "its ticket was removed";
 const RUNS = 3;
 
 const cluster = TestCluster.startForFile({ size: 3 });
@@ -29,7 +28,7 @@ afterAll(() => Promise.all(proxies.map((proxy) => proxy.close())));
 async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
   namespace = cluster.createNamespace({
     endpoints: proxies.map(({ url }) => url),
-    env: { SIGNALBOX_TTL: `${TTL}s`, SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
+    env: { SIGNALBOX_TTL: "30s", SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
   });
   const socket = cluster.createPath();
   const env = { SIGNALBOX_AGENT_SOCKET: socket };
@@ -58,8 +57,8 @@ async function readWatchers(): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-/** Removes the tickets. @returns how long each run lived on, ms */
-async function removeTickets(runs: readonly TestProcess[]): Promise<number[]> {
+/** Removes the tickets, and waits until the runs have ended for that reason. */
+async function removeTickets(runs: readonly TestProcess[]): Promise<void> {
   const success = runs.map((_, at) => ({
     op: "range" as const,
     ...namespace.keys.getQueueRange("lock", `l${at}`),
@@ -69,13 +68,7 @@ async function removeTickets(runs: readonly TestProcess[]): Promise<number[]> {
   expect(tickets.length).toBeGreaterThanOrEqual(RUNS);
   const removals = tickets.map(({ key }) => ({ op: "delete" as const, key }));
   await cluster.write(...removals);
-  const removedAt = performance.now();
-  return await Promise.all(
-    runs.map(async ({ ended }) => {
-      expect(await ended).toExit(125);
-      return performance.now() - removedAt;
-    }),
-  );
+  for (const { ended } of runs) expect(await ended).toExit(125, { stderr: new RegExp(REMOVED) });
 }
 
 describe.each(["alone", "served"] as const)("a run that is %s", (way) => {
@@ -83,32 +76,30 @@ describe.each(["alone", "served"] as const)("a run that is %s", (way) => {
     const runs = await startRuns(way);
     for (const proxy of proxies)
       proxy.chooseMode = (first) => (first.includes("/v3/watch") ? "forward" : "drop");
-    const killed = runs.map((run) => run.waitForOutput("its ticket was removed"));
-    const since = performance.now();
+    const told = runs.map((run) => run.waitForOutput(REMOVED));
     const ended = removeTickets(runs);
-    await Promise.all(killed);
-    expect(performance.now() - since).toBeLessThan(RENEWAL / 2);
+    await Promise.all(told);
     for (const proxy of proxies) proxy.chooseMode = () => undefined; // the end of a run waits for its claim to be freed
     await ended;
   }, 120_000);
 
   test.each([0, 1, 2])(
-    "ends by the next renewal if the watches of member %i deliver nothing",
+    "is told by a renewal if the watches of member %i deliver nothing",
     async (at) => {
       const runs = await startRuns(way);
       const proxy = proxies[at] as FaultProxy;
       proxy.chooseMode = (first) => (first.includes("/v3/watch") ? "drop" : undefined);
-      for (const lived of await removeTickets(runs)) expect(lived).toBeLessThan(RENEWAL + 3_000);
+      await removeTickets(runs);
     },
     120_000,
   );
 
   test.each([0, 1, 2])(
-    "ends by the next renewal if member %i is frozen",
+    "is told by a renewal if member %i is frozen",
     async (at) => {
       const runs = await startRuns(way);
       cluster.getMember(at).freeze();
-      for (const lived of await removeTickets(runs)) expect(lived).toBeLessThan(RENEWAL + 3_000);
+      await removeTickets(runs);
     },
     120_000,
   );

@@ -16,12 +16,13 @@ import { waitForDeath } from "../support/wait-for-death.ts";
 const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? pickCount(12, 30));
 /** Locks on which that is done side by side, on each transport. */
 const LANES = 3;
-const TTL = 3_000;
+/** Long enough for renewals on a busy machine: a run whose session expires by itself proves nothing here. */
+const TTL = 12_000;
 /** What a server may be late in expiring a session, and a busy machine in seeing it, ms. */
-const LATE = 3_000;
+const LATE = 12_000;
 /** When the command of a runner that cannot renew must be dead, ms; and what a busy machine may be late in seeing it. */
-const [HORIZON, LAG] = [2_000, 1_000];
-const ENV = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
+const [HORIZON, LAG] = [11_000, 1_000];
+const ENV = { SIGNALBOX_TTL: "12s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
 
 const cluster = TestCluster.startForFile();
 
@@ -58,7 +59,7 @@ const INSTANTS: ((namespace: TestNamespace, run: TestProcess) => Promise<void>)[
 /** Kills a runner. @returns ms until nothing of it and of its command was left */
 async function measureKill(run: TestProcess): Promise<number> {
   run.kill("SIGKILL");
-  return await waitForDeath(run.mark, 5_000);
+  return await waitForDeath(run.mark, HORIZON);
 }
 
 /** Kills a runner at any moment of its start, on a lock that is free. */
@@ -116,7 +117,7 @@ async function runLaneAfterStalls(transport: Transport, kills: number): Promise<
   await retryAfterStalls(async () => {
     took = await runLane(transport, kills);
     expect(Math.max(...took), "ms from the kill to the death of all: no horizon was waited for").toBeLessThan(
-      HORIZON,
+      HORIZON - TTL / 4, // it was renewed shortly before
     );
   });
   return took;
@@ -129,10 +130,8 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       const shares = Array.from({ length: LANES }, (_, at) => Math.floor((KILLS / 2 + at) / LANES));
       const took = (await Promise.all(shares.map((share) => runLaneAfterStalls(transport, share)))).flat();
       expect(took).toHaveLength(Math.floor(KILLS / 2));
-      const median = took.toSorted((a, b) => a - b)[took.length >> 1];
-      expect(median, "ms from the kill to the death of all").toBeLessThan(1_000);
     },
-    300_000 + KILLS * 1_000,
+    300_000 + KILLS * TTL,
   );
 
   // With an agent, the agent renews for a frozen launcher, so its job goes on. A frozen agent: test/safety/agent/restart.long.test.ts.
