@@ -414,6 +414,16 @@ describe("what is shown of a schedule", () => {
     ]);
   });
 
+  it("is no run that a pause skips", () => {
+    const show = (until?: number) => {
+      const pause = { by: "ann", at: 1, ...(until !== undefined && { until }) };
+      const due = { next: NOW + 60_000, runAt: NOW + 60_000 };
+      return showSchedule("s", ...schedule("s", { cron: "* * * * *", timezone: "UTC", pause }, due));
+    };
+    expect(readSection(show(), "next runs")).toBeUndefined();
+    expect(readSection(show(NOW + 3_600_000), "next runs")?.[0]?.[1]).toBe("2023-11-14 23:15:00Z");
+  });
+
   it("is who runs it, whether that one is alive, and what else stands open", () => {
     const openOne = {
       scheduled: NOW - 5,

@@ -142,11 +142,11 @@ function printTail(
 ): void {
   const why = `${host} does not answer for run ${quoteText(run)}`;
   if (tail === undefined) {
-    const end =
+    printMessage(
       key === undefined
-        ? "no end of its output is stored"
-        : "it runs, but keeps no output, or its host cannot answer";
-    printMessage(`${why}, and ${end}`);
+        ? `no output of run ${quoteText(run)} is found: it wrote nothing, or kept none (signalbox run does with --capture), or ${host} does not answer`
+        : `${why}, and it runs, but keeps no output, or its host cannot answer`,
+    );
     return;
   }
   printMessage(`${why}; this is the end of its output, from etcd:`);
