@@ -62,6 +62,13 @@ describe("what is shown of a lock", () => {
     });
   });
 
+  it("has the command that runs it again, with what is known of the last run", () => {
+    const history = historyOf("a b", { ...past("c", 0), command: "job.sh", shared: true, leases: { db: 5 } });
+    expect(readSection(shown("lock", "a b", history), "run it again")).toEqual([
+      "signalbox run --lock 'a b' --shared --lease db=5 -- job.sh",
+    ]);
+  });
+
   it("is who holds it, since when, whether that one is alive, and who waits", () => {
     const detail = shown(
       "lock",
