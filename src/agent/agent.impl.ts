@@ -28,6 +28,7 @@ import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { realRandom } from "../process/random.ts";
 import { createSpanSender } from "../process/span-sender.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
+import { keepHostRecord } from "../run/keep-host-record.ts";
 import { Successors } from "../run/successors.ts";
 import { formatListenAddress } from "../worker/metrics/listen-address.ts";
 import { createNotifier } from "../worker/service/notifier.ts";
@@ -40,7 +41,7 @@ import type { AgentPorts } from "./fence.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
-import { keepAgentReport, keepHostRecord, keepSocket, waitUntilUnused } from "./upkeep.ts";
+import { keepAgentReport, keepSocket, waitUntilUnused } from "./upkeep.ts";
 
 /** Interval at which the agent reports its status to systemd, ms. */
 const STATUS_INTERVAL = 5_000;
@@ -101,7 +102,7 @@ async function serveCalls(
   log.info("ready", { socket: path });
   notifier.sendReady();
   void warnOfNative(context);
-  void keepHostRecord(context, stop.signal);
+  void keepHostRecord(context, context.facts, stop.signal);
   void serveOutput(context, findOutputDirectory(settings.outputDirectory, io.env), stop.signal);
   void keepSocket(context, listener, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));

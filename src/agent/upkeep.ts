@@ -1,13 +1,10 @@
 import { statSync } from "node:fs";
 import type { Log } from "../base/log.ts";
-import { VERSION } from "../base/version.ts";
 import { isUnavailable } from "../etcd/retry.ts";
 import { SessionLost } from "../etcd/session/session.ts";
-import { HOST_RECORD_INTERVAL, serializeHostRecord } from "../fleet/host-record.ts";
 import type { AgentListener } from "../process/agent-socket/listener.ts";
 import { readUserName } from "../process/host.ts";
 import { formatAgentReport } from "../protocol/agent-record.ts";
-import { addPutIfChanged } from "../protocol/guards.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { NoteSeal } from "./note-seal.ts";
@@ -137,24 +134,4 @@ async function listSessions({ sessions, settings, clock }: AgentContext): Promis
   if (sessions.listLive().length === 0)
     await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
   return sessions.listLive();
-}
-
-/** Keeps the record of this host up to date, so that its runs need not write it. Never rejects. */
-export async function keepHostRecord(
-  { store, keys, clock, log, facts }: AgentContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const key = keys.host(facts.fqdn);
-  while (!signal.aborted) {
-    const text = serializeHostRecord(facts, VERSION, clock.getWallTime());
-    const txn = addPutIfChanged({ compare: [], success: [], failure: [] }, key, text);
-    const failed = await store.commitTxn(txn, signal).then(
-      () => false,
-      (error) => {
-        if (!isUnavailable(error)) log.info("the host record was not written", { error: String(error) });
-        return true;
-      },
-    );
-    await clock.sleep(failed ? 10_000 : HOST_RECORD_INTERVAL, signal).catch(() => {}); // ended
-  }
 }

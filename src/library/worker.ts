@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
+import { keepHostRecord } from "../run/keep-host-record.ts";
 import { createBootReader } from "../worker/engine/boot-reader.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
@@ -175,10 +176,14 @@ export class Worker<T extends object = Record<string, unknown>> {
   }
 
   async #run(signal: AbortSignal | undefined): Promise<void> {
+    const { ports, facts } = this.#connection;
+    const over = new AbortController();
     this.#connection.adopt(this);
+    void keepHostRecord(ports, facts, over.signal);
     try {
       await translated(() => this.#engine.run(mergeSignals(this.#ending.signal, signal)));
     } finally {
+      over.abort();
       await this.#archive?.close();
       this.#connection.drop(this);
     }

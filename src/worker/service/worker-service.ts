@@ -13,6 +13,7 @@ import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
 import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
+import { keepHostRecord } from "../../run/keep-host-record.ts";
 import { createBootReader } from "../engine/boot-reader.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
@@ -132,6 +133,7 @@ export class WorkerService {
     const over = new AbortController();
     void this.#waitUntilJoined(over.signal).catch(() => {});
     void this.#serveOutput(over.signal);
+    void keepHostRecord(this.#ports, this.#options.facts, over.signal);
     void this.#spans?.load();
     try {
       await this.#engine.run(signal);
