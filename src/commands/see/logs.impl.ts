@@ -76,10 +76,10 @@ interface WantedOutput {
 export const execute = createStoreCommand<LogsFlags>(async (context) => {
   const [word = ""] = context.args;
   const { raw, follow, tail, since } = context.flags;
-  const from = since?.("UTC", context.clock.getWallTime());
+  const from = since?.(context.clock.getWallTime());
   const wanted = {
     follow: follow !== undefined,
-    ...pickDefined({ tail, since: from && Math.max(0, Math.floor(from)) }),
+    ...pickDefined({ tail, since: from && Math.floor(from) }),
   };
   const found = await findOutputRun(context, word);
   const printer = new OutputPrinter(context, raw || !context.io.terminal.isOutput());

@@ -140,7 +140,10 @@ describe("a command to run", () => {
     ["", "COMMAND is missing: put it after --; see: signalbox runs --help"],
     ["--", "COMMAND is missing"],
     ["ls -a", 'unexpected argument "ls"; put -- before the command: -- ls'],
-    ["-j tar -xf a.tar --name b", 'unknown option "-xf"; put -- before the command: -- tar -xf a.tar --name b'],
+    [
+      "-j tar -xf a.tar --name b",
+      'unknown option "-xf"; put -- before the command: -- tar -xf a.tar --name b',
+    ],
     ["sleep -- 60", 'unexpected argument "sleep"; put -- before the command'],
     ["5m -- ls", 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
     ["--name -- ls", "--name needs a value; got none"],
@@ -187,6 +190,7 @@ describe("values of flags", () => {
     ["--count 1 --count ''", '--count must be a whole number from 0 to 999999999; got ""'],
     ["--from soon", '--from: "soon" is not an instant'],
     ["--since soon", "--since must be a time such as"],
+    ["--since 30", "--since must be a time such as"],
   ])("%s is refused", (line, why) => {
     expect(() => parseCall(typed, shellWords(line))).toThrow(why);
     expect(parseCall(typed, shellWords(`${line} --help`)).flags.help).toBe(true);
