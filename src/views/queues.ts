@@ -708,7 +708,10 @@ function buildTrendFacts(past: readonly PastRun[]): Fact[] {
 export function buildRerunSection(lock: string, { histories }: Snapshot): Section[] {
   const [last] = histories.get(lock) ?? [];
   if (last === undefined) return [];
-  const leases = Object.entries(last.leases ?? {}).flatMap(([name, count]) => ["--lease", `${name}=${count}`]);
+  const leases = Object.entries(last.leases ?? {}).flatMap(([name, count]) => [
+    "--lease",
+    `${name}=${count}`,
+  ]);
   const shared = last.shared ? ["--shared"] : [];
   const words = ["signalbox", "run", "--lock", lock, ...shared, ...leases, "--", last.command];
   const title = `run it again, on ${last.host} (its arguments and other options are not kept)`;
