@@ -178,8 +178,11 @@ export class Worker<T extends object = Record<string, unknown>> {
   async #run(signal: AbortSignal | undefined): Promise<void> {
     const { ports, facts } = this.#connection;
     const over = new AbortController();
+    const removeListener = this.#listeners.add("joined", () => {
+      removeListener();
+      void keepHostRecord(ports, facts, over.signal);
+    });
     this.#connection.adopt(this);
-    void keepHostRecord(ports, facts, over.signal);
     try {
       await translated(() => this.#engine.run(mergeSignals(this.#ending.signal, signal)));
     } finally {

@@ -133,7 +133,6 @@ export class WorkerService {
     const over = new AbortController();
     void this.#waitUntilJoined(over.signal).catch(() => {});
     void this.#serveOutput(over.signal);
-    void keepHostRecord(this.#ports, this.#options.facts, over.signal);
     void this.#spans?.load();
     try {
       await this.#engine.run(signal);
@@ -226,6 +225,7 @@ export class WorkerService {
   async #waitUntilJoined(signal: AbortSignal): Promise<void> {
     while (this.#engine.id === undefined) await this.#ports.clock.sleep(LOOK, signal);
     this.#ports.log.info("worker joined", { worker: this.#engine.id, host: this.#options.facts.fqdn });
+    void keepHostRecord(this.#ports, this.#options.facts, signal);
     this.#notifier.sendReady();
   }
 
