@@ -1,4 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
+import { quoteShellWord, quoteShellWords } from "../../base/shell.ts";
 import { findNearest, quoteText, suggestNearest } from "../../base/text.ts";
 import { type Call, type Command, type Flag, listFlags, listSpellings } from "../command.ts";
 import { VALUE_PARSERS, type ValueParser } from "./values.ts";
@@ -134,7 +135,7 @@ function takeFlagText(
   if (next === undefined) throw new UsageError(`--${known.name} needs a value; got none`);
   if (table.has(next.split("=", 1)[0] ?? ""))
     throw new UsageError(
-      `--${known.name} needs a value; got the option ${quoteText(next)}; if it is the value: --${known.name}=${next}`,
+      `--${known.name} needs a value; got the option ${quoteText(next)}; if it is the value: --${known.name}=${quoteShellWord(next)}`,
     );
   return next;
 }
@@ -179,7 +180,8 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   }
 }
 
-const suggestDashes = (command: readonly string[]) => `put -- before the command: -- ${command.join(" ")}`;
+const suggestDashes = (command: readonly string[]) =>
+  `put -- before the command: -- ${quoteShellWords(command)}`;
 
 /** A shell splits a cron text without quotes, and replaces each `*` in it by the names of files. */
 function suggestQuotes({ args: wanted = [] }: Command, args: readonly string[]): string {

@@ -206,11 +206,13 @@ interface Said {
 }
 
 const value = anyText({ maxLength: 6 }).filter((text) => text !== "--");
+/** A value that is no flag: one that is needs the form with `=`. */
+const separate = value.filter((text) => !/^(-[a-z](=|$)|--[a-z])/i.test(text));
 const said: fc.Arbitrary<Said> = fc.oneof(
-  value.map((v): Said => ({ words: ["--name", v], flag: ["name", v] })),
+  separate.map((v): Said => ({ words: ["--name", v], flag: ["name", v] })),
   value.map((v): Said => ({ words: [`--nom=${v}`], flag: ["name", v] })),
   value.filter((v) => v !== "").map((v): Said => ({ words: [`-jn${v}`], flag: ["name", v] })),
-  value.map((v): Said => ({ words: ["-l", v], lease: v })),
+  separate.map((v): Said => ({ words: ["-l", v], lease: v })),
   value.map((v): Said => ({ words: [`--lease=${v}`], lease: v })),
   fc.nat({ max: 1e6 }).map((v): Said => ({ words: [`--wait=${v}ms`], flag: ["wait", v] })),
   fc.constant<Said>({ words: ["--wait"], flag: ["wait", true] }),
