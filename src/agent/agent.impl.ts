@@ -16,7 +16,6 @@ import { findOutputDirectory, RunArchive } from "../commands/run/run-archive.ts"
 import { combineTransactions } from "../etcd/combined-store.ts";
 import { isUnavailable } from "../etcd/retry.ts";
 import { SessionLost } from "../etcd/session/session.ts";
-import { HOST_RECORD_INTERVAL, serializeHostRecord } from "../fleet/host-record.ts";
 import { OutputServer } from "../output/output-server.ts";
 import { type AgentListener, openAgentListener } from "../process/agent-socket/listener.ts";
 import {
@@ -31,7 +30,7 @@ import { readUserName } from "../process/host.ts";
 import { realRandom } from "../process/random.ts";
 import { createSpanSender } from "../process/span-sender.ts";
 import { formatAgentReport, formatAgentSession } from "../protocol/agent-record.ts";
-import { addPutIfChanged } from "../protocol/guards.ts";
+import { keepHostRecord } from "../run/keep-host-record.ts";
 import { Successors } from "../run/successors.ts";
 import { formatListenAddress, parseListenAddress } from "../worker/metrics/listen-address.ts";
 import { createProcessRegistry, type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
@@ -103,7 +102,7 @@ async function serveCalls(
   log.info("ready", { socket: path });
   notifier.sendReady();
   void warnOfNative(context);
-  void keepHostRecord(context, stop.signal);
+  void keepHostRecord(context, context.facts, stop.signal);
   void serveOutput(context, findOutputDirectory(settings.outputDirectory, io.env), stop.signal);
   void keepSocket(context, listener, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
@@ -380,24 +379,4 @@ async function listSessions({ sessions, settings, clock }: AgentContext): Promis
   if (sessions.listLive().length === 0)
     await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
   return sessions.listLive();
-}
-
-/** Keeps the record of this host up to date, so that its runs need not write it. Never rejects. */
-async function keepHostRecord(
-  { store, keys, clock, log, facts }: AgentContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const key = keys.host(facts.fqdn);
-  while (!signal.aborted) {
-    const text = serializeHostRecord(facts, VERSION, clock.getWallTime());
-    const txn = addPutIfChanged({ compare: [], success: [], failure: [] }, key, text);
-    const failed = await store.commitTxn(txn, signal).then(
-      () => false,
-      (error) => {
-        if (!isUnavailable(error)) log.info("the host record was not written", { error: String(error) });
-        return true;
-      },
-    );
-    await clock.sleep(failed ? 10_000 : HOST_RECORD_INTERVAL, signal).catch(() => {}); // ended
-  }
 }

@@ -20,6 +20,17 @@ export function quotePosixWord(word: string): string {
   return /^[\w.:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/** Commands of the shell that are no programs and that crontabs begin with. */
+const BUILTINS: ReadonlySet<string> = new Set([".", "cd", "exec", "export", "source", "ulimit", "umask"]);
+
+/** Finds what was probably meant by a program that does not exist, because no shell interprets the words of a command. */
+export function findCommandHint(file: string): string | undefined {
+  if (/^[A-Za-z_]\w*=/.test(file)) return `no shell sets variables here; write: env ${file} COMMAND`;
+  if (/\s/.test(file))
+    return "it is one word: leave out the quotes around command and arguments, or use a shell: sh -c 'COMMAND'";
+  return BUILTINS.has(file) ? "it is a command of the shell; write: sh -c 'COMMAND'" : undefined;
+}
+
 function escapeCharacter(char: string): string {
   if (char === "'" || char === "\\") return `\\${char}`;
   const hex = (char.codePointAt(0) ?? 0).toString(16);

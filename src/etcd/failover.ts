@@ -102,10 +102,9 @@ function startCall<T>(
   };
 
   const giveUp = () => {
-    const unanswered = Array.from(
-      flights,
-      ({ member }) => new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`),
-    );
+    const unanswered = [...flights]
+      .filter(({ member }) => !causes.has(member))
+      .map(({ member }) => new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`));
     const all = [...causes.values(), ...unanswered];
     const other = all.find(({ kind }) => kind === "otherCluster");
     settle(() => reject(joinErrors(all, other?.kind)));

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { mergeSignals } from "../base/wait.ts";
+import { keepHostRecord } from "../run/keep-host-record.ts";
 import { createBootReader, ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import { OutcomeArchive } from "../worker/outcome-archive.ts";
@@ -174,10 +175,17 @@ export class Worker<T extends object = Record<string, unknown>> {
   }
 
   async #run(signal: AbortSignal | undefined): Promise<void> {
+    const { ports, facts } = this.#connection;
+    const over = new AbortController();
+    const removeListener = this.#listeners.add("joined", () => {
+      removeListener();
+      void keepHostRecord(ports, facts, over.signal);
+    });
     this.#connection.adopt(this);
     try {
       await translated(() => this.#engine.run(mergeSignals(this.#ending.signal, signal)));
     } finally {
+      over.abort();
       await this.#archive?.close();
       this.#connection.drop(this);
     }

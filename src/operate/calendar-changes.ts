@@ -19,7 +19,7 @@ const NAMED = 10;
 /** Formats a change of a calendar: `calendar holidays added: 12 entries`. */
 export function formatCalendarChange({ name, before, after }: CalendarChange): string {
   const was = before && "value" in before ? before.value.days : [];
-  if (after === undefined) return `calendar ${name} deleted: ${was.length} entries`;
+  if (after === undefined) return `calendar ${name} deleted: ${formatEntries(was)}`;
   if (before === undefined) return `calendar ${name} added: ${formatEntries(after.days)}`;
   const added = after.days.filter((day) => !was.includes(day));
   const removed = was.filter((day) => !after.days.includes(day));

@@ -383,7 +383,8 @@ export function describeQueueEntry({ run, ticket, vanished }: QueueEntry): strin
   if (ticket === undefined) return `malformed ticket ${quoteText(run)}`;
   if (vanished !== undefined)
     return `held by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run}): ${describeVanished(vanished)}`;
-  return `${ticket.state} by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run})`;
+  const state = ticket.state === "grace" ? "kept for its grace" : ticket.state;
+  return `${state} by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run})`;
 }
 
 export function describeDrain({ scope, name, by, why }: Drain): string {

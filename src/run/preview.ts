@@ -17,7 +17,13 @@ export interface ClaimPreview {
   revision: bigint;
   /** The conditions on this host as it is now. */
   conditions: readonly ConditionReading[];
-  leases: readonly { resource: string; count: number; total: number; free: number }[];
+  leases: readonly {
+    resource: string;
+    count: number;
+    total: number;
+    /** Units that are neither held nor waited for. */
+    free: number;
+  }[];
   /** `granted` at once, `waits` in a queue, or `refused`. */
   verdict: "granted" | "waits" | "refused";
   obstacles: readonly string[];
@@ -82,7 +88,7 @@ function buildPreview(
   };
 }
 
-/** Subtracts the units of every ticket in the queue, held or not: all of them come first. */
+/** Subtracts the units of every ticket in the queue: those that wait come first too. */
 function computeLeases(eligibility: ClaimEligibility, queues: readonly Queue[]): ClaimPreview["leases"] {
   if (eligibility.kind !== "open") return [];
   return eligibility.totals.map(({ lease, total }, index) => {
@@ -92,5 +98,5 @@ function computeLeases(eligibility: ClaimEligibility, queues: readonly Queue[]):
 }
 
 function describeShortage({ resource, count, total, free }: ClaimPreview["leases"][number]): string {
-  return `resource ${quoteText(resource)}: ${count} asked for, ${free} of ${total} free`;
+  return `resource ${quoteText(resource)}: ${count} asked for, ${free} of ${total} neither held nor waited for`;
 }

@@ -175,7 +175,8 @@ function listUnknownMembers({ hosts }: Snapshot, after: Groups, changes: readonl
   const unknown = [...new Set(added)].filter((member) => !seen.has(canonicalizeHost(member)));
   const notes = unknown.slice(0, MOST_MEMBERS).map((member) => {
     const full = [...seen].find((host) => host.startsWith(`${canonicalizeHost(member)}.`));
-    const hint = full === undefined ? "" : `; did you mean ${quoteText(full)}?`;
+    const split = member.includes(",") ? "; write members as separate words" : "";
+    const hint = full === undefined ? split : `; did you mean ${quoteText(full)}?`;
     return `${quoteText(member)} is neither a group nor a host that was ever seen${hint}`;
   });
   return unknown.length > MOST_MEMBERS

@@ -1,5 +1,5 @@
 import { formatBriefDuration } from "../base/duration.ts";
-import { quoteShellWord } from "../base/shell.ts";
+import { quoteShellWord, quoteShellWords } from "../base/shell.ts";
 import { collectTexts, formatShortList, pluralize } from "../base/text.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
 import { isHolding, sumHeldUnits } from "../protocol/admission.ts";
@@ -704,14 +704,18 @@ function buildTrendFacts(past: readonly PastRun[]): Fact[] {
   });
 }
 
-/** Builds a section with the command to repeat the last run of a lock. Histories store only the command name. */
+/** Builds a section with the command to repeat the last run of a lock, as far as histories store it. */
 export function buildRerunSection(lock: string, { histories }: Snapshot): Section[] {
   const [last] = histories.get(lock) ?? [];
   if (last === undefined) return [];
-  const line = `signalbox run --lock ${quoteShellWord(lock)} -- ${quoteShellWord(last.command)}`;
-  return [
-    { kind: "lines", title: `run it again, on ${last.host} (its arguments are not kept)`, lines: [line] },
-  ];
+  const leases = Object.entries(last.leases ?? {}).flatMap(([name, count]) => [
+    "--lease",
+    `${name}=${count}`,
+  ]);
+  const shared = last.shared ? ["--shared"] : [];
+  const words = ["signalbox", "run", "--lock", lock, ...shared, ...leases, "--", last.command];
+  const title = `run it again, on ${last.host} (its arguments and other options are not kept)`;
+  return [{ kind: "lines", title, lines: [quoteShellWords(words)] }];
 }
 
 function formatQueueState(row: QueueRow): string {

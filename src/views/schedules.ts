@@ -528,13 +528,17 @@ function computeNext(
   const running = new Set(executions.map(({ value }) => value?.scheduled));
   const open = due.open.filter(({ scheduled }) => !running.has(scheduled));
   const planned = isHeadFree(definition, due) ? [due.runAt] : [];
-  const until = isPaused(definition, due, wall)
-    ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
-    : 0;
+  const until = computePauseEnd(definition, due, wall);
   const triggers = open.filter(({ kind }) => kind === "trigger").map(({ runAt }) => runAt);
   const others = [...open.filter(({ kind }) => kind !== "trigger").map(({ runAt }) => runAt), ...planned];
   const next = Math.min(...triggers, ...others.map((runAt) => Math.max(runAt, until)));
   return Number.isFinite(next) ? next : undefined;
+}
+
+/** Returns when a pause ends, Infinity if it has no end; 0 without a pause. */
+function computePauseEnd(definition: Definition, due: DueState | undefined, wall: number): number {
+  if (!isPaused(definition, due, wall)) return 0;
+  return getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY;
 }
 
 /** Lists all states that apply; the first one is shown. */
@@ -870,8 +874,9 @@ function buildUpcomingTable(
   calendars: Calendars,
   wall: number,
 ): Section[] {
-  const first = due?.next;
-  if (definition === undefined || first === undefined) return [];
+  if (definition === undefined || due?.next === undefined) return [];
+  const first = Math.max(due.next, computePauseEnd(definition, due, wall)); // a pause skips what is due before its end
+  if (!Number.isFinite(first)) return [];
   const lag = computeLag(id, definition);
   const { end = Number.POSITIVE_INFINITY } = definition;
   const found = listUpcoming(definition, calendars, {

@@ -112,6 +112,9 @@ describe("a change of groups", () => {
       `"a" is neither a group nor a host that was ever seen; did you mean "${A}"?`,
       '"b" is neither a group nor a host that was ever seen',
     ]);
+    expect(notes(known, groupChange(known, "web", `${A},${B}`))).toEqual([
+      `"${A},${B}" is neither a group nor a host that was ever seen; write members as separate words`,
+    ]);
     expect(notes(known, groupChange(known, "web"))).toEqual([expect.stringContaining('"web" is empty')]);
   });
 

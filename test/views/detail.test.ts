@@ -62,6 +62,13 @@ describe("what is shown of a lock", () => {
     });
   });
 
+  it("has the command that runs it again, with what is known of the last run", () => {
+    const history = historyOf("a b", { ...past("c", 0), command: "job.sh", shared: true, leases: { db: 5 } });
+    expect(readSection(shown("lock", "a b", history), "run it again")).toEqual([
+      "signalbox run --lock 'a b' --shared --lease db=5 -- job.sh",
+    ]);
+  });
+
   it("is who holds it, since when, whether that one is alive, and who waits", () => {
     const detail = shown(
       "lock",
@@ -412,6 +419,16 @@ describe("what is shown of a schedule", () => {
       expect.anything(),
       expect.anything(),
     ]);
+  });
+
+  it("is no run that a pause skips", () => {
+    const show = (until?: number) => {
+      const pause = { by: "ann", at: 1, ...(until !== undefined && { until }) };
+      const due = { next: NOW + 60_000, runAt: NOW + 60_000 };
+      return showSchedule("s", ...schedule("s", { cron: "* * * * *", timezone: "UTC", pause }, due));
+    };
+    expect(readSection(show(), "next runs")).toBeUndefined();
+    expect(readSection(show(NOW + 3_600_000), "next runs")?.[0]?.[1]).toBe("2023-11-14 23:15:00Z");
   });
 
   it("is who runs it, whether that one is alive, and what else stands open", () => {

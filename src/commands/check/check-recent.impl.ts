@@ -9,7 +9,7 @@ import { type Definition, isPaused, runsAtBoot } from "../../schedule/definition
 import { parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
-import { NO_OUTCOMES, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
+import { isFailure, NO_OUTCOMES, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import { type Execution, findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import {
   computeTimeSinceSuccess,
@@ -64,11 +64,10 @@ async function readSelected(
   const more = [context.keys.getOutcomesRange()];
   const snapshot = await readSnapshotRanges(context, ["schedules", "dues", "runnings"], more);
   const wall = context.clock.getWallTime();
-  const selected = [...snapshot.schedules].filter(([name, { value }]) =>
+  const selected = [...snapshot.schedules].filter(([, { value }]) =>
     value === undefined
       ? tags.length === 0 // it cannot be read, so its tags are not known
-      : isCheckable(value, snapshot.dues.get(name)?.value, wall) &&
-        tags.every((tag) => value.tags?.includes(tag)),
+      : isCheckable(value, wall) && tags.every((tag) => value.tags?.includes(tag)),
   );
   const unknown = given.find((name) => !snapshot.schedules.has(name));
   if (unknown !== undefined) return throwUnknownName("schedule", unknown, snapshot.schedules.keys());
@@ -78,12 +77,12 @@ async function readSelected(
   return { names, snapshot };
 }
 
-/** Whether a schedule runs by itself, and again. */
-function isCheckable(definition: Definition, due: DueState | undefined, wall: number): boolean {
+/** Whether a schedule is to run by itself, and again. One that has paused itself after failures is. */
+function isCheckable(definition: Definition, wall: number): boolean {
   const { cron, removeAfter, end = wall } = definition;
   const { kind } = parsePlan(cron);
   const isOver = kind === "boot" && end < wall;
-  return kind !== "manual" && !isOver && removeAfter === undefined && !isPaused(definition, due, wall);
+  return kind !== "manual" && !isOver && removeAfter === undefined && !isPaused(definition, undefined, wall);
 }
 
 async function readNamed(context: CommandContext, names: readonly string[]): Promise<ChosenSchedules> {
@@ -167,7 +166,9 @@ function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "hos
   const { endedAt, result, host, code } = outcome;
   const exit = code === undefined ? "" : ` with exit ${code}`;
   const where = host === undefined ? "" : ` on ${host}`;
-  return { endedAt, isSuccess: result === "ok", text: `${result}${exit}${where}` };
+  const isSuccess = result === "ok";
+  const isNeutral = !isSuccess && !isFailure(result);
+  return { endedAt, isSuccess, isNeutral, text: `${result}${exit}${where}` };
 }
 
 export const checkLocks = createRecentRunsCommand(readLocks);

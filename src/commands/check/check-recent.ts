@@ -47,8 +47,8 @@ const checkSchedule = declareCommand({
   topic: "Check",
   brief: "check that a schedule has succeeded recently",
   about: [
-    "Reads the history of the schedule. Only the result ok counts as a success. --tag and --all leave out jobs, and schedules that are" +
-      " paused or that only run when they are triggered or after others.",
+    "Reads the history of the schedule. Only the result ok counts as a success. --tag and --all leave out jobs, and schedules that an operator has" +
+      " paused, or that only run when they are triggered or after others.",
     "A schedule of @reboot is checked on each host: its last run must have succeeded, and must end within --within of the boot.",
     CODES,
   ],

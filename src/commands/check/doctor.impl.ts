@@ -312,6 +312,6 @@ async function checkGroups(context: CommandContext<CheckHostsFlags>): Promise<Ch
       { name: "groups_without_host", value: without, critical: 0 },
       { name: "hosts_missing", value: stale.size - runs.size },
     ],
-    summary: `${pluralize(groups, "group")}, each with an active host`,
+    summary: `${pluralize(groups, "group")}, ${without === 0 ? "each" : groups - without} with an active host`,
   };
 }

@@ -15,7 +15,7 @@ export const INSTANT_FORM = "2026-11-22T05:00Z, 2026-11-22 05:00, 1795000000, no
  */
 export function parseInstant(text: string, zone: string, now: number): number | undefined {
   if (text === "now") return now;
-  if (/^\d{1,11}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{9,11}$/.test(text)) return Number(text) * 1000; // shorter ones are durations without a unit
   if (/^\d{12,14}$/.test(text)) return Number(text); // ms, as in --json
   if (text.startsWith("+")) {
     const span = parseDuration(text.slice(1));
@@ -57,13 +57,6 @@ export function parseTime(text: string, flag: string): WrittenTime | undefined {
   const isEarly = /^(0\d|1[0-8]|19[0-6])\d+-\d\d-\d\d/.test(text);
   const fault = isEarly ? "is before 1970-01-01T00:00Z, the earliest instant" : "is not an instant";
   throw new UsageError(`${flag}: ${quoteText(text)} ${fault}; write it as ${INSTANT_FORM}`);
-}
-
-/** Parses `--since` of an output, where a duration counts back from now. @throws UsageError */
-export function parseOutputStart(text: string, flag: string): WrittenTime | undefined {
-  if (text === "") throw new UsageError("--since must not be empty; write 10m, or 2026-11-22T05:00Z");
-  const span = parseDuration(text);
-  return "value" in span ? (_, now) => now - span.value : parseTime(text, flag);
 }
 
 /** Formats an instant for listings, in UTC: `2026-11-21 05:31:02 UTC`. Milliseconds are shown unless they are 0. */

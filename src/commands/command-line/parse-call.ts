@@ -1,4 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
+import { quoteShellWord, quoteShellWords } from "../../base/shell.ts";
 import { findNearest, quoteText, suggestNearest } from "../../base/text.ts";
 import { type Call, type Command, type Flag, listFlags, listSpellings } from "../command.ts";
 import { VALUE_PARSERS, type ValueParser } from "./values.ts";
@@ -37,8 +38,10 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
       args.push(word);
       continue;
     }
+    if (spec.takesCommand === true && end < 0 && args.length > 0 && !table.has(readFlagName(word)))
+      throw new UsageError(`unknown option ${quoteText(word)}; ${suggestDashes([...args, word, ...words])}`);
     const [known, inline] = identifyFlag(spec, table, word, words);
-    const value = takeFlagText(known, inline, words);
+    const value = takeFlagText(table, known, inline, words);
     if (known.name === "verbose") verbosity += 1;
     else if (known.name === "quiet")
       verbosity = Number.NEGATIVE_INFINITY; // -q takes precedence over every -v
@@ -100,19 +103,28 @@ function identifyFlag(
   word: string,
   words: string[],
 ): [Flag, string | undefined] {
-  const isLong = word.startsWith("--");
-  const equals = isLong ? word.indexOf("=") : -1;
-  const name = isLong ? word.slice(0, equals < 0 ? undefined : equals) : word.slice(0, 2);
+  const name = readFlagName(word);
   const known = table.get(name);
   if (known === undefined) throw createUnknownFlagError(spec, table, name, word);
-  if (isLong) return [known, equals < 0 ? undefined : word.slice(equals + 1)];
+  if (word.startsWith("--")) return [known, word === name ? undefined : word.slice(name.length + 1)];
   const rest = word.slice(2);
   if (rest === "" || known.value !== undefined) return [known, rest === "" ? undefined : rest];
   words.unshift(`-${rest}`);
   return [known, undefined];
 }
 
-function takeFlagText(known: Flag, inline: string | undefined, words: string[]): string | true {
+/** Returns the flag of a word without its value: `--flag` of `--flag=VALUE`, `-f` of `-fVALUE`. */
+function readFlagName(word: string): string {
+  return word.startsWith("--") ? (word.split("=", 1)[0] ?? word) : word.slice(0, 2);
+}
+
+/** Takes the text of a flag. A flag in its place means that the text was forgotten, or that a variable of the shell is empty. */
+function takeFlagText(
+  table: ReadonlyMap<string, Flag>,
+  known: Flag,
+  inline: string | undefined,
+  words: string[],
+): string | true {
   if (inline !== undefined) {
     if (known.value === undefined && (known.setting === undefined || isNegated(known)))
       throw new UsageError(`--${known.name} takes no value; got ${quoteText(inline)}`);
@@ -121,6 +133,10 @@ function takeFlagText(known: Flag, inline: string | undefined, words: string[]):
   if (known.value === undefined || known.isOptional) return true;
   const next = words.shift();
   if (next === undefined) throw new UsageError(`--${known.name} needs a value; got none`);
+  if (table.has(next.split("=", 1)[0] ?? ""))
+    throw new UsageError(
+      `--${known.name} needs a value; got the option ${quoteText(next)}; if it is the value: --${known.name}=${quoteShellWord(next)}`,
+    );
   return next;
 }
 
@@ -145,7 +161,7 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
     const remedy =
       command.length > 0 && /^\d/.test(first)
         ? `an optional value is written with =, as in --wait=${first}`
-        : `put -- before the command: -- ${args.join(" ")}`;
+        : suggestDashes(args);
     throw new UsageError(`unexpected argument ${quoteText(first)}; ${remedy}`);
   }
   if (spec.takesCommand === true && command.length === 0)
@@ -163,6 +179,9 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
     );
   }
 }
+
+const suggestDashes = (command: readonly string[]) =>
+  `put -- before the command: -- ${quoteShellWords(command)}`;
 
 /** A shell splits a cron text without quotes, and replaces each `*` in it by the names of files. */
 function suggestQuotes({ args: wanted = [] }: Command, args: readonly string[]): string {

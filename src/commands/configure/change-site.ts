@@ -35,7 +35,7 @@ import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { type ActionOutcome, createOutcome, type SiteResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import { QUEUE_COLLECTIONS, readAtRevision, readSnapshot, readSnapshotRanges } from "../read-snapshot.ts";
-import { listMissingGroupNotes } from "../schedule/amend-schedules.ts";
+import { listChangeNotes } from "../schedule/amend-schedules.ts";
 import { formatScheduleChange, toScheduleChange } from "../schedule/describe-schedule.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 
@@ -265,8 +265,8 @@ async function refuseChange(
 /** Lists and prints the notes. */
 async function listNotes({ context, draft, plan, impact }: PreparedSite): Promise<string[]> {
   const added = plan.config.flatMap(({ kind, name, after }) => (kind === "group" && after ? [name] : []));
-  const missing = await listMissingGroupNotes(context, plan.schedules, new Set(added));
-  const notes = [...(draft.notes ?? []), ...impact.notes, ...missing];
+  const found = await listChangeNotes(context, plan.schedules, new Set(added));
+  const notes = [...(draft.notes ?? []), ...impact.notes, ...found];
   for (const note of notes.slice(0, MANY)) context.printMessage(`note: ${note}`);
   if (notes.length > MANY)
     context.printMessage(`note: and ${notes.length - MANY} more notes; --json prints all`);

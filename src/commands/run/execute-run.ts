@@ -229,6 +229,8 @@ function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: CommandIo["en
   }
   if (call.flags.mask !== undefined && call.flags.capture === undefined)
     throw new UsageError("--mask has an effect only with --capture; add --capture, or leave --mask out");
+  if (call.flags.json && !call.flags["dry-run"])
+    throw new UsageError("--json has an effect only with --dry-run; add --dry-run, or leave --json out");
   const { wait } = call.flags;
   const caller = readTraceContext(env);
   const removed = caller?.state === undefined ? [...REMOVED_VARIABLES, "TRACESTATE"] : REMOVED_VARIABLES;

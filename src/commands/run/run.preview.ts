@@ -38,7 +38,7 @@ function renderText(
     ]),
     ...leases.map(({ resource, count, total, free }) => [
       "lease",
-      `${resource}: ${count} of ${total}, ${free} free`,
+      `${resource}: ${count} of ${total}, ${free} neither held nor waited for`,
     ]),
     ["now", now[verdict]],
     ...obstacles.map((obstacle) => ["because", obstacle]),

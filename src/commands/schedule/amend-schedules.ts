@@ -8,6 +8,7 @@ import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outco
 import { confirmAction } from "../print-outcome.ts";
 import { checkPastRevision } from "../read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
+import { listDefinitionNotes } from "./definition-input.ts";
 import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 
 /** A mutation of schedules, and the texts around it. */
@@ -53,7 +54,7 @@ export async function amendSchedules(
   const { changes, revision } = plan;
   const moved = listChangedSince(flags["expect-revision"], plan);
   if (moved.length > 0) return createAmendmentOutcome("changed", moved, plan);
-  const notes = [...(texts.notes ?? []), ...(await listMissingGroupNotes(context, changes))];
+  const notes = [...(texts.notes ?? []), ...(await listChangeNotes(context, changes))];
   for (const note of notes) printMessage(`note: ${note}`);
   if (changes.length === 0) return createAmendmentOutcome("nothing", [nothing], plan, { notes });
   const lines = changes.map(formatScheduleChange);
@@ -94,13 +95,27 @@ function formatMovedLine(id: string): string {
 const MOST = 100;
 
 /**
- * Lists a note for each missing group of a changed schedule. No worker runs the schedule until the group exists.
+ * Lists notes about likely mistakes in changed schedules.
  * @param added  groups that are created with the changes
  */
-export async function listMissingGroupNotes(
+export async function listChangeNotes(
   context: CommandContext,
   changes: readonly PlannedChange[],
   added: ReadonlySet<string> = new Set(),
+): Promise<string[]> {
+  const own = changes.flatMap(({ before, definition }) =>
+    (definition === undefined ? [] : listDefinitionNotes(definition, before.definition)).map((note) =>
+      changes.length === 1 ? note : `schedule ${quoteText(before.id)}: ${note}`,
+    ),
+  );
+  return [...own, ...(await listMissingGroupNotes(context, changes, added))];
+}
+
+/** Lists a note for each missing group. No worker runs the schedule until the group exists. */
+async function listMissingGroupNotes(
+  context: CommandContext,
+  changes: readonly PlannedChange[],
+  added: ReadonlySet<string>,
 ): Promise<string[]> {
   const named = changes.flatMap(({ before, definition }) =>
     definition?.group === undefined || definition.group === before.definition?.group

@@ -48,7 +48,6 @@ import {
   applyGivenFields,
   checkConfiguredTotals,
   checkNoneEmpty,
-  listDefinitionNotes,
   readGivenFields,
 } from "./definition-input.ts";
 import { formatUpcomingRuns } from "./describe-schedule.ts";
@@ -78,12 +77,11 @@ async function editByFlags(
   const { flags } = context;
   const now = context.clock.getWallTime();
   const given = readGivenFields(context, definition.timezone, now);
-  await checkConfiguredTotals(context, given.leases ?? []);
+  const notes = await checkConfiguredTotals(context, given.leases ?? []);
   const zone = given.timezone ?? definition.timezone;
   const { times, first } = readPlannedTimes(flags, undefined, zone, now);
   const applyChange = (before: Definition | undefined) =>
     applyGivenFields(applyTimes(before ?? definition, flags, times), given, flags);
-  const notes = listDefinitionNotes({ ...applyChange(definition), command: given.command ?? [] });
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
@@ -186,12 +184,12 @@ async function addSchedule(
     ...buildPause(context, now),
   };
   const first = { ...(start !== undefined && { start }), ...firstGiven };
-  await checkConfiguredTotals(context, definition.leases);
+  const notes = await checkConfiguredTotals(context, definition.leases);
   const calendars = await readCalendarsOf(context, definition);
   return await amendSchedules(context, {
     amendment: buildAddMutation(id, definition, first),
     nothing: `schedule ${quoteText(id)} is up to date`,
-    notes: listDefinitionNotes(definition),
+    notes,
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: (changes) => {
       const due = changes.find(({ before }) => before.id === id)?.due;

@@ -360,7 +360,7 @@ export function formatScheduleCrontab(definitions: ReadonlyMap<string, Definitio
     mail = to;
     lines.push("", ...formatScheduleLines(id, definition));
   }
-  return `# written by signalbox schedule export\n${lines.join("\n")}\n`;
+  return `# written by signalbox export\n${lines.join("\n")}\n`;
 }
 
 function sortByZone(definitions: ReadonlyMap<string, Definition>): [string, Definition][] {

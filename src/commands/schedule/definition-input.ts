@@ -1,4 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
+import { findCommandHint, quoteShellWord } from "../../base/shell.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
 import { parseResourceConfig } from "../../fleet/resources.ts";
@@ -102,38 +103,55 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
   });
 }
 
-/** Lists notes about a program that is named by a relative path, and about an expectation without effect. */
-export function listDefinitionNotes({ command = [], expect, keep }: Definition): string[] {
+/**
+ * Lists notes about a program that is named by a relative path or with its arguments, and about an expectation without
+ * effect, if the definition has changed there.
+ */
+export function listDefinitionNotes(
+  { command = [], expect, keep }: Definition,
+  before: Definition | undefined,
+): string[] {
   const [file = ""] = command;
+  const isNew = file !== before?.command?.[0];
+  const hint = findCommandHint(file);
   return collectTexts([
-    file.includes("/") &&
+    isNew && hint !== undefined && `${quoteText(file)} is taken as the name of a program; ${hint}`,
+    isNew &&
+      hint === undefined &&
+      file.includes("/") &&
       !file.startsWith("/") &&
       `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
-    findExpectationNote(expect, keep),
+    (expect !== before?.expect || keep !== before?.keep) && findExpectationNote(expect, keep),
   ]);
 }
 
 /**
- * Checks that leases fit the configured totals of their resources. Amounts and totals with macros are not checked, nor
- * those that the user's role must not read.
+ * Checks that leases fit the configured totals of their resources. Names, amounts and totals with macros are not checked,
+ * nor those that the user's role must not read.
+ * @returns notes about resources without a total
  * @throws UsageError
  */
 export async function checkConfiguredTotals(
   context: CommandContext,
   leases: readonly string[] = [],
-): Promise<void> {
+): Promise<string[]> {
   const plain = parsePlainLeases(leases);
-  if (plain.length === 0) return;
+  if (plain.length === 0) return [];
   const keys = plain.map(({ resource }) => context.keys.resourceConfig(resource));
   const found = await readKeysIfAllowed(context, keys, context.signal);
-  for (const [index, { resource, count }] of plain.entries()) {
+  const notes: string[] = [];
+  for (const [index, { resource, count, total: stated }] of plain.entries()) {
     const kv = found[index];
-    if (kv === undefined) continue;
-    const config = parseResourceConfig(kv.value);
-    const total = "value" in config ? Number(config.value.total) : Number.NaN;
-    if (count > total)
+    const config = kv && parseResourceConfig(kv.value);
+    const total = config && "value" in config ? config.value.total : undefined;
+    if (index in found && stated === undefined && total === undefined && !/[A-Z]/.test(resource))
+      notes.push(
+        `resource ${quoteText(resource)} has no total: every run fails until you set it (signalbox resource set ${quoteShellWord(resource)} TOTAL)`,
+      );
+    if (count > Number(total))
       throw new UsageError(
         `--lease: ${count} units of resource ${quoteText(resource)} are requested, but there are only ${total}; ask for fewer, or change the total: signalbox resource set`,
       );
   }
+  return notes;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWords } from "../../base/shell.ts";
-import { formatShortList, quoteText } from "../../base/text.ts";
+import { formatShortList, pluralize, quoteText } from "../../base/text.ts";
 import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
@@ -69,6 +69,9 @@ export function formatScheduleChange(change: PlannedChange): string {
       return `${what} triggered: ${count} of ${formatShortList(times, 5)}`;
     }
     case "changed": {
+      const buried = (before.due?.dead ?? 0) - (due?.dead ?? 0);
+      if (definition === undefined && due !== undefined && buried > 0)
+        return `${what}: ${pluralize(buried, "dead letter")} deleted`;
       if (definition === undefined && !isDeepStrictEqual(before.due?.successors, due?.successors))
         return due?.successors === undefined
           ? `${what}: no schedule follows it`

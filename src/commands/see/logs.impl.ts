@@ -84,10 +84,10 @@ interface WantedOutput {
 export const execute = createStoreCommand<LogsFlags>(async (context) => {
   const [word = ""] = context.args;
   const { raw, follow, tail, since } = context.flags;
-  const from = since?.("UTC", context.clock.getWallTime());
+  const from = since?.(context.clock.getWallTime());
   const wanted = {
     follow: follow !== undefined,
-    ...pickDefined({ tail, since: from && Math.max(0, Math.floor(from)) }),
+    ...pickDefined({ tail, since: from && Math.floor(from) }),
   };
   const found = await findOutputRun(context, word);
   const printer = new OutputPrinter(context, raw || !context.io.terminal.isOutput());
@@ -95,11 +95,9 @@ export const execute = createStoreCommand<LogsFlags>(async (context) => {
     (await printLocal(context, found, wanted, printer)) ||
     (await printRemote(context, found, wanted, printer));
   printer.end();
-  const { run, host, key } = found;
-  if (!isShown) printTail(context, found, wanted, `${host} does not answer for run ${quoteText(run)}`);
   // On a full disk, or if the runner was killed. What is newer than an instant may be nothing.
-  else if (!printer.isDone && key === undefined && tail !== 0 && since === undefined)
-    printTail(context, found, wanted, "its last output was not kept");
+  const isCut = !printer.isDone && found.key === undefined && tail !== 0 && since === undefined;
+  if (!isShown || isCut) printTail(context, found, wanted, isShown);
   return undefined;
 });
 
@@ -146,21 +144,22 @@ async function printRemote(
   }
 }
 
-/** Prints the end of the output that is stored in etcd. @param why  why it is needed */
+/** Prints the end of the output that is stored in etcd. @param isCut  the output was printed, but its end is missing */
 function printTail(
   { io, printMessage }: CommandContext,
-  { tail, key }: OutputRun,
+  { run, host, tail, key }: OutputRun,
   wanted: WantedOutput,
-  why: string,
+  isCut: boolean,
 ): void {
-  if (tail === undefined) {
-    const end =
-      key === undefined
-        ? "no end of its output is stored"
-        : "it runs, but keeps no output, or its host cannot answer";
-    printMessage(`${why}, and ${end}`);
-    return;
-  }
+  const why = isCut ? "its last output was not kept" : `${host} does not answer for run ${quoteText(run)}`;
+  if (tail === undefined && isCut) printMessage(`${why}, and no end of it is stored`);
+  else if (tail === undefined && key === undefined)
+    printMessage(
+      `no output of run ${quoteText(run)} is found: it wrote nothing, or kept none (signalbox run does with --capture), or ${host} does not answer`,
+    );
+  else if (tail === undefined)
+    printMessage(`${why}, and it runs, but keeps no output, or its host cannot answer`);
+  if (tail === undefined) return;
   printMessage(`${why}; this is the end of its output, from etcd:`);
   const lines = tail.split("\n");
   io.writeOutput(

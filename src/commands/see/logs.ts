@@ -1,13 +1,13 @@
 import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { parseOutputStart } from "../command-line/instant.ts";
+import { parseWrittenPastTime } from "../command-line/instant.ts";
 import { createCountParser } from "../command-line/values.ts";
 
 const LOGS_FLAGS = declareFlags({
   "-f, --follow": "also what the run will write, until it ends",
   "--tail N": { parse: createCountParser(0), help: "only the last N lines" },
   "--since TIME": {
-    parse: parseOutputStart,
-    help: "only what was written since then: 10m for ten minutes ago, or 2026-11-22T05:00Z",
+    parse: parseWrittenPastTime,
+    help: "only what was written since then: 10m for ten minutes ago, 03:00 or 2026-11-22T05:00Z (UTC)",
   },
   "--raw": "the bytes as they are, also on a terminal",
 });

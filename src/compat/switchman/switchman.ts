@@ -37,7 +37,7 @@ export const switchman = declareCommand({
     "--no-lock": { aliases: ["nolock"], help: "take no lock, only leases, or only check the group" },
     "--lock": "take the lock (revokes --no-lock)",
     "--endpoints URL,...": "addresses of etcd's members (not switchman's own)",
-    "-h, --help": "show this help, and end with 1",
+    "-h, --help": "show this help, and end with 1; --help alone ends with 0",
     "-v, --version": "show the version, and end with 1",
   },
   variables: { DEBUG: "log everything to standard error" },

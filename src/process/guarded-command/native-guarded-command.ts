@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { findCommandHint } from "../../base/shell.ts";
 import { OVER } from "../../base/wait.ts";
 import { CommandCgroup } from "./cgroup.ts";
 import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
@@ -46,10 +47,9 @@ export const KILLED: CommandExit = {
 function createExecError(file: string, errno: number): SignalboxError {
   const [name, message] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, "unknown error"];
   if (errno === constants.errno.ENOENT) {
-    const hint = /\s/.test(file)
-      ? "; it is one word: leave out the quotes around command and arguments, or use a shell: sh -c 'COMMAND'"
-      : "";
-    return new SignalboxError(EXIT.notFound, `"${file}" was not found: ${message} (${name})${hint}`);
+    const hint = findCommandHint(file);
+    const what = `"${file}" was not found: ${message} (${name})`;
+    return new SignalboxError(EXIT.notFound, hint === undefined ? what : `${what}; ${hint}`);
   }
   const why = errno === constants.errno.EISDIR ? "it is a directory" : `${message} (${name})`;
   return new SignalboxError(EXIT.notExecutable, `"${file}" cannot be executed: ${why}`);

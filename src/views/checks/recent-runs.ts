@@ -7,6 +7,8 @@ export interface EndedRun {
   /** Wall clock of its host, ms since the epoch. */
   endedAt: number;
   isSuccess: boolean;
+  /** It is no failure either: it asked for another start, or was replaced. */
+  isNeutral?: boolean;
   /** Text for people, how and where it ended: `exit 3 on web1`. */
   text: string;
 }
@@ -64,10 +66,11 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
     return about.failure(...describeMissing(job, success, limit));
   if (deviation !== undefined && last?.isSuccess)
     return about.warning(deviation.detail, formatInspectCommand(job));
-  if (last === undefined || last.isSuccess)
+  const decisive = job.runs.find(({ isNeutral }) => !isNeutral);
+  if (decisive === undefined || decisive.isSuccess)
     return about.ok(`succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`);
   return about.warning(
-    `its last run failed ${formatTimeSinceEnd(last, limit)}, ${last.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
+    `its last run failed ${formatTimeSinceEnd(decisive, limit)}, ${decisive.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
     formatInspectCommand(job),
   );
 }
@@ -91,7 +94,9 @@ function describeMissing(
   const failed =
     last === undefined || last.isSuccess
       ? []
-      : [`the last run failed ${formatTimeSinceEnd(last, limit)}, ${last.text}`];
+      : [
+          `the last run ${last.isNeutral ? "ended" : "failed"} ${formatTimeSinceEnd(last, limit)}, ${last.text}`,
+        ];
   const before =
     success === undefined
       ? formatMissingSuccess(job)

@@ -1,10 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { VERSION } from "../../base/version.ts";
 import { forwardAbort } from "../../base/wait.ts";
 import { StoreError } from "../../etcd/store.ts";
-import { serializeHostRecord } from "../../fleet/host-record.ts";
 import { type LeaseSpec, parseLeases, toUnits } from "../../fleet/lease-spec.ts";
 import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
@@ -118,14 +116,13 @@ export function createLeaseAcquirer(
 ): LeaseAcquirer {
   const macros = createMacros(facts);
   const evaluateTotal = (text: string) => evaluateConfiguredTotal(text, macros);
-  const describeHost = (wall: number) => serializeHostRecord(facts, VERSION, wall);
   return {
     macros,
     log: ports.log,
     clock: ports.clock,
     acquire: (leases, label, signal) =>
       acquireClaim(
-        { ...ports, evaluateTotal, describeHost },
+        { ...ports, evaluateTotal },
         {
           locks: [],
           leases,

@@ -13,6 +13,7 @@ import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
 import { createSpanSender, type SpanSender } from "../../process/span-sender.ts";
+import { keepHostRecord } from "../../run/keep-host-record.ts";
 import { createBootReader, ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
 import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";
@@ -222,6 +223,7 @@ export class WorkerService {
   async #waitUntilJoined(signal: AbortSignal): Promise<void> {
     while (this.#engine.id === undefined) await this.#ports.clock.sleep(LOOK, signal);
     this.#ports.log.info("worker joined", { worker: this.#engine.id, host: this.#options.facts.fqdn });
+    void keepHostRecord(this.#ports, this.#options.facts, signal);
     this.#notifier.sendReady();
   }
 

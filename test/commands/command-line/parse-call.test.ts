@@ -23,6 +23,7 @@ describe("a command line", () => {
     ["--name=a x", { flags: { name: "a" } }],
     ["--name=a=b x", { flags: { name: "a=b" } }],
     ["--name= x", { flags: { name: "" } }],
+    ["--name=--json x", { flags: { name: "--json" } }],
     ["--name '' x", { flags: { name: "" } }],
     ["--name -x x", { flags: { name: "-x" } }],
     ["-n a x", { flags: { name: "a" } }],
@@ -66,6 +67,9 @@ describe("a command line", () => {
     ["x --name", "--name needs a value; got none"],
     ["x -l", "--lease needs a value"],
     ["x --ttl", "--ttl needs a value"],
+    ["x --name --json", '--name needs a value; got the option "--json"; if it is the value: --name=--json'],
+    ["x --name --wait=5m", 'got the option "--wait=5m"; if it is the value: --name=--wait=5m'],
+    ["x --ttl -n", 'got the option "-n"; if it is the value: --ttl=-n'],
     ["x --json=yes", '--json takes no value; got "yes"'],
     ["x --help=", '--help takes no value; got ""'],
     ["x --no-history=false", '--no-history takes no value; got "false"'],
@@ -136,6 +140,10 @@ describe("a command to run", () => {
     ["", "COMMAND is missing: put it after --; see: signalbox runs --help"],
     ["--", "COMMAND is missing"],
     ["ls -a", 'unexpected argument "ls"; put -- before the command: -- ls'],
+    [
+      "-j tar -xf a.tar --name b",
+      'unknown option "-xf"; put -- before the command: -- tar -xf a.tar --name b',
+    ],
     ["sleep -- 60", 'unexpected argument "sleep"; put -- before the command'],
     ["5m -- ls", 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
     ["--name -- ls", "--name needs a value; got none"],
@@ -182,6 +190,7 @@ describe("values of flags", () => {
     ["--count 1 --count ''", '--count must be a whole number from 0 to 999999999; got ""'],
     ["--from soon", '--from: "soon" is not an instant'],
     ["--since soon", "--since must be a time such as"],
+    ["--since 30", "--since must be a time such as"],
   ])("%s is refused", (line, why) => {
     expect(() => parseCall(typed, shellWords(line))).toThrow(why);
     expect(parseCall(typed, shellWords(`${line} --help`)).flags.help).toBe(true);
@@ -197,11 +206,13 @@ interface Said {
 }
 
 const value = anyText({ maxLength: 6 }).filter((text) => text !== "--");
+/** A value that is no flag: one that is needs the form with `=`. */
+const separate = value.filter((text) => !/^(-[a-z](=|$)|--[a-z])/i.test(text));
 const said: fc.Arbitrary<Said> = fc.oneof(
-  value.map((v): Said => ({ words: ["--name", v], flag: ["name", v] })),
+  separate.map((v): Said => ({ words: ["--name", v], flag: ["name", v] })),
   value.map((v): Said => ({ words: [`--nom=${v}`], flag: ["name", v] })),
   value.filter((v) => v !== "").map((v): Said => ({ words: [`-jn${v}`], flag: ["name", v] })),
-  value.map((v): Said => ({ words: ["-l", v], lease: v })),
+  separate.map((v): Said => ({ words: ["-l", v], lease: v })),
   value.map((v): Said => ({ words: [`--lease=${v}`], lease: v })),
   fc.nat({ max: 1e6 }).map((v): Said => ({ words: [`--wait=${v}ms`], flag: ["wait", v] })),
   fc.constant<Said>({ words: ["--wait"], flag: ["wait", true] }),

@@ -175,7 +175,7 @@ describe("failover", () => {
     expect(suspects).toEqual([]);
   });
 
-  it("gives each attempt its deadline and the call its own, and names all causes", async () => {
+  it("gives each attempt its deadline and the call its own, and names each member's cause once", async () => {
     const outcome = run(createFailover("a", "b"));
     await clock.advance(5999);
     expect(Math.max(...calls.map(({ at }) => at))).toBeLessThan(6000);
@@ -184,7 +184,7 @@ describe("failover", () => {
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({
       kind: "unavailable",
-      message: expect.stringMatching(/a: no answer.*b: no answer/),
+      message: expect.stringMatching(/^a: no answer[^;]*; b: no answer[^;]*$/),
     });
     expect(calls.every(({ signal }) => signal.aborted)).toBe(true);
     expect(clock.pending).toBe(0);

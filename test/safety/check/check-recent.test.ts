@@ -108,5 +108,8 @@ describe.concurrent("signalbox check schedule", () => {
       stdout: /^ok +group work: 1 of 1 host is active/,
     });
     await worker.end();
+    expect(await namespace.execute("check hosts work"), "a worker ran there").toExit(0, {
+      stdout: /^ok +group work: 1 of 1 host is active/,
+    });
   });
 });

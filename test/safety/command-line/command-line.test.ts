@@ -51,6 +51,7 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ["run --lock a --no-lock -- true", /--lock and --no-lock exclude each other/],
     ["run --no-lock -- true", /--no-lock needs --lease/],
     ["run --lock a --mask x -- true", /--mask has an effect only with --capture; add --capture/],
+    ["run --json -- true", /--json has an effect only with --dry-run; add --dry-run/],
     ["run --wait 5m -- true", /unexpected argument "5m"/],
     ["run --wait=5 -- true", /--wait: "5" has no unit; write 5s/],
     ["run --ttl soon -- true", /--ttl: "soon" is not a duration/],
@@ -211,7 +212,7 @@ describe.concurrent("--dry-run", () => {
       [
         "host     web1.example.com",
         "lock     job",
-        "lease    db: 2 of 5, 5 free",
+        "lease    db: 2 of 5, 5 neither held nor waited for",
         "now      would be granted at once",
         "",
       ].join("\n"),
@@ -221,7 +222,7 @@ describe.concurrent("--dry-run", () => {
     const busy = await namespace.run(options);
     expect(busy).toExit(75, { stderr: "" });
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
-    expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
+    expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 neither held nor waited for/);
     expect(await namespace.run([...options, "-E", "3"])).toExit(3);
     const waits = await namespace.run([...options, "--wait"]);
     expect(waits).toExit(0, { stdout: /now +would wait/ });

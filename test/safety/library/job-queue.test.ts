@@ -40,6 +40,10 @@ describe.concurrent("a job", () => {
     await running;
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
     expect(kvs.filter(({ key }) => key.includes(id))).toEqual([]);
+    expect(
+      kvs.map(({ key }) => namespace.keys.parse(key).kind),
+      "the host is known",
+    ).toContain("host");
   });
 
   test("that a worker has done and removed before the call returns is added", async ({ namespace }) => {

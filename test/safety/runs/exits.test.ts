@@ -190,6 +190,8 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     ["ended by SIGTERM of its own", [], ["sh", "-c", "kill -TERM $$"], 143, ""],
     ["missing", [], ["/no/such/file"], 127, /^signalbox: "\/no\/such\/file" was not found/],
     ["one word with blanks", [], ["sleep 1"], 127, /was not found.*; it is one word: leave out the quotes/],
+    ["a variable", [], ["LANG=C", "date"], 127, /was not found.*; no shell sets .*: env LANG=C COMMAND/],
+    ["a command of the shell", [], ["cd", "/"], 127, /was not found.*; it is a command of the shell/],
     ["a directory", [], ["/tmp"], 126, /"\/tmp" cannot be executed: it is a directory$/m],
     ["not on the PATH", [], ["no-such-command"], 127, /was not found/],
     ["a folder", ["--lock", "x"], ["/"], 126, /cannot be executed/],

@@ -39,6 +39,32 @@ test.concurrent("auto is no use if fewer outcomes are kept than it needs, and ad
   const edit = async (keep: number) => await namespace.execute(`schedule edit a --keep ${keep}`);
   expect((await edit(5)).stderr).toBe("");
   expect((await edit(3)).stderr).toContain("only 3 outcomes are kept");
+  expect((await namespace.execute("schedule edit a --note x")).stderr, "it is told once").toBe("");
+  const path = cluster.createPath();
+  const few = { cron: "@daily", timezone: "UTC", expect: "auto", keep: 2, command: ["./x"] };
+  writeFileSync(path, JSON.stringify({ version: 1, schedules: { b: few, c: { ...few, keep: 9 } } }));
+  const { stderr } = await namespace.execute(["apply", path, "--yes"]);
+  expect(stderr).toMatch(/^signalbox: note: schedule "b": "expect" auto .* only 2 outcomes are kept/m);
+  expect(stderr).toMatch(/^signalbox: note: schedule "c": "\.\/x" is a path in the working folder/m);
+});
+
+test.concurrent("mistakes that would fail at every start are told when the schedule is written", async ({
+  namespace,
+}) => {
+  const add = async (id: string, ...words: string[]) =>
+    (await namespace.execute(["schedule", "add", id, "@daily", ...words])).stderr;
+  expect(await add("a", "--lease", "db=2", "--", "true")).toMatch(
+    /note: resource "db" has no total: .*signalbox resource set db TOTAL/,
+  );
+  expect(await add("b", "--lease", "db=2:10", "--lease", "FQDN_mem=1", "--", "true")).toBe("");
+  expect(await add("c", "--", "/bin/echo hi > /tmp/x")).toMatch(
+    /note: .* name of a program; it is one word: /,
+  );
+  expect(await add("d", "--", "LANG=C", "date")).toMatch(
+    /note: .*; no shell sets variables here; write: env LANG=C/,
+  );
+  await namespace.expectDone("resource set db 10");
+  expect(await add("e", "--lease", "db=2", "--", "cd", "/")).toMatch(/^.*note: "cd" .*sh -c 'COMMAND'\n$/);
 });
 
 test.concurrent("an overrun is told once for each start while it runs, also if the worker is killed then", async () => {

@@ -51,6 +51,10 @@ test("the count goes on after a worker is killed between attempts, and the sched
   expect((await namespace.execute("show schedule job")).stdout).toMatch(/paused.*after 2 failures/);
   expect((await namespace.execute("ls schedules")).stdout).toContain("paused by signalbox: after 2 failures");
 
+  expect(await namespace.execute("check schedule --all"), "it is still checked").toExit(2, {
+    stdout: "schedule job: no run succeeded",
+  });
+
   // A triggered run that fails changes nothing; an operator ends the pause, and the count starts again.
   await namespace.expectDone("schedule trigger job --yes");
   await waitUntil("triggered run", async () => (await readDue(namespace, "job"))?.failed === 3);

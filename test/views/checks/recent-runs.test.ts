@@ -15,6 +15,11 @@ const ended = (hoursAgo: number, exit = 0): EndedRun => ({
   isSuccess: exit === 0,
   text: `exit ${exit} on web1`,
 });
+const neutral = (hoursAgo: number): EndedRun => ({
+  ...ended(hoursAgo, 75),
+  isNeutral: true,
+  text: "retry on web1",
+});
 const job = (runs: EndedRun[], more: Partial<RecentRuns> = {}): RecentRuns => ({
   kind: "lock",
   name: "backup",
@@ -73,6 +78,24 @@ describe("judgeRecentRuns", () => {
       [ended(1, 3), ended(2, 4)],
       "failure",
       "no run succeeded within 1d1h; none of the last 2 runs succeeded; the last run failed 1h ago, exit 3 on web1",
+    ],
+    [
+      "a run since the last success that asked for another start",
+      [neutral(1), ended(2)],
+      "ok",
+      "succeeded 2h ago, exit 0 on web1",
+    ],
+    [
+      "a failure before a run that asked for another start",
+      [neutral(1), ended(2, 3), ended(3)],
+      "warning",
+      "its last run failed 2h ago, exit 3 on web1; it succeeded 3h ago",
+    ],
+    [
+      "only runs that asked for another start",
+      [neutral(1)],
+      "failure",
+      "no run succeeded within 1d1h; none of the last 1 runs succeeded; the last run ended 1h ago, retry on web1",
     ],
     ["nothing remembered", [], "failure", "no run succeeded within 1d1h; no run is recorded"],
   ] as const)("%s", (_, runs, level, detail) => {

@@ -31,3 +31,11 @@ it("a trigger tells how many runs it adds, and of what times", () => {
   );
   expect(describeTrigger(1, 2, 3, 4, 5, 6, 7)).toMatch(/^schedule a triggered: 7 runs of .* and 2 more$/);
 });
+
+it("a deletion of dead letters tells how many", () => {
+  const before = { id: "a", definitionMod: 1n, definition: definitionOf(), due: dueOf({ dead: 3 }) };
+  const describeRest = (due: object) =>
+    formatScheduleChange({ before: before as unknown as StoredSchedule, due: dueOf(due) });
+  expect(describeRest({ dead: 1 })).toBe("schedule a: 2 dead letters deleted");
+  expect(describeRest({})).toBe("schedule a: 3 dead letters deleted");
+});
