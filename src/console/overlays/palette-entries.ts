@@ -1,6 +1,7 @@
 import { clean } from "../../base/text.ts";
 import { type Command, isRowCommand } from "../../commands/command.ts";
 import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
+import { listKnownHosts } from "../../views/hosts.ts";
 import type { ListedContext } from "../data/context-list.ts";
 import type { KeyAction } from "../parts/keymap.ts";
 import { hasFlag } from "../parts/row-actions.ts";
@@ -53,7 +54,7 @@ export interface ChoiceConditions {
 interface PaletteOptions extends ChoiceConditions {
   views: readonly { tab: TabId; label: string }[];
   contexts?: readonly Pick<ListedContext, "name" | "label" | "detail" | "isActive" | "note">[];
-  snapshot: Pick<Snapshot, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
+  snapshot: Snapshot;
   /** Keys of an action or a command, as displayed. */
   getKeyLabels(id: string): readonly string[];
 }
@@ -139,11 +140,11 @@ function createContextEntry(context: NonNullable<PaletteOptions["contexts"]>[num
   };
 }
 
-function listNameEntries(snapshot: PaletteOptions["snapshot"]): PaletteEntry[] {
+function listNameEntries(snapshot: Snapshot): PaletteEntry[] {
   const names = {
     lock: new Set(snapshot.histories.keys()),
     resource: new Set(snapshot.resources.keys()),
-    host: new Set(snapshot.hosts.keys()),
+    host: listKnownHosts(snapshot),
     group: new Set(snapshot.groups.keys()),
     schedule: new Set(snapshot.schedules.keys()),
   };
