@@ -75,10 +75,10 @@ export function buildRowAction(
 ): RowActionResult {
   if (subject === undefined) return { reason: "nothing is selected" };
   const command = getCommandById(id) as DeclaredRowCommand;
-  if (subject.kind === "record") {
+  if (subject.kind === "record" && subject.about !== undefined) {
     const { about, isEndedRun } = subject;
     const built = buildRowAction(id, about, snapshot);
-    if (isEndedRun === undefined || about === undefined || "reason" in built) return built;
+    if (isEndedRun === undefined || "reason" in built) return built;
     if (command.rows.danger !== "endsRuns") return built;
     const tab = about.kind === "lock" ? "Locks" : "Resources";
     return {

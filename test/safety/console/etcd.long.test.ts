@@ -128,6 +128,7 @@ describe("one member", () => {
     await namespace.jobs.startAndWait({ name: "invoices", options: "--lock invoices", hold: [60_000] });
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("]", /Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
+    await terminal.pressAndWait("D", "only locks, resources, hosts and groups can be drained");
     await terminal.pressAndWait("enter", /raw [0-9a-f]+[\s\S]*\d+\/\d+ +\/\S+/);
     await terminal.pressAndWait("escape ]", "authentication is off");
   });
