@@ -63,6 +63,7 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
       l: showOutput,
     },
     (event) => move(getChord(event)),
+    letters.length > 0 || reader?.obstacle === undefined,
   );
   const { signs } = app.theme;
   const table = { columns: DEAD_LETTER_COLUMNS, rows: letters, wall: app.getShownTime() };

@@ -208,10 +208,12 @@ export function useOverlay(wanted = Number.POSITIVE_INFINITY): OverlayAccess {
  * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it,
  * unless it is among the keys.
  * @param onOther  receives all other events
+ * @param isReady  false: events are kept until what they apply to is read
  */
 export function useKeys(
   keys: Readonly<Record<string, (() => void) | undefined>>,
   onOther?: (event: InputEvent) => void,
+  isReady = true,
 ): void {
   const { app, id, close } = useOverlay();
   const handle = (event: InputEvent) => {
@@ -220,7 +222,7 @@ export function useKeys(
     if (own === undefined) onOther?.(event);
     else own();
   };
-  useLayoutEffect(() => app.overlays.setInput(id, handle));
+  useLayoutEffect(() => (isReady ? app.overlays.setInput(id, handle) : undefined));
 }
 
 /** Returns the chord of a key, or the action of the mouse. */
