@@ -234,6 +234,14 @@ describe("one member", () => {
     expect(await namespace.readValue("/edit/new")).toBeUndefined();
   });
 
+  inNamespace("a key can be created from where all keys are signalbox's", async ({ namespace }) => {
+    await namespace.put("/elsewhere/limit", "10");
+    const terminal = await openEtcd(namespace, { env: { SIGNALBOX_ALLOW_EDIT: "1" } });
+    await browse(terminal, namespace.prefix);
+    await pressUntil(terminal, "n", /etcd put a new key/);
+    await terminal.typeAndWait("/elsewhere/new", "signalbox etcd put /elsewhere/new");
+  });
+
   inNamespace(
     "a value that changes while it is edited is not overwritten; the text is kept, and compared with the new one",
     async ({ namespace }) => {
