@@ -14,7 +14,7 @@ import { createRow, padCells, type RowCell, type RowModel, truncateCells } from 
 import { openCommand, openDialog, openRowAction } from "./Dialog.tsx";
 import { Doctor } from "./Doctor.tsx";
 import { findBoundaryFrom, isEditKey } from "./field.ts";
-import { getChord, moveInList, OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { moveInList, OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { travelTo } from "./Prompt.tsx";
 import { buildPaletteEntries, type PaletteChoice, type PaletteEntry } from "./palette-entries.ts";
 
@@ -44,8 +44,7 @@ export function Palette() {
       app.update((state) => ({ ...state, recent: addRecentEntry(state.recent, entry.id) }));
     runChoice(app, entry.choice);
   };
-  useKeys({ enter: () => choose(entries[cursor]) }, (event) => {
-    const chord = getChord(event);
+  useKeys({ enter: () => choose(entries[cursor]) }, (chord, event) => {
     if (field.edit(event)) setCursor(0);
     else if (!isEditKey(chord)) setCursor(moveInList(cursor, entries.length, MOVES[chord] ?? chord));
   });
@@ -85,7 +84,7 @@ function listEntries(app: ConsoleApp): PaletteEntry[] {
     views: TABS.map((tab) => ({ tab, label: getTabLabel(tab) })),
     contexts: app.contexts.all,
     snapshot: app.liveView.snapshot,
-    getKeyLabels: (id) => app.keymap.getKeyLabels(id),
+    getKeyLabels: app.keymap.getKeyLabels,
   });
 }
 

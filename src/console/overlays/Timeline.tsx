@@ -20,7 +20,7 @@ import { chooseSubject, toQueueSubject } from "../parts/marks.ts";
 import { clamp } from "../state/cursor.ts";
 import { wrapRows } from "../theme/Row.tsx";
 import { openTarget } from "./Dialog.tsx";
-import { getChord, moveInList, OverlayFrame, useKeys, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
+import { moveInList, OverlayFrame, useKeys, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
 import {
   ASCII_VIEW_SIGNS,
@@ -150,7 +150,7 @@ function Timeline({ subject, ranges }: TimelineProps) {
     "0": showNow,
     enter: open,
   };
-  useKeys(keys, (event) => move(getChord(event)));
+  useKeys(keys, move);
   const until = window.end === undefined ? "now" : formatInstant(span.until);
   const what = cleanToWidth(`${kind} ${name}`, Math.max(8, room.width - 46));
   const rows = buildTimelineRows(
