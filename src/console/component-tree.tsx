@@ -51,14 +51,20 @@ export class ComponentTree {
     if (this.#mounted === undefined) this.#mounted = { instance: this.#mount(root), root };
     else {
       this.#mounted.root = root;
-      this.flush();
+      this.#flush();
     }
     if (isResized) this.#output.emit("resize");
     return !this.#output.isClosed;
   }
 
-  /** Synchronously renders the components whose own state has changed. */
-  flush(): void {
+  /** Renders the overlays, if there are any. @param isAll  false: only those whose own state has changed */
+  update(app: ConsoleApp, isAll: boolean): void {
+    if (app.overlays.top === undefined) return;
+    if (isAll) this.render(app);
+    else this.#flush();
+  }
+
+  #flush(): void {
     this.#mounted?.instance.rerender(this.#mounted.root);
   }
 

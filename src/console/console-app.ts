@@ -307,6 +307,11 @@ export class ConsoleApp {
     return this.#tables.findPanelTable(this.state.panel.id);
   }
 
+  /** The line of the explorer under the cursor. */
+  getNode() {
+    return this.tree.nodes[this.state.explorer.cursor.index];
+  }
+
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined {
     return this.table.getSubjectAt(this.tabState.cursor.index);

@@ -83,9 +83,7 @@ export class ScreenDisplay implements Display {
   }
 
   update(app: ConsoleApp, isAll: boolean): void {
-    if (app.overlays.top === undefined) return;
-    if (isAll) this.#tree.render(app);
-    else this.#tree.flush();
+    this.#tree.update(app, isAll);
   }
 
   waitUntilWritten(): Promise<void> {
@@ -147,8 +145,7 @@ export class PlainDisplay implements Display {
   }
 
   update(app: ConsoleApp, isAll: boolean): void {
-    if (isAll) this.#tree.render(app);
-    else this.#tree.flush();
+    this.#tree.update(app, isAll);
   }
 
   async waitUntilWritten(): Promise<void> {}
@@ -207,7 +204,7 @@ function renderSpokenLines(app: ConsoleApp): string[] {
     case "table":
       return renderSpokenRow(app);
     case "explorer": {
-      const node = app.tree.nodes[app.state.explorer.cursor.index];
+      const node = app.getNode();
       if (node === undefined) return ["explorer, empty"];
       const fold = node.isOpen === undefined ? "" : node.isOpen ? ", open" : ", closed";
       return [`explorer: ${clean(node.label)} ${clean(node.note)}${fold}`];

@@ -253,24 +253,26 @@ function createAgentColumn(id: string, title: string, getNumber: (agent: HostAge
   );
 }
 
-/** Lists the hosts with a record, in a group or with a worker. One that claims something has a record a moment later. */
-export function listKnownHosts(snapshot: Pick<Snapshot, "hosts" | "groups" | "workers">): Set<string> {
+/** Lists the hosts that have a record, a claim, a worker, an agent, or a group. */
+export function listKnownHosts(snapshot: Snapshot): Set<string> {
   const groups = buildGroupMembers(snapshot);
   const members = [...groups.values()].flat().filter((member) => !groups.has(member));
-  const workers = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
-  const named = [...members, ...workers].map(canonicalizeHost);
-  return new Set([...snapshot.hosts.keys(), ...named]);
+  const named = new Set(members);
+  const executions = Array.from(snapshot.executions.values()).flat();
+  for (const { value } of [...snapshot.workers.values(), ...executions])
+    if (value !== undefined) named.add(value.host);
+  for (const { host } of snapshot.agentSessions.values()) named.add(host);
+  for (const { entries } of snapshot.queues.values())
+    for (const { ticket } of entries) if (ticket !== undefined) named.add(ticket.host);
+  return new Set([...snapshot.hosts.keys(), ...Array.from(named, canonicalizeHost)]);
 }
 
-/** Builds the rows of all hosts that have a record, a claim, a worker, an agent, or a group. */
 export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
   const activities = computeHostActivity(snapshot);
   const agents = computeHostAgents(snapshot);
   const shares = new Map(computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts]));
-  const claimants = [...activities].filter(([, { held, waiting }]) => held + waiting > 0);
-  const names = new Set([...listKnownHosts(snapshot), ...claimants.map(([host]) => host), ...agents.keys()]);
   const listGroups = createHostGroupLookup(viewContext.groups);
-  return [...names].map((fqdn) => {
+  return [...listKnownHosts(snapshot)].map((fqdn) => {
     const reach = buildHostReach(fqdn, listGroups(fqdn));
     return {
       fqdn,

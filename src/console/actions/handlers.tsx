@@ -274,8 +274,9 @@ function wrapRowAction(act: ActionHandler): ActionHandler {
 }
 
 /** Whether the line under the cursor leads to a row. */
-function hasLinkedRow({ state: { focus, explorer, panel }, tree }: ConsoleApp): boolean {
-  if (focus === "explorer") return tree.nodes[explorer.cursor.index]?.key !== undefined;
+function hasLinkedRow(app: ConsoleApp): boolean {
+  const { focus, panel } = app.state;
+  if (focus === "explorer") return app.getNode()?.key !== undefined;
   return panel.id === "problems" || panel.id === "audit";
 }
 

@@ -17,7 +17,7 @@ import { getTabView, type TabId } from "../state/console-state.ts";
 export function openSelected(app: ConsoleApp): void {
   switch (app.state.focus) {
     case "explorer": {
-      const node = app.tree.nodes[app.state.explorer.cursor.index];
+      const node = app.getNode();
       if (node?.context !== undefined) return chooseListedContext(app, node.context.name);
       if (node?.id === CLUSTERS) return unfold(app, node.isOpen !== true);
       return node && goTo(app, node.tab, node.key);
@@ -93,7 +93,7 @@ export function unfold(app: ConsoleApp, isOpen: boolean): void {
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
   if (focus === "detail" && !isOpen) return focusOn(app, "table");
   if (focus !== "explorer") return;
-  const node = app.tree.nodes[explorer.cursor.index];
+  const node = app.getNode();
   if (node === undefined) return;
   if (node.isOpen === undefined || node.isOpen === isOpen)
     return isOpen ? focusOn(app, "table") : moveToParent(app);

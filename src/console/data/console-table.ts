@@ -1,3 +1,4 @@
+import { collectTexts } from "../../base/text.ts";
 import {
   buildGridColumn,
   buildHeadSpans,
@@ -406,10 +407,10 @@ export function listTableNotes(
   const fault = filter === "" ? undefined : table.filterFault;
   if (fault !== undefined) return [{ text: `filter ${filter}: ${fault}`, role: "problem" }];
   const total = all === undefined ? "" : ` of ${all}`;
-  const texts = [
-    filter === "" ? "" : `filter ${filter}: ${table.length}${total}`,
-    marks.size > 0 ? formatMarked(table, marks) : "",
-  ].filter((text) => text !== "");
+  const texts = collectTexts([
+    filter !== "" && `filter ${filter}: ${table.length}${total}`,
+    marks.size > 0 && formatMarked(table, marks),
+  ]);
   return [
     ...table.remarks.slice(0, 1).map((text) => ({ text, role: "problem" as const })),
     ...(texts.length === 0 ? [] : [{ text: texts.join(", "), role: "match" as const }]),

@@ -347,9 +347,10 @@ function buildChildNodes(
     case "locks":
       return buildLockNodes(snapshot, viewContext);
     case "hosts":
-      return [...listKnownHosts(snapshot)].sort().map((name) => createChildNode(tab, name));
-    case "groups":
-      return [...snapshot.groups.keys()].sort().map((name) => createChildNode(tab, name));
+    case "groups": {
+      const names = tab === "hosts" ? listKnownHosts(snapshot) : snapshot.groups.keys();
+      return [...names].sort().map((name) => createChildNode(tab, name));
+    }
     case "schedules":
       return buildScheduleNodes(snapshot, viewContext);
     case "drains":
@@ -374,7 +375,7 @@ const SEVERAL = 30;
 /** The maximum number of schedule nodes. */
 const MANY = 200;
 
-const [FEW, ALL]: [ReadonlySet<string>, ReadonlySet<string>] = [
+const [FEW, ALL] = [
   new Set([ATTENTION, "resources", "clusters"]),
   new Set([ATTENTION, "locks", "resources", "clusters"]),
 ];
@@ -385,9 +386,8 @@ export function getDefaultUnfolded({ locks = 0 }: TabCounts): ReadonlySet<string
 }
 
 function buildLockNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
-  const queues = [...snapshot.queues.values()].filter(({ kind }) => kind === "lock");
-  return queues
-    .map((queue) => buildLockNode(queue, viewContext))
+  return [...snapshot.queues.values()]
+    .flatMap((queue) => (queue.kind === "lock" ? buildLockNode(queue, viewContext) : []))
     .sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 

@@ -10,7 +10,7 @@ import type { Hints } from "../parts/overlays.ts";
 import { getCommandById, type RowAction } from "../parts/row-actions.ts";
 import { createRow, type RowModel } from "../theme/Row.tsx";
 import { openDialog, openTarget } from "./Dialog.tsx";
-import { getChord, ListFrame, useKeys, useListCursor, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
+import { ListFrame, useKeys, useListCursor, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 
 /** Opens the dead letters of the chosen schedules. If none is chosen, and in the overview, opens those of all schedules. */
 export function openDeadLetters(app: ConsoleApp): void {
@@ -62,7 +62,8 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
       b: bury,
       l: showOutput,
     },
-    (event) => move(getChord(event)),
+    move,
+    letters.length > 0 || reader?.obstacle === undefined,
   );
   const { signs } = app.theme;
   const table = { columns: DEAD_LETTER_COLUMNS, rows: letters, wall: app.getShownTime() };

@@ -153,7 +153,7 @@ export function Dialog({ title, forms: givenForms, targets, base, onDone }: Dial
         right: () => selectValue(1),
       }),
     },
-    (event) => {
+    (_, event) => {
       const text = typed.get(active);
       const next = text && editField(text, event);
       if (next === undefined) return;

@@ -63,7 +63,10 @@ export function ExportPrompt({ document }: { document: ExportDocument }) {
     tab: () => changeFormat(1),
     "shift+tab": () => changeFormat(-1),
   };
-  useKeys(isWriting ? { escape: undefined } : keys, (event) => !isWriting && field.edit(event) && forget());
+  useKeys(
+    isWriting ? { escape: undefined } : keys,
+    (_, event) => !isWriting && field.edit(event) && forget(),
+  );
   return (
     <OverlayFrame
       title={`export ${document.name}`}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../base/bytes.ts";
 import { getErrorMessage } from "../../base/errors.ts";
 import { pluralize } from "../../base/text.ts";
@@ -9,7 +9,7 @@ import type { ConsoleApp } from "../console-app.ts";
 import { clamp } from "../state/cursor.ts";
 import { BLANK_ROW, buildTreeCells, joinCellTexts, type RowCell } from "../theme/Row.tsx";
 import type { Signs } from "../theme/theme.ts";
-import { getChord, ListFrame, moveInList, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { ListFrame, moveInList, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { Prompt } from "./Prompt.tsx";
 import { copyBinaryText, editValue, openCreateKey, openDeleteKey, RawKeys } from "./RawKeys.tsx";
 
@@ -25,13 +25,12 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
     return () => tree.stop();
   }, [tree]);
   const { nodes, place, count, revision, root } = tree;
-  const [, setMoves] = useState(0);
   const found = nodes.findIndex((one) => getId(one) === place.id);
   const at = found >= 0 ? found : clamp(place.at, 0, nodes.length - 1);
   const node = nodes[at];
   const select = (to: number) => {
     Object.assign(place, { at: to, id: nodes[to] && getId(nodes[to]) });
-    setMoves((moves) => moves + 1);
+    app.notifyChange();
   };
   const reread = () => tree.reread();
   const open = () => node && openNode(app, tree, node);
@@ -66,7 +65,7 @@ function KeyBrowser({ tree }: { tree: KeyTree }) {
       n: () => openCreateKey(app, findFolder(node, root), reread),
       y: () => copyBinaryText(app, node?.key ?? "", "the key"),
     },
-    (event) => select(moveInList(at, nodes.length, getChord(event))),
+    (chord) => select(moveInList(at, nodes.length, chord)),
   );
   const total = count === undefined ? "" : `, ${pluralize(count, "key")} at revision ${revision}`;
   const { width, height } = room;

@@ -9,7 +9,7 @@ import { getChosenSubjects } from "../parts/marks.ts";
 import { createSameRowCheck } from "../parts/navigation.ts";
 import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-actions.ts";
 import { padCells, padText, type RowCell } from "../theme/Row.tsx";
-import { getChord, ListFrame, moveInList, type OverlayPlace, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { ListFrame, moveInList, type OverlayPlace, useKeys, useOverlay } from "./OverlayFrame.tsx";
 
 /**
  * Opens the menu of the chosen rows: every action that applies to them, with its key, the likely ones first.
@@ -31,7 +31,7 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
     subjects: getChosenSubjects(app),
     snapshot: app.liveView.snapshot,
     changeObstacle: findChangeObstacle(app),
-    getKeyLabels: (id) => app.keymap.getKeyLabels(id),
+    getKeyLabels: app.keymap.getKeyLabels,
   });
   /** The id of the entry under the cursor. Not its index, because entries may appear while the menu is open. */
   const [chosen, setChosen] = useState(() => entries.find(({ obstacle }) => obstacle === undefined)?.id);
@@ -46,8 +46,8 @@ function Menu({ title, at }: { title: string; at: OverlayPlace }) {
     close();
     app.act(entry.id);
   };
-  useKeys({ enter: () => choose(entries[active]) }, (event) => {
-    const id = app.keymap.findAction(getChord(event), "list") ?? getChord(event);
+  useKeys({ enter: () => choose(entries[active]) }, (chord) => {
+    const id = app.keymap.findAction(chord, "list") ?? chord;
     if (id === "menu") return close();
     setChosen(entries[moveInList(active, entries.length, id)]?.id);
     choose(entries.find((entry) => entry.id === id));

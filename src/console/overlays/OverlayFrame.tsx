@@ -207,25 +207,22 @@ export function useOverlay(wanted = Number.POSITIVE_INFINITY): OverlayAccess {
 /**
  * Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. Escape closes it,
  * unless it is among the keys.
- * @param onOther  receives all other events
+ * @param onOther  receives all other keys and turns of the wheel, as a chord and as the event
+ * @param isReady  false: events are kept until what they apply to is read
  */
 export function useKeys(
   keys: Readonly<Record<string, (() => void) | undefined>>,
-  onOther?: (event: InputEvent) => void,
+  onOther?: (chord: string, event: InputEvent) => void,
+  isReady = true,
 ): void {
   const { app, id, close } = useOverlay();
   const handle = (event: InputEvent) => {
-    const chord = getChord(event);
+    const chord = event.kind === "key" ? event.chord : event.kind === "mouse" ? event.action : "";
     const own = Object.hasOwn(keys, chord) ? keys[chord] : chord === "escape" ? close : undefined;
-    if (own === undefined) onOther?.(event);
+    if (own === undefined) onOther?.(chord, event);
     else own();
   };
-  useLayoutEffect(() => app.overlays.setInput(id, handle));
-}
-
-/** Returns the chord of a key, or the action of the mouse. */
-export function getChord(event: InputEvent): string {
-  return event.kind === "key" ? event.chord : event.kind === "mouse" ? event.action : "";
+  useLayoutEffect(() => (isReady ? app.overlays.setInput(id, handle) : undefined));
 }
 
 /** Returns the index that a key leads to: the same one for keys that do not move. */

@@ -4,6 +4,7 @@ import { clean } from "../../base/text.ts";
 import { type Command, isRowCommand } from "../../commands/command.ts";
 import { COMMANDS, isRowCommandId } from "../../commands/registry.ts";
 import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
+import { listKnownHosts } from "../../views/hosts.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ListedContext } from "../data/context-list.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";
@@ -19,7 +20,7 @@ import { createRow, padCells, type RowCell, type RowModel, truncateCells } from 
 import { openCommand, openDialog, openRowAction } from "./Dialog.tsx";
 import { Doctor } from "./Doctor.tsx";
 import { findBoundaryFrom, isEditKey } from "./field.ts";
-import { getChord, moveInList, OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { moveInList, OverlayFrame, useField, useKeys, useOverlay } from "./OverlayFrame.tsx";
 import { travelTo } from "./Prompt.tsx";
 
 /** Keys that move like other keys. */
@@ -48,8 +49,7 @@ export function Palette() {
       app.update((state) => ({ ...state, recent: addRecentEntry(state.recent, entry.id) }));
     runChoice(app, entry.choice);
   };
-  useKeys({ enter: () => choose(entries[cursor]) }, (event) => {
-    const chord = getChord(event);
+  useKeys({ enter: () => choose(entries[cursor]) }, (chord, event) => {
     if (field.edit(event)) setCursor(0);
     else if (!isEditKey(chord)) setCursor(moveInList(cursor, entries.length, LIST_KEYS[chord] ?? chord));
   });
@@ -89,7 +89,7 @@ function listEntries(app: ConsoleApp): PaletteEntry[] {
     views: TABS.map((tab) => ({ tab, label: getTabLabel(tab) })),
     contexts: app.contexts.all,
     snapshot: app.liveView.snapshot,
-    getKeyLabels: (id) => app.keymap.getKeyLabels(id),
+    getKeyLabels: app.keymap.getKeyLabels,
   });
 }
 
@@ -329,7 +329,7 @@ export interface ChoiceConditions {
 interface PaletteOptions extends ChoiceConditions {
   views: readonly { tab: TabId; label: string }[];
   contexts?: readonly Pick<ListedContext, "name" | "label" | "detail" | "isActive" | "note">[];
-  snapshot: Pick<Snapshot, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
+  snapshot: Snapshot;
   /** Keys of an action or a command, as displayed. */
   getKeyLabels(id: string): readonly string[];
 }
@@ -415,11 +415,11 @@ function createContextEntry(context: NonNullable<PaletteOptions["contexts"]>[num
   };
 }
 
-function listNameEntries(snapshot: PaletteOptions["snapshot"]): PaletteEntry[] {
+function listNameEntries(snapshot: Snapshot): PaletteEntry[] {
   const names = {
     lock: new Set(snapshot.histories.keys()),
     resource: new Set(snapshot.resources.keys()),
-    host: new Set(snapshot.hosts.keys()),
+    host: listKnownHosts(snapshot),
     group: new Set(snapshot.groups.keys()),
     schedule: new Set(snapshot.schedules.keys()),
   };

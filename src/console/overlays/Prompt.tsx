@@ -27,7 +27,7 @@ export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
     if (found === undefined) close();
     else setFault(found);
   };
-  useKeys({ enter: submit }, (event) => field.edit(event) && setFault(undefined));
+  useKeys({ enter: submit }, (_, event) => field.edit(event) && setFault(undefined));
   return (
     <OverlayFrame
       title={title}
@@ -65,7 +65,7 @@ export function TravelPrompt() {
       title="show a past time"
       note={`${PAST_TARGET_FORM} (UTC)`}
       verb="go"
-      onSubmit={(text) => startTravel(app, text.trim())}
+      onSubmit={(text) => startTravel(app, text)}
     />
   );
 }

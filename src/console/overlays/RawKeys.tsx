@@ -187,8 +187,9 @@ export function openDeleteKey(app: ConsoleApp, key: string, onDone: () => void):
   if (canEdit(app, key)) openDialog(app, [buildKeyAction("etcd del", key, {})], onDone);
 }
 
-/** Opens the dialog that creates a key. @param prefix  the beginning of its name */
-export function openCreateKey(app: ConsoleApp, prefix: string, onDone: () => void): void {
+/** Opens the dialog that creates a key. @param folder  the beginning of its name, unless the keys there are signalbox's */
+export function openCreateKey(app: ConsoleApp, folder: string, onDone: () => void): void {
+  const prefix = describeOwnKey(app.context.keys, folder) ? "" : folder;
   if (!canEdit(app, prefix)) return;
   openDialog(app, [{ ...buildKeyAction("etcd put", prefix, {}), fixed: 0, target: "a new key" }], onDone);
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { cleanToWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
+import { clean, collectTexts } from "../../base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
 import type { Hints } from "../parts/overlays.ts";
 import { type SavedView, type TabId, updateTab } from "../state/console-state.ts";
@@ -12,15 +12,7 @@ import {
   saveCurrentView,
 } from "../state/preferences.ts";
 import { createRow, padText, type RowModel, useTheme } from "../theme/Row.tsx";
-import {
-  getChord,
-  ListFrame,
-  OverlayFrame,
-  useField,
-  useKeys,
-  useListCursor,
-  useOverlay,
-} from "./OverlayFrame.tsx";
+import { ListFrame, OverlayFrame, useField, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
 import { Prompt } from "./Prompt.tsx";
 
 const LIST_HINTS: Hints = [
@@ -71,9 +63,9 @@ export function SavedViews() {
   };
   useKeys(
     { q: close, F: close, s: askName, enter: open, d: remove, delete: remove, m: toggleStart },
-    (event) => {
+    (chord) => {
       setDeleting(undefined);
-      move(getChord(event));
+      move(chord);
     },
   );
   const rows = savedViews.map((savedView) =>
@@ -104,13 +96,13 @@ function buildViewRow(
   { width, startView, deleting, mark }: ViewRowLook,
 ): RowModel {
   const isStart = name === startView;
-  const what = [
-    filter === "" ? "" : `/${filter}`,
-    order === undefined ? "" : `sorted by ${order.descending ? "-" : ""}${order.column}`,
-    columns === undefined ? "" : `${columns.length} columns`,
-    isStart ? "at start" : "",
-    name === deleting ? "press d again to delete" : "",
-  ].filter((text) => text !== "");
+  const what = collectTexts([
+    filter !== "" && `/${filter}`,
+    order && `sorted by ${order.descending ? "-" : ""}${order.column}`,
+    columns && `${columns.length} columns`,
+    isStart && "at start",
+    name === deleting && "press d again to delete",
+  ]);
   return {
     cells: [
       { text: ` ${isStart ? mark : " "} `, role: "key" },
@@ -173,7 +165,7 @@ export function Columns({ tab }: { tab: TabId }) {
       J: () => shift(1),
       r: reset,
     },
-    (event) => move(getChord(event)),
+    move,
   );
   const rows = ids.flatMap((id): RowModel[] => {
     const choice = choices.get(id);
@@ -225,14 +217,14 @@ export function Filter({ tab }: { tab: TabId }) {
     close();
   };
   const fault = app.table.checkFilter(field.text);
-  const keep = () => (fault === undefined ? end(field.text) : undefined);
+  const keep = () => fault ?? end(field.text);
   // Keep the rows while the filter is invalid: most filters are invalid before they are complete.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `apply` is a new function for every frame
   useEffect(() => {
     timer.current = setTimeout(() => fault === undefined && apply(field.text), SETTLE);
     return () => clearTimeout(timer.current);
   }, [field.text, fault]);
-  useKeys({ escape: () => end(before), enter: keep, down: keep }, field.edit);
+  useKeys({ escape: () => end(before), enter: keep, down: keep }, (_, event) => field.edit(event));
   const found = `${app.table.length} of ${app.getTabCounts()[tab] ?? app.table.length}`;
   const cells = field.buildCells(Math.max(10, room.width - found.length - 4));
   return (

@@ -28,7 +28,7 @@ import { clamp, computeWindowTop } from "../state/cursor.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 import { createRow, padText, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
 import { openTarget } from "./Dialog.tsx";
-import { getChord, moveInList, OverlayFrame, useKeys, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
+import { moveInList, OverlayFrame, useKeys, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
 
 /** The period that a timeline shows. */
@@ -151,7 +151,7 @@ function Timeline({ subject, ranges }: TimelineProps) {
     "0": showNow,
     enter: open,
   };
-  useKeys(keys, (event) => move(getChord(event)));
+  useKeys(keys, move);
   const until = window.end === undefined ? "now" : formatInstant(span.until);
   const what = cleanToWidth(`${kind} ${name}`, Math.max(8, room.width - 46));
   const rows = buildTimelineRows(

@@ -23,7 +23,7 @@ import {
 import { clamp } from "../state/cursor.ts";
 import { BLANK_ROW, createRow, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
 import { openDialog } from "./Dialog.tsx";
-import { getChord, OverlayFrame, useField, useKeys, useOverlay, useScroll } from "./OverlayFrame.tsx";
+import { OverlayFrame, useField, useKeys, useOverlay, useScroll } from "./OverlayFrame.tsx";
 
 /** Shows what a drain, a reset or a new total would do now, without doing it. */
 function WhatIf({ subject }: { subject: WhatIfSubject }) {
@@ -61,7 +61,7 @@ function WhatIf({ subject }: { subject: WhatIfSubject }) {
   useLayoutEffect(() => setTop(0), [change, total.text]);
   useKeys(
     { enter: openChange, tab: () => selectChange(1), "shift+tab": () => selectChange(-1) },
-    (event) => (change === "total" && total.edit(event)) || scroll(getChord(event)),
+    (chord, event) => (change === "total" && total.edit(event)) || scroll(chord),
   );
   return (
     <OverlayFrame

@@ -17,7 +17,7 @@ import {
   wrapRows,
 } from "../theme/Row.tsx";
 import { ExportPrompt } from "./Export.tsx";
-import { getChord, OverlayFrame, useKeys, useListCursor, useOverlay, useScroll } from "./OverlayFrame.tsx";
+import { OverlayFrame, useKeys, useListCursor, useOverlay, useScroll } from "./OverlayFrame.tsx";
 
 /**
  * Runs a read-only command and shows its output.
@@ -247,7 +247,7 @@ export function TextView(props: TextViewProps) {
       ...(canExport && { O: exportText }),
       ...keys,
     },
-    (event) => (onMove ?? scroll)(getChord(event)),
+    onMove ?? scroll,
   );
   return (
     <OverlayFrame

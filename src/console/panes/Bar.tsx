@@ -84,7 +84,7 @@ export function StatusBar({ width }: { width: number }) {
     { text: travel.search === undefined ? "" : ` ${travel.search}${ellipsis}`, weight: 1 },
     ...buildConnectionSegments(app),
     { text: formatRunningJobs(app), weight: 2 },
-    { text: state.toast === undefined ? "" : ` ${dot} ${cleanToWidth(state.toast.text, 70)}`, weight: 2 },
+    { text: state.toast === undefined ? "" : ` ${dot} ${cleanToWidth(state.toast.text, 70)}`, weight: 1 },
   ];
   return <Bar width={width} ground={ground} left={left} right={buildHintSegments(app)} />;
 }

@@ -31,6 +31,9 @@ export class Overlays {
   #all: readonly OverlayEntry[] = [];
   #opened = 0;
   readonly #inputs = new Map<number, (event: InputEvent) => void>();
+  /** Events that the top overlay cannot handle yet, because it reads what they apply to. */
+  #early: InputEvent[] = [];
+  #handling: NodeJS.Immediate | undefined;
   readonly #texts = new Map<number, OverlayText>();
   readonly #onChange: () => void;
 
@@ -67,6 +70,7 @@ export class Overlays {
       this.#inputs.delete(gone.id);
       this.#texts.delete(gone.id);
     }
+    this.#early = [];
     this.#replace(this.#all.slice(0, at));
   }
 
@@ -75,16 +79,29 @@ export class Overlays {
     if (lowest !== undefined) this.close(lowest.id);
   }
 
-  /** Passes an event to the top overlay. If that has failed before it could handle events, Escape closes it. */
+  /** Passes an event to the top overlay, or keeps it until that can handle events. Escape closes it until then. */
   handleInput(event: InputEvent): void {
     const { id = 0 } = this.top ?? {};
     const handle = this.#inputs.get(id);
-    if (handle !== undefined) handle(event);
+    if (handle !== undefined && this.#early.length === 0) handle(event);
     else if (event.kind === "key" && event.chord === "escape") this.close(id);
+    else this.#early.push(event);
   }
 
+  /** Called for every frame. Each frame handles one of the early events, because the next one applies to its effect. */
   setInput(id: number, handle: (event: InputEvent) => void): void {
     this.#inputs.set(id, handle);
+    if (this.#early.length > 0) this.#handling ??= setImmediate(() => this.#handleEarly());
+  }
+
+  #handleEarly(): void {
+    this.#handling = undefined;
+    const [event] = this.#early;
+    const handle = this.#inputs.get(this.top?.id ?? 0);
+    if (event === undefined || handle === undefined) return;
+    this.#early = this.#early.slice(1);
+    handle(event);
+    this.#onChange();
   }
 
   setText(id: number, text: OverlayText): void {

@@ -75,10 +75,10 @@ export function buildRowAction(
 ): RowActionResult {
   if (subject === undefined) return { reason: "nothing is selected" };
   const command = getCommandById(id) as DeclaredRowCommand;
-  if (subject.kind === "record") {
+  if (subject.kind === "record" && subject.about !== undefined) {
     const { about, isEndedRun } = subject;
     const built = buildRowAction(id, about, snapshot);
-    if (isEndedRun === undefined || about === undefined || "reason" in built) return built;
+    if (isEndedRun === undefined || "reason" in built) return built;
     if (command.rows.danger !== "endsRuns") return built;
     const tab = about.kind === "lock" ? "Locks" : "Resources";
     return {
@@ -152,7 +152,7 @@ function toDrainArguments({ scope, name }: Subject & { kind: "drain" }): string[
   return scope === "all" ? [scope] : [scope, name];
 }
 
-function buildScheduleAction({ name }: Subject & { kind: "schedule" }): Omit<RowAction, "command"> {
+function buildScheduleAction({ name }: Pick<Subject, "name">): Omit<RowAction, "command"> {
   return { args: [name], target: name };
 }
 
@@ -314,12 +314,8 @@ export function buildEditAction(row: Subject | undefined, snapshot: Snapshot): R
   const subject = toActionable(row);
   if (subject?.kind === "group") {
     const members = snapshot.groups.get(subject.name)?.value ?? [];
-    return {
-      command: getCommandById("group set"),
-      args: [subject.name, ...members],
-      fixed: 1,
-      target: formatSubjectName(subject),
-    };
+    const group = createNamedAction([subject.name, ...members], subject);
+    return { command: getCommandById("group set"), ...group, fixed: 1 };
   }
   if (subject?.kind === "resource") {
     const { config } = findHostResource(snapshot, subject.name) ?? {};
@@ -328,24 +324,17 @@ export function buildEditAction(row: Subject | undefined, snapshot: Snapshot): R
       ...(note !== undefined && { note }),
       ...(order !== undefined && { order: String(order) }),
     };
-    const args = [subject.name, ...(total === undefined ? [] : [total])];
-    return {
-      command: getCommandById("resource set"),
-      args,
-      flags,
-      fixed: 1,
-      target: formatSubjectName(subject),
-    };
+    const resource = createNamedAction([subject.name, ...(total === undefined ? [] : [total])], subject);
+    return { command: getCommandById("resource set"), ...resource, flags, fixed: 1 };
   }
   if (subject?.kind === "schedule") {
     const { value } = snapshot.schedules.get(subject.name) ?? {};
     const flags = { cron: [value?.cron ?? ""].flat(), ...(value && { timezone: value.timezone }) };
     return {
       command: getCommandById("schedule edit"),
-      args: [subject.name],
+      ...buildScheduleAction(subject),
       flags,
       present: value && toEditFlags(value),
-      target: subject.name,
     };
   }
   return { reason: "only groups, resources and schedules can be edited" };

@@ -80,6 +80,13 @@ function createPalette(colours: ThemeColours, exceptions: Partial<ThemePalette> 
   };
 }
 
+/** The status bar of dark and light. */
+const BARS = {
+  live: { fg: WHITE, bg: "#0a5c96" },
+  away: { fg: WHITE, bg: "#a1352f" },
+  past: { fg: WHITE, bg: "#6b3fa0" },
+} as const;
+
 /** Grey text, and few colours, each with one meaning. The backgrounds are those of VS Code. */
 export const dark = createPalette({
   text: { fg: "#cccccc" },
@@ -98,9 +105,7 @@ export const dark = createPalette({
   held: { fg: "#6cc58a" },
   waiting: { fg: "#e2b34c" },
   problem: { fg: "#f58c8f" },
-  live: { fg: WHITE, bg: "#0a5c96" },
-  away: { fg: WHITE, bg: "#a1352f" },
-  past: { fg: WHITE, bg: "#6b3fa0" },
+  ...BARS,
   badge: { fg: BLACK, bg: "#e2b34c" },
 });
 
@@ -121,9 +126,7 @@ export const light = createPalette({
   held: { fg: "#116329" },
   waiting: { fg: "#6f4700" },
   problem: { fg: "#b31d28" },
-  live: { fg: WHITE, bg: "#0a5c96" },
-  away: { fg: WHITE, bg: "#a1352f" },
-  past: { fg: WHITE, bg: "#6b3fa0" },
+  ...BARS,
   badge: { fg: BLACK, bg: "#f0c454" },
 });
 

@@ -231,7 +231,10 @@ interface TaskFiles {
  * Creates the directory, with the checkpoint of an earlier start.
  * @returns undefined if that is not possible, for example on a full disk: the command runs without it
  */
-export async function openTaskFiles(ports: HandlerPorts, task: ScheduledTask): Promise<TaskFiles | undefined> {
+export async function openTaskFiles(
+  ports: HandlerPorts,
+  task: ScheduledTask,
+): Promise<TaskFiles | undefined> {
   const { checkpoint, id: schedule } = task;
   let folder: string | undefined;
   try {

@@ -67,7 +67,7 @@ describe("what can be chosen", () => {
       "lock:web1-backup",
       "resource:FQDN_cpu",
       "resource:db",
-      "host:web1.example.com",
+      ...["a", "b", "c", "d", "web1"].map((host) => `host:${host}.example.com`),
       "group:web",
     ]);
   });
@@ -224,7 +224,7 @@ describe("what is typed", () => {
     expect(found(">").every((id) => /^(command|action):/.test(id))).toBe(true);
     expect(found(">web").filter((id) => !/^(command|action):/.test(id))).toEqual([]);
     expect(found("@drain")).toEqual([]);
-    expect(found("@")).toHaveLength(6);
+    expect(found("@")).toHaveLength(10);
   });
 
   it("finds what a command does, where its name is another", () => {

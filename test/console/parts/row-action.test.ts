@@ -46,6 +46,7 @@ describe("a command on a row", () => {
     ["reset", undefined, /nothing is selected/],
     ["reset", "lock free", /nobody holds lock free/],
     ["reset", "run b of lock x", /waiting/],
+    ["reset", "record 1", /only a held lock/],
     ["reset", "ended 1 of lock x", /ended.*lock x in Locks/],
     ["release", "ended 1 of lock x", /ended.*lock x in Locks/],
     ["release", "lock free", /2 runs wait/],

@@ -128,6 +128,7 @@ describe("one member", () => {
     await namespace.jobs.startAndWait({ name: "invoices", options: "--lock invoices", hold: [60_000] });
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("]", /Users +\d+[\s\S]*LEFT ▲[\s\S]* run +\S+:\d+ /);
+    await terminal.pressAndWait("D", "only locks, resources, hosts and groups can be drained");
     await terminal.pressAndWait("enter", /raw [0-9a-f]+[\s\S]*\d+\/\d+ +\/\S+/);
     await terminal.pressAndWait("escape ]", "authentication is off");
   });
@@ -231,6 +232,14 @@ describe("one member", () => {
     await pressUntil(terminal, "delete", /would be deleted[\s\S]*Enter etcd del/);
     await terminal.pressAndWait("enter", /keys \/edit\/, 1 keys?/);
     expect(await namespace.readValue("/edit/new")).toBeUndefined();
+  });
+
+  inNamespace("a key can be created from where all keys are signalbox's", async ({ namespace }) => {
+    await namespace.put("/elsewhere/limit", "10");
+    const terminal = await openEtcd(namespace, { env: { SIGNALBOX_ALLOW_EDIT: "1" } });
+    await browse(terminal, namespace.prefix);
+    await pressUntil(terminal, "n", /etcd put a new key/);
+    await terminal.typeAndWait("/elsewhere/new", "signalbox etcd put /elsewhere/new");
   });
 
   inNamespace(

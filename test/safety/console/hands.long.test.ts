@@ -40,6 +40,15 @@ it("finds a lock by a few letters, and goes to it", async () => {
   expect(await console.ended).toEqual({ code: 0, signal: undefined });
 });
 
+it("counts and finds hosts that only hold something, or are only in a group", async () => {
+  const namespace = await createSampleNamespace(SITE);
+  await namespace.execute("group set web web1.example.com web7.example.com --yes");
+  const console = await openConsole(namespace, { view: "hosts", shows: "Hosts 4" });
+  await console.pressAndWait(":", "─ palette ");
+  await console.typeAndWait("web7", /web7\.example\.com +host/);
+  await console.typeAndWait("\x15db1", /db1\.example\.com +host/);
+});
+
 it("filters by host, state and holder, says so, and takes it back with Escape", async () => {
   const console = await openConsole(await createSampleNamespace(SITE), { shows: /gamma +● held/ });
   for (const [filter, count] of [

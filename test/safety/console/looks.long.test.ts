@@ -78,6 +78,14 @@ describe("on a small terminal", () => {
     expect((await namespace.listTickets()).length).toBeLessThan(2);
   });
 
+  test("of 80x24 a message is shown while a job runs", async () => {
+    const namespace = await createSampleNamespace();
+    const console = await openConsole(namespace, { columns: 80, rows: 24, shows: /held-one +● held/ });
+    await console.pressAndWait("j D", "Enter drain");
+    await console.pressAndWait("enter", "→ drain lock held-one");
+    await console.pressAndWait("n", /live rev .* create groups, resources/);
+  });
+
   test("of 40x10 the rows and the state of things are there", async () => {
     const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { columns: 40, rows: 10, shows: /held-one +● held/ });

@@ -127,6 +127,15 @@ describe("evidence first", () => {
       ]);
   });
 
+  test("dead letters take keys that come before they are read", async ({ namespace }) => {
+    const due = Date.now() + 9e6;
+    const dead = [{ scheduled: 1, result: "failed" as const, endedAt: 2, attempt: 3, tail: "no light" }];
+    for (const id of ["mail", "bill"])
+      await putKeys(namespace, [...schedule(id, {}, { runAt: due, dead: 1 }), memory(id, { dead })]);
+    const console = await openConsole(namespace, { view: "overview", shows: "dead letter" });
+    await console.pressAndWait("d a enter", "schedule trigger 2 rows");
+  });
+
   test("a problem leads to what it is about", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { view: "problems", shows: "dead letter" });
