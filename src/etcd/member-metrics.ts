@@ -2,7 +2,8 @@ import http from "node:http";
 import https from "node:https";
 import { parseObject } from "../base/parse-json.ts";
 import { listenForAbort } from "../base/wait.ts";
-import { buildSecureContext, parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
+import { parseEndpoint, type StoreOptions, type TlsOptions } from "./options.ts";
+import { buildSecureContext } from "./tls.ts";
 
 /** Data that a member publishes outside its API. Undefined fields are not available. */
 export interface MemberMetrics {

@@ -1,6 +1,5 @@
-import { createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../base/clock.ts";
-import { ConfigError, getErrorMessage } from "../base/errors.ts";
+import { ConfigError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { ClusterMemory } from "./cluster/cluster-memory.ts";
 
@@ -159,20 +158,4 @@ function addBrackets(text: string): string {
 function parsePort(text: string): number {
   const written = /:(\d+)\/?$/.exec(text)?.[1];
   return written === undefined ? DEFAULT_PORT : Number(written);
-}
-
-/**
- * Parses the certificates.
- * @param what  names the certificates in the message
- * @throws ConfigError when they are not PEM or the key does not match
- */
-export function buildSecureContext(
-  { ca, cert, key }: Pick<TlsOptions, "ca" | "cert" | "key">,
-  what = "the TLS certificates or the key for etcd",
-): SecureContext {
-  try {
-    return createSecureContext({ ca, cert, key });
-  } catch (cause) {
-    throw new ConfigError(`${what} cannot be used: ${getErrorMessage(cause)}`, { cause });
-  }
 }

@@ -1,6 +1,6 @@
 /** Numbers in JSON that would change when they are parsed and formatted. */
 import { expect, it } from "vitest";
-import { findInexactNumber } from "../../src/base/json-fault.ts";
+import { findInexactNumber } from "../../src/base/json-numbers.ts";
 
 it.each<[string, number | undefined]>([
   ["0", undefined],

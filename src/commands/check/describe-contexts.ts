@@ -1,6 +1,7 @@
 import { SignalboxError } from "../../base/errors.ts";
 import { type Config, type ContextEntry, listNamedContexts, resolveConfig } from "../../config/config.ts";
-import { buildStoreOptions, openStore } from "../../etcd/open.ts";
+import { openStore } from "../../etcd/open.ts";
+import { buildStoreOptions } from "../../etcd/store-options.ts";
 import type { ObserverPorts } from "../../observe/ports.ts";
 import { createKeys } from "../../protocol/keys.ts";
 import type { Call, CommandIo } from "../command.ts";

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
-import { findInexactNumber } from "../../base/json-fault.ts";
+import { findInexactNumber } from "../../base/json-numbers.ts";
 import { quoteShellWords } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { parseCondition } from "../../fleet/conditions.ts";

@@ -1,5 +1,6 @@
 import { parseTree } from "jsonc-parser";
-import { computeLineColumn, findInexactNumber } from "../../base/json-fault.ts";
+import { computeLineColumn } from "../../base/json-fault.ts";
+import { findInexactNumber } from "../../base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../base/text.ts";
 import type { SchedulePosition } from "../../operate/site.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { EXIT } from "../../base/errors.ts";
 import { readMemberClocks } from "../../etcd/member-metrics.ts";
-import { buildStoreOptions } from "../../etcd/open.ts";
+import { buildStoreOptions } from "../../etcd/store-options.ts";
 import { getRetentionLimits } from "../../operate/retention.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ConfigError, describeFileError } from "../../base/errors.ts";
-import { findInexactNumber } from "../../base/json-fault.ts";
+import { findInexactNumber } from "../../base/json-numbers.ts";
 import { isJsonObject } from "../../base/parse-json.ts";
 import { clean, findNearest, quoteText, quoteValue } from "../../base/text.ts";
 import { type Call, CONNECTION_SETTINGS } from "../../commands/command.ts";

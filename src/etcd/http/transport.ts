@@ -51,7 +51,7 @@ function createPlainDialer({ host, port }: Endpoint): Dialer {
  * @throws ConfigError for bad certificates
  */
 async function createSecureDialer({ host, port }: Endpoint, options: TlsOptions = {}): Promise<Dialer> {
-  const [tls, { buildSecureContext }] = await Promise.all([import("node:tls"), import("../options.ts")]);
+  const [tls, { buildSecureContext }] = await Promise.all([import("node:tls"), import("../tls.ts")]);
   const { serverName = isIP(host) === 0 ? host : undefined, insecureSkipVerify } = options;
   const target = {
     host,

@@ -5,7 +5,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { readFileWithMode, readPemFile, readSecretLine } from "../../config/files.ts";
-import { buildSecureContext } from "../../etcd/options.ts";
+import { buildSecureContext } from "../../etcd/tls.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";

@@ -147,7 +147,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         const next = namespace.startRun("--lock job --wait", [TOKEN_WRITER], { env });
         await namespace.waitForTicket(next, "waiting", "job");
         frozen.kill("SIGSTOP");
-        const died = await waitForDeath(frozen.mark, 10_000, frozen.pid);
+        const died = await waitForDeath(frozen.mark, HORIZON + LATE, frozen.pid);
         expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
         await next.waitForOutput("up");
         frozen.kill("SIGCONT");
