@@ -153,7 +153,7 @@ function printTail(
 ): void {
   const why = isCut ? "the end of its output is missing" : `${host} gave no output of run ${quoteText(run)}`;
   if (tail !== undefined) {
-    printMessage(`${why}; this is the end of its output, from etcd:`);
+    printMessage(`${why}; etcd has this end of it:`);
     const lines = tail.split("\n").map((line) => `${line}\n`);
     io.writeOutput(lines.slice(Math.max(0, lines.length - (wanted.tail ?? lines.length))).join(""));
   } else if (isCut) printMessage(`${why}, and etcd has none of it`);
