@@ -25,9 +25,10 @@ const BUILTINS: ReadonlySet<string> = new Set([".", "cd", "exec", "export", "sou
 
 /** Finds what was probably meant by a program that does not exist, because no shell interprets the words of a command. */
 export function findCommandHint(file: string): string | undefined {
-  if (/^[A-Za-z_]\w*=/.test(file)) return `no shell sets variables here; write: env ${file} COMMAND`;
   if (/\s/.test(file))
     return "it is one word: leave out the quotes around command and arguments, or use a shell: sh -c 'COMMAND'";
+  if (/^[A-Za-z_]\w*=/.test(file))
+    return `no shell sets variables here; write: env ${quoteShellWord(file)} COMMAND`;
   return BUILTINS.has(file) ? "it is a command of the shell; write: sh -c 'COMMAND'" : undefined;
 }
 

@@ -92,7 +92,7 @@ export async function probePermissions(ports: CheckPorts, role: EtcdRole): Promi
  * @param compared  a key that the user can read if the operation is allowed
  * @throws StoreError for errors other than permissions
  */
-export async function isAllowed(ports: CheckPorts, op: Op, compared = ports.keys.prefix): Promise<boolean> {
+async function isAllowed(ports: CheckPorts, op: Op, compared = ports.keys.prefix): Promise<boolean> {
   const impossible = {
     key: compared,
     target: "mod",

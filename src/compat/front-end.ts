@@ -3,39 +3,6 @@ import { resolveConfig } from "../config/config.ts";
 import { type Env, type FileReader, readFileWithMode } from "../config/files.ts";
 import type { ConfigLayer } from "../config/layers.ts";
 
-/**
- * Whether the signalbox configuration names endpoints, so that the address of another tool's server is not needed.
- */
-export function hasEndpoints(env: Env, options?: ConfigLayer): boolean {
-  return resolveConfig({ env, ...(options && { options }) }).sources.endpoints !== "default";
-}
-
-/** Formats local time as the logs of other tools: `2026/11/21 05:31:02`. @param separator  of the parts of the day */
-export function formatLogTime(at: Date, separator: "/" | "-"): string {
-  const padTwoDigits = (part: number) => String(part).padStart(2, "0");
-  const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map(padTwoDigits).join(separator);
-  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(padTwoDigits).join(":")}`;
-}
-
-/** Maximum size of a configuration file, in bytes. A longer file is not one. */
-const LONGEST = 1_000_000;
-
-/**
- * Reads a configuration file. Refuses pipes and devices: they might never end, and cron would start another run every
- * minute.
- */
-export const readPlainFile: FileReader = (path) => {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  const isEndless = stat?.isFIFO() || stat?.isCharacterDevice() || stat?.isBlockDevice();
-  if (isEndless && path !== "/dev/null") throw createFileError("it is not a file");
-  if (stat !== undefined && stat.size > LONGEST) throw createFileError("it is too long");
-  return readFileWithMode(path);
-};
-
-function createFileError(code: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(code), { code });
-}
-
 /** A line of another tool, translated to `signalbox run`. */
 export interface TranslatedRun {
   /**
@@ -70,3 +37,36 @@ export interface ToolContext {
  * @throws UsageError, ConfigError if the tool would refuse the line
  */
 export type LineTranslator = (words: readonly string[], context: ToolContext) => TranslatedRun;
+
+/**
+ * Whether the signalbox configuration names endpoints, so that the address of another tool's server is not needed.
+ */
+export function hasEndpoints(env: Env, options?: ConfigLayer): boolean {
+  return resolveConfig({ env, ...(options && { options }) }).sources.endpoints !== "default";
+}
+
+/** Formats local time as the logs of other tools: `2026/11/21 05:31:02`. @param separator  of the parts of the day */
+export function formatLogTime(at: Date, separator: "/" | "-"): string {
+  const padTwoDigits = (part: number) => String(part).padStart(2, "0");
+  const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map(padTwoDigits).join(separator);
+  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(padTwoDigits).join(":")}`;
+}
+
+/** Maximum size of a configuration file, in bytes. A longer file is not one. */
+const LONGEST = 1_000_000;
+
+/**
+ * Reads a configuration file. Refuses pipes and devices: they might never end, and cron would start another run every
+ * minute.
+ */
+export const readPlainFile: FileReader = (path) => {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const isEndless = stat?.isFIFO() || stat?.isCharacterDevice() || stat?.isBlockDevice();
+  if (isEndless && path !== "/dev/null") throw createFileError("it is not a file");
+  if (stat !== undefined && stat.size > LONGEST) throw createFileError("it is too long");
+  return readFileWithMode(path);
+};
+
+function createFileError(code: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(code), { code });
+}

@@ -50,6 +50,12 @@ export interface Config {
   readonly overridden: readonly SettingKey[];
 }
 
+/** A context, and the files that have settings for it, highest priority first. */
+export interface ContextEntry {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
 export interface ConfigInput {
   flags?: Flags;
   env?: Env;
@@ -60,8 +66,9 @@ export interface ConfigInput {
 
 /**
  * Resolves the settings. The sources in order of priority: flags, `SIGNALBOX_*` variables, etcdctl's variables, the
- * context, the user's file, the system's file, defaults. The user's file has priority over the system's file for a context too. A setting from one source replaces the whole setting of the sources below
- * it. Reads each configuration file once and at most one password file, because cron starts this every minute.
+ * context, the user's file, the system's file, defaults. The user's file has priority over the system's file for a context
+ * too. A setting from one source replaces the whole setting of the sources below it. Reads each configuration file once and
+ * at most one password file, because cron starts this every minute.
  * @throws UsageError for the value of a flag, ConfigError for any other value; both quote the value and name its source
  */
 export function resolveConfig({
@@ -190,44 +197,8 @@ function checkConfig(config: Config): Config {
   return complete;
 }
 
-/** Lists the lines of `signalbox config`. Values are safe for a terminal: passwords are `***`, and `-` means no value. */
-export function describeConfig({ values, sources }: Config) {
-  return SETTING_KEYS.map((key) => ({
-    key,
-    value: clean(getSetting(key).kind.show(values[key])),
-    source: clean(sources[key]),
-  }));
-}
-
-/** Describes one setting, for help and docs. */
-export interface SettingRow {
-  key: SettingKey;
-  kind: string;
-  flag: string | undefined;
-  short: string | undefined;
-  variables: readonly string[];
-  standard: string;
-  help: string;
-}
-
-export function describeSettings(): SettingRow[] {
-  return SETTING_KEYS.map((key) => {
-    const { kind, short, etcdctl, default: standard, help } = getSetting(key);
-    const variables = [getEnvVariableName(key), ...(etcdctl === undefined ? [] : [etcdctl])];
-    const shown = standard === undefined ? "-" : kind.show(standard);
-    return { key, kind: kind.name, flag: getFlagName(key), short, variables, standard: shown, help };
-  });
-}
-
-// Checks that involve more than one setting.
-
-interface SettingsWithSources {
-  readonly values: Settings;
-  readonly sources: Readonly<Record<SettingKey, string>>;
-}
-
 /** Checks that the command has time to end before the session can expire. @throws ConfigError with the numbers */
-function checkTermination({ values, sources }: SettingsWithSources): void {
+function checkTermination({ values, sources }: Config): void {
   const { ttl, terminationTimeout } = values;
   if (canTerminateWithin(terminationTimeout, ttl)) return;
   const [margin, renewal] = [
@@ -246,7 +217,7 @@ function checkTermination({ values, sources }: SettingsWithSources): void {
  * @throws ConfigError for a certificate without key or a key without certificate, and for TLS files with an address
  *   that does not use TLS
  */
-function checkTls({ values, sources }: SettingsWithSources): void {
+function checkTls({ values, sources }: Config): void {
   const { cert, key, endpoints } = values;
   const plain = endpoints.find((endpoint) => endpoint.startsWith("http://"));
   const file = (["cacert", "cert", "key"] as const).find((name) => values[name] !== undefined);
@@ -268,7 +239,7 @@ function checkTls({ values, sources }: SettingsWithSources): void {
  * @throws ConfigError for a user without password or a password without user, and for a password that would be sent
  *   without TLS
  */
-function checkLogin({ values, sources }: SettingsWithSources): void {
+function checkLogin({ values, sources }: Config): void {
   const { user, password, endpoints, allowPlaintextPassword } = values;
   if (user === undefined && password === undefined) return;
   if (user === undefined)
@@ -300,14 +271,7 @@ interface FileContexts {
   readonly contexts: ReadonlyMap<string, ConfigLayer>;
 }
 
-/** A context, and the files that have settings for it, highest priority first. */
-export interface ContextEntry {
-  readonly name: string;
-  readonly files: readonly string[];
-}
-
-/** Names in an error message. */
-const MOST_NAMES = 12;
+const EXAMPLE = '{"prod": {"endpoints": ["https://etcd1.example.com:2379"]}}';
 
 /**
  * Reads the contexts of a configuration file. Checks the values of all of them: a mistake would otherwise appear only
@@ -324,8 +288,6 @@ function readFileContexts({ path, settings }: ConfigFile): FileContexts {
   );
   return { path, contexts: new Map(layers) };
 }
-
-const EXAMPLE = '{"prod": {"endpoints": ["https://etcd1.example.com:2379"]}}';
 
 function readContext(path: string, where: string, name: string, own: unknown): ConfigLayer {
   const parsed = contextName.parse(name);
@@ -355,6 +317,9 @@ function listContexts(files: readonly FileContexts[]): ContextEntry[] {
   }));
 }
 
+/** Names in an error message. */
+const MOST_NAMES = 12;
+
 /** Builds the error for a context that no file has. @param chosen  the name, and where it was given */
 function createUnknownContextError(chosen: GivenValue, known: readonly ContextEntry[]): Error {
   const name = String(chosen.value);
@@ -368,4 +333,33 @@ function createUnknownContextError(chosen: GivenValue, known: readonly ContextEn
   return chosen.createError(
     `there is no context ${quoteText(name)}; ${nearest === undefined ? "" : `did you mean ${nearest}? `}known contexts: ${shown}`,
   );
+}
+
+/** Lists the lines of `signalbox config`. Values are safe for a terminal: passwords are `***`, and `-` means no value. */
+export function describeConfig({ values, sources }: Config) {
+  return SETTING_KEYS.map((key) => ({
+    key,
+    value: clean(getSetting(key).kind.show(values[key])),
+    source: clean(sources[key]),
+  }));
+}
+
+/** Describes one setting, for help and docs. */
+export interface SettingRow {
+  key: SettingKey;
+  kind: string;
+  flag: string | undefined;
+  short: string | undefined;
+  variables: readonly string[];
+  standard: string;
+  help: string;
+}
+
+export function describeSettings(): SettingRow[] {
+  return SETTING_KEYS.map((key) => {
+    const { kind, short, etcdctl, default: standard, help } = getSetting(key);
+    const variables = [getEnvVariableName(key), ...(etcdctl === undefined ? [] : [etcdctl])];
+    const shown = standard === undefined ? "-" : kind.show(standard);
+    return { key, kind: kind.name, flag: getFlagName(key), short, variables, standard: shown, help };
+  });
 }

@@ -198,8 +198,6 @@ export function createEnumKind<const T extends string>(...words: readonly T[]): 
   };
 }
 
-type MacroValues = Readonly<Record<string, number | string>>;
-
 const ENDPOINT = /^(?:(https?):\/\/)?((?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+))(?::(\d{1,5}))?\/?$/;
 const ENDPOINT_EXAMPLE = "http://etcd1.example.com:2379";
 
@@ -258,6 +256,8 @@ export const users: SettingKind<readonly string[]> = {
   show: (value) => value.join(","),
 };
 
+type MacroValues = Readonly<Record<string, number | string>>;
+
 /**
  * A host's own macros: a JSON object, or `NAME=VALUE,NAME=VALUE`. In the second form, a value that looks like a number
  * becomes a number.
@@ -281,6 +281,17 @@ export const macros: SettingKind<MacroValues> = {
       .join(",") || "-",
 };
 
+function parsePairs(given: string): Record<string, number | string> | undefined {
+  const found = given.split(",").map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair));
+  if (found.includes(null)) return undefined;
+  return Object.fromEntries(
+    found.map((match) => {
+      const [, name = "", value = ""] = match ?? [];
+      return [name, /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value];
+    }),
+  );
+}
+
 type KeyBindings = Readonly<Record<string, string | readonly string[]>>;
 
 /**
@@ -302,15 +313,4 @@ function isKeyBindings(given: unknown): given is KeyBindings {
   const isText = (one: unknown) => typeof one === "string";
   const isKeys = (keys: unknown) => isText(keys) || (Array.isArray(keys) && keys.every(isText));
   return isJsonObject(given) && Object.values(given).every(isKeys);
-}
-
-function parsePairs(given: string): Record<string, number | string> | undefined {
-  const found = given.split(",").map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair));
-  if (found.includes(null)) return undefined;
-  return Object.fromEntries(
-    found.map((match) => {
-      const [, name = "", value = ""] = match ?? [];
-      return [name, /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value];
-    }),
-  );
 }

@@ -7,62 +7,6 @@ import { isUnavailable } from "./retry.ts";
 import { StoreError } from "./store.ts";
 import type { WireStatus } from "./wire-codec.ts";
 
-/** First and longest time before a refused password is tried again, ms. */
-const [FIRST_DELAY, LONGEST_DELAY] = [1_000, 30_000];
-
-/**
- * The possible passwords of a user while the password is being changed: the current one in the file, and the last one
- * that etcd accepted. A refused password is not tried again for a while, because each attempt costs etcd as much as a
- * successful one.
- */
-export class Passwords {
-  readonly #file: string | undefined;
-  #latest: string;
-  #accepted: string | undefined;
-  readonly #refused = new Map<string, { until: number; delay: number }>();
-
-  /** @param file  the file that contained `first`, if there is one */
-  constructor(first: string, file: string | undefined) {
-    this.#latest = first;
-    this.#file = file;
-  }
-
-  /** Whether the password can change. */
-  get canChange(): boolean {
-    return this.#file !== undefined;
-  }
-
-  /** Returns a password to try now, if there is one. */
-  findNext(now: number): string | undefined {
-    this.#rereadFile();
-    const known = this.#accepted === undefined ? [this.#latest] : [this.#latest, this.#accepted];
-    return known.find((password) => (this.#refused.get(password)?.until ?? now) <= now);
-  }
-
-  accept(password: string): void {
-    this.#accepted = password;
-    this.#refused.clear();
-  }
-
-  /** @param unit  uniform in [0, 1); spreads the retries of processes whose password was refused at the same time */
-  refuse(password: string, now: number, unit: number): void {
-    const before = this.#refused.get(password);
-    const delay = before === undefined ? FIRST_DELAY : Math.min(2 * before.delay, LONGEST_DELAY);
-    this.#refused.set(password, { delay, until: now + delay * (0.5 + unit / 2) });
-  }
-
-  /** Reads the file again. Ignores a file that is being written or is missing for a moment. */
-  #rereadFile(): void {
-    const isUntried = this.#accepted === undefined && this.#refused.size === 0;
-    if (this.#file === undefined || isUntried) return;
-    try {
-      this.#latest = readPassword(this.#file, readFileWithMode);
-    } catch {
-      // keep the last known password
-    }
-  }
-}
-
 /** The token that etcd returned for user and password. Valid on every member. */
 interface Token {
   /** Undefined when authentication is disabled. */
@@ -309,6 +253,62 @@ export function shareLogin(options: CheckedOptions, unit: () => number): LoginSh
       if (entry.stores === 0) shared.delete(key);
     },
   };
+}
+
+/** First and longest time before a refused password is tried again, ms. */
+const [FIRST_DELAY, LONGEST_DELAY] = [1_000, 30_000];
+
+/**
+ * The possible passwords of a user while the password is being changed: the current one in the file, and the last one
+ * that etcd accepted. A refused password is not tried again for a while, because each attempt costs etcd as much as a
+ * successful one.
+ */
+export class Passwords {
+  readonly #file: string | undefined;
+  #latest: string;
+  #accepted: string | undefined;
+  readonly #refused = new Map<string, { until: number; delay: number }>();
+
+  /** @param file  the file that contained `first`, if there is one */
+  constructor(first: string, file: string | undefined) {
+    this.#latest = first;
+    this.#file = file;
+  }
+
+  /** Whether the password can change. */
+  get canChange(): boolean {
+    return this.#file !== undefined;
+  }
+
+  /** Returns a password to try now, if there is one. */
+  findNext(now: number): string | undefined {
+    this.#rereadFile();
+    const known = this.#accepted === undefined ? [this.#latest] : [this.#latest, this.#accepted];
+    return known.find((password) => (this.#refused.get(password)?.until ?? now) <= now);
+  }
+
+  accept(password: string): void {
+    this.#accepted = password;
+    this.#refused.clear();
+  }
+
+  /** @param unit  uniform in [0, 1); spreads the retries of processes whose password was refused at the same time */
+  refuse(password: string, now: number, unit: number): void {
+    const before = this.#refused.get(password);
+    const delay = before === undefined ? FIRST_DELAY : Math.min(2 * before.delay, LONGEST_DELAY);
+    this.#refused.set(password, { delay, until: now + delay * (0.5 + unit / 2) });
+  }
+
+  /** Reads the file again. Ignores a file that is being written or is missing for a moment. */
+  #rereadFile(): void {
+    const isUntried = this.#accepted === undefined && this.#refused.size === 0;
+    if (this.#file === undefined || isUntried) return;
+    try {
+      this.#latest = readPassword(this.#file, readFileWithMode);
+    } catch {
+      // keep the last known password
+    }
+  }
 }
 
 /** First and longest pause between rounds in which every member failed, ms. */

@@ -34,7 +34,7 @@ export interface WireHeader {
   cluster_id?: WireInteger;
 }
 
-export interface WireKeyValue {
+interface WireKeyValue {
   key?: unknown;
   value?: unknown;
   create_revision?: WireInteger;

@@ -37,9 +37,9 @@ const MIB = 1_048_576;
  */
 export function readHostFacts(machine: Machine, settings: HostSettings = {}): HostFacts {
   const fqdn = readFullName(machine, settings);
-  const limits = memoize(() => readCgroupLimits(machine.readFile));
-  const cpu = memoize(() => Math.max(1, Math.floor(Math.min(countProcessors(machine), limits().cpus))));
-  const memMb = memoize(() =>
+  const limits = computeOnce(() => readCgroupLimits(machine.readFile));
+  const cpu = computeOnce(() => Math.max(1, Math.floor(Math.min(countProcessors(machine), limits().cpus))));
+  const memMb = computeOnce(() =>
     Math.max(1, Math.floor(Math.min(machine.getTotalMemory(), limits().memory) / MIB)),
   );
   return {
@@ -87,7 +87,7 @@ function countProcessors(machine: Machine): number {
   return count > 0 ? count : machine.getParallelism();
 }
 
-function memoize<T>(make: () => T): () => T {
+function computeOnce<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };
@@ -96,7 +96,7 @@ function memoize<T>(make: () => T): () => T {
 }
 
 /**
- * Reads the resource limits of a process from the kernel. Every run needs them before it makes its claim. This file
+ * Reads the resource limits of a process from the kernel. Every run needs them before it makes its claim. It
  * uses no regular expressions, except to unescape a path: the first use of each takes as long as reading a file.
  */
 

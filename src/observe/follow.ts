@@ -148,7 +148,7 @@ async function readAfterPause(
 }
 
 /** Pause between probes, ms. */
-const EVERY = 1_000;
+const PROBE_EVERY = 1_000;
 /**
  * Interval at which a watch is asked for its progress, ms; the watch ends if no answer arrives within another interval.
  */
@@ -178,34 +178,13 @@ export async function runWatchdog(
 ): Promise<never> {
   const { clock } = ports;
   for (let behind: { heard: bigint; since: number } | undefined; ; ) {
-    await clock.sleep(EVERY, signal);
+    await clock.sleep(PROBE_EVERY, signal);
     const { revision: heard } = progress;
     const { revision } = await probeEtcd(ports, signal);
     if (!progress.reportsProgress || progress.revision >= revision) behind = undefined;
     else if (behind === undefined || heard !== behind.heard) behind = { heard, since: clock.now() };
     else if (clock.now() - behind.since > STUCK_AFTER)
       throw new StoreError("unavailable", "changes are no longer reported");
-  }
-}
-
-/** Keeps the keys of a few small ranges, for `followEtcd`. It watches only these. */
-export class KeySink extends FollowedKeys {
-  readonly ranges: readonly Required<KeyRange>[];
-  readonly watchedRanges: readonly Required<KeyRange>[];
-  readonly stored = new Map<string, KeyValue>();
-
-  constructor(...ranges: readonly Required<KeyRange>[]) {
-    super();
-    this.ranges = ranges;
-    this.watchedRanges = ranges;
-  }
-
-  protected override storeKey(kv: KeyValue): void {
-    this.stored.set(kv.key, kv);
-  }
-
-  protected override removeKey(key: string): void {
-    this.stored.delete(key);
   }
 }
 
@@ -311,4 +290,25 @@ async function compareKeys(
   for (const key of stored.keys()) compare(key);
   for (const key of revisions.keys()) compare(key);
   return differences;
+}
+
+/** Keeps the keys of a few small ranges, for `followEtcd`. It watches only these. */
+export class KeySink extends FollowedKeys {
+  readonly ranges: readonly Required<KeyRange>[];
+  readonly watchedRanges: readonly Required<KeyRange>[];
+  readonly stored = new Map<string, KeyValue>();
+
+  constructor(...ranges: readonly Required<KeyRange>[]) {
+    super();
+    this.ranges = ranges;
+    this.watchedRanges = ranges;
+  }
+
+  protected override storeKey(kv: KeyValue): void {
+    this.stored.set(kv.key, kv);
+  }
+
+  protected override removeKey(key: string): void {
+    this.stored.delete(key);
+  }
 }

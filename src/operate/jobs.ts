@@ -39,7 +39,7 @@ export interface PlannedJob {
 }
 
 /** What a call did to a job. */
-export interface JobDecision {
+interface JobDecision {
   /** Undefined if the job that exists stays as it is. */
   readonly change?: PlannedChange;
   readonly isDead: boolean;

@@ -22,6 +22,25 @@ import {
   type TxnResponse,
 } from "../protocol/txn.ts";
 
+/** What changing etcd needs from its environment. */
+export interface OperatorPorts extends ObserverPorts {
+  settings: ObserverPorts["settings"] & { readOnly: boolean };
+  operator: Operator;
+}
+
+/** The person who acts, as stored in the audit. */
+export interface Operator {
+  user: string;
+  host: string;
+  /** The user who became `user` with sudo. */
+  sudoUser?: string;
+}
+
+/** Formats an operator as one word, for tickets and drains. */
+export function formatOperator({ user, host, sudoUser }: Operator): string {
+  return `${sudoUser ?? user}@${host}`;
+}
+
 /** One action of an operator: a guarded change and its audit record. */
 export interface OperatorAction {
   action: AuditAction;
@@ -271,23 +290,4 @@ function checkSize(ops: readonly Op[]): void {
 /** Returns the size of an operation in a transaction, in bytes. */
 export function computeBytes(op: Op): number {
   return op.op === "put" ? op.key.length + Buffer.byteLength(op.value) : 0;
-}
-
-/** What changing etcd needs from its environment. */
-export interface OperatorPorts extends ObserverPorts {
-  settings: ObserverPorts["settings"] & { readOnly: boolean };
-  operator: Operator;
-}
-
-/** The person who acts, as stored in the audit. */
-export interface Operator {
-  user: string;
-  host: string;
-  /** The user who became `user` with sudo. */
-  sudoUser?: string;
-}
-
-/** Formats an operator as one word, for tickets and drains. */
-export function formatOperator({ user, host, sudoUser }: Operator): string {
-  return `${sudoUser ?? user}@${host}`;
 }

@@ -93,7 +93,7 @@ interface StoredConfig<T> {
 }
 
 /** What a site has. The revision is that of the oldest read. */
-export interface StoredSite extends ScheduleReadResult {
+interface StoredSite extends ScheduleReadResult {
   readonly groups: ReadonlyMap<string, StoredConfig<readonly string[]>>;
   readonly resources: ReadonlyMap<string, StoredConfig<ResourceConfig>>;
 }

@@ -31,7 +31,7 @@ interface LeaseCollision {
 }
 
 /** A run that usually has not ended when another one starts that it excludes. */
-export interface OverlapCollision {
+interface OverlapCollision {
   earlier: string;
   /** The same as `earlier` if a schedule takes longer than its interval. */
   later: string;

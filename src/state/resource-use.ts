@@ -23,7 +23,7 @@ export interface PastUse {
 }
 
 /** The histories of locks and the outcomes of schedules, newest first, by name. */
-export interface UseHistories {
+interface UseHistories {
   histories: ReadonlyMap<string, readonly PastRun[]>;
   outcomes: ReadonlyMap<string, readonly OccurrenceOutcome[]>;
 }
@@ -67,7 +67,7 @@ function toTaskUse(
 }
 
 /** Units of a resource over some time. */
-export interface ResourceUse {
+interface ResourceUse {
   /** The most that were held at a time, for each part of the time. */
   steps: number[];
   /** The same for the units that were waited for. */

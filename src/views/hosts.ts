@@ -158,11 +158,11 @@ export const hostsView: SnapshotView<HostRow> = {
     holders: [],
   }),
   getSubject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
-  json: describeObject("host", "A host with a record, a claim or a worker, or in a group.", {
+  json: describeObject("host", "A host with a record, a claim, a worker or an agent, or in a group.", {
     host: describeText("full name, in lower case", "fqdn"),
     ...describeFieldsOf(({ record }: HostRow) => record, {
       "seenAt?": describeInstant(
-        "time when the host last wrote its record, rounded down to five minutes; a host writes the record with a claim; missing if the host never wrote one",
+        "time when the host last wrote its record, rounded down to five minutes; a host writes the record with a claim, and while an agent or a worker runs there; missing if the host never wrote one",
         "seenAt",
       ),
       "cpu?": describeNumber("number of processors", "cpu"),
@@ -336,7 +336,7 @@ export const NO_ACTIVITY: Readonly<HostActivity> = {
 
 /**
  * Computes the activity of each host that has a record, a ticket, a worker or a past run, by its canonical name. The record alone is
- * written at long intervals, and only when the host claims something.
+ * written at long intervals.
  */
 export function computeHostActivity(
   snapshot: Pick<Snapshot, "hosts" | "histories" | "queues" | "executions" | "workers">,

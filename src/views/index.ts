@@ -14,6 +14,28 @@ import { statisticsView } from "./statistics.ts";
 import type { AnyView, SnapshotView } from "./view.ts";
 import { workersView } from "./workers.ts";
 
+const ALL = {
+  overview: overviewView,
+  locks: locksView,
+  resources: resourcesView,
+  queues: queuesView,
+  runs: runsView,
+  hosts: hostsView,
+  groups: groupsView,
+  drains: drainsView,
+  schedules: schedulesView,
+  workers: workersView,
+  history: historyView,
+  statistics: statisticsView,
+  audit: auditView,
+  problems: problemsView,
+};
+
+export type ViewId = keyof typeof ALL;
+
+/** All views by name, in the order of the help. The rows of a view may only be passed to the same view. */
+export const VIEWS: Readonly<Record<ViewId, AnyView<object>>> = ALL;
+
 /** Creates a view of etcd itself. Its rows are in no snapshot: the console reads them. */
 function createEtcdView<R>(
   view: Pick<SnapshotView<R>, "id" | "columns" | "sort" | "json" | "getKey" | "getFacets"> &
@@ -57,28 +79,6 @@ const usersView = createEtcdView<UserRow>({
   getKey: ({ name }) => name,
   getFacets: ({ roles }) => ({ states: [], hosts: [], holders: [], tags: roles }),
 });
-
-const ALL = {
-  overview: overviewView,
-  locks: locksView,
-  resources: resourcesView,
-  queues: queuesView,
-  runs: runsView,
-  hosts: hostsView,
-  groups: groupsView,
-  drains: drainsView,
-  schedules: schedulesView,
-  workers: workersView,
-  history: historyView,
-  statistics: statisticsView,
-  audit: auditView,
-  problems: problemsView,
-};
-
-export type ViewId = keyof typeof ALL;
-
-/** All views by name, in the order of the help. The rows of a view may only be passed to the same view. */
-export const VIEWS: Readonly<Record<ViewId, AnyView<object>>> = ALL;
 
 const OF_ETCD = { members: membersView, sessions: sessionsView, users: usersView };
 

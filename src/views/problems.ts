@@ -180,7 +180,7 @@ function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   for (const { ticket } of [...snapshot.queues.values()].flatMap(({ entries }) => entries)) {
     if (ticket === undefined || ticket.enqueuedAt > wall - THRESHOLDS.word) continue;
     const seen = snapshot.hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
-    // A host writes its record together with a claim, at most once per HOST_RECORD_INTERVAL.
+    // A host writes its record with a claim or while an agent or a worker runs there, at most once per HOST_RECORD_INTERVAL.
     if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
       silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
   }

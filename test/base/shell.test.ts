@@ -1,7 +1,7 @@
 /** Words for shells: what a real shell reads is the word, and what is displayed is all of it. */
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { quotePosixWord, quoteShellWord } from "../../src/base/shell.ts";
+import { findCommandHint, quotePosixWord, quoteShellWord } from "../../src/base/shell.ts";
 import { clean } from "../../src/base/text.ts";
 
 const WORDS = [
@@ -30,4 +30,10 @@ it("sh reads every word of a script unchanged", () => {
     encoding: "utf8",
   });
   expect(read.split("\0").slice(0, -1)).toEqual(WORDS);
+});
+
+it("a line that is one word is told as such, also if it begins with a variable", () => {
+  expect(findCommandHint("A=1 /bin/job --all")).toMatch(/^it is one word: /);
+  expect(findCommandHint("A=(1)")).toBe("no shell sets variables here; write: env 'A=(1)' COMMAND");
+  expect(findCommandHint("/bin/job")).toBeUndefined();
 });

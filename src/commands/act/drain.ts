@@ -53,7 +53,7 @@ export const drain = declareRowCommand({
   load: async () => (await import("./drain.impl.ts")).drainTarget,
 });
 
-export const undrain = declareRowCommand({
+const undrain = declareRowCommand({
   id: "undrain",
   topic: "Act",
   rows: {

@@ -31,7 +31,7 @@ export function describeContexts({ settings, env }: ContextSource): ContextSumma
 }
 
 /** Resolves the settings with another context. */
-export function resolveContext({ settings, env }: ContextSource, name: string): ContextSummary["config"] {
+function resolveContext({ settings, env }: ContextSource, name: string): ContextSummary["config"] {
   try {
     return resolveConfig({ flags: { ...settings, context: name }, env });
   } catch (error) {

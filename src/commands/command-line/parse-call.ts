@@ -30,16 +30,18 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
   const flags: FlagTexts = {};
   const settings: FlagTexts = {};
   const args: string[] = [];
+  let fromFirstArg: readonly string[] = [];
   let verbosity = 0;
   const end = argv.indexOf("--");
   const words = [...(end < 0 ? argv : argv.slice(0, end))];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (!word.startsWith("-") || word === "-") {
+      if (args.length === 0) fromFirstArg = [word, ...words];
       args.push(word);
       continue;
     }
     if (spec.takesCommand === true && end < 0 && args.length > 0 && !table.has(readFlagName(word)))
-      throw new UsageError(`unknown option ${quoteText(word)}; ${suggestDashes([...args, word, ...words])}`);
+      throw new UsageError(`unknown option ${quoteText(word)}; ${suggestDashes(fromFirstArg)}`);
     const [known, inline] = identifyFlag(spec, table, word, words);
     const value = takeFlagText(table, known, inline, words);
     if (known.name === "verbose") verbosity += 1;
@@ -55,7 +57,8 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
   if (!spec.takesCommand) args.push(...behind); // names may begin with a dash
   const rest = { settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
   if (flags.help !== undefined) return { flags, ...rest };
-  checkArguments(spec, args, command);
+  if (spec.takesCommand === true) checkCommand(spec, fromFirstArg, command);
+  checkArguments(spec, args);
   return { flags: convertFlags(table, flags), ...rest };
 }
 
@@ -152,20 +155,26 @@ function storeFlagText(values: FlagTexts, name: string, value: string | true, kn
   else values[name] = value;
 }
 
-function checkArguments(spec: Command, args: readonly string[], command: readonly string[]): void {
-  const wanted = spec.args ?? [];
-  const required = wanted.filter(({ isOptional }) => !isOptional);
-  const missing = required[args.length];
-  if (spec.takesCommand === true && args.length > 0) {
-    const [first = ""] = args;
+/** @param given  what is before the command but is no option, and the words after it */
+function checkCommand(spec: Command, given: readonly string[], command: readonly string[]): void {
+  const [first] = given;
+  if (first !== undefined) {
     const remedy =
       command.length > 0 && /^\d/.test(first)
         ? `an optional value is written with =, as in --wait=${first}`
-        : suggestDashes(args);
+        : suggestDashes(given);
     throw new UsageError(`unexpected argument ${quoteText(first)}; ${remedy}`);
   }
-  if (spec.takesCommand === true && command.length === 0)
-    throw new CommandLineError(spec, "COMMAND is missing: put it after --");
+  if (command.length === 0) throw new CommandLineError(spec, "COMMAND is missing: put it after --");
+}
+
+const suggestDashes = (command: readonly string[]) =>
+  `put -- before the command: -- ${quoteShellWords(command)}`;
+
+function checkArguments(spec: Command, args: readonly string[]): void {
+  const wanted = spec.args ?? [];
+  const required = wanted.filter(({ isOptional }) => !isOptional);
+  const missing = required[args.length];
   for (const [index, arg] of args.entries()) {
     const { name, choices } = wanted[index] ?? {};
     checkChoice(name ?? "", arg, choices, suggestKind(spec, args));
@@ -179,9 +188,6 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
     );
   }
 }
-
-const suggestDashes = (command: readonly string[]) =>
-  `put -- before the command: -- ${quoteShellWords(command)}`;
 
 /** A shell splits a cron text without quotes, and replaces each `*` in it by the names of files. */
 function suggestQuotes({ args: wanted = [] }: Command, args: readonly string[]): string {

@@ -29,6 +29,24 @@ import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from
 import type { RunFlags } from "./run.ts";
 import { buildArchiveOptions, RunArchive } from "./run-archive.ts";
 
+export type { RunResult };
+/** The reason why the command was not run. */
+export type RunRefusal = Extract<RunResult, { kind: "refused" }>["refusal"];
+
+/** A run of `signalbox run` or of a front end. */
+export interface RunInvocation extends FrontEndOptions {
+  /** Flags, settings and the command, as in a line of `signalbox run`. */
+  call: Call<RunFlags>;
+  /** Options that no flag sets. */
+  overrides?: Pick<RunRequest, "graceFrom" | "limitSignal" | "isKnownOnly">;
+  /** Whether an agent could serve such runs, so that `agent: start` starts one. */
+  startsAgent?: boolean;
+  /** Called when the claim is granted, before the command starts. */
+  onGrant?(): void;
+  /** Called before anything is claimed. If it returns a result, that is the result of the run. */
+  checkFirst?(ports: RunPorts, request: RunRequest): Promise<RunResult | undefined>;
+}
+
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
   return await withOpenRun(invocation, io, async (ports, request) => {
@@ -181,24 +199,6 @@ function findEarlierAttempts({ [CALL_VARIABLE]: note }: CommandIo["env"]): Pick<
   return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number, call.since) };
 }
 
-export type { RunResult };
-/** The reason why the command was not run. */
-export type RunRefusal = Extract<RunResult, { kind: "refused" }>["refusal"];
-
-/** A run of `signalbox run` or of a front end. */
-export interface RunInvocation extends FrontEndOptions {
-  /** Flags, settings and the command, as in a line of `signalbox run`. */
-  call: Call<RunFlags>;
-  /** Options that no flag sets. */
-  overrides?: Pick<RunRequest, "graceFrom" | "limitSignal" | "isKnownOnly">;
-  /** Whether an agent could serve such runs, so that `agent: start` starts one. */
-  startsAgent?: boolean;
-  /** Called when the claim is granted, before the command starts. */
-  onGrant?(): void;
-  /** Called before anything is claimed. If it returns a result, that is the result of the run. */
-  checkFirst?(ports: RunPorts, request: RunRequest): Promise<RunResult | undefined>;
-}
-
 /** Creates a call from flags and a command, without settings and arguments. */
 export function createCall(flags: RunFlags, command: readonly string[]): Call<RunFlags> {
   return { flags, settings: {}, args: [], command, verbosity: 0 };
@@ -329,9 +329,9 @@ function parseSignal(text: string): NodeJS.Signals {
  * Largest number of characters of arguments in a ticket: every waiting run reads it, and etcd limits the size of a
  * request.
  */
-const MOST = 4_096;
+const LONGEST_ARGS = 4_096;
 /** Largest number for one argument. */
-const LONGEST = 1_024;
+const LONGEST_ARG = 1_024;
 /** Mark at the end of a shortened argument. */
 const MARK = "…";
 
@@ -340,9 +340,9 @@ export function shortenArgs(args: readonly string[]): string[] {
   const kept: string[] = [];
   let length = 0;
   for (const arg of args) {
-    const word = arg.length <= LONGEST ? arg : `${arg.slice(0, LONGEST).toWellFormed()}${MARK}`;
+    const word = arg.length <= LONGEST_ARG ? arg : `${arg.slice(0, LONGEST_ARG).toWellFormed()}${MARK}`;
     length += word.length + 1;
-    if (length > MOST) break;
+    if (length > LONGEST_ARGS) break;
     kept.push(word);
   }
   const left = args.length - kept.length;

@@ -15,7 +15,7 @@ import { TIME_FLAGS } from "./times.ts";
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
 const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
 
-export const TIMES =
+const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
 
 const SCHEDULE_ADD_FLAGS = declareFlags({
@@ -78,7 +78,7 @@ const SCHEDULE_AT_FLAGS = declareFlags({
 /** Values of these flags. */
 export type ScheduleAtFlags = FlagsOf<typeof SCHEDULE_AT_FLAGS>;
 
-export const scheduleAt = declareCommand({
+const scheduleAt = declareCommand({
   id: "schedule at",
   topic: "Schedule",
   brief: "run something once, at a given time",

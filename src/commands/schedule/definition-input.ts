@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { UsageError } from "../../base/errors.ts";
 import { findCommandHint, quoteShellWord } from "../../base/shell.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
@@ -113,7 +114,8 @@ export function listDefinitionNotes(
 ): string[] {
   const [file = ""] = command;
   const isNew = file !== before?.command?.[0];
-  const hint = findCommandHint(file);
+  // A program whose name has blanks is meant if this host has it.
+  const hint = file.startsWith("/") && existsSync(file) ? undefined : findCommandHint(file);
   return collectTexts([
     isNew && hint !== undefined && `${quoteText(file)} is taken as the name of a program; ${hint}`,
     isNew &&

@@ -19,7 +19,7 @@ const TIMELINE_FLAGS = declareFlags({
 /** Values of these flags. */
 export type TimelineFlags = FlagsOf<typeof TIMELINE_FLAGS>;
 
-export const timeline = declareCommand({
+const timeline = declareCommand({
   id: "timeline",
   topic: "See",
   brief: "bars of holds, waits and drains over time",

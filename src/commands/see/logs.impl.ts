@@ -151,20 +151,17 @@ function printTail(
   wanted: WantedOutput,
   isCut: boolean,
 ): void {
-  const why = isCut ? "its last output was not kept" : `${host} does not answer for run ${quoteText(run)}`;
-  if (tail === undefined && isCut) printMessage(`${why}, and no end of it is stored`);
-  else if (tail === undefined && key === undefined)
+  const why = isCut ? "the end of its output is missing" : `${host} gave no output of run ${quoteText(run)}`;
+  if (tail !== undefined) {
+    printMessage(`${why}; etcd has this end of it:`);
+    const lines = tail.split("\n").map((line) => `${line}\n`);
+    io.writeOutput(lines.slice(Math.max(0, lines.length - (wanted.tail ?? lines.length))).join(""));
+  } else if (isCut) printMessage(`${why}, and etcd has none of it`);
+  else if (key !== undefined) printMessage(`${why}: it runs, but keeps no output, or its host cannot answer`);
+  else
     printMessage(
       `no output of run ${quoteText(run)} is found: it wrote nothing, or kept none (signalbox run does with --capture), or ${host} does not answer`,
     );
-  else if (tail === undefined)
-    printMessage(`${why}, and it runs, but keeps no output, or its host cannot answer`);
-  if (tail === undefined) return;
-  printMessage(`${why}; this is the end of its output, from etcd:`);
-  const lines = tail.split("\n");
-  io.writeOutput(
-    `${lines.slice(wanted.tail === undefined ? 0 : Math.max(0, lines.length - wanted.tail)).join("\n")}\n`,
-  );
 }
 
 /** A run whose output may be kept. */

@@ -15,7 +15,7 @@ import {
   type PerfectschedLine,
   parsePerfectschedLine,
   readPerfectschedConfig,
-} from "./config.ts";
+} from "./options.ts";
 
 /** Exit code for all errors. */
 const FAILED = 1;

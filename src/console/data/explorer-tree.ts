@@ -48,6 +48,141 @@ interface TreeSigns {
   marks: Readonly<Record<Tone, string>>;
 }
 
+/** The current lines of the explorer, built again only when their inputs change. */
+export class ExplorerTree implements RowList {
+  nodes: readonly TreeNode[] = [];
+  /** Width at which none of the first lines is cut. It only grows, so that the panes do not move. */
+  wantedWidth = 0;
+  #known: readonly unknown[] = [];
+
+  /** @param wall  ms since the epoch */
+  update(
+    { contexts = [], health, ...inputs }: TreeInputs & OutsideInputs,
+    wall: number,
+    signs: TreeSigns,
+  ): void {
+    const etcd = buildEtcdNode(health);
+    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open, contexts, etcd.note];
+    if (now.every((one, at) => one === this.#known[at])) return;
+    this.#known = now;
+    this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs, signs), etcd];
+    for (const node of this.nodes.slice(0, MEASURED))
+      this.wantedWidth = Math.max(this.wantedWidth, computeNodeWidth(node));
+  }
+
+  get length(): number {
+    return this.nodes.length;
+  }
+
+  getKeyAt(index: number): string | undefined {
+    return this.nodes[index]?.id;
+  }
+
+  findIndex(key: string, near: number): number {
+    if (this.nodes[near]?.id === key) return near;
+    return this.nodes.findIndex(({ id }) => id === key);
+  }
+}
+
+/** Number of lines whose width is measured. */
+const MEASURED = 500;
+
+/** Returns the width of a line, with its indent, its sign, and a blank before the note and at the end. */
+function computeNodeWidth({ depth, label, note }: TreeNode): number {
+  return depth + computeDisplayWidth(label) + computeDisplayWidth(note) + 5;
+}
+
+/** The inputs of the explorer. */
+interface TreeInputs {
+  snapshot: Snapshot;
+  counts: TabCounts;
+  problems: readonly Problem[];
+  /** Ids of the unfolded nodes. */
+  open: ReadonlySet<string>;
+}
+
+/** Inputs that are not part of the snapshot. */
+interface OutsideInputs {
+  contexts?: readonly ListedContext[];
+  /** Undefined while it is not known. */
+  health?: { up: number; total: number; faults: readonly string[] } | undefined;
+}
+
+/** Roots with child nodes. */
+const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
+const LEAVES = ["queues", "history", "audit", "problems"] as const;
+
+/**
+ * Builds the explorer's lines, from the top: what needs attention, then everything by kind.
+ * @param wall  ms since the epoch
+ */
+export function buildTree(inputs: TreeInputs, wall: number, signs: TreeSigns): TreeNode[] {
+  const { snapshot, counts, open } = inputs;
+  const viewContext = buildViewContext(snapshot, wall);
+  const shares = computeShares(snapshot);
+  const branches = BRANCHES.flatMap((tab) => {
+    const isOpen = open.has(tab);
+    const root = { ...buildRootNode(tab, counts), isOpen };
+    if (!isOpen) return [root];
+    if (tab === "resources") return [root, ...buildResourceNodes(shares, open, signs)];
+    return [root, ...buildChildNodes(tab, snapshot, viewContext)];
+  });
+  const leaves = LEAVES.map((tab) => buildRootNode(tab, counts));
+  return [...buildAttention(inputs, viewContext, shares), ...branches, ...leaves];
+}
+
+/** Builds the node of the cluster. Its note says what is wrong, or how many members answer. */
+function buildEtcdNode(health: OutsideInputs["health"]): TreeNode {
+  const { up = 0, total = 0, faults: [fault] = [] } = health ?? {};
+  const members = health === undefined ? "" : `${up}/${total}`;
+  const note = fault === undefined ? members : shortenAlarm(fault);
+  const tone = up < total || fault !== undefined ? "problem" : "plain";
+  return { id: "etcd", depth: 0, label: "etcd", note, tone, tab: "members" };
+}
+
+function buildRootNode(tab: TabId, counts: TabCounts): TreeNode {
+  const count = counts[tab];
+  const tone = tab === "problems" && (count ?? 0) > 0 ? "problem" : "plain";
+  return { id: tab, depth: 0, label: getTabLabel(tab), note: String(count ?? ""), tone, tab };
+}
+
+/** Returns the name of a tab: `Locks`. */
+export function getTabLabel(tab: TabId): string {
+  return tab.charAt(0).toUpperCase() + tab.slice(1);
+}
+
+function buildChildNodes(
+  tab: Exclude<(typeof BRANCHES)[number], "resources">,
+  snapshot: Snapshot,
+  viewContext: ViewContext,
+): TreeNode[] {
+  switch (tab) {
+    case "locks":
+      return buildLockNodes(snapshot, viewContext);
+    case "hosts":
+    case "groups": {
+      const names = tab === "hosts" ? listKnownHosts(snapshot) : snapshot.groups.keys();
+      return [...names].sort().map((name) => createChildNode(tab, name));
+    }
+    case "schedules":
+      return buildScheduleNodes(snapshot, viewContext);
+    case "drains":
+      return viewContext.drains.map(({ key, scope, name }) =>
+        createChildNode(tab, key, {
+          label: scope === "all" ? "everything" : name,
+          note: scope,
+          tone: "problem",
+          key,
+        }),
+      );
+  }
+}
+
+/** Creates a node below that of a tab. @param name  the id of its object; by default also its label and key */
+function createChildNode(tab: TabId, name: string, more: Partial<TreeNode> = {}): TreeNode {
+  return { id: `${tab}/${name}`, depth: 1, label: name, note: "", tone: "plain", tab, key: name, ...more };
+}
+
 /**
  * Builds the nodes of resources: first those without a host, then the others by host.
  * @param open  ids of the unfolded nodes
@@ -109,6 +244,16 @@ export interface AttentionInputs {
   drains: readonly (Drain & { key: string })[];
   /** Shares of resources. The names of a host's resources begin with the host. */
   shares: readonly ResourceShare[];
+}
+
+function buildAttention(
+  { snapshot, problems, open }: TreeInputs,
+  { drains }: ViewContext,
+  { hosts, others }: ResourceShares,
+): TreeNode[] {
+  if (snapshot.revision === 0n) return [buildAttentionRoot("", undefined)];
+  const shares = [...others, ...hosts.flatMap(({ parts }) => parts)];
+  return buildAttentionNodes({ snapshot, problems, drains, shares }, open.has(ATTENTION));
 }
 
 /**
@@ -223,151 +368,6 @@ function toWaitNode(queue: NamedQueue): AttentionNode {
     tab: `${kind}s`,
     key: buildQueueId(kind, name),
   });
-}
-
-/** The current lines of the explorer, built again only when their inputs change. */
-export class ExplorerTree implements RowList {
-  nodes: readonly TreeNode[] = [];
-  /** Width at which none of the first lines is cut. It only grows, so that the panes do not move. */
-  wantedWidth = 0;
-  #known: readonly unknown[] = [];
-
-  /** @param wall  ms since the epoch */
-  update(
-    { contexts = [], health, ...inputs }: TreeInputs & OutsideInputs,
-    wall: number,
-    signs: TreeSigns,
-  ): void {
-    const etcd = buildEtcdNode(health);
-    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open, contexts, etcd.note];
-    if (now.every((one, at) => one === this.#known[at])) return;
-    this.#known = now;
-    this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs, signs), etcd];
-    for (const node of this.nodes.slice(0, MEASURED))
-      this.wantedWidth = Math.max(this.wantedWidth, computeNodeWidth(node));
-  }
-
-  get length(): number {
-    return this.nodes.length;
-  }
-
-  getKeyAt(index: number): string | undefined {
-    return this.nodes[index]?.id;
-  }
-
-  findIndex(key: string, near: number): number {
-    if (this.nodes[near]?.id === key) return near;
-    return this.nodes.findIndex(({ id }) => id === key);
-  }
-}
-
-/** Number of lines whose width is measured. */
-const MEASURED = 500;
-
-/** Returns the width of a line, with its indent, its sign, and a blank before the note and at the end. */
-function computeNodeWidth({ depth, label, note }: TreeNode): number {
-  return depth + computeDisplayWidth(label) + computeDisplayWidth(note) + 5;
-}
-
-/** Roots with child nodes. */
-const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
-const LEAVES = ["queues", "history", "audit", "problems"] as const;
-
-/** Returns the name of a tab: `Locks`. */
-export function getTabLabel(tab: TabId): string {
-  return tab.charAt(0).toUpperCase() + tab.slice(1);
-}
-
-/** The inputs of the explorer. */
-interface TreeInputs {
-  snapshot: Snapshot;
-  counts: TabCounts;
-  problems: readonly Problem[];
-  /** Ids of the unfolded nodes. */
-  open: ReadonlySet<string>;
-}
-
-/** Inputs that are not part of the snapshot. */
-interface OutsideInputs {
-  contexts?: readonly ListedContext[];
-  /** Undefined while it is not known. */
-  health?: { up: number; total: number; faults: readonly string[] } | undefined;
-}
-
-/** Builds the node of the cluster. Its note says what is wrong, or how many members answer. */
-function buildEtcdNode(health: OutsideInputs["health"]): TreeNode {
-  const { up = 0, total = 0, faults: [fault] = [] } = health ?? {};
-  const members = health === undefined ? "" : `${up}/${total}`;
-  const note = fault === undefined ? members : shortenAlarm(fault);
-  const tone = up < total || fault !== undefined ? "problem" : "plain";
-  return { id: "etcd", depth: 0, label: "etcd", note, tone, tab: "members" };
-}
-
-/**
- * Builds the explorer's lines, from the top: what needs attention, then everything by kind.
- * @param wall  ms since the epoch
- */
-export function buildTree(inputs: TreeInputs, wall: number, signs: TreeSigns): TreeNode[] {
-  const { snapshot, counts, open } = inputs;
-  const viewContext = buildViewContext(snapshot, wall);
-  const shares = computeShares(snapshot);
-  const branches = BRANCHES.flatMap((tab) => {
-    const isOpen = open.has(tab);
-    const root = { ...buildRootNode(tab, counts), isOpen };
-    if (!isOpen) return [root];
-    if (tab === "resources") return [root, ...buildResourceNodes(shares, open, signs)];
-    return [root, ...buildChildNodes(tab, snapshot, viewContext)];
-  });
-  const leaves = LEAVES.map((tab) => buildRootNode(tab, counts));
-  return [...buildAttention(inputs, viewContext, shares), ...branches, ...leaves];
-}
-
-function buildAttention(
-  { snapshot, problems, open }: TreeInputs,
-  { drains }: ViewContext,
-  { hosts, others }: ResourceShares,
-): TreeNode[] {
-  if (snapshot.revision === 0n) return [buildAttentionRoot("", undefined)];
-  const shares = [...others, ...hosts.flatMap(({ parts }) => parts)];
-  return buildAttentionNodes({ snapshot, problems, drains, shares }, open.has(ATTENTION));
-}
-
-function buildRootNode(tab: TabId, counts: TabCounts): TreeNode {
-  const count = counts[tab];
-  const tone = tab === "problems" && (count ?? 0) > 0 ? "problem" : "plain";
-  return { id: tab, depth: 0, label: getTabLabel(tab), note: String(count ?? ""), tone, tab };
-}
-
-function buildChildNodes(
-  tab: Exclude<(typeof BRANCHES)[number], "resources">,
-  snapshot: Snapshot,
-  viewContext: ViewContext,
-): TreeNode[] {
-  switch (tab) {
-    case "locks":
-      return buildLockNodes(snapshot, viewContext);
-    case "hosts":
-    case "groups": {
-      const names = tab === "hosts" ? listKnownHosts(snapshot) : snapshot.groups.keys();
-      return [...names].sort().map((name) => createChildNode(tab, name));
-    }
-    case "schedules":
-      return buildScheduleNodes(snapshot, viewContext);
-    case "drains":
-      return viewContext.drains.map(({ key, scope, name }) =>
-        createChildNode(tab, key, {
-          label: scope === "all" ? "everything" : name,
-          note: scope,
-          tone: "problem",
-          key,
-        }),
-      );
-  }
-}
-
-/** Creates a node below that of a tab. @param name  the id of its object; by default also its label and key */
-function createChildNode(tab: TabId, name: string, more: Partial<TreeNode> = {}): TreeNode {
-  return { id: `${tab}/${name}`, depth: 1, label: name, note: "", tone: "plain", tab, key: name, ...more };
 }
 
 /** With more locks than this, the locks are folded by default: the ones that need attention have their own nodes. */

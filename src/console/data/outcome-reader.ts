@@ -42,6 +42,11 @@ export class OutcomeReader {
     return this.#reader.value ?? NO_OUTCOMES;
   }
 
+  /** Whether the first read has ended, with outcomes or with a fault. */
+  get hasRead(): boolean {
+    return (this.#reader.value ?? this.#reader.fault) !== undefined;
+  }
+
   /** Why the outcomes are unknown or outdated; undefined if they are current. */
   get obstacle(): string | undefined {
     const { value, fault } = this.#reader;

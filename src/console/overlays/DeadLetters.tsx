@@ -63,7 +63,7 @@ function DeadLetters({ ids }: { ids: ReadonlySet<string> | undefined }) {
       l: showOutput,
     },
     move,
-    letters.length > 0 || reader?.obstacle === undefined,
+    reader?.hasRead,
   );
   const { signs } = app.theme;
   const table = { columns: DEAD_LETTER_COLUMNS, rows: letters, wall: app.getShownTime() };

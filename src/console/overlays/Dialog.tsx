@@ -56,7 +56,7 @@ interface DialogProps {
 }
 
 /** Shows what a command would do, lets the user fill in its flags, asks for confirmation, and runs it. */
-export function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps) {
+function Dialog({ title, forms: givenForms, targets, base, onDone }: DialogProps) {
   const { app, width, room, close } = useOverlay(100);
   const { spec } = givenForms[0];
   /** Whether the command only reads: Enter shows its output. */

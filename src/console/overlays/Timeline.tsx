@@ -31,54 +31,35 @@ import { openTarget } from "./Dialog.tsx";
 import { moveInList, OverlayFrame, useKeys, useOutcomes, useOverlay } from "./OverlayFrame.tsx";
 import { TextView } from "./output.tsx";
 
-/** The period that a timeline shows. */
-interface TimeWindow {
-  /** ms. */
-  readonly length: number;
-  /** ms since the epoch; undefined: the window follows the present. */
-  readonly end: number | undefined;
+/** Maximum number of schedules whose outcomes are read for the timeline of a host or a resource. */
+const MOST_SCHEDULES = 1_000;
+
+/** Opens the timeline of the selected lock, resource, host or schedule. */
+export function openTimeline(app: ConsoleApp): void {
+  const kinds = ["lock", "resource", "host", "schedule"] as const;
+  const refusal = "timeline: select a lock, a resource, a host or a schedule";
+  const subject = chooseSubject(app, kinds, refusal, toTimelineSubject);
+  if (subject === undefined) return;
+  app.overlays.open(<Timeline subject={subject} ranges={listOutcomeRanges(app, subject)} />);
 }
 
-/** The window of a timeline without runs. */
-export const FIRST_WINDOW: TimeWindow = { length: 3_600_000, end: undefined };
-
-const SHORTEST = 10_000;
-const LONGEST = 64 * 86_400_000;
-
-/** Returns the shortest of a few windows that contains all runs: a timeline begins with it, and `0` returns to it. */
-export function fitWindow(bars: readonly RunBar[], now: number): TimeWindow {
-  if (bars.length === 0) return FIRST_WINDOW;
-  const oldest = bars.reduce(
-    (least, { waitedFrom, from }) => Math.min(least, waitedFrom ?? from ?? now),
-    now,
-  );
-  let length = FIRST_WINDOW.length / 4;
-  while (length < now - oldest && length < LONGEST) length *= 2;
-  return { length: Math.min(length, LONGEST), end: undefined };
+function listOutcomeRanges({ context: { keys }, liveView }: ConsoleApp, { kind, name }: TimelineSubject) {
+  if (kind === "schedule") return keys.listOutcomeRanges(name);
+  const readsAll = kind !== "lock" && liveView.snapshot.schedules.size <= MOST_SCHEDULES;
+  return readsAll ? [keys.getOutcomesRange()] : undefined;
 }
 
-export function getWindowSpan({ length, end }: TimeWindow, now: number): TimeSpan {
-  const until = Math.max(length, end ?? now);
-  return { from: until - length, until };
+/** The subject of a timeline. */
+interface TimelineSubject {
+  kind: "lock" | "resource" | "host" | "schedule";
+  name: string;
 }
 
-/** Halves or doubles the length. A window that follows the present continues to; another one keeps its middle. */
-export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): TimeWindow {
-  const wanted = by === "in" ? window.length / 2 : window.length * 2;
-  const length = clamp(wanted, SHORTEST, LONGEST);
-  if (window.end === undefined) return { length, end: undefined };
-  return stopAtPresent({ length, end: window.end + (length - window.length) / 2 }, now);
-}
-
-/** Moves by a quarter of the length. A window that reaches the present follows it again. */
-export function panWindow(window: TimeWindow, by: -1 | 1, now: number): TimeWindow {
-  const { length, end = now } = window;
-  return stopAtPresent({ length, end: end + (by * length) / 4 }, now);
-}
-
-function stopAtPresent(window: { length: number; end: number }, now: number): TimeWindow {
-  const { length, end } = window;
-  return end >= now ? { length, end: undefined } : { length, end: Math.max(length, end) };
+/** Converts a subject to one with a timeline: a drain to its target, a run to its queue. */
+function toTimelineSubject(subject: ActionableSubject): ActionableSubject | undefined {
+  if (subject.kind !== "drain") return toQueueSubject(subject);
+  const { scope, name } = subject;
+  return scope === "all" ? undefined : { kind: scope, name };
 }
 
 interface TimelineProps {
@@ -182,6 +163,56 @@ function Timeline({ subject, ranges }: TimelineProps) {
   );
 }
 
+/** The period that a timeline shows. */
+interface TimeWindow {
+  /** ms. */
+  readonly length: number;
+  /** ms since the epoch; undefined: the window follows the present. */
+  readonly end: number | undefined;
+}
+
+/** The window of a timeline without runs. */
+export const FIRST_WINDOW: TimeWindow = { length: 3_600_000, end: undefined };
+
+const SHORTEST = 10_000;
+const LONGEST = 64 * 86_400_000;
+
+/** Returns the shortest of a few windows that contains all runs: a timeline begins with it, and `0` returns to it. */
+export function fitWindow(bars: readonly RunBar[], now: number): TimeWindow {
+  if (bars.length === 0) return FIRST_WINDOW;
+  const oldest = bars.reduce(
+    (least, { waitedFrom, from }) => Math.min(least, waitedFrom ?? from ?? now),
+    now,
+  );
+  let length = FIRST_WINDOW.length / 4;
+  while (length < now - oldest && length < LONGEST) length *= 2;
+  return { length: Math.min(length, LONGEST), end: undefined };
+}
+
+export function getWindowSpan({ length, end }: TimeWindow, now: number): TimeSpan {
+  const until = Math.max(length, end ?? now);
+  return { from: until - length, until };
+}
+
+/** Halves or doubles the length. A window that follows the present continues to; another one keeps its middle. */
+export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): TimeWindow {
+  const wanted = by === "in" ? window.length / 2 : window.length * 2;
+  const length = clamp(wanted, SHORTEST, LONGEST);
+  if (window.end === undefined) return { length, end: undefined };
+  return stopAtPresent({ length, end: window.end + (length - window.length) / 2 }, now);
+}
+
+/** Moves by a quarter of the length. A window that reaches the present follows it again. */
+export function panWindow(window: TimeWindow, by: -1 | 1, now: number): TimeWindow {
+  const { length, end = now } = window;
+  return stopAtPresent({ length, end: end + (by * length) / 4 }, now);
+}
+
+function stopAtPresent(window: { length: number; end: number }, now: number): TimeWindow {
+  const { length, end } = window;
+  return end >= now ? { length, end: undefined } : { length, end: Math.max(length, end) };
+}
+
 function listRunsBySchedule(outcomes: OutcomeReader["outcomes"] = new Map()): TimelineInputs["outcomes"] {
   return new Map([...outcomes].map(([id, { runs }]) => [id, runs]));
 }
@@ -227,37 +258,6 @@ function listEndLines({ until }: RunBar, { code, reason, tail }: RunEnd = {}): s
 function splitSubject(subject: string): [kind: string, name: string] {
   const at = subject.indexOf(" ");
   return [subject.slice(0, at), subject.slice(at + 1)];
-}
-
-/** Maximum number of schedules whose outcomes are read for the timeline of a host or a resource. */
-const MOST_SCHEDULES = 1_000;
-
-/** Opens the timeline of the selected lock, resource, host or schedule. */
-export function openTimeline(app: ConsoleApp): void {
-  const kinds = ["lock", "resource", "host", "schedule"] as const;
-  const refusal = "timeline: select a lock, a resource, a host or a schedule";
-  const subject = chooseSubject(app, kinds, refusal, toTimelineSubject);
-  if (subject === undefined) return;
-  app.overlays.open(<Timeline subject={subject} ranges={listOutcomeRanges(app, subject)} />);
-}
-
-function listOutcomeRanges({ context: { keys }, liveView }: ConsoleApp, { kind, name }: TimelineSubject) {
-  if (kind === "schedule") return keys.listOutcomeRanges(name);
-  const readsAll = kind !== "lock" && liveView.snapshot.schedules.size <= MOST_SCHEDULES;
-  return readsAll ? [keys.getOutcomesRange()] : undefined;
-}
-
-/** The subject of a timeline. */
-interface TimelineSubject {
-  kind: "lock" | "resource" | "host" | "schedule";
-  name: string;
-}
-
-/** Converts a subject to one with a timeline: a drain to its target, a run to its queue. */
-function toTimelineSubject(subject: ActionableSubject): ActionableSubject | undefined {
-  if (subject.kind !== "drain") return toQueueSubject(subject);
-  const { scope, name } = subject;
-  return scope === "all" ? undefined : { kind: scope, name };
 }
 
 /** Builds the tracks of a subject. Uses only the subject's part of the snapshot, which may be large. */

@@ -6,7 +6,7 @@ export type InputEvent = KeyEvent | PasteEvent | MouseEvent | FocusEvent;
  * `escape`, `space`, `backspace`, `delete`, `insert`, `home`, `end`), after its modifiers in the order `ctrl+`,
  * `alt+`, `shift+`. Shift is not a modifier of a character: the chord is `G`, never `shift+g`.
  */
-export interface KeyEvent {
+interface KeyEvent {
   kind: "key";
   chord: string;
   /** The text that it types into a field; undefined for keys that type nothing. */

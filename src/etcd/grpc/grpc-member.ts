@@ -20,97 +20,6 @@ import {
 } from "../member.ts";
 import type { FrequentCalls } from "./messages.ts";
 
-interface Closable {
-  close(): void;
-}
-
-/** A client whose one connection is shared by many calls and watches. It tracks whether the connection may be dead. */
-class SharedClient<C extends Closable> {
-  readonly client: C;
-  /** How often the server has sent something. */
-  #received = 0;
-  #uses = 0;
-  #isDoubted = false;
-  #isRetired = false;
-  readonly #onClosed: () => void;
-
-  /** @param onClosed  called when the retired client is no longer used and has been closed */
-  constructor(client: C, onClosed: () => void) {
-    this.client = client;
-    this.#onClosed = onClosed;
-  }
-
-  /** Whether a call ended without a response and the server has sent nothing since that call began. */
-  get isDoubted(): boolean {
-    return this.#isDoubted;
-  }
-
-  /** Records that the server has sent something. */
-  markAlive(): void {
-    this.#received += 1;
-    this.#isDoubted = false;
-  }
-
-  /** Records the start of a call or watch. @returns a function to call at its end */
-  beginUse(): () => void {
-    const before = this.#received;
-    let isOver = false;
-    this.#uses += 1;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#uses -= 1;
-      if (this.#received === before) this.#isDoubted = true;
-      this.#closeIfUnused();
-    };
-  }
-
-  /** Accepts no new calls. The connection closes when the last call in flight has ended. */
-  retire(): void {
-    this.#isRetired = true;
-    this.#closeIfUnused();
-  }
-
-  #closeIfUnused(): void {
-    if (!this.#isRetired || this.#uses > 0) return;
-    this.client.close();
-    this.#onClosed();
-  }
-}
-
-/** The clients of one kind for one member. The current one is replaced when its connection may be dead. */
-class ClientPool<C extends Closable> {
-  readonly #open: () => C;
-  #current: SharedClient<C> | undefined;
-  /** Clients with a connection: the current one, and replaced ones that still have calls in flight. */
-  readonly #all = new Set<SharedClient<C>>();
-
-  /** @param open  builds a client with its own connection */
-  constructor(open: () => C) {
-    this.#open = open;
-  }
-
-  getClient(): SharedClient<C> {
-    if (this.#current === undefined) {
-      const client: SharedClient<C> = new SharedClient(this.#open(), () => this.#all.delete(client));
-      this.#all.add(client);
-      this.#current = client;
-    }
-    return this.#current;
-  }
-
-  /** Drops the client, unless the server has sent something on its connection since the unanswered call began. */
-  replaceDoubted(): void {
-    if (!this.#current?.isDoubted) return;
-    this.#current.retire();
-    this.#current = undefined;
-  }
-
-  close(): void {
-    for (const { client } of this.#all) client.close();
-  }
-}
-
 /** gRPC's own deadline for a call, ms: a safety net far above the timeouts of failover. */
 const DEADLINE_MS = 30_000;
 
@@ -374,5 +283,96 @@ class CallInterceptor {
       if (this.#cancelled) call.cancelWithStatus(1, "given up");
       return call;
     };
+  }
+}
+
+interface Closable {
+  close(): void;
+}
+
+/** A client whose one connection is shared by many calls and watches. It tracks whether the connection may be dead. */
+class SharedClient<C extends Closable> {
+  readonly client: C;
+  /** How often the server has sent something. */
+  #received = 0;
+  #uses = 0;
+  #isDoubted = false;
+  #isRetired = false;
+  readonly #onClosed: () => void;
+
+  /** @param onClosed  called when the retired client is no longer used and has been closed */
+  constructor(client: C, onClosed: () => void) {
+    this.client = client;
+    this.#onClosed = onClosed;
+  }
+
+  /** Whether a call ended without a response and the server has sent nothing since that call began. */
+  get isDoubted(): boolean {
+    return this.#isDoubted;
+  }
+
+  /** Records that the server has sent something. */
+  markAlive(): void {
+    this.#received += 1;
+    this.#isDoubted = false;
+  }
+
+  /** Records the start of a call or watch. @returns a function to call at its end */
+  beginUse(): () => void {
+    const before = this.#received;
+    let isOver = false;
+    this.#uses += 1;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#uses -= 1;
+      if (this.#received === before) this.#isDoubted = true;
+      this.#closeIfUnused();
+    };
+  }
+
+  /** Accepts no new calls. The connection closes when the last call in flight has ended. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#closeIfUnused();
+  }
+
+  #closeIfUnused(): void {
+    if (!this.#isRetired || this.#uses > 0) return;
+    this.client.close();
+    this.#onClosed();
+  }
+}
+
+/** The clients of one kind for one member. The current one is replaced when its connection may be dead. */
+class ClientPool<C extends Closable> {
+  readonly #open: () => C;
+  #current: SharedClient<C> | undefined;
+  /** Clients with a connection: the current one, and replaced ones that still have calls in flight. */
+  readonly #all = new Set<SharedClient<C>>();
+
+  /** @param open  builds a client with its own connection */
+  constructor(open: () => C) {
+    this.#open = open;
+  }
+
+  getClient(): SharedClient<C> {
+    if (this.#current === undefined) {
+      const client: SharedClient<C> = new SharedClient(this.#open(), () => this.#all.delete(client));
+      this.#all.add(client);
+      this.#current = client;
+    }
+    return this.#current;
+  }
+
+  /** Drops the client, unless the server has sent something on its connection since the unanswered call began. */
+  replaceDoubted(): void {
+    if (!this.#current?.isDoubted) return;
+    this.#current.retire();
+    this.#current = undefined;
+  }
+
+  close(): void {
+    for (const { client } of this.#all) client.close();
   }
 }

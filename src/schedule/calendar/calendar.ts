@@ -110,9 +110,10 @@ function isInRanges(ranges: readonly DayRange[], day: number): boolean {
   return (ranges[at]?.from ?? Infinity) <= day;
 }
 
-// A day is a whole number: the days since 1970-01-01 in the calendar, independent of any time zone.
-
-/** One entry of a calendar: the days that it names. Weekdays are 0 (Sunday) to 6, months 0 to 11. */
+/**
+ * One entry of a calendar: the days that it names. A day is a whole number: the days since 1970-01-01 in the calendar,
+ * independent of any time zone. Weekdays are 0 (Sunday) to 6, months 0 to 11.
+ */
 type CalendarEntry =
   | { readonly kind: "range"; readonly from: number; readonly until: number }
   | { readonly kind: "yearly"; readonly month: number; readonly date: number }

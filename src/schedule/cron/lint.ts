@@ -13,100 +13,6 @@ import {
 } from "./upcoming-occurrences.ts";
 import { findWallFrom, formatWallClock, formatWallDate } from "./wall-times.ts";
 
-const YEAR = 366 * 86_400_000;
-
-/**
- * Finds problems with the clock changes of the zone within a year, and whether the schedule fires at all. Instants in
- * ms since the epoch.
- */
-function lintClockChanges(cron: WallPlan, zone: string, now: number): LintFinding[] {
-  const next = findOccurrenceAfter(cron, zone, now);
-  const remedy = "use another hour, or --timezone UTC";
-  if (next === undefined)
-    return [
-      createFinding(
-        "error",
-        "clock change",
-        `it never fires: the clocks of ${zone} skip it every time`,
-        remedy,
-      ),
-    ];
-  return listClockEffects(cron, zone, now).map(({ kind, detail }) => {
-    const level = kind === "shifted" || kind === "once" ? "hint" : "warning";
-    return createFinding(level, "clock change", detail, remedy);
-  });
-}
-
-/** What a clock change does to a schedule. */
-interface ClockEffect {
-  /**
-   * `skipped`: it does not fire for a time that the clocks skip. `shifted`: it fires after the gap instead. `repeated`: it
-   * fires twice for a time that the clocks show twice. `once`: it fires the first time only.
-   */
-  kind: "skipped" | "shifted" | "repeated" | "once";
-  /** The date, the clock change, and the effect. */
-  detail: string;
-}
-
-/** Lists the effects of the zone's clock changes within a year, in order. `now` in ms since the epoch. */
-function listClockEffects(cron: WallPlan, zone: string, now: number): ClockEffect[] {
-  // An expression that fires every hour follows the clock, so clock changes are expected.
-  if (isCron(cron) && cron.fields.hour.values.length === 24) return [];
-  return listClockChanges(zone, now).flatMap((period) => {
-    const effect = findClockEffect(cron, period);
-    if (effect === undefined) return [];
-    const date = formatWallDate(period.start + period.before);
-    const detail = `on ${date} the clocks of ${zone} go from ${formatClockChange(period)}: ${effect.what}`;
-    return [{ kind: effect.kind, detail }];
-  });
-}
-
-/** Returns the periods that begin with a clock change, within a year. */
-function listClockChanges(zone: string, now: number): OffsetPeriod[] {
-  const changes: OffsetPeriod[] = [];
-  let period = findOffsetPeriod(zone, now);
-  while (period !== undefined && period.start < now + YEAR) {
-    if (period.start > now && period.offset !== period.before) changes.push(period);
-    period = findOffsetPeriod(zone, period.end);
-  }
-  return changes;
-}
-
-function findClockEffect(
-  cron: WallPlan,
-  period: OffsetPeriod,
-): { kind: ClockEffect["kind"]; what: string } | undefined {
-  const { start, offset, before } = period;
-  if (offset < before) {
-    const twice = findWallFrom(cron.walls, start + offset, start + before);
-    if (twice === undefined) return undefined;
-    return cron.isFixed
-      ? { kind: "once", what: `${formatWallClock(twice)} comes twice, it fires the first time` }
-      : { kind: "repeated", what: `it fires twice for ${formatWallClock(twice)}` };
-  }
-  const [skipped] = listSkippedWalls(cron, period);
-  if (skipped === undefined) return undefined;
-  const wall = formatWallClock(skipped);
-  return findShiftedWall(cron, period) === undefined
-    ? { kind: "skipped", what: `it does not fire for ${wall}` }
-    : { kind: "shifted", what: `${wall} does not exist, it fires at ${formatWallClock(start + offset)}` };
-}
-
-/** What another scheduler does instead, for each effect that differs there. */
-type ClockRule = Readonly<Partial<Record<ClockEffect["kind"], string>>>;
-
-/**
- * Describes what the clock changes of the next year do to a schedule here, and what another scheduler does instead.
- * @param now  ms since the epoch
- * @returns one text; undefined if nothing differs
- */
-function describeClockDifference(cron: Cron, zone: string, now: number, rule: ClockRule): string | undefined {
-  const texts = listClockEffects(cron, zone, now).flatMap(({ kind, detail }) =>
-    rule[kind] === undefined ? [] : [`${detail} (${rule[kind]})`],
-  );
-  return texts.length === 0 ? undefined : texts.join("; ");
-}
-
 /** A problem or possible mistake in a schedule. */
 export interface LintFinding {
   /**
@@ -130,93 +36,6 @@ export function createFinding(
   remedy?: string,
 ): LintFinding {
   return { level, about, detail, ...(remedy !== undefined && { remedy }) };
-}
-
-/** Cron runs jobs that name no star right after a gap, and only once in a repeated hour, also lists and ranges. */
-const CRON_CLOCK_RULE = {
-  skipped: "Vixie's cron and cronie: right after the change",
-  repeated: "Vixie's cron and cronie: once",
-};
-
-/**
- * Lists where cron reads a line of a crontab differently, one text for each kind: days, and clock changes.
- * @param now  ms since the epoch; clock changes within the following year count
- * @see cronie's find_jobs, BusyBox's flag_starting_jobs
- */
-export function listCronDifferences(cron: Cron, zone: string, now: number): string[] {
-  const { minute, hour } = cron.fields;
-  const isWild = minute.isStar || hour.isStar;
-  return collectTexts([
-    describeCronDayDifference(cron),
-    !isWild && describeClockDifference(cron, zone, now, CRON_CLOCK_RULE),
-  ]);
-}
-
-/** Days that begin with a star and have a step: whether they restrict the days depends on the cron. */
-function describeCronDayDifference({ fields: { day, weekday } }: Cron): string | undefined {
-  if (isOpen(day.text) || isOpen(weekday.text) || !(day.isStar || weekday.isStar)) return undefined;
-  return (
-    `days of the month ${quoteText(day.text)} and of the week ${quoteText(weekday.text)} must both match, as in Vixie's` +
-    " cron and cronie; in BusyBox's crond one match is enough"
-  );
-}
-
-// PerfectSched up to 0.8.10 asks the gem cron-spec about every minute of the zone's clock. From 0.8.11 on, the gem chrono
-// computes the next time.
-
-const PERFECTSCHED_CLOCK_RULE = {
-  shifted: "PerfectSched: not on that day",
-  once: "PerfectSched: both times",
-};
-
-/**
- * Lists where PerfectSched reads a cron text differently, one text for each kind: days, steps, Sunday, and clock changes.
- * @param now  ms since the epoch; clock changes within the following year count
- * @see CronSpec::CronSpecification, Chrono::NextTime, Chrono::Fields::Base
- */
-export function listPerfectschedDifferences(cron: Cron, zone: string, now: number): string[] {
-  const { minute, hour, day, month, weekday } = cron.fields;
-  return collectTexts([
-    describeDayDifference(day, weekday),
-    describeStarStep(day, month),
-    describeValueStep([minute, hour, day, month, weekday]),
-    describeSundayRange(weekday),
-    describeClockDifference(cron, zone, now, PERFECTSCHED_CLOCK_RULE),
-  ]);
-}
-
-const isOpen = (text: string) => text === "*" || text === "?";
-
-/** cron-spec wants both days, chrono one of them, unless one is just `*`. */
-function describeDayDifference(day: CronField, weekday: CronField): string | undefined {
-  if (isOpen(day.text) || isOpen(weekday.text)) return undefined;
-  const texts = `days of the month ${quoteText(day.text)} and of the week ${quoteText(weekday.text)}`;
-  if (day.isStar || weekday.isStar)
-    return `${texts}: both must match; in PerfectSched from 0.8.11 on, one match is enough`;
-  return `${texts}: one match is enough; in PerfectSched up to 0.8.10, both must match`;
-}
-
-/** Steps count from 1 here and in chrono, and from 0 in cron-spec. */
-function describeStarStep(day: CronField, month: CronField): string | undefined {
-  const stepped = [day, month].filter(({ text }) => /(?:^|,)\*\/(?!0*1(?:,|$))/.test(text));
-  if (stepped.length === 0) return undefined;
-  const texts = stepped.map(({ text, kind, values }) => {
-    return `${kind.name} ${quoteText(text)} is ${values.slice(0, 3).join(", ")}`;
-  });
-  return `${texts.join("; ")} and so on; PerfectSched up to 0.8.10 takes the multiples of the step`;
-}
-
-function describeValueStep(fields: readonly CronField[]): string | undefined {
-  const stepped = fields.filter(({ text }) => /(?:^|,)[^-*?,/]+\//.test(text));
-  if (stepped.length === 0) return undefined;
-  const texts = stepped.map(({ text, kind }) => `${kind.name} ${quoteText(text)}`);
-  return `${texts.join(" and ")} goes on to the end of the field; in PerfectSched it is the first value only`;
-}
-
-/** Both gems replace 7 by 0 before they read the range. */
-function describeSundayRange({ text }: CronField): string | undefined {
-  if (!/(?:^|,)(?:0|sun)-7/i.test(text)) return undefined;
-  return `day of the week ${quoteText(text)} is every day of the range; in PerfectSched it is Sunday only`;
 }
 
 /**
@@ -412,4 +231,184 @@ function lintMidnight(minute: CronField, hour: CronField): LintFinding[] {
       "use another minute, or a jitter",
     ),
   ];
+}
+
+const YEAR = 366 * 86_400_000;
+
+/**
+ * Finds problems with the clock changes of the zone within a year, and whether the schedule fires at all. Instants in
+ * ms since the epoch.
+ */
+function lintClockChanges(cron: WallPlan, zone: string, now: number): LintFinding[] {
+  const next = findOccurrenceAfter(cron, zone, now);
+  const remedy = "use another hour, or --timezone UTC";
+  if (next === undefined)
+    return [
+      createFinding(
+        "error",
+        "clock change",
+        `it never fires: the clocks of ${zone} skip it every time`,
+        remedy,
+      ),
+    ];
+  return listClockEffects(cron, zone, now).map(({ kind, detail }) => {
+    const level = kind === "shifted" || kind === "once" ? "hint" : "warning";
+    return createFinding(level, "clock change", detail, remedy);
+  });
+}
+
+/** What a clock change does to a schedule. */
+interface ClockEffect {
+  /**
+   * `skipped`: it does not fire for a time that the clocks skip. `shifted`: it fires after the gap instead. `repeated`: it
+   * fires twice for a time that the clocks show twice. `once`: it fires the first time only.
+   */
+  kind: "skipped" | "shifted" | "repeated" | "once";
+  /** The date, the clock change, and the effect. */
+  detail: string;
+}
+
+/** Lists the effects of the zone's clock changes within a year, in order. `now` in ms since the epoch. */
+function listClockEffects(cron: WallPlan, zone: string, now: number): ClockEffect[] {
+  // An expression that fires every hour follows the clock, so clock changes are expected.
+  if (isCron(cron) && cron.fields.hour.values.length === 24) return [];
+  return listClockChanges(zone, now).flatMap((period) => {
+    const effect = findClockEffect(cron, period);
+    if (effect === undefined) return [];
+    const date = formatWallDate(period.start + period.before);
+    const detail = `on ${date} the clocks of ${zone} go from ${formatClockChange(period)}: ${effect.what}`;
+    return [{ kind: effect.kind, detail }];
+  });
+}
+
+/** Returns the periods that begin with a clock change, within a year. */
+function listClockChanges(zone: string, now: number): OffsetPeriod[] {
+  const changes: OffsetPeriod[] = [];
+  let period = findOffsetPeriod(zone, now);
+  while (period !== undefined && period.start < now + YEAR) {
+    if (period.start > now && period.offset !== period.before) changes.push(period);
+    period = findOffsetPeriod(zone, period.end);
+  }
+  return changes;
+}
+
+function findClockEffect(
+  cron: WallPlan,
+  period: OffsetPeriod,
+): { kind: ClockEffect["kind"]; what: string } | undefined {
+  const { start, offset, before } = period;
+  if (offset < before) {
+    const twice = findWallFrom(cron.walls, start + offset, start + before);
+    if (twice === undefined) return undefined;
+    return cron.isFixed
+      ? { kind: "once", what: `${formatWallClock(twice)} comes twice, it fires the first time` }
+      : { kind: "repeated", what: `it fires twice for ${formatWallClock(twice)}` };
+  }
+  const [skipped] = listSkippedWalls(cron, period);
+  if (skipped === undefined) return undefined;
+  const wall = formatWallClock(skipped);
+  return findShiftedWall(cron, period) === undefined
+    ? { kind: "skipped", what: `it does not fire for ${wall}` }
+    : { kind: "shifted", what: `${wall} does not exist, it fires at ${formatWallClock(start + offset)}` };
+}
+
+/** What another scheduler does instead, for each effect that differs there. */
+type ClockRule = Readonly<Partial<Record<ClockEffect["kind"], string>>>;
+
+/**
+ * Describes what the clock changes of the next year do to a schedule here, and what another scheduler does instead.
+ * @param now  ms since the epoch
+ * @returns one text; undefined if nothing differs
+ */
+function describeClockDifference(cron: Cron, zone: string, now: number, rule: ClockRule): string | undefined {
+  const texts = listClockEffects(cron, zone, now).flatMap(({ kind, detail }) =>
+    rule[kind] === undefined ? [] : [`${detail} (${rule[kind]})`],
+  );
+  return texts.length === 0 ? undefined : texts.join("; ");
+}
+
+/** Cron runs jobs that name no star right after a gap, and only once in a repeated hour, also lists and ranges. */
+const CRON_CLOCK_RULE = {
+  skipped: "Vixie's cron and cronie: right after the change",
+  repeated: "Vixie's cron and cronie: once",
+};
+
+/**
+ * Lists where cron reads a line of a crontab differently, one text for each kind: days, and clock changes.
+ * @param now  ms since the epoch; clock changes within the following year count
+ * @see cronie's find_jobs, BusyBox's flag_starting_jobs
+ */
+export function listCronDifferences(cron: Cron, zone: string, now: number): string[] {
+  const { minute, hour } = cron.fields;
+  const isWild = minute.isStar || hour.isStar;
+  return collectTexts([
+    describeCronDayDifference(cron),
+    !isWild && describeClockDifference(cron, zone, now, CRON_CLOCK_RULE),
+  ]);
+}
+
+/** Days that begin with a star and have a step: whether they restrict the days depends on the cron. */
+function describeCronDayDifference({ fields: { day, weekday } }: Cron): string | undefined {
+  if (isOpen(day.text) || isOpen(weekday.text) || !(day.isStar || weekday.isStar)) return undefined;
+  return (
+    `days of the month ${quoteText(day.text)} and of the week ${quoteText(weekday.text)} must both match, as in Vixie's` +
+    " cron and cronie; in BusyBox's crond one match is enough"
+  );
+}
+
+const PERFECTSCHED_CLOCK_RULE = {
+  shifted: "PerfectSched: not on that day",
+  once: "PerfectSched: both times",
+};
+
+/**
+ * Lists where PerfectSched reads a cron text differently, one text for each kind: days, steps, Sunday, and clock changes.
+ * Up to 0.8.10, it asks the gem cron-spec about every minute of the zone's clock. From 0.8.11 on, the gem chrono computes
+ * the next time.
+ * @param now  ms since the epoch; clock changes within the following year count
+ * @see CronSpec::CronSpecification, Chrono::NextTime, Chrono::Fields::Base
+ */
+export function listPerfectschedDifferences(cron: Cron, zone: string, now: number): string[] {
+  const { minute, hour, day, month, weekday } = cron.fields;
+  return collectTexts([
+    describeDayDifference(day, weekday),
+    describeStarStep(day, month),
+    describeValueStep([minute, hour, day, month, weekday]),
+    describeSundayRange(weekday),
+    describeClockDifference(cron, zone, now, PERFECTSCHED_CLOCK_RULE),
+  ]);
+}
+
+const isOpen = (text: string) => text === "*" || text === "?";
+
+/** cron-spec wants both days, chrono one of them, unless one is just `*`. */
+function describeDayDifference(day: CronField, weekday: CronField): string | undefined {
+  if (isOpen(day.text) || isOpen(weekday.text)) return undefined;
+  const texts = `days of the month ${quoteText(day.text)} and of the week ${quoteText(weekday.text)}`;
+  if (day.isStar || weekday.isStar)
+    return `${texts}: both must match; in PerfectSched from 0.8.11 on, one match is enough`;
+  return `${texts}: one match is enough; in PerfectSched up to 0.8.10, both must match`;
+}
+
+/** Steps count from 1 here and in chrono, and from 0 in cron-spec. */
+function describeStarStep(day: CronField, month: CronField): string | undefined {
+  const stepped = [day, month].filter(({ text }) => /(?:^|,)\*\/(?!0*1(?:,|$))/.test(text));
+  if (stepped.length === 0) return undefined;
+  const texts = stepped.map(({ text, kind, values }) => {
+    return `${kind.name} ${quoteText(text)} is ${values.slice(0, 3).join(", ")}`;
+  });
+  return `${texts.join("; ")} and so on; PerfectSched up to 0.8.10 takes the multiples of the step`;
+}
+
+function describeValueStep(fields: readonly CronField[]): string | undefined {
+  const stepped = fields.filter(({ text }) => /(?:^|,)[^-*?,/]+\//.test(text));
+  if (stepped.length === 0) return undefined;
+  const texts = stepped.map(({ text, kind }) => `${kind.name} ${quoteText(text)}`);
+  return `${texts.join(" and ")} goes on to the end of the field; in PerfectSched it is the first value only`;
+}
+
+/** Both gems replace 7 by 0 before they read the range. */
+function describeSundayRange({ text }: CronField): string | undefined {
+  if (!/(?:^|,)(?:0|sun)-7/i.test(text)) return undefined;
+  return `day of the week ${quoteText(text)} is every day of the range; in PerfectSched it is Sunday only`;
 }

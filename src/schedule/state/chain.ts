@@ -16,7 +16,7 @@ export type OccurrenceEnd = Omit<HandedEnd, "upTo" | "except">;
 const HANDED_TOGETHER = 20;
 
 /** A step of giving an end to the schedules that follow: what one transaction writes. */
-export interface HandOver {
+interface HandOver {
   /** The state of the schedule that has ended. */
   due: DueState;
   end: OccurrenceEnd;

@@ -70,7 +70,7 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   if (decisive === undefined || decisive.isSuccess)
     return about.ok(`succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`);
   return about.warning(
-    `its last run failed ${formatTimeSinceEnd(decisive, limit)}, ${decisive.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
+    `${decisive === last ? "its last" : "a later"} run failed ${formatTimeSinceEnd(decisive, limit)}, ${decisive.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
     formatInspectCommand(job),
   );
 }

@@ -11,7 +11,7 @@ import type { CachedSchedule } from "../cache/cached-schedule.ts";
  * What this worker may do with a candidate now. `start`: claim it. `wait`: nothing before `until`, wall clock, ms. `skip`: it must
  * not start here, and it is too late to wait, so it is skipped because of `why`.
  */
-export type GateVerdict = { kind: "start" } | { kind: "wait"; until: number } | { kind: "skip"; why: string };
+type GateVerdict = { kind: "start" } | { kind: "wait"; until: number } | { kind: "skip"; why: string };
 
 /** Checks the conditions of schedules on the host of this worker. */
 export class ConditionGate {

@@ -337,10 +337,10 @@ export function createBootReader(): (() => Boot) | undefined {
   }
 }
 
-/** Time between two passes, ms. */
-const EVERY = 3_600_000;
+/** Time between two passes of pruning, ms. */
+const PRUNE_EVERY = 3_600_000;
 /** Time until the next pass if one did not delete all, ms. */
-const SOON = 60_000;
+const PRUNE_SOON = 60_000;
 /** A clock that is further from those of etcd's members judges no ages, ms. */
 const CLOCK_LIMIT = 3_600_000;
 
@@ -368,7 +368,7 @@ async function pruneRecords(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, random } = ports;
-  const { every = EVERY } = context;
+  const { every = PRUNE_EVERY } = context;
   /** What the role of this worker does not allow to delete. */
   const refused = new Set<ExpiringKind>();
   for (let wait = every * random.generateFraction(); ; ) {
@@ -378,7 +378,7 @@ async function pruneRecords(
     if (isOnDuty && (await canJudgeAges(context, signal)))
       for (const kind of EXPIRING_KINDS)
         if (!refused.has(kind)) isDone = (await pruneKind(ports, context, kind, refused, signal)) && isDone;
-    wait = isDone ? every : Math.min(SOON, every);
+    wait = isDone ? every : Math.min(PRUNE_SOON, every);
   }
 }
 

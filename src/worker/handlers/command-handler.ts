@@ -12,80 +12,6 @@ import type { HandlerPorts } from "../worker-ports.ts";
 import { createRecordedOutput, formatMark, type RecordedOutput } from "./recorded-output.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
-/** Why a handler has ended a task early. */
-export type TaskEnding = "task" | "timeout" | "horizon";
-
-/** The result of a command after all its processes are gone. */
-interface GuardedRunResult {
-  exit: CommandExit;
-  ending: TaskEnding | undefined;
-}
-
-/**
- * Runs a command under the guardian for one task, and waits until all its processes are gone. Its deadlines follow those of the
- * task when they move.
- * @param timeout  ms until the command is terminated
- * @throws SignalboxError when the command could not be started; the task's reason when the task ended before
- */
-async function runGuarded(
-  ports: HandlerPorts,
-  task: ScheduledTask,
-  spec: CommandSpec,
-  env: Record<string, string>,
-  timeout: number | undefined,
-): Promise<GuardedRunResult> {
-  task.signal.throwIfAborted();
-  const command = await ports.commands.prepare(spec);
-  try {
-    return await runToEnd(ports, task, command, env, timeout);
-  } catch (error) {
-    await command.release();
-    throw error;
-  }
-}
-
-async function runToEnd(
-  { clock, terminationTimeout }: HandlerPorts,
-  task: ScheduledTask,
-  command: GuardedCommand,
-  env: Record<string, string>,
-  timeout: number | undefined,
-): Promise<GuardedRunResult> {
-  const { signal } = task;
-  const over = new AbortController();
-  let ending: TaskEnding | undefined;
-  const getTermTime = () => task.getHorizon() - terminationTimeout;
-  const arm = () => command.arm({ termAt: getTermTime(), killAt: task.getHorizon() });
-  const terminate = () => command.terminate(Math.min(clock.now() + terminationTimeout, task.getHorizon()));
-  const end = (cause: TaskEnding) => {
-    if (ending !== undefined || over.signal.aborted) return;
-    ending = cause;
-    terminate();
-  };
-  const disarm = task.onExtended(arm);
-  try {
-    // A command that would be terminated at once is not started: either the next renewal extends the time, or the task ends.
-    while (getTermTime() <= clock.now()) await clock.sleep(100, signal);
-    signal.throwIfAborted();
-    arm();
-    await command.start(env);
-    if (timeout !== undefined) clock.sleep(timeout, over.signal).then(() => end("timeout"), doNothing);
-    signal.addEventListener("abort", () => end("task"), { once: true, signal: over.signal });
-    if (signal.aborted) end("task");
-    const exit = await command.exited;
-    over.abort(); // later events must not change the reason
-    // Processes that the first process left behind must not continue while the next occurrence runs.
-    if (exit.leftovers && !exit.terminated) terminate();
-    await command.gone;
-    return { exit, ending: ending ?? (exit.terminated ? "horizon" : undefined) };
-  } finally {
-    disarm();
-    over.abort();
-  }
-}
-
-const doNothing = () => {};
-
 /** How long to wait for the last output after all processes of a command are gone, ms. */
 const LAST_OUTPUT = 2_000;
 
@@ -208,6 +134,80 @@ export function toLostResult(reason: unknown): TaskResult {
   if (reason instanceof TaskLost) return { result: reason.result, reason: reason.message };
   return { result: "lost", reason: reason instanceof Error ? reason.message : String(reason) };
 }
+
+/** Why a handler has ended a task early. */
+export type TaskEnding = "task" | "timeout" | "horizon";
+
+/** The result of a command after all its processes are gone. */
+interface GuardedRunResult {
+  exit: CommandExit;
+  ending: TaskEnding | undefined;
+}
+
+/**
+ * Runs a command under the guardian for one task, and waits until all its processes are gone. Its deadlines follow those of the
+ * task when they move.
+ * @param timeout  ms until the command is terminated
+ * @throws SignalboxError when the command could not be started; the task's reason when the task ended before
+ */
+async function runGuarded(
+  ports: HandlerPorts,
+  task: ScheduledTask,
+  spec: CommandSpec,
+  env: Record<string, string>,
+  timeout: number | undefined,
+): Promise<GuardedRunResult> {
+  task.signal.throwIfAborted();
+  const command = await ports.commands.prepare(spec);
+  try {
+    return await runToEnd(ports, task, command, env, timeout);
+  } catch (error) {
+    await command.release();
+    throw error;
+  }
+}
+
+async function runToEnd(
+  { clock, terminationTimeout }: HandlerPorts,
+  task: ScheduledTask,
+  command: GuardedCommand,
+  env: Record<string, string>,
+  timeout: number | undefined,
+): Promise<GuardedRunResult> {
+  const { signal } = task;
+  const over = new AbortController();
+  let ending: TaskEnding | undefined;
+  const getTermTime = () => task.getHorizon() - terminationTimeout;
+  const arm = () => command.arm({ termAt: getTermTime(), killAt: task.getHorizon() });
+  const terminate = () => command.terminate(Math.min(clock.now() + terminationTimeout, task.getHorizon()));
+  const end = (cause: TaskEnding) => {
+    if (ending !== undefined || over.signal.aborted) return;
+    ending = cause;
+    terminate();
+  };
+  const disarm = task.onExtended(arm);
+  try {
+    // A command that would be terminated at once is not started: either the next renewal extends the time, or the task ends.
+    while (getTermTime() <= clock.now()) await clock.sleep(100, signal);
+    signal.throwIfAborted();
+    arm();
+    await command.start(env);
+    if (timeout !== undefined) clock.sleep(timeout, over.signal).then(() => end("timeout"), doNothing);
+    signal.addEventListener("abort", () => end("task"), { once: true, signal: over.signal });
+    if (signal.aborted) end("task");
+    const exit = await command.exited;
+    over.abort(); // later events must not change the reason
+    // Processes that the first process left behind must not continue while the next occurrence runs.
+    if (exit.leftovers && !exit.terminated) terminate();
+    await command.gone;
+    return { exit, ending: ending ?? (exit.terminated ? "horizon" : undefined) };
+  } finally {
+    disarm();
+    over.abort();
+  }
+}
+
+const doNothing = () => {};
 
 /** How often the files are read, ms. */
 const READ_EVERY = 1_000;

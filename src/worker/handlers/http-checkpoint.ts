@@ -11,7 +11,7 @@ const NAME = "signalbox-checkpoint";
 const LONGEST = 4 * 1024;
 
 /** The checkpoint of a task in its request, and the next one, which the response has in its header or in its JSON. */
-export interface HttpCheckpoint {
+interface HttpCheckpoint {
   /** Builds the header of the request; none if there is no checkpoint, or if it is too long. */
   buildHeader(): Record<string, string>;
   /** Takes the header lines of the response. */

@@ -139,7 +139,8 @@ describe("a command to run", () => {
   test.each<[string, string]>([
     ["", "COMMAND is missing: put it after --; see: signalbox runs --help"],
     ["--", "COMMAND is missing"],
-    ["ls -a", 'unexpected argument "ls"; put -- before the command: -- ls'],
+    ["ls -j a", 'unexpected argument "ls"; put -- before the command: -- ls -j a'],
+    ["--name tar tar -j -f x", 'unknown option "-f"; put -- before the command: -- tar -j -f x'],
     [
       "-j tar -xf a.tar --name b",
       'unknown option "-xf"; put -- before the command: -- tar -xf a.tar --name b',

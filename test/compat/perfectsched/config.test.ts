@@ -8,7 +8,7 @@ import {
   type PerfectschedLine,
   parsePerfectschedLine,
   readPerfectschedConfig,
-} from "../../../src/compat/perfectsched/config.ts";
+} from "../../../src/compat/perfectsched/options.ts";
 
 const folder = createTestFolder(afterAll);
 let count = 0;

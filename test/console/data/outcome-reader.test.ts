@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import type { CommandContext } from "../../../src/commands/store-command.ts";
 import { OutcomeReader } from "../../../src/console/data/outcome-reader.ts";
 import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
@@ -17,25 +18,31 @@ class PermittedStore extends MemoryStore {
   }
 }
 
-it("reads again after the end of a run, also of one that ends during a read", async () => {
+function createReader() {
   const clock = createRealClock();
   const store = new PermittedStore(new MemoryEtcd({ now: () => clock.now() }));
   const keys = createKeys("/test/");
-  const reader = new OutcomeReader(
-    {
-      store,
-      keys,
-      clock,
-      random: realRandom,
-      settings: { connectTimeout: 10_000 },
-    } as unknown as CommandContext,
-    keys.listOutcomeRanges("report"),
-    () => {},
-  );
+  const settings = { connectTimeout: 10_000 };
+  const context = { store, keys, clock, random: realRandom, settings } as unknown as CommandContext;
+  const reader = new OutcomeReader(context, keys.listOutcomeRanges("report"), () => {});
   onTestFinished(() => reader.end());
   const permitReads = () => {
     for (const permit of store.reads.splice(0)) permit();
   };
+  return { store, reader, permitReads };
+}
+
+it("has read once there is an answer, also if that is a refusal: keys that wait for it then act", async () => {
+  const { store, reader } = createReader();
+  store.readRange = () => Promise.reject(new StoreError("permission", "permission denied"));
+  expect(reader.hasRead).toBe(false);
+  reader.refresh("first", { revision: 1n });
+  await expect.poll(() => reader.hasRead).toBe(true);
+  expect(reader.obstacle).toMatch(/cannot be read: permission denied/);
+});
+
+it("reads again after the end of a run, also of one that ends during a read", async () => {
+  const { store, reader, permitReads } = createReader();
   reader.refresh("first", { revision: 1n });
   await expect.poll(() => permitReads() ?? reader.obstacle).toBeUndefined();
   const read = new Set([reader.outcomes]);

@@ -63,6 +63,9 @@ test.concurrent("mistakes that would fail at every start are told when the sched
   expect(await add("d", "--", "LANG=C", "date")).toMatch(
     /note: .*; no shell sets variables here; write: env LANG=C/,
   );
+  const spaced = `${cluster.createPath()} with blanks`;
+  writeFileSync(spaced, "");
+  expect(await add("f", "--", spaced)).toBe("");
   await namespace.expectDone("resource set db 10");
   expect(await add("e", "--lease", "db=2", "--", "cd", "/")).toMatch(/^.*note: "cd" .*sh -c 'COMMAND'\n$/);
 });

@@ -89,7 +89,7 @@ describe("judgeRecentRuns", () => {
       "a failure before a run that asked for another start",
       [neutral(1), ended(2, 3), ended(3)],
       "warning",
-      "its last run failed 2h ago, exit 3 on web1; it succeeded 3h ago",
+      "a later run failed 2h ago, exit 3 on web1; it succeeded 3h ago",
     ],
     [
       "only runs that asked for another start",

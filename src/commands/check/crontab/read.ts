@@ -324,7 +324,7 @@ function isMissing(path: string): boolean {
 }
 
 /** Formats a switchman call as the equivalent `signalbox run` line. */
-export function toSignalboxLine(call: SwitchmanCall): string {
+function toSignalboxLine(call: SwitchmanCall): string {
   const { lock, group, command } = call;
   const [file = ""] = command;
   const named = lock === getBaseName(file) ? [] : ["--lock", lock ?? ""];

@@ -1,8 +1,8 @@
 /** Keys of messages: equal for the same line at another time, so that a dialog marks only what has changed. */
 import { describe, expect, it } from "vitest";
-import { computeDrainExtent, formatDrainExtent } from "../../../src/state/drain-extent.ts";
-import { formatEvictionPreview, previewEviction } from "../../../src/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "../../state/pictures.ts";
+import { computeDrainExtent, formatDrainExtent } from "../../src/state/drain-extent.ts";
+import { formatEvictionPreview, previewEviction } from "../../src/state/eviction-preview.ts";
+import { NOW, pictureOf, runOf, stand } from "./pictures.ts";
 
 const TARGET = { scope: "lock", name: "x" } as const;
 const AGES = { grantedAt: NOW - 60_000, enqueuedAt: NOW - 90_000 };

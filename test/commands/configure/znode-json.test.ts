@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { extractZnodeJson } from "../../src/commands/configure/site.impl.ts";
+import { extractZnodeJson } from "../../../src/commands/configure/site.impl.ts";
 
 const JSON_LINE = '{"groups":{"g":["a.example.com"]},"resources":["db"]}';
 const PRINTED = `Connecting to localhost:2181
