@@ -1,12 +1,7 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../base/finding.ts";
 import { canonicalizeHost, pluralize, quoteText } from "../../base/text.ts";
-import {
-  createHostGroupLookup,
-  createUnknownGroupError,
-  listGroupHosts,
-  listGroupNotes,
-} from "../../fleet/groups.ts";
+import { createUnknownGroupError, listGroupHosts, listGroupNotes } from "../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
@@ -134,9 +129,8 @@ function createDrainCheck(
   { snapshot, wall }: HostCheckInputs,
   groups: GroupCheckInputs["groups"],
 ): GroupCheckInputs["isDrained"] {
-  const listGroups = createHostGroupLookup(groups);
   const drains = [...snapshot.drains.values()].filter((drain) => !hasEnded(drain, wall));
-  return (host) => drains.some((drain) => isDrainApplicable(drain, buildHostReach(host, listGroups(host))));
+  return (host) => drains.some((drain) => isDrainApplicable(drain, buildHostReach(groups, host)));
 }
 
 /** Number of hosts listed in one finding. Further hosts are only counted. */
