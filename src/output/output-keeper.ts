@@ -307,9 +307,9 @@ export class OutputKeeper {
     await this.#file.close();
     const { directory, age } = this.#options;
     if (this.#clock.now() < nextPrune) return;
+    nextPrune = Number.POSITIVE_INFINITY; // a second look would keep a second thread while the disk does not answer
+    await pruneOutput(directory, { age, now: this.#clock.getWallTime() });
     nextPrune = this.#clock.now() + PRUNE_EVERY;
-    const prune = () => pruneOutput(directory, { age, now: this.#clock.getWallTime() });
-    await writeInTurn(this.#clock, prune).catch(() => {}); // the disk does not answer
   }
 
   #keep(bytes: Buffer, descriptor: 1 | 2): void {

@@ -181,7 +181,7 @@ test("output that the disk did not answer in time costs nothing of what was kept
   expect(await listSegments(directory, RUN)).toHaveLength(1);
 });
 
-test("the end of a run waits with its file for a disk that does not answer, and nothing old is looked for", async () => {
+test("the end of a run waits with its file for a disk that does not answer", async () => {
   const directory = createFolder();
   const storage = { directory, size: 65_536, age: 60_000, masks: [] };
   const keeper = new OutputKeeper(impatient, { ...storage, run: RUN, onFault: () => {} });
