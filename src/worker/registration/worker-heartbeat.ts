@@ -400,7 +400,7 @@ export class WorkerHeartbeat {
   /** Judges the clock when there is no other worker's. Until then, a clock that was wrong stays wrong. Never rejects. */
   async #judgeAlone(signal: AbortSignal): Promise<void> {
     await this.#jump.checkAlone(signal);
-    this.#judge();
+    if (!signal.aborted) this.#judge();
   }
 
   #judge(): void {

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { waitForAbort } from "../../../src/base/wait.ts";
 import { readMemberClocks } from "../../../src/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
@@ -243,6 +244,27 @@ describe("a lone worker whose clock is wrong", () => {
     const [ended] = await off.waitForOutcomes(1);
     expect(ended?.startedAt).toBeLessThan(START + MINUTE);
     expect(off.list("clock").map(({ state }) => state)).toEqual(["refuses", "ok"]);
+  });
+
+  test("and ends while etcd's members are asked does not say that its clock is right", async () => {
+    const own = new SettableClock(fixture.clock.getWallTime() + 60 * MINUTE);
+    const asked = Promise.withResolvers<void>();
+    const right = fixture.startWorker(returnOk);
+    await right.waitUntilJoined();
+    const off = fixture.startWorker(returnOk, {
+      clock: own,
+      readMemberClocks: async (signal) => {
+        asked.resolve();
+        await waitForAbort(signal);
+        return [];
+      },
+    });
+    await off.waitFor("clock", 1, isRefusal);
+    await off.waitUntilJoined();
+    await right.stop();
+    await asked.promise;
+    await off.stop();
+    expect(off.list("clock")).toMatchObject([{ state: "refuses" }]);
   });
 
   test("that starts behind etcd's members, or ahead of the lesser part of them, fires what is due", async () => {
