@@ -1,3 +1,4 @@
+import { setImmediate as waitForTurn } from "node:timers/promises";
 import { waitAtMost } from "../base/wait.ts";
 import { StoreError } from "../etcd/store.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
@@ -20,6 +21,8 @@ export class Agent {
   readonly #served = new Map<string, LaunchedCall>();
   readonly #firstTry = Promise.withResolvers<void>();
   #isTried = false;
+  /** Resolves when the calls that came before that are being served. */
+  #early: Promise<unknown> = Promise.resolve();
   /** When a call was last served to its end, or the agent was started. */
   #lastServed: number;
   /**
@@ -36,8 +39,12 @@ export class Agent {
   /** Serves a call to its end. */
   serve(call: LaunchedCall): void {
     const { clock } = this.#context;
-    if (this.#isTried || call.request.state !== "new") this.#serve(call);
-    else void waitAtMost(clock, KNOWN_WITHIN, this.#firstTry.promise).then(() => this.#serve(call));
+    if (this.#isTried || call.request.state !== "new") return this.#serve(call);
+    const known = waitAtMost(clock, KNOWN_WITHIN, this.#firstTry.promise);
+    this.#early = Promise.all([this.#early, known]).then(() => {
+      this.#serve(call);
+      return waitForTurn(); // timers and the answers of etcd have theirs before the next one
+    });
   }
 
   /** Counts calls that were declined. @param why  one word */

@@ -24,6 +24,8 @@ export interface MemberMetrics {
 
 /** Timeout of a request, ms. The result is optional. */
 const WITHIN = 5_000;
+/** The same for a clock, ms: a worker fires nothing until it has compared its own. */
+const CLOCK_WITHIN = 2_000;
 const LARGEST = 8_000_000;
 
 /**
@@ -80,6 +82,7 @@ async function readPage(
   tls: TlsOptions | undefined,
   wall: () => number,
   signal: AbortSignal,
+  within = WITHIN,
 ): Promise<Pick<MemberMetrics, "clock"> & { text: string }> {
   const before = wall();
   const isSecure = url.startsWith("https:");
@@ -109,7 +112,7 @@ async function readPage(
     request.on("error", fail);
     request.on("close", fail); // without an answer or an error, if the protocol changes
     // Needs its own listener: Node.js 22 may collect a timeout signal that is only a source of an `AbortSignal.any`.
-    listenForAbort(AbortSignal.timeout(WITHIN), () => request.destroy(new Error("no answer")));
+    listenForAbort(AbortSignal.timeout(within), () => request.destroy(new Error("no answer")));
   } catch {
     fail(); // the certificates cannot be used
   }
@@ -120,7 +123,7 @@ async function readPage(
 type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
 
 /**
- * Reads the wall clocks of all configured members that report them, from the Date header of an HTTP response, for both
+ * Reads the wall clocks of all configured members that report them within 2 s, from the Date header of an HTTP response, for both
  * transports.
  * @param wall  local wall clock, ms since the epoch
  */
@@ -131,7 +134,7 @@ export async function readMemberClocks(
 ): Promise<MemberClock[]> {
   const readings = endpoints.map(async (text) => {
     const endpoint = parseEndpoint(text, tls !== undefined).url;
-    const { clock } = await readPage(`${endpoint}/version`, tls, wall, signal);
+    const { clock } = await readPage(`${endpoint}/version`, tls, wall, signal, CLOCK_WITHIN);
     return clock === undefined ? [] : [{ endpoint, ...clock }];
   });
   return (await Promise.all(readings)).flat();

@@ -64,24 +64,40 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 
 /** How long a write waits for those before it, ms. */
 const ANSWERS_WITHIN = 10_000;
-/** Resolves when all writes that have begun are done. */
-let written = Promise.resolve();
+const NO_ANSWER = "the disk does not answer";
+/** Resolves when all that has begun is done. */
+let done: Promise<void> = Promise.resolve();
+/** Whether a write has waited too long, and its turn has not come since. */
+let isStuck = false;
 
 /**
- * Writes when the earlier writes of this process are done. Each one that the disk does not answer keeps a thread of Node.js, which has
- * four: without one, no task would start any more.
- * @throws the error of the write; Error if the disk does not answer an earlier one
+ * Does something when all before it in this process is done, however long that takes. Each call that the disk does not answer keeps a
+ * thread of Node.js, which has four: without one, no task would start any more.
  */
+function runInTurn(work: () => Promise<void>): Promise<void> {
+  const own = done.then(() => {
+    isStuck = false;
+    return work();
+  });
+  done = own.catch(() => {});
+  return own;
+}
+
+/** Writes when it is its turn. @throws the error of the write; Error if the disk does not answer an earlier one */
 export async function writeInTurn(clock: Clock, write: () => Promise<void>): Promise<void> {
-  const before = written;
-  const own = Promise.withResolvers<void>();
-  written = before.then(() => own.promise);
-  try {
-    if (!(await waitAtMost(clock, ANSWERS_WITHIN, before))) throw new Error("the disk does not answer");
+  if (isStuck) throw new Error(NO_ANSWER); // at once, so that no writes pile up
+  const before = done;
+  let [hasBegun, isLate] = [false, false];
+  const own = runInTurn(async () => {
+    if (isLate) return;
+    hasBegun = true;
     await write();
-  } finally {
-    own.resolve();
-  }
+  });
+  await waitAtMost(clock, ANSWERS_WITHIN, before);
+  if (hasBegun) return await own;
+  isLate = true;
+  isStuck = true;
+  throw new Error(NO_ANSWER);
 }
 
 interface OutputFileOptions {
@@ -133,7 +149,7 @@ export class OutputFile {
     this.#add({ kind: 4, time: this.#clock.getWallTime(), data: Buffer.alloc(0) });
     this.#startWriting();
     await this.#writing;
-    await this.#closeSegment();
+    if (this.#handle !== undefined) await runInTurn(() => this.#closeSegment());
   }
 
   #add(record: OutputRecord): void {
@@ -171,10 +187,6 @@ export class OutputFile {
         if (this.#failedAt === undefined) this.#options.onFault(error as Error);
         this.#failedAt = this.#clock.now();
         this.#lost += bytes.length;
-        await this.#closeSegment(); // what follows a damaged record cannot be read, so the next one begins a segment
-        // A segment that begins with it has nothing to read, and would hide the end of the output that etcd has.
-        if (this.#segments.at(-1)?.start === this.#position - bytes.length)
-          await removeSegment(this.#segments.pop());
         return;
       }
     }
@@ -195,13 +207,20 @@ export class OutputFile {
 
   async #write(bytes: Buffer): Promise<void> {
     const { start } = this.#segments.at(-1) ?? { start: 0 };
-    const isRemoved = (await this.#handle?.stat())?.nlink === 0; // others had more output meanwhile
-    if (isRemoved || this.#position - start + bytes.length > this.#segmentSize) await this.#closeSegment();
     const position = this.#position;
-    this.#position += bytes.length; // also after a failure, so that no two segments have one name
-    this.#handle ??= await this.#openSegment(position);
-    const { bytesWritten } = await this.#handle.write(bytes);
-    if (bytesWritten < bytes.length) throw new Error("the disk is full");
+    try {
+      const isRemoved = (await this.#handle?.stat())?.nlink === 0; // others had more output meanwhile
+      if (isRemoved || position - start + bytes.length > this.#segmentSize) await this.#closeSegment();
+      this.#position += bytes.length; // also after a failure, so that no two segments have one name
+      this.#handle ??= await this.#openSegment(position);
+      const { bytesWritten } = await this.#handle.write(bytes);
+      if (bytesWritten < bytes.length) throw new Error("the disk is full");
+    } catch (error) {
+      await this.#closeSegment(); // what follows a damaged record cannot be read, so the next one begins a segment
+      // A segment that begins with it has nothing to read, and would hide the end of the output that etcd has.
+      if (this.#segments.at(-1)?.start === position) await removeSegment(this.#segments.pop());
+      throw error;
+    }
   }
 
   async #openSegment(start: number): Promise<FileHandle> {
@@ -288,8 +307,9 @@ export class OutputKeeper {
     await this.#file.close();
     const { directory, age } = this.#options;
     if (this.#clock.now() < nextPrune) return;
-    nextPrune = this.#clock.now() + PRUNE_EVERY;
+    nextPrune = Number.POSITIVE_INFINITY; // a second look would keep a second thread while the disk does not answer
     await pruneOutput(directory, { age, now: this.#clock.getWallTime() });
+    nextPrune = this.#clock.now() + PRUNE_EVERY;
   }
 
   #keep(bytes: Buffer, descriptor: 1 | 2): void {

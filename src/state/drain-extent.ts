@@ -70,10 +70,10 @@ export function findDrainsOfTarget(snapshot: Snapshot, target: DrainTarget): Dra
 
 /** Finds other active drains that apply to the target: they still stop it after an undrain of the target. */
 export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): Drain[] {
-  const listGroups = createGroupLookup(snapshot);
+  const groups = buildGroupMembers(snapshot);
   const hosts = listHostsInScope(snapshot, target);
   const reaches = [
-    ...hosts.map((host) => buildHostReach(host, listGroups(host))),
+    ...hosts.map((host) => buildHostReach(groups, host)),
     {
       locks: target.scope === "lock" ? [target.name] : [],
       resources: target.scope === "resource" ? [target.name] : [],

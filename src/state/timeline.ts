@@ -1,6 +1,5 @@
 import { formatInstant, formatIso } from "../base/duration.ts";
 import { pickDefined } from "../base/pick-defined.ts";
-import { listHostGroups } from "../fleet/groups.ts";
 import { isHolding } from "../protocol/admission.ts";
 import { formatAuditTarget, isDrainApplicable, isSameTarget } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
@@ -81,7 +80,7 @@ function cutTracks(
 
 /** Builds the tracks of one host: what its runs hold and held, and drains of it, of its groups and of everything. */
 export function buildHostTimeline(inputs: TimelineInputs, host: string, span: TimeSpan): TimelineTrack[] {
-  const reach = buildHostReach(host, listHostGroups(buildGroupMembers(inputs.snapshot), host));
+  const reach = buildHostReach(buildGroupMembers(inputs.snapshot), host);
   const drains = listPastDrains(inputs.snapshot, span.until).filter((drain) =>
     isDrainApplicable(drain, reach),
   );

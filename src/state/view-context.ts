@@ -1,4 +1,5 @@
-import { listHostGroups } from "../fleet/groups.ts";
+import { memoize, memoizeWeakly } from "../base/memoize.ts";
+import { createHostGroupLookup } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { type Drain, hasEnded, isDrainApplicable, type RunTargets } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
@@ -34,15 +35,20 @@ export function buildViewContext(snapshot: Snapshot, wall: number): ViewContext 
   };
 }
 
+/** Finds the groups of a host, for each host of a view once: there may be thousands of hosts, groups and runs. */
+const getGroupLookup = memoizeWeakly((groups: ViewContext["groups"]) =>
+  memoize(createHostGroupLookup(groups)),
+);
+
 /** Lists the drains that prevent the grant of a claim. */
 export function listDrainsOnClaim(claim: Claim, viewContext: ViewContext): readonly Drain[] {
   const queues = claim.entries.map(({ queue }) => queue);
   return listStoppingDrains({ host: findClaimTicket(claim)?.host, queues }, viewContext);
 }
 
-/** Returns what a drain must apply to for runs on a host without a claim. @param groups  the groups of the host */
-export function buildHostReach(host: string, groups: readonly string[]): RunTargets {
-  return { locks: [], resources: [], host, groups };
+/** Returns what a drain must apply to for runs on a host without a claim. @param groups  members by group */
+export function buildHostReach(groups: ViewContext["groups"], host: string): RunTargets {
+  return { locks: [], resources: [], host, groups: getGroupLookup(groups)(host) };
 }
 
 /** The host of a run and its queues. */
@@ -62,7 +68,7 @@ export function listStoppingDrains(
     queues.flatMap(({ kind, name }) => (kind === wanted ? [name] : []));
   // There may be many groups: compute membership only for group drains.
   const groups = viewContext.drains.some(({ scope }) => scope === "group")
-    ? listHostGroups(viewContext.groups, host)
+    ? getGroupLookup(viewContext.groups)(host)
     : [];
   const reach = { locks: listNames("lock"), resources: listNames("resource"), host, groups };
   return viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));

@@ -2,7 +2,6 @@ import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import { memoize } from "../base/memoize.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { canonicalizeHost, formatShortList } from "../base/text.ts";
-import { createHostGroupLookup, listHostGroups } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { AgentReport } from "../protocol/agent-record.ts";
@@ -271,9 +270,8 @@ export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): Hos
   const activities = computeHostActivity(snapshot);
   const agents = computeHostAgents(snapshot);
   const shares = new Map(computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts]));
-  const listGroups = createHostGroupLookup(viewContext.groups);
   return [...listKnownHosts(snapshot)].map((fqdn) => {
-    const reach = buildHostReach(fqdn, listGroups(fqdn));
+    const reach = buildHostReach(viewContext.groups, fqdn);
     return {
       fqdn,
       record: snapshot.hosts.get(fqdn),
@@ -462,7 +460,7 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   const tasks = [...snapshot.executions.values()]
     .flat()
     .flatMap(({ id, value }) => (canonicalizeHost(value?.host ?? "") === name ? [id] : []));
-  const reach = buildHostReach(name, listHostGroups(viewContext.groups, name));
+  const reach = buildHostReach(viewContext.groups, name);
   const { groups } = reach;
   const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
   const agents = computeHostAgents(snapshot).get(name) ?? [];

@@ -4,6 +4,7 @@ import {
   appendFileSync,
   chmodSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,6 +14,7 @@ import {
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
 import { OutputFile, OutputKeeper, OutputTail, writeInTurn } from "../../src/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../src/output/output-reader.ts";
@@ -126,22 +128,82 @@ test.runIf(process.getuid?.() === 0)("a full disk leaves no segment without a re
   }
 });
 
-test("a disk that does not answer a write gets no more writes until it does, and later output is lost", async () => {
+/** Takes the turn of all writes, as one that the disk does not answer. @returns what answers it */
+function holdWrites(): () => Promise<void> {
   const answer = Promise.withResolvers<void>();
-  const writes = [writeInTurn(clock, () => answer.promise)];
-  await expect(writeInTurn({ ...clock, sleep: async () => {} }, () => expect.unreachable())).rejects.toThrow(
-    "the disk does not answer",
-  );
-  const order: string[] = [];
-  writes.push(writeInTurn(clock, async () => void order.push("write")));
-  await new Promise(setImmediate);
-  order.push("answer");
-  answer.resolve();
-  await Promise.all(writes);
-  expect(order).toEqual(["answer", "write"]);
+  const held = writeInTurn(clock, () => answer.promise);
+  isPatient = false;
+  const release = async () => {
+    isPatient = true;
+    answer.resolve();
+    await held;
+  };
+  onTestFinished(release);
+  return release;
+}
+
+let isPatient = true;
+/** A clock with which no write waits for those before it unless it is patient. */
+const impatient: Clock = {
+  ...clock,
+  sleep: async (ms, signal) => (isPatient ? await clock.sleep(ms, signal) : undefined),
+};
+const SILENCE = "the disk does not answer";
+
+test("a disk that does not answer a write gets no more writes until it does: later ones fail, then at once", async () => {
+  const answer = holdWrites();
+  const early = writeInTurn(clock, async () => {});
+  await expect(writeInTurn(impatient, () => expect.unreachable())).rejects.toThrow(SILENCE);
+  await expect(writeInTurn(clock, () => expect.unreachable())).rejects.toThrow(SILENCE);
+  await answer();
+  await early;
   await expect(writeInTurn(clock, () => Promise.reject(new Error("full")))).rejects.toThrow("full");
   await writeInTurn(clock, async () => {});
 });
+
+test("output that the disk did not answer in time costs nothing of what was kept before", async () => {
+  const directory = createFolder();
+  let now = 0;
+  const faults: Error[] = [];
+  const file = openFile(directory, 64 * 1024, { ...impatient, now: () => now }, faults);
+  file.append(1, Buffer.from("one\n"));
+  await expect.poll(async () => (await readAll(directory)).records).toHaveLength(1);
+  const answer = holdWrites();
+  file.append(1, Buffer.from("two\n"));
+  await expect.poll(() => faults).toMatchObject([{ message: SILENCE }]);
+  await answer();
+  now += 10_000;
+  file.append(1, Buffer.from("six\n"));
+  await file.close();
+  const { records } = await readAll(directory);
+  expect(joinData(records).toString()).toBe("one\nsix\n");
+  expect(records.some((record) => getLostBytes(record) > 0)).toBe(true);
+  expect(await listSegments(directory, RUN)).toHaveLength(1);
+});
+
+test("the end of a run waits with its file for a disk that does not answer", async () => {
+  const directory = createFolder();
+  const storage = { directory, size: 65_536, age: 60_000, masks: [] };
+  const keeper = new OutputKeeper(impatient, { ...storage, run: RUN, onFault: () => {} });
+  keeper.take(Buffer.from("one\n"), 1);
+  await expect.poll(async () => (await readAll(directory)).records).toHaveLength(1);
+  const isOpen = () => readdirSync("/proc/self/fd").some((at) => isLinkTo(`/proc/self/fd/${at}`, directory));
+  const answer = holdWrites();
+  const closing = keeper.close();
+  await expect(writeInTurn(impatient, () => expect.unreachable())).rejects.toThrow(SILENCE);
+  expect(isOpen()).toBe(true);
+  await answer();
+  await closing;
+  expect(isOpen()).toBe(false);
+});
+
+function isLinkTo(path: string, directory: string): boolean {
+  try {
+    return readlinkSync(path).startsWith(directory);
+  } catch {
+    return false; // closed meanwhile
+  }
+}
 
 test("a damaged record costs the rest of its segment only", async () => {
   const directory = createFolder();

@@ -320,8 +320,10 @@ export async function startSocketServer(
     if (served !== true) return refuse(socket, "user", served);
     const user = findUser(peer.uid);
     if (user.isFull) return refuse(socket, "limit", `user ${peer.uid} has too many connections`);
-    if (open >= limits.connections) return refuse(socket, "limit", "the agent has too many connections");
-    readCall(socket, peer, user);
+    if (open < limits.connections) return readCall(socket, peer, user);
+    // By other users, perhaps. Guardians that report to a new agent would end their command if it declined them: they try again.
+    countDeclined("limit");
+    socket.destroy();
   };
 
   const listening = new ListeningSocket(address, handleConnection, reportFault);

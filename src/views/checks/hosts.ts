@@ -1,12 +1,7 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { createFindingBuilder, type Finding } from "../../base/finding.ts";
 import { canonicalizeHost, pluralize, quoteText } from "../../base/text.ts";
-import {
-  createHostGroupLookup,
-  createUnknownGroupError,
-  listGroupHosts,
-  listGroupNotes,
-} from "../../fleet/groups.ts";
+import { createUnknownGroupError, listGroupHosts, listGroupNotes } from "../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
@@ -23,6 +18,13 @@ interface HostCheckInputs {
   wall: number;
 }
 
+/** The same, and what is computed once for all groups. */
+interface GroupCheckInputs extends HostCheckInputs {
+  /** Members by group. */
+  groups: ReadonlyMap<string, readonly string[]>;
+  isDrained(host: string): boolean;
+}
+
 /** Checks that each group has a live host. @param wanted  groups to check; empty for all */
 export function judgeHosts(inputs: HostCheckInputs, wanted: readonly string[]): Finding[] {
   const { snapshot } = inputs;
@@ -30,8 +32,9 @@ export function judgeHosts(inputs: HostCheckInputs, wanted: readonly string[]): 
   const names = wanted.length > 0 ? wanted : [...groups.keys()].sort();
   if (names.length === 0) return [createFindingBuilder("group", "groups").ok("none configured")];
   const notes = wanted.length > 0 ? [] : listGroupNotes(groups).filter((note) => !/ is empty/.test(note));
+  const whole = { ...inputs, groups, isDrained: createDrainCheck(inputs, groups) };
   return [
-    ...names.flatMap((name) => judgeGroup(name, inputs)),
+    ...names.flatMap((name) => judgeGroup(name, whole)),
     ...notes.map((detail): Finding => createFindingBuilder("group", "groups").hint(detail)),
   ];
 }
@@ -51,9 +54,8 @@ function isThere(host: string, { snapshot, running, within, wall }: HostCheckInp
   return running.has(host) || isSeenWithin(snapshot.hosts.get(host), within, wall);
 }
 
-function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
-  const { snapshot, within } = inputs;
-  const groups = buildGroupMembers(snapshot);
+function judgeGroup(name: string, inputs: GroupCheckInputs): Finding[] {
+  const { snapshot, groups, within } = inputs;
   const about = createFindingBuilder("group", `group ${name}`);
   if (!groups.has(name))
     return [
@@ -73,8 +75,7 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
       ...findUnseenMembers(name, hosts, inputs),
     ];
   }
-  const isDrained = createDrainCheck(inputs);
-  const free = there.filter((host) => !isDrained(host));
+  const free = there.filter((host) => !inputs.isDrained(host));
   const detail = `${there.length} of ${pluralize(hosts.length, "host")} ${there.length === 1 ? "is" : "are"} active`;
   const main: Finding =
     free.length > 0
@@ -84,11 +85,9 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
 }
 
 /** Finds hosts that were seen before, but not lately. Skips drained hosts, because they may be down on purpose. */
-function findAwayHosts(group: string, hosts: readonly string[], inputs: HostCheckInputs): Finding[] {
-  const isDrained = createDrainCheck(inputs);
-  const gone = hosts.filter(
-    (host) => !isThere(host, inputs) && computeHostSeenAgo(host, inputs) !== undefined && !isDrained(host),
-  );
+function findAwayHosts(group: string, hosts: readonly string[], inputs: GroupCheckInputs): Finding[] {
+  const isKnown = (host: string) => computeHostSeenAgo(host, inputs) !== undefined;
+  const gone = hosts.filter((host) => !isThere(host, inputs) && isKnown(host) && !inputs.isDrained(host));
   if (gone.length === 0) return [];
   return [
     createFindingBuilder("host", `group ${group}`).warning(
@@ -126,10 +125,12 @@ function formatLastSeen(host: string, inputs: HostCheckInputs): string {
   return ago === undefined ? `${host} (never)` : `${host} (${formatBriefDuration(ago)} ago)`;
 }
 
-function createDrainCheck({ snapshot, wall }: HostCheckInputs): (host: string) => boolean {
-  const listGroups = createHostGroupLookup(buildGroupMembers(snapshot));
+function createDrainCheck(
+  { snapshot, wall }: HostCheckInputs,
+  groups: GroupCheckInputs["groups"],
+): GroupCheckInputs["isDrained"] {
   const drains = [...snapshot.drains.values()].filter((drain) => !hasEnded(drain, wall));
-  return (host) => drains.some((drain) => isDrainApplicable(drain, buildHostReach(host, listGroups(host))));
+  return (host) => drains.some((drain) => isDrainApplicable(drain, buildHostReach(groups, host)));
 }
 
 /** Number of hosts listed in one finding. Further hosts are only counted. */

@@ -1,5 +1,4 @@
 import { formatDuration } from "../../base/duration.ts";
-import { waitAtMost } from "../../base/wait.ts";
 import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
@@ -92,7 +91,7 @@ interface ClockJumpOptions {
   limit: number;
   /** Whether no clock of another worker is known. */
   isAlone(): boolean;
-  /** Returns the offsets between this clock and the clocks of the etcd members that can be read. */
+  /** Returns the offsets between this clock and the clocks of the etcd members that can be read, within 2 s. */
   readMemberClocks(signal: AbortSignal): Promise<readonly ClockOffset[]>;
   /** Called when the check of a jump is complete. */
   onJudged(): void;
@@ -158,7 +157,7 @@ function createClockJump(
         isApart = true;
       } else if (!isApart && clock.now() >= until)
         return resumeFiring("warn", "no clock could be compared with the wall clock");
-      await clock.sleep(Math.min(COMPARE_EVERY, Math.max(100, until - clock.now())), signal);
+      await clock.sleep(Math.min(COMPARE_EVERY, holdFor), signal);
     }
   };
 
@@ -356,7 +355,7 @@ export class WorkerHeartbeat {
       await this.#ports.clock.sleep(20, signal);
     }
     if (this.#clockCheck.size > 0) return;
-    await waitAtMost(this.#ports.clock, LISTEN_FOR, this.#judgeAlone(signal));
+    await this.#judgeAlone(signal);
     signal.throwIfAborted();
   }
 
@@ -401,7 +400,7 @@ export class WorkerHeartbeat {
   /** Judges the clock when there is no other worker's. Until then, a clock that was wrong stays wrong. Never rejects. */
   async #judgeAlone(signal: AbortSignal): Promise<void> {
     await this.#jump.checkAlone(signal);
-    this.#judge();
+    if (!signal.aborted) this.#judge();
   }
 
   #judge(): void {

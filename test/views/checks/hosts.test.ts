@@ -110,3 +110,22 @@ describe("groups and their hosts", () => {
     expect([...findStaleHosts(sight(kvs), ["g", "nope"])]).toEqual(["a.x"]);
   });
 });
+
+test("the groups are read as often for many groups as for one", () => {
+  const countReadings = (names: readonly string[]) => {
+    const whole = sight(names.flatMap((name) => [groupOf(name, "a.x"), hostOf("a.x", { seenAt: NOW })]));
+    const groups = whole.snapshot.groups;
+    let readings = 0;
+    const counted = Object.assign(new Map(groups), {
+      [Symbol.iterator]: () => {
+        readings += 1;
+        return groups.entries();
+      },
+    });
+    expect(judgeHosts({ ...whole, snapshot: { ...whole.snapshot, groups: counted } }, [])).toHaveLength(
+      names.length,
+    );
+    return readings;
+  };
+  expect(countReadings(["g", "h", "i"])).toBe(countReadings(["g"]));
+});

@@ -1,8 +1,12 @@
 /** Differing clocks of workers. */
 
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { waitForAbort } from "../../../src/base/wait.ts";
 import { readMemberClocks } from "../../../src/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
@@ -242,6 +246,27 @@ describe("a lone worker whose clock is wrong", () => {
     expect(off.list("clock").map(({ state }) => state)).toEqual(["refuses", "ok"]);
   });
 
+  test("and ends while etcd's members are asked does not say that its clock is right", async () => {
+    const own = new SettableClock(fixture.clock.getWallTime() + 60 * MINUTE);
+    const asked = Promise.withResolvers<void>();
+    const right = fixture.startWorker(returnOk);
+    await right.waitUntilJoined();
+    const off = fixture.startWorker(returnOk, {
+      clock: own,
+      readMemberClocks: async (signal) => {
+        asked.resolve();
+        await waitForAbort(signal);
+        return [];
+      },
+    });
+    await off.waitFor("clock", 1, isRefusal);
+    await off.waitUntilJoined();
+    await right.stop();
+    await asked.promise;
+    await off.stop();
+    expect(off.list("clock")).toMatchObject([{ state: "refuses" }]);
+  });
+
   test("that starts behind etcd's members, or ahead of the lesser part of them, fires what is due", async () => {
     for (const offsets of [[60 * MINUTE], [-60 * MINUTE, 0], [-3_000]]) {
       await fixture.add(`job${offsets.length}-${offsets[0]}`, { end: START });
@@ -253,6 +278,30 @@ describe("a lone worker whose clock is wrong", () => {
       expect(worker.list("clock")).toEqual([]);
       await worker.stop();
     }
+  });
+
+  test("is ahead at its start although a member does not answer: it fires nothing", async () => {
+    const silent = createServer(() => {}).listen(0, "127.0.0.1");
+    onTestFinished(() => void silent.close().closeAllConnections());
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const endpoints = [cluster.etcd.clientUrl, `http://127.0.0.1:${port}`];
+    const ahead = new SettableClock(Date.now() + 60 * MINUTE);
+    const worker = fixture.startWorker(returnOk, {
+      clock: ahead,
+      readMemberClocks: (signal) => readMemberClocks({ endpoints }, () => ahead.getWallTime(), signal),
+    });
+    await worker.waitUntilJoined();
+    expect(worker.list("clock")).toMatchObject([{ state: "refuses" }]);
+  });
+
+  test("asks etcd's members at the same intervals as long as they disagree", async () => {
+    const holdFor = 300;
+    const { worker, asked } = await jump(() => [-60 * MINUTE], { holdFor });
+    await worker.waitForEvents(() => asked.length > 0);
+    await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(4);
+    const pauses = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
+    expect(Math.min(...pauses)).toBeGreaterThan(holdFor - 10);
   });
 
   test("goes on after a while where no member tells the time", async () => {
