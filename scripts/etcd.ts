@@ -1,12 +1,15 @@
-/**
- * Starts a temporary etcd for experiments: `npm run etcd -- [start|cluster|path]`. ETCD_VERSION=3.5.30 selects a
- * version. It runs until Ctrl+C, and its data are removed.
- */
-import { argv, chalk, echo } from "zx";
+import { chalk, echo } from "zx";
 import { EtcdMissingError, findEtcd, startCluster } from "../fixtures/etcd/index.ts";
+import { readArguments, refuseArguments } from "./arguments.ts";
 
+const HELP = `npm run etcd -- [start|cluster|path]
+
+Starts a temporary etcd for experiments, of one member or of three. It runs until Ctrl+C, and its data are removed.
+path prints where the programs are. ETCD_VERSION=3.5.30 selects a version.`;
+
+const { positionals } = readArguments(HELP, {});
 try {
-  await run(argv._[0] ?? "start");
+  await run(positionals[0] ?? "start");
 } catch (error) {
   if (!(error instanceof EtcdMissingError)) throw error;
   console.error(error.message);
@@ -26,8 +29,7 @@ async function run(command: string): Promise<void> {
       await serve(command === "cluster" ? 3 : 1);
       break;
     default:
-      console.error(`unknown command ${JSON.stringify(command)}: use start, cluster or path`);
-      process.exitCode = 64;
+      refuseArguments(HELP, `unknown command: ${command}`);
   }
 }
 

@@ -13,6 +13,7 @@ describe.each([
   "chaos",
   "demo",
   "docs",
+  "etcd",
   "fuzz",
   "mutants",
   "record",
@@ -47,6 +48,7 @@ test.each([
   ["fuzz", ["none"], "unknown target: none"],
   ["record", ["none"], "unknown story: none"],
   ["bench", ["none"], "unknown part: none"],
+  ["etcd", ["none"], "unknown command: none"],
 ])("%s refuses %j", (script, args, why) => {
   const { status, stderr } = run(script, ...args);
   expect({ status, why: stderr.split("\n")[0] }).toEqual({ status: 64, why });
