@@ -21,7 +21,7 @@ export class Agent {
   readonly #served = new Map<string, LaunchedCall>();
   readonly #firstTry = Promise.withResolvers<void>();
   #isTried = false;
-  /** Resolves when the calls that came before that are being served. */
+  /** Resolves once each call that came before the first session is being served. */
   #early: Promise<unknown> = Promise.resolve();
   /** When a call was last served to its end, or the agent was started. */
   #lastServed: number;

@@ -37,16 +37,15 @@ async function findLauncherFault(): Promise<string | undefined> {
   }
 }
 
-const ABOUT_ADDON = createFindingBuilder("addon");
-
 /** Checks whether Node loads the addon on this host. Only the agent, and who asks for its version, need it. */
 function checkAddon(): Finding {
+  const about = createFindingBuilder("addon");
   try {
     loadPeerAddon();
-    return ABOUT_ADDON.ok("it can be loaded: an agent can run on this host");
+    return about.ok("it can be loaded: an agent can run on this host");
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
-    return ABOUT_ADDON.warning(`no agent can run on this host: ${error.message}`);
+    return about.warning(`no agent can run on this host: ${error.message}`);
   }
 }
 

@@ -144,19 +144,21 @@ async function printRemote(
   }
 }
 
-/** Prints the end of the output that is stored in etcd. @param isCut  the output was printed, but its end is missing */
+/** Prints the end of the output that is stored in etcd. @param isShown  the output was printed, but its end is missing */
 function printTail(
   { io, printMessage }: CommandContext,
   { run, host, tail, key }: OutputRun,
   wanted: WantedOutput,
-  isCut: boolean,
+  isShown: boolean,
 ): void {
-  const why = isCut ? "the end of its output is missing" : `${host} gave no output of run ${quoteText(run)}`;
+  const why = isShown
+    ? "the end of its output is missing"
+    : `${host} gave no output of run ${quoteText(run)}`;
   if (tail !== undefined) {
     printMessage(`${why}; etcd has this end of it:`);
     const lines = tail.split("\n").map((line) => `${line}\n`);
     io.writeOutput(lines.slice(Math.max(0, lines.length - (wanted.tail ?? lines.length))).join(""));
-  } else if (isCut) printMessage(`${why}, and etcd has none of it`);
+  } else if (isShown) printMessage(`${why}, and etcd has none of it`);
   else if (key !== undefined) printMessage(`${why}: it runs, but keeps no output, or its host cannot answer`);
   else
     printMessage(

@@ -217,7 +217,9 @@ export function Filter({ tab }: { tab: TabId }) {
     close();
   };
   const fault = app.table.checkFilter(field.text);
-  const keep = () => fault ?? end(field.text);
+  const keep = () => {
+    if (fault === undefined) end(field.text);
+  };
   // Keep the rows while the filter is invalid: most filters are invalid before they are complete.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `apply` is a new function for every frame
   useEffect(() => {
