@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { JsonSchema } from "../src/base/json-schema.ts";
+import type { JsonSchema } from "../src/core/base/json-schema.ts";
 import {
   KEY_CHANGE_JSON,
   KEY_DETAIL_JSON,

@@ -1,10 +1,10 @@
-import type { Clock } from "../base/clock.ts";
 import type { RunArchive } from "../commands/run/run-archive.ts";
-import type { FileReader } from "../config/files.ts";
-import type { Settings } from "../config/settings.ts";
-import type { HostFacts } from "../fleet/host.ts";
-import type { SpanSender } from "../process/span-sender.ts";
-import type { Successors } from "../run/successors.ts";
+import type { Clock } from "../core/base/clock.ts";
+import type { FileReader } from "../core/config/files.ts";
+import type { Settings } from "../core/config/settings.ts";
+import type { HostFacts } from "../core/fleet/host.ts";
+import type { SpanSender } from "../core/process/span-sender.ts";
+import type { Successors } from "../core/run/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AgentPorts } from "./fence.ts";
 import type { NoteSeal } from "./note-seal.ts";

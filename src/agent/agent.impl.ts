@@ -1,37 +1,37 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { ConfigError, EXIT } from "../base/errors.ts";
-import { generateRunId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
-import { findNameFault, quoteText } from "../base/text.ts";
-import { VERSION } from "../base/version.ts";
-import { waitAtMost, waitForAbort } from "../base/wait.ts";
 import { checkNative } from "../check/this-host.ts";
 import type { AgentFlags } from "../commands/agent.ts";
 import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/logging.ts";
 import { findOutputDirectory, RunArchive } from "../commands/run/run-archive.ts";
-import { combineTransactions } from "../etcd/combined-store.ts";
-import { isUnavailable } from "../etcd/retry.ts";
-import { SessionLost } from "../etcd/session/session.ts";
-import { OutputServer } from "../output/output-server.ts";
-import { type AgentListener, openAgentListener } from "../process/agent-socket/listener.ts";
+import { ConfigError, EXIT } from "../core/base/errors.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import type { Log } from "../core/base/log.ts";
+import { findNameFault, quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
+import { waitAtMost, waitForAbort } from "../core/base/wait.ts";
+import { combineTransactions } from "../core/etcd/combined-store.ts";
+import { isUnavailable } from "../core/etcd/retry.ts";
+import { SessionLost } from "../core/etcd/session/session.ts";
+import { type AgentListener, openAgentListener } from "../core/process/agent-socket/listener.ts";
 import {
   prepareSocketDirectory,
   refuseConnections,
   takeInheritedSocket,
-} from "../process/agent-socket/listening-socket.ts";
-import { loadPeerAddon } from "../process/agent-socket/peer.ts";
-import { chooseSocketPlace } from "../process/agent-socket/socket-places.ts";
-import { createBootClock } from "../process/clock.ts";
-import { readUserName } from "../process/host.ts";
-import { realRandom } from "../process/random.ts";
-import { createSpanSender } from "../process/span-sender.ts";
-import { formatAgentReport, formatAgentSession } from "../protocol/agent-record.ts";
-import { keepHostRecord } from "../run/keep-host-record.ts";
-import { Successors } from "../run/successors.ts";
+} from "../core/process/agent-socket/listening-socket.ts";
+import { loadPeerAddon } from "../core/process/agent-socket/peer.ts";
+import { chooseSocketPlace } from "../core/process/agent-socket/socket-places.ts";
+import { createBootClock } from "../core/process/clock.ts";
+import { readUserName } from "../core/process/host.ts";
+import { realRandom } from "../core/process/random.ts";
+import { createSpanSender } from "../core/process/span-sender.ts";
+import { formatAgentReport, formatAgentSession } from "../core/protocol/agent-record.ts";
+import { keepHostRecord } from "../core/run/keep-host-record.ts";
+import { Successors } from "../core/run/successors.ts";
+import { OutputServer } from "../output/output-server.ts";
 import { formatListenAddress, parseListenAddress } from "../worker/metrics/listen-address.ts";
 import { createProcessRegistry, type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
 import { createNotifier } from "../worker/service/notifier.ts";

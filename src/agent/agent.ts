@@ -1,7 +1,7 @@
 import { setImmediate as waitForTurn } from "node:timers/promises";
-import { waitAtMost } from "../base/wait.ts";
-import { StoreError } from "../etcd/store.ts";
-import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
+import { waitAtMost } from "../core/base/wait.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { serveCall } from "./serve-call.ts";
 

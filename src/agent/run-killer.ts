@@ -1,7 +1,7 @@
-import type { Clock } from "../base/clock.ts";
-import { waitAtMost } from "../base/wait.ts";
-import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
-import { killOrphans } from "../process/guarded-command/orphans.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { waitAtMost } from "../core/base/wait.ts";
+import { CommandCgroup } from "../core/process/guarded-command/cgroup.ts";
+import { killOrphans } from "../core/process/guarded-command/orphans.ts";
 
 /** How long a caller waits, ms. */
 const KILL_WITHIN = 5_000;

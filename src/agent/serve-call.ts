@@ -1,8 +1,3 @@
-import { EXIT } from "../base/errors.ts";
-import { generateRunId } from "../base/ids.ts";
-import type { LogFields } from "../base/log.ts";
-import { clean, quoteText } from "../base/text.ts";
-import { VERSION } from "../base/version.ts";
 import type { Call, Command, CommandIo } from "../commands/command.ts";
 import { executeCommand } from "../commands/command-line/execute-command.ts";
 import {
@@ -24,18 +19,23 @@ import {
 import { type RunFlags, runCommand } from "../commands/run/run.ts";
 import { buildArchiveOptions } from "../commands/run/run-archive.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
-import { resolveConfig } from "../config/config.ts";
-import { type Env, readFileWithMode } from "../config/files.ts";
-import { thisMachine } from "../config/machine.ts";
-import type { SettingKey, Settings } from "../config/settings.ts";
-import { delegateStore } from "../etcd/store.ts";
-import { type HostFacts, readHostFacts } from "../fleet/host.ts";
-import { serializeHostRecord } from "../fleet/host-record.ts";
-import type { CallRequest } from "../process/agent-socket/call-request.ts";
-import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
-import { createLaunchedCommandHost } from "../process/agent-socket/launched-command.ts";
-import type { SpanSender } from "../process/span-sender.ts";
-import { CallAttempts, type StartedAttempt } from "../run/request.ts";
+import { EXIT } from "../core/base/errors.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import type { LogFields } from "../core/base/log.ts";
+import { clean, quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
+import { resolveConfig } from "../core/config/config.ts";
+import { type Env, readFileWithMode } from "../core/config/files.ts";
+import { thisMachine } from "../core/config/machine.ts";
+import type { SettingKey, Settings } from "../core/config/settings.ts";
+import { delegateStore } from "../core/etcd/store.ts";
+import { type HostFacts, readHostFacts } from "../core/fleet/host.ts";
+import { serializeHostRecord } from "../core/fleet/host-record.ts";
+import type { CallRequest } from "../core/process/agent-socket/call-request.ts";
+import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
+import { createLaunchedCommandHost } from "../core/process/agent-socket/launched-command.ts";
+import type { SpanSender } from "../core/process/span-sender.ts";
+import { CallAttempts, type StartedAttempt } from "../core/run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** The commands that an agent serves. Other front ends read and write files as their caller. */

@@ -1,13 +1,13 @@
-import { OVER } from "../base/wait.ts";
-import { retryUnavailable } from "../etcd/retry.ts";
-import { waitUntilNear } from "../etcd/session/horizon.ts";
-import type { Session, SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
-import { SessionLost } from "../etcd/session/session.ts";
-import type { Store } from "../etcd/store.ts";
-import { deleteMarks, guardUnchanged } from "../protocol/guards.ts";
-import type { Keys } from "../protocol/keys.ts";
-import type { Compare, Op, Txn } from "../protocol/txn.ts";
-import type { ClaimSession } from "../run/request.ts";
+import { OVER } from "../core/base/wait.ts";
+import { retryUnavailable } from "../core/etcd/retry.ts";
+import { waitUntilNear } from "../core/etcd/session/horizon.ts";
+import type { Session, SessionOwner, SessionProof, TicketVersion } from "../core/etcd/session/session.ts";
+import { SessionLost } from "../core/etcd/session/session.ts";
+import type { Store } from "../core/etcd/store.ts";
+import { deleteMarks, guardUnchanged } from "../core/protocol/guards.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import type { Compare, Op, Txn } from "../core/protocol/txn.ts";
+import type { ClaimSession } from "../core/run/request.ts";
 import { type AgentPorts, createFencedStore, type Fence, inspectFence } from "./fence.ts";
 
 /**

@@ -1,13 +1,13 @@
-import { raceAbort } from "../base/wait.ts";
-import { computeRenewalPeriod } from "../config/ttl.ts";
-import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
-import { isSessionGone, Session, SessionLost } from "../etcd/session/session.ts";
-import { StoreError } from "../etcd/store.ts";
-import { deleteEntries, guardOwned } from "../protocol/guards.ts";
-import type { Keys } from "../protocol/keys.ts";
-import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
-import { findFirstKey, listKeyValues, type Op, type Txn } from "../protocol/txn.ts";
-import type { OpenedSession, SessionSource, SessionUser } from "../run/request.ts";
+import { raceAbort } from "../core/base/wait.ts";
+import { computeRenewalPeriod } from "../core/config/ttl.ts";
+import { isUnavailable, retryUnavailable, runWithDeadline } from "../core/etcd/retry.ts";
+import { isSessionGone, Session, SessionLost } from "../core/etcd/session/session.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import { deleteEntries, guardOwned } from "../core/protocol/guards.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import { type QueueEntry, toQueueEntry } from "../core/protocol/ticket.ts";
+import { findFirstKey, listKeyValues, type Op, type Txn } from "../core/protocol/txn.ts";
+import type { OpenedSession, SessionSource, SessionUser } from "../core/run/request.ts";
 import { type AgentPorts, type Fence, inspectFence, writeFence } from "./fence.ts";
 import { SharedSession } from "./shared-session.ts";
 

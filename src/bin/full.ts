@@ -1,7 +1,3 @@
-import { EXIT, UsageError } from "../base/errors.ts";
-import { quoteShellWords } from "../base/shell.ts";
-import { findNearest, quoteText } from "../base/text.ts";
-import { VERSION } from "../base/version.ts";
 import { type Command, type CommandIo, listFlags, listSpellings } from "../commands/command.ts";
 import { reportError } from "../commands/command-line/execute-command.ts";
 import { computeHelpWidth } from "../commands/command-line/help.ts";
@@ -15,6 +11,10 @@ import {
 } from "../commands/command-line/help-topics.ts";
 import { replaceAliases } from "../commands/registry.ts";
 import { runCommand } from "../commands/run/run.ts";
+import { EXIT, UsageError } from "../core/base/errors.ts";
+import { quoteShellWords } from "../core/base/shell.ts";
+import { findNearest, quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
 import { SWITCHES, VALUED } from "../syntax/leading-options.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";

@@ -1,5 +1,5 @@
-import { formatBriefDuration } from "../base/duration.ts";
-import { createFindingBuilder, type Finding } from "../base/finding.ts";
+import { formatBriefDuration } from "../core/base/duration.ts";
+import { createFindingBuilder, type Finding } from "../core/base/finding.ts";
 
 /** The range, in ms, that contains the wall clock of a member minus the wall clock of this host. */
 export interface ClockOffset {

@@ -1,9 +1,9 @@
-import { createFindingBuilder, type Finding } from "../base/finding.ts";
-import type { ClusterMemory } from "../etcd/cluster/cluster-memory.ts";
-import type { MemberStatus, StoreError } from "../etcd/store.ts";
+import { createFindingBuilder, type Finding } from "../core/base/finding.ts";
+import type { ClusterMemory } from "../core/etcd/cluster/cluster-memory.ts";
+import type { MemberStatus, StoreError } from "../core/etcd/store.ts";
+import { findNestedPrefix } from "../core/protocol/keys.ts";
+import type { AnsweringStatus } from "../core/protocol/member.ts";
 import { readWithRetries } from "../observe/ports.ts";
-import { findNestedPrefix } from "../protocol/keys.ts";
-import type { AnsweringStatus } from "../protocol/member.ts";
 import { countPresent, getAnsweringMembers, judgeAlarms, judgeMembers } from "../state/etcd-findings.ts";
 import { judgeRoleBypass, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";

@@ -1,9 +1,10 @@
-import { formatBriefDuration, formatDuration } from "../base/duration.ts";
-import { createFindingBuilder, type Finding } from "../base/finding.ts";
-import { formatBytes } from "../base/size.ts";
-import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../config/ttl.ts";
-import type { MemberMetrics } from "../etcd/member-metrics.ts";
-import { type MemberStatus, StoreError } from "../etcd/store.ts";
+import { formatBriefDuration, formatDuration } from "../core/base/duration.ts";
+import { createFindingBuilder, type Finding } from "../core/base/finding.ts";
+import { formatBytes } from "../core/base/size.ts";
+import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../core/config/ttl.ts";
+import type { MemberMetrics } from "../core/etcd/member-metrics.ts";
+import { type MemberStatus, StoreError } from "../core/etcd/store.ts";
+import type { AnsweringStatus, ClusterMember } from "../core/protocol/member.ts";
 import {
   findOldestRevision,
   readCurrentRevision,
@@ -11,7 +12,6 @@ import {
   type TimedRevision,
 } from "../observe/past-revision.ts";
 import { readWithRetries } from "../observe/ports.ts";
-import type { AnsweringStatus, ClusterMember } from "../protocol/member.ts";
 import {
   countPresent,
   DEFAULT_QUOTA,

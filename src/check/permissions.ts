@@ -1,9 +1,9 @@
-import { createFindingBuilder, type Finding } from "../base/finding.ts";
-import { StoreError } from "../etcd/store.ts";
+import { createFindingBuilder, type Finding } from "../core/base/finding.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import type { Op } from "../core/protocol/txn.ts";
 import { commitWithRetries } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
-import type { Keys } from "../protocol/keys.ts";
-import type { Op } from "../protocol/txn.ts";
 import { parseDefinition } from "../schedule/definition.ts";
 import type { CheckPorts } from "./ports.ts";
 

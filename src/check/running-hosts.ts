@@ -1,9 +1,9 @@
-import { canonicalizeHost } from "../base/text.ts";
+import { canonicalizeHost } from "../core/base/text.ts";
+import { toQueueEntry } from "../core/protocol/ticket.ts";
+import type { KeyValue } from "../core/protocol/txn.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
 import { readSessionLiveness } from "../observe/runner-liveness.ts";
-import { toQueueEntry } from "../protocol/ticket.ts";
-import type { KeyValue } from "../protocol/txn.ts";
 
 /** Sessions to check for one host: one live session is enough, and the newest are the most likely to be alive. */
 const MAX_SESSIONS_PER_HOST = 3;

@@ -1,11 +1,11 @@
-import { createFindingBuilder, type Finding } from "../base/finding.ts";
-import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
+import { createFindingBuilder, type Finding } from "../core/base/finding.ts";
 import {
   describeNewerSchema,
   getNewerSchemaRange,
   SCHEMA_REMEDY,
   SCHEMA_VERSION,
-} from "../protocol/schema.ts";
+} from "../core/protocol/schema.ts";
+import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import type { CheckPorts } from "./ports.ts";
 
 /** Returns why this program may not write under its prefix; undefined if it may. @throws StoreError */

@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
-import type { Clock } from "../base/clock.ts";
-import { EXIT, SignalboxError } from "../base/errors.ts";
-import { createFindingBuilder, type Finding } from "../base/finding.ts";
-import { quoteText } from "../base/text.ts";
-import { VERSION } from "../base/version.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
+import { createFindingBuilder, type Finding } from "../core/base/finding.ts";
+import { quoteText } from "../core/base/text.ts";
+import { VERSION } from "../core/base/version.ts";
+import { askAgentVersion } from "../core/process/agent-socket/launched-call.ts";
+import { findSocketDistrust, isTrusted } from "../core/process/agent-socket/listening-socket.ts";
+import { loadPeerAddon } from "../core/process/agent-socket/peer.ts";
+import { listSocketPlaces, SYSTEM_SOCKET } from "../core/process/agent-socket/socket-places.ts";
+import type { CommandHost } from "../core/process/guarded-command/command.ts";
+import { createGuardianHost } from "../core/process/host.ts";
+import { locateNative, tryLauncher } from "../core/process/native/locate.ts";
 import { findPrivacyFault } from "../output/output-directory.ts";
-import { askAgentVersion } from "../process/agent-socket/launched-call.ts";
-import { findSocketDistrust, isTrusted } from "../process/agent-socket/listening-socket.ts";
-import { loadPeerAddon } from "../process/agent-socket/peer.ts";
-import { listSocketPlaces, SYSTEM_SOCKET } from "../process/agent-socket/socket-places.ts";
-import type { CommandHost } from "../process/guarded-command/command.ts";
-import { createGuardianHost } from "../process/host.ts";
-import { locateNative, tryLauncher } from "../process/native/locate.ts";
 
 /** Starts the native programs once, and loads the addon: do they work on this host? The guardian comes first. */
 export async function checkNative(clock: Clock): Promise<Finding[]> {

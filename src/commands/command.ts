@@ -1,6 +1,6 @@
-import type { Finding } from "../base/finding.ts";
-import type { Terminal } from "../base/terminal.ts";
-import { getFlagHelp, getFlagName, getSetting, type SettingKey } from "../config/settings.ts";
+import type { Finding } from "../core/base/finding.ts";
+import type { Terminal } from "../core/base/terminal.ts";
+import { getFlagHelp, getFlagName, getSetting, type SettingKey } from "../core/config/settings.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Subject } from "../state/subject.ts";
 import type { VALUE_PARSERS, ValueParser } from "./command-line/values.ts";

@@ -11,8 +11,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { describeFileError, EXIT, SignalboxError } from "../base/errors.ts";
-import type { JsonFault } from "../base/json-fault.ts";
+import { describeFileError, EXIT, SignalboxError } from "../core/base/errors.ts";
+import type { JsonFault } from "../core/base/json-fault.ts";
 import type { CommandIo } from "./command.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */

@@ -1,8 +1,8 @@
-import { UsageError } from "../base/errors.ts";
-import { canonicalizeHost, quoteText, suggestNearest } from "../base/text.ts";
-import type { DrainTarget } from "../protocol/drain.ts";
-import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../protocol/keys.ts";
-import { validateName } from "../protocol/names.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { canonicalizeHost, quoteText, suggestNearest } from "../core/base/text.ts";
+import type { DrainTarget } from "../core/protocol/drain.ts";
+import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../core/protocol/keys.ts";
+import { validateName } from "../core/protocol/names.ts";
 import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
 import { computeHostActivity, listKnownHosts } from "../views/hosts.ts";
 import { readRecordedLocks } from "./read-snapshot.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { EXIT, SignalboxError } from "../base/errors.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
 import type { CommandIo } from "./command.ts";
 import { openUserEditor } from "./open-external-program.ts";
 import { type ActionOutcome, addAdvice, createAbandonedOutcome } from "./outcome.ts";

@@ -1,4 +1,4 @@
-import { escapeCodeUnits } from "../base/text.ts";
+import { escapeCodeUnits } from "../core/base/text.ts";
 import type { CommandIo } from "./command.ts";
 
 /** Formats a JSON document for programs: one line, with the version of its format. */

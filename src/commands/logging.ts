@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { ConfigError, describeFileError } from "../base/errors.ts";
-import type { Log, LogFields, LogLevel } from "../base/log.ts";
-import { clean, pluralize } from "../base/text.ts";
-import { resolveConfig } from "../config/config.ts";
+import { ConfigError, describeFileError } from "../core/base/errors.ts";
+import type { Log, LogFields, LogLevel } from "../core/base/log.ts";
+import { clean, pluralize } from "../core/base/text.ts";
+import { resolveConfig } from "../core/config/config.ts";
 import type { Call, CommandIo } from "./command.ts";
 import { formatJsonLine } from "./json-output.ts";
 

@@ -1,6 +1,6 @@
-import { runEditor, runPager, USUAL_PAGER } from "../process/editor-and-pager.ts";
+import { runEditor, runPager, USUAL_PAGER } from "../core/process/editor-and-pager.ts";
 
-export { runCaptured, runOnTerminal } from "../process/editor-and-pager.ts";
+export { runCaptured, runOnTerminal } from "../core/process/editor-and-pager.ts";
 
 import type { CommandIo } from "./command.ts";
 

@@ -1,10 +1,10 @@
-import { EXIT } from "../base/errors.ts";
-import type { JsonFault } from "../base/json-fault.ts";
-import type { ConfigChange } from "../fleet/configuration.ts";
+import { EXIT } from "../core/base/errors.ts";
+import type { JsonFault } from "../core/base/json-fault.ts";
+import type { ConfigChange } from "../core/fleet/configuration.ts";
+import type { Drain, DrainTarget } from "../core/protocol/drain.ts";
+import type { KeyValue } from "../core/protocol/txn.ts";
 import type { CalendarChange } from "../operate/calendar-changes.ts";
 import type { SiteAction } from "../operate/operator-action.ts";
-import type { Drain, DrainTarget } from "../protocol/drain.ts";
-import type { KeyValue } from "../protocol/txn.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { Claim } from "../state/claims.ts";

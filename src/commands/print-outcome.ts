@@ -1,7 +1,7 @@
-import { UsageError } from "../base/errors.ts";
-import { clean } from "../base/text.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { clean } from "../core/base/text.ts";
+import { type Drain, formatAuditTarget } from "../core/protocol/drain.ts";
 import type { CalendarChange } from "../operate/calendar-changes.ts";
-import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import { type Claim, findClaimTicket } from "../state/claims.ts";
 import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
 import type { ActionImplementation } from "./command.ts";

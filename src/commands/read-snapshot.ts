@@ -1,11 +1,11 @@
-import { EXIT, SignalboxError, UsageError } from "../base/errors.ts";
-import { findNearest, quoteText } from "../base/text.ts";
 import { findSchemaFault } from "../check/schema.ts";
-import { isCompacted } from "../etcd/retry.ts";
+import { EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
+import { findNearest, quoteText } from "../core/base/text.ts";
+import { isCompacted } from "../core/etcd/retry.ts";
+import { formatAuditTime } from "../core/protocol/audit.ts";
+import type { KeyRange } from "../core/protocol/txn.ts";
 import { load, readAll, readPages } from "../observe/read.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../observe/runner-liveness.ts";
-import { formatAuditTime } from "../protocol/audit.ts";
-import type { KeyRange } from "../protocol/txn.ts";
 import { mergeOutcomes } from "../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
 import { type Claim, findClaimsByWord, formatTicketOwner } from "../state/claims.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
-import { EXIT } from "../base/errors.ts";
+import { EXIT } from "../core/base/errors.ts";
+import { readUserName } from "../core/process/host.ts";
 import type { Operator } from "../operate/operator-action.ts";
-import { readUserName } from "../process/host.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { resolveConfig } from "../config/config.ts";
-import { type Env, type FileReader, readFileWithMode } from "../config/files.ts";
-import type { ConfigLayer } from "../config/layers.ts";
+import { resolveConfig } from "../core/config/config.ts";
+import { type Env, type FileReader, readFileWithMode } from "../core/config/files.ts";
+import type { ConfigLayer } from "../core/config/layers.ts";
 
 /** A line of another tool, translated to `signalbox run`. */
 export interface TranslatedRun {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { UsageError } from "../base/errors.ts";
-import { collectTexts, quoteText } from "../base/text.ts";
-import { SETTINGS } from "../config/settings.ts";
-import { computeSmallestTtl } from "../config/ttl.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { collectTexts, quoteText } from "../core/base/text.ts";
+import { SETTINGS } from "../core/config/settings.ts";
+import { computeSmallestTtl } from "../core/config/ttl.ts";
 import { findCommandName, removeReleaseNames } from "../syntax/command-name.ts";
 import { type OptionSyntax, type ParsedWord, parseToolWords } from "../syntax/getopt.ts";
 import { CHPST_VALUED, type LockToolName } from "../syntax/lock-tools.ts";

@@ -1,5 +1,5 @@
-import { cleanToWidth } from "../base/display-width.ts";
-import { isHolding } from "../protocol/admission.ts";
+import { cleanToWidth } from "../core/base/display-width.ts";
+import { isHolding } from "../core/protocol/admission.ts";
 import { findDrainsOfTarget } from "../state/drain-extent.ts";
 import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
 import { buildDetail } from "./data/detail-cache.ts";

@@ -1,7 +1,7 @@
 import type { DOMElement } from "ink";
 import { createRef } from "react";
-import { clean, stripStyles } from "../base/text.ts";
 import type { CommandIo } from "../commands/command.ts";
+import { clean, stripStyles } from "../core/base/text.ts";
 import { formatEventText } from "../views/event.ts";
 import { ComponentTree } from "./component-tree.tsx";
 import type { ConsoleApp } from "./console-app.ts";

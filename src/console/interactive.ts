@@ -1,8 +1,8 @@
-import { cleanToWidth } from "../base/display-width.ts";
-import { EXIT, getErrorMessage } from "../base/errors.ts";
 import type { Call, CommandIo } from "../commands/command.ts";
 import type { ConsoleFlags } from "../commands/see/console.ts";
 import type { CommandContext } from "../commands/store-command.ts";
+import { cleanToWidth } from "../core/base/display-width.ts";
+import { EXIT, getErrorMessage } from "../core/base/errors.ts";
 import { act, dispatch } from "./actions/handlers.tsx";
 import { AlertNotifier, chooseChannels, isSimpleTerminal, ProgressNotifier } from "./alerts.ts";
 import { ConsoleApp } from "./console-app.ts";

@@ -1,7 +1,7 @@
-import { listUsedVariables, quoteShellWord } from "../base/shell.ts";
-import { quoteText } from "../base/text.ts";
 import type { CommandContext } from "../commands/store-command.ts";
-import { isHolding } from "../protocol/admission.ts";
+import { listUsedVariables, quoteShellWord } from "../core/base/shell.ts";
+import { quoteText } from "../core/base/text.ts";
+import { isHolding } from "../core/protocol/admission.ts";
 import { findClaim, findClaimHost } from "../state/claims.ts";
 import { buildQueueId, type Snapshot } from "../state/snapshot.ts";
 import { type ActionableSubject, type Subject, toActionable } from "../state/subject.ts";

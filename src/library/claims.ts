@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import * as v from "valibot";
-import { UsageError } from "../base/errors.ts";
-import { pickDefined } from "../base/pick-defined.ts";
-import { mergeSignals, OVER, waitForAbort } from "../base/wait.ts";
-import { parseLeases } from "../fleet/lease-spec.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { pickDefined } from "../core/base/pick-defined.ts";
+import { mergeSignals, OVER, waitForAbort } from "../core/base/wait.ts";
+import { parseLeases } from "../core/fleet/lease-spec.ts";
+import { validateLocks, validateName } from "../core/protocol/names.ts";
+import { type QueueEntry, toQueue } from "../core/protocol/ticket.ts";
+import { acquireClaim, type HeldClaim } from "../core/run/held-claim.ts";
+import type { ClaimRequest, WaitLimits } from "../core/run/request.ts";
 import { followEtcd, KeySink } from "../observe/follow.ts";
-import { validateLocks, validateName } from "../protocol/names.ts";
-import { type QueueEntry, toQueue } from "../protocol/ticket.ts";
-import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
-import type { ClaimRequest, WaitLimits } from "../run/request.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import { ClaimLostError, ClosedError } from "./errors.ts";
 import {

@@ -1,10 +1,12 @@
 import * as v from "valibot";
-import { generateRunId } from "../base/ids.ts";
-import { memoizeWeakly } from "../base/memoize.ts";
-import { quoteText } from "../base/text.ts";
-import { mergeSignals } from "../base/wait.ts";
-import { type ExpirySession, ExpirySessions } from "../etcd/session/expiry-sessions.ts";
-import { StoreError } from "../etcd/store.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import { memoizeWeakly } from "../core/base/memoize.ts";
+import { quoteText } from "../core/base/text.ts";
+import { mergeSignals } from "../core/base/wait.ts";
+import { type ExpirySession, ExpirySessions } from "../core/etcd/session/expiry-sessions.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import { validateName } from "../core/protocol/names.ts";
+import { parseRevision } from "../core/protocol/ticket.ts";
 import { followEtcd, KeySink } from "../observe/follow.ts";
 import {
   addJobs,
@@ -24,8 +26,6 @@ import {
   readStoredSchedules,
   type StoredSchedule,
 } from "../operate/stored-schedules.ts";
-import { validateName } from "../protocol/names.ts";
-import { parseRevision } from "../protocol/ticket.ts";
 import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
 import { buildQueueLease } from "../schedule/serial-queue.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";

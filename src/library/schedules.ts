@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { isJsonObject } from "../base/parse-json.ts";
-import { pickDefined } from "../base/pick-defined.ts";
-import { quoteText } from "../base/text.ts";
+import { isJsonObject } from "../core/base/parse-json.ts";
+import { pickDefined } from "../core/base/pick-defined.ts";
+import { quoteText } from "../core/base/text.ts";
+import { validateName } from "../core/protocol/names.ts";
 import { formatCalendarChange } from "../operate/calendar-changes.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
 import { formatOperator } from "../operate/operator-action.ts";
@@ -28,7 +29,6 @@ import {
   readStoredSchedules,
   type StoredSchedule,
 } from "../operate/stored-schedules.ts";
-import { validateName } from "../protocol/names.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../schedule/calendar/calendar.ts";
 import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";

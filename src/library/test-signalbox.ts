@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import type { Clock } from "../base/clock.ts";
-import { formatIso } from "../base/duration.ts";
-import { isCount } from "../base/parse-json.ts";
-import { mergeSignals, OVER } from "../base/wait.ts";
-import { MemoryStore } from "../etcd/memory/memory-store.ts";
-import { createRealClock } from "../process/clock.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { formatIso } from "../core/base/duration.ts";
+import { isCount } from "../core/base/parse-json.ts";
+import { mergeSignals, OVER } from "../core/base/wait.ts";
+import { MemoryStore } from "../core/etcd/memory/memory-store.ts";
+import { createRealClock } from "../core/process/clock.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { LibraryConnection } from "./connection.ts";
 import { ConfigError, ProcessStopError, UsageError } from "./errors.ts";

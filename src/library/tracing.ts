@@ -1,5 +1,5 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
-import { buildTraceHeaders, buildTraceVariables, readTraceContext } from "../base/trace.ts";
+import { buildTraceHeaders, buildTraceVariables, readTraceContext } from "../core/base/trace.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { describeTask, getTaskCaller } from "../worker/task-trace.ts";
 import { ConfigError } from "./errors.ts";

@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { VERSION } from "../base/version.ts";
-import { mergeSignals } from "../base/wait.ts";
-import { keepHostRecord } from "../run/keep-host-record.ts";
+import { VERSION } from "../core/base/version.ts";
+import { mergeSignals } from "../core/base/wait.ts";
+import { keepHostRecord } from "../core/run/keep-host-record.ts";
 import { createBootReader, ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import { OutcomeArchive } from "../worker/outcome-archive.ts";

@@ -1,10 +1,10 @@
-import { mapAtMost } from "../base/wait.ts";
-import { type MemberMetrics, readMemberMetrics } from "../etcd/member-metrics.ts";
-import type { StoreOptions } from "../etcd/options.ts";
-import { type MemberStatus, StoreError } from "../etcd/store.ts";
-import type { ParsedKey } from "../protocol/keys.ts";
-import type { ClusterMember } from "../protocol/member.ts";
-import type { KeyValue } from "../protocol/txn.ts";
+import { mapAtMost } from "../core/base/wait.ts";
+import { type MemberMetrics, readMemberMetrics } from "../core/etcd/member-metrics.ts";
+import type { StoreOptions } from "../core/etcd/options.ts";
+import { type MemberStatus, StoreError } from "../core/etcd/store.ts";
+import type { ParsedKey } from "../core/protocol/keys.ts";
+import type { ClusterMember } from "../core/protocol/member.ts";
+import type { KeyValue } from "../core/protocol/txn.ts";
 import type { ObserverPorts } from "./ports.ts";
 import type { SessionTimeToLive } from "./runner-liveness.ts";
 

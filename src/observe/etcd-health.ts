@@ -1,8 +1,8 @@
-import { type MemberMetrics, readMemberMetrics } from "../etcd/member-metrics.ts";
-import type { StoreOptions } from "../etcd/options.ts";
-import { runWithDeadline } from "../etcd/retry.ts";
-import { type MemberStatus, StoreError } from "../etcd/store.ts";
-import { type ClusterMember, findTopStatus } from "../protocol/member.ts";
+import { type MemberMetrics, readMemberMetrics } from "../core/etcd/member-metrics.ts";
+import type { StoreOptions } from "../core/etcd/options.ts";
+import { runWithDeadline } from "../core/etcd/retry.ts";
+import { type MemberStatus, StoreError } from "../core/etcd/store.ts";
+import { type ClusterMember, findTopStatus } from "../core/protocol/member.ts";
 import type { ClusterReading } from "./etcd-cluster.ts";
 import type { ObserverPorts } from "./ports.ts";
 

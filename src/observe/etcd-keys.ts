@@ -1,4 +1,4 @@
-import { computePrefixEnd, type KeyRange, type KeyValue } from "../protocol/txn.ts";
+import { computePrefixEnd, type KeyRange, type KeyValue } from "../core/protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
 import { PageSize } from "./read.ts";
 

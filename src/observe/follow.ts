@@ -1,8 +1,8 @@
-import { waitAtMost } from "../base/wait.ts";
-import { isCompacted, isUnavailable } from "../etcd/retry.ts";
-import { StoreError } from "../etcd/store.ts";
-import { FollowedKeys } from "../protocol/followed-keys.ts";
-import type { KeyRange, KeyValue, WatchBatch } from "../protocol/txn.ts";
+import { waitAtMost } from "../core/base/wait.ts";
+import { isCompacted, isUnavailable } from "../core/etcd/retry.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import { FollowedKeys } from "../core/protocol/followed-keys.ts";
+import type { KeyRange, KeyValue, WatchBatch } from "../core/protocol/txn.ts";
 import { probeEtcd } from "./etcd-health.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { load, readPages, type Sink } from "./read.ts";

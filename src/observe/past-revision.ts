@@ -1,9 +1,9 @@
-import { isCompacted } from "../etcd/retry.ts";
-import { parseAuditRecord } from "../protocol/audit.ts";
-import { parsePastRuns } from "../protocol/history.ts";
-import type { Keys } from "../protocol/keys.ts";
-import { parseTicket, type Ticket } from "../protocol/ticket.ts";
-import type { KeyRange, KeyValue, WatchBatch, WatchEvent } from "../protocol/txn.ts";
+import { isCompacted } from "../core/etcd/retry.ts";
+import { parseAuditRecord } from "../core/protocol/audit.ts";
+import { parsePastRuns } from "../core/protocol/history.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import { parseTicket, type Ticket } from "../core/protocol/ticket.ts";
+import type { KeyRange, KeyValue, WatchBatch, WatchEvent } from "../core/protocol/txn.ts";
 import { parseOutcomes } from "../schedule/state/outcome.ts";
 import { parseRunning } from "../schedule/state/running-record.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";

@@ -1,8 +1,8 @@
-import type { Clock } from "../base/clock.ts";
-import type { Random } from "../base/random.ts";
-import { retryUnavailable } from "../etcd/retry.ts";
-import type { RangeRead, Store } from "../etcd/store.ts";
-import type { Keys } from "../protocol/keys.ts";
+import type { Clock } from "../core/base/clock.ts";
+import type { Random } from "../core/base/random.ts";
+import { retryUnavailable } from "../core/etcd/retry.ts";
+import type { RangeRead, Store } from "../core/etcd/store.ts";
+import type { Keys } from "../core/protocol/keys.ts";
 import {
   findFirstKey,
   type KeyValue,
@@ -10,7 +10,7 @@ import {
   type ResponseHeader,
   type Txn,
   type TxnResponse,
-} from "../protocol/txn.ts";
+} from "../core/protocol/txn.ts";
 
 /** What reading etcd needs from its environment. */
 export interface ObserverPorts {

@@ -1,5 +1,5 @@
-import { type RangeRead, StoreError } from "../etcd/store.ts";
-import type { KeyValue } from "../protocol/txn.ts";
+import { type RangeRead, StoreError } from "../core/etcd/store.ts";
+import type { KeyValue } from "../core/protocol/txn.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { readSessionLiveness, type SessionTimeToLive } from "./runner-liveness.ts";
 

@@ -1,6 +1,6 @@
-import { OVER } from "../base/wait.ts";
-import { isCompacted } from "../etcd/retry.ts";
-import type { KeyRange, KeyValue } from "../protocol/txn.ts";
+import { OVER } from "../core/base/wait.ts";
+import { isCompacted } from "../core/etcd/retry.ts";
+import type { KeyRange, KeyValue } from "../core/protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
 
 interface Page {

@@ -1,6 +1,6 @@
-import { mapAtMost } from "../base/wait.ts";
-import { StoreError } from "../etcd/store.ts";
-import type { QueueEntry, Ticket } from "../protocol/ticket.ts";
+import { mapAtMost } from "../core/base/wait.ts";
+import { StoreError } from "../core/etcd/store.ts";
+import type { QueueEntry, Ticket } from "../core/protocol/ticket.ts";
 import type { ObserverPorts } from "./ports.ts";
 
 /** A key whose session tells whether its runner is alive. Without a ticket, it is that of a worker. */

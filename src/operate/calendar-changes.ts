@@ -1,5 +1,5 @@
-import { UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
 import type { Calendar } from "../schedule/calendar/calendar.ts";
 import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
 import type { StoredCalendar } from "./stored-calendars.ts";

@@ -1,6 +1,6 @@
-import { type Drain, type DrainTarget, formatAuditTarget, serializeDrain } from "../protocol/drain.ts";
-import { deleteKeys, guardRevision, guardUnchanged } from "../protocol/guards.ts";
-import type { Compare } from "../protocol/txn.ts";
+import { type Drain, type DrainTarget, formatAuditTarget, serializeDrain } from "../core/protocol/drain.ts";
+import { deleteKeys, guardRevision, guardUnchanged } from "../core/protocol/guards.ts";
+import type { Compare } from "../core/protocol/txn.ts";
 import {
   type ActionResult,
   executeAction,

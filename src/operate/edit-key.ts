@@ -1,9 +1,9 @@
-import { formatKey } from "../base/bytes.ts";
-import { EXIT, SignalboxError } from "../base/errors.ts";
-import { formatBytes } from "../base/size.ts";
-import { clean } from "../base/text.ts";
-import { guardRevision } from "../protocol/guards.ts";
-import type { KeyValue, Op } from "../protocol/txn.ts";
+import { formatKey } from "../core/base/bytes.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
+import { formatBytes } from "../core/base/size.ts";
+import { clean } from "../core/base/text.ts";
+import { guardRevision } from "../core/protocol/guards.ts";
+import type { KeyValue, Op } from "../core/protocol/txn.ts";
 import { type ActionResult, executeAction, type OperatorPorts } from "./operator-action.ts";
 
 /** What changing keys of other programs needs from its environment. */

@@ -1,4 +1,4 @@
-import { validateName } from "../protocol/names.ts";
+import { validateName } from "../core/protocol/names.ts";
 import { checkDefinition, type Definition } from "../schedule/definition.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
 import { type FirstRuns, planSite } from "./site.ts";

@@ -1,5 +1,5 @@
-import { UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
 import { type Definition, isOnce } from "../schedule/definition.ts";
 import { formatOncePlan } from "../schedule/plan.ts";
 import { computeFirstDue, findFreeTime } from "../schedule/state/due-transitions.ts";

@@ -1,18 +1,17 @@
-import { formatKey } from "../base/bytes.ts";
-import { EXIT, SignalboxError, TooLargeError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
-import { StoreError } from "../etcd/store.ts";
-import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
+import { formatKey } from "../core/base/bytes.ts";
+import { EXIT, SignalboxError, TooLargeError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
+import { StoreError } from "../core/etcd/store.ts";
 import {
   type AuditAction,
   type AuditRecord,
   generateAuditId,
   parseAuditRecord,
   serializeAuditRecord,
-} from "../protocol/audit.ts";
-import { guardRevision, guardUnchanged } from "../protocol/guards.ts";
-import type { Keys } from "../protocol/keys.ts";
-import { checkSchema, getNewerSchemaRange, guardSchema } from "../protocol/schema.ts";
+} from "../core/protocol/audit.ts";
+import { guardRevision, guardUnchanged } from "../core/protocol/guards.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import { checkSchema, getNewerSchemaRange, guardSchema } from "../core/protocol/schema.ts";
 import {
   type Compare,
   findFirstKey,
@@ -20,7 +19,8 @@ import {
   type Op,
   type Txn,
   type TxnResponse,
-} from "../protocol/txn.ts";
+} from "../core/protocol/txn.ts";
+import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 
 /** What changing etcd needs from its environment. */
 export interface OperatorPorts extends ObserverPorts {

@@ -1,9 +1,9 @@
-import { type HostRecord, parseHostRecord } from "../fleet/host-record.ts";
+import { type HostRecord, parseHostRecord } from "../core/fleet/host-record.ts";
+import { formatAuditTime } from "../core/protocol/audit.ts";
+import { deleteKeys, guardUnchanged } from "../core/protocol/guards.ts";
+import { type Queue, toQueue } from "../core/protocol/ticket.ts";
+import type { KeyRange, Op } from "../core/protocol/txn.ts";
 import { readAll } from "../observe/read.ts";
-import { formatAuditTime } from "../protocol/audit.ts";
-import { deleteKeys, guardUnchanged } from "../protocol/guards.ts";
-import { type Queue, toQueue } from "../protocol/ticket.ts";
-import type { KeyRange, Op } from "../protocol/txn.ts";
 import { type ActionResult, executeAction, type OperatorPorts } from "./operator-action.ts";
 import {
   type DatedRecord,

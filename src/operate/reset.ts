@@ -1,11 +1,11 @@
-import { OVER } from "../base/wait.ts";
-import { isCompacted, isUnavailable } from "../etcd/retry.ts";
+import { OVER } from "../core/base/wait.ts";
+import { isCompacted, isUnavailable } from "../core/etcd/retry.ts";
+import type { AuditAction } from "../core/protocol/audit.ts";
+import { deleteEntries } from "../core/protocol/guards.ts";
+import { type QueueEntry, serializeTicket, toQueueEntry } from "../core/protocol/ticket.ts";
+import { type Compare, findFirstKey, type Op } from "../core/protocol/txn.ts";
+import { VanishedTickets } from "../core/run/vanished-tickets.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
-import { VanishedTickets } from "../observe/vanished-tickets.ts";
-import type { AuditAction } from "../protocol/audit.ts";
-import { deleteEntries } from "../protocol/guards.ts";
-import { type QueueEntry, serializeTicket, toQueueEntry } from "../protocol/ticket.ts";
-import { type Compare, findFirstKey, type Op } from "../protocol/txn.ts";
 import { type ActionResult, executeInChunks, formatOperator, type OperatorPorts } from "./operator-action.ts";
 
 /** Tickets that an operator wants to remove, as they were read. */

@@ -1,11 +1,11 @@
+import { parseAuditTime } from "../core/protocol/audit.ts";
+import { guardRevision } from "../core/protocol/guards.ts";
+import { parsePastRuns } from "../core/protocol/history.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import { guardSchema } from "../core/protocol/schema.ts";
+import type { KeyRange, KeyValue, Op, Txn } from "../core/protocol/txn.ts";
 import { commitWithRetries, type ObserverPorts } from "../observe/ports.ts";
 import { readAll, readPages } from "../observe/read.ts";
-import { parseAuditTime } from "../protocol/audit.ts";
-import { guardRevision } from "../protocol/guards.ts";
-import { parsePastRuns } from "../protocol/history.ts";
-import type { Keys } from "../protocol/keys.ts";
-import { guardSchema } from "../protocol/schema.ts";
-import type { KeyRange, KeyValue, Op, Txn } from "../protocol/txn.ts";
 
 /** Limits of the records that are kept, by age and by number. */
 export interface RetentionLimits {

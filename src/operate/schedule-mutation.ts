@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { ConfigError, EXIT, SignalboxError, UsageError } from "../base/errors.ts";
-import { formatShortList, quoteText } from "../base/text.ts";
-import type { AuditRecord } from "../protocol/audit.ts";
-import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
-import type { Keys } from "../protocol/keys.ts";
-import { validateName } from "../protocol/names.ts";
-import type { Compare, Op } from "../protocol/txn.ts";
+import { ConfigError, EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
+import { formatShortList, quoteText } from "../core/base/text.ts";
+import type { AuditRecord } from "../core/protocol/audit.ts";
+import { guardNotNewer, guardRevision } from "../core/protocol/guards.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import { validateName } from "../core/protocol/names.ts";
+import type { Compare, Op } from "../core/protocol/txn.ts";
 import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { type Definition, formatDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type ChainGraph, findChainCycle, invertGraph } from "../schedule/state/chain.ts";

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { formatIso } from "../base/duration.ts";
-import { UsageError } from "../base/errors.ts";
-import { pickDefined } from "../base/pick-defined.ts";
-import { quoteShellWord } from "../base/shell.ts";
-import { formatShortList, quoteText } from "../base/text.ts";
-import { validateName } from "../protocol/names.ts";
+import { formatIso } from "../core/base/duration.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { pickDefined } from "../core/base/pick-defined.ts";
+import { quoteShellWord } from "../core/base/shell.ts";
+import { formatShortList, quoteText } from "../core/base/text.ts";
+import { validateName } from "../core/protocol/names.ts";
 import { type Calendars, formatDay, NO_CALENDARS, toDay } from "../schedule/calendar/calendar.ts";
 import { buildDayRule, listCalendarNames } from "../schedule/calendar/day-rule.ts";
 import { getZoneOffset } from "../schedule/cron/offsets.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { ConfigError, EXIT, SignalboxError } from "../base/errors.ts";
-import { pluralize, quoteText } from "../base/text.ts";
+import { ConfigError, EXIT, SignalboxError } from "../core/base/errors.ts";
+import { pluralize, quoteText } from "../core/base/text.ts";
 import {
   type ConfigChange,
   compareByCodeUnit,
@@ -11,12 +11,12 @@ import {
   normalizeMembers,
   normalizeResource,
   type ResourceChange,
-} from "../fleet/configuration.ts";
-import { serializeGroup } from "../fleet/groups.ts";
-import { type ResourceConfig, serializeResourceConfig } from "../fleet/resources.ts";
-import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
-import type { Keys } from "../protocol/keys.ts";
-import type { Compare, Op } from "../protocol/txn.ts";
+} from "../core/fleet/configuration.ts";
+import { serializeGroup } from "../core/fleet/groups.ts";
+import { type ResourceConfig, serializeResourceConfig } from "../core/fleet/resources.ts";
+import { guardNotNewer, guardRevision } from "../core/protocol/guards.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import type { Compare, Op } from "../core/protocol/txn.ts";
 import { type Calendar, type Calendars, formatCalendar } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault, listCalendarNames } from "../schedule/calendar/day-rule.ts";
 import { type Definition, runsOnEveryHost } from "../schedule/definition.ts";

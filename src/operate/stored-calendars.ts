@@ -1,8 +1,8 @@
-import type { ParseResult } from "../base/text.ts";
+import type { ParseResult } from "../core/base/text.ts";
+import { guardNotNewer, guardRevision } from "../core/protocol/guards.ts";
+import type { Keys } from "../core/protocol/keys.ts";
+import type { Compare, KeyValue } from "../core/protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
-import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
-import type { Keys } from "../protocol/keys.ts";
-import type { Compare, KeyValue } from "../protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../schedule/calendar/calendar.ts";
 import { type CalendarFields, listCalendarNames } from "../schedule/calendar/day-rule.ts";
 

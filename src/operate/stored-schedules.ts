@@ -1,6 +1,6 @@
+import { findFirstKey, type KeyValue, listKeyValues, type Op } from "../core/protocol/txn.ts";
 import { commitWithRetries, type ObserverPorts } from "../observe/ports.ts";
 import { load } from "../observe/read.ts";
-import { findFirstKey, type KeyValue, listKeyValues, type Op } from "../protocol/txn.ts";
 import { type Definition, parseDefinition, runsOnEveryHost } from "../schedule/definition.ts";
 import { type DueState, parseDue } from "../schedule/state/due.ts";
 import { mergeHostStates, type ShownDue } from "../schedule/state/host-states.ts";

@@ -1,15 +1,15 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Clock } from "../base/clock.ts";
-import { EXIT, SignalboxError } from "../base/errors.ts";
-import { generateRunId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
-import { isJsonObject, parseJson } from "../base/parse-json.ts";
-import type { Random } from "../base/random.ts";
-import { quoteText } from "../base/text.ts";
-import { OVER, waitAtMost } from "../base/wait.ts";
-import { createFolder } from "../process/create-folder.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import type { Log } from "../core/base/log.ts";
+import { isJsonObject, parseJson } from "../core/base/parse-json.ts";
+import type { Random } from "../core/base/random.ts";
+import { quoteText } from "../core/base/text.ts";
+import { OVER, waitAtMost } from "../core/base/wait.ts";
+import { createFolder } from "../core/process/create-folder.ts";
 
 // Records of the past in files of this host: a line of JSON for each. The current file is renamed when it is full.
 

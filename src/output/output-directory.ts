@@ -1,9 +1,9 @@
 import { lstat, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { EXIT, SignalboxError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
-import { type Env, findBaseDirectory } from "../config/files.ts";
-import { createFolder } from "../process/create-folder.ts";
+import { EXIT, SignalboxError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
+import { type Env, findBaseDirectory } from "../core/config/files.ts";
+import { createFolder } from "../core/process/create-folder.ts";
 
 /** Bytes of all runs in one directory. The oldest runs above it are removed. */
 const MOST_BYTES = 256 * 1024 * 1024;

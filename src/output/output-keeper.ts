@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
-import type { Clock } from "../base/clock.ts";
-import { clean } from "../base/text.ts";
-import { waitAtMost } from "../base/wait.ts";
-import { TAIL_BYTES } from "../protocol/output.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { clean } from "../core/base/text.ts";
+import { waitAtMost } from "../core/base/wait.ts";
+import { TAIL_BYTES } from "../core/protocol/output.ts";
 import {
   buildSegmentPath,
   type OutputSegment,

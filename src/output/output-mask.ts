@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
 
 const REPLACEMENT = "***";
 /** A longer line is masked in pieces of this many bytes. */

@@ -1,17 +1,17 @@
-import type { Clock } from "../base/clock.ts";
-import { generateRunId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
-import type { Random } from "../base/random.ts";
-import type { Store } from "../etcd/store.ts";
-import { waitForChange } from "../etcd/wait-for-change.ts";
-import type { Keys } from "../protocol/keys.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { generateRunId } from "../core/base/ids.ts";
+import type { Log } from "../core/base/log.ts";
+import type { Random } from "../core/base/random.ts";
+import type { Store } from "../core/etcd/store.ts";
+import { waitForChange } from "../core/etcd/wait-for-change.ts";
+import type { Keys } from "../core/protocol/keys.ts";
 import {
   formatOutputChunk,
   type OutputRequest,
   parseOutputChunk,
   parseOutputRequest,
-} from "../protocol/output.ts";
-import { findFirstKey, type KeyValue, type Op, type OpResult } from "../protocol/txn.ts";
+} from "../core/protocol/output.ts";
+import { findFirstKey, type KeyValue, type Op, type OpResult } from "../core/protocol/txn.ts";
 import { listSegments } from "./output-directory.ts";
 import { findOutputStart, type OutputStart, readRecords } from "./output-reader.ts";
 import { cutFirst, encodeRecord, HEADER_BYTES, type OutputRecord } from "./output-record.ts";

@@ -1,14 +1,14 @@
-import { generateRunId, generateSessionId } from "../base/ids.ts";
-import { OVER } from "../base/wait.ts";
-import { grantOnce } from "../etcd/session/session.ts";
-import { waitForChange } from "../etcd/wait-for-change.ts";
-import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
+import { generateRunId, generateSessionId } from "../core/base/ids.ts";
+import { OVER } from "../core/base/wait.ts";
+import { grantOnce } from "../core/etcd/session/session.ts";
+import { waitForChange } from "../core/etcd/wait-for-change.ts";
 import {
   formatOutputRequest,
   type OutputChunk,
   type OutputRequest,
   parseOutputChunk,
-} from "../protocol/output.ts";
+} from "../core/protocol/output.ts";
+import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import { decodeRecords, type OutputRecord } from "./output-record.ts";
 
 /** Time to live of a viewer's session, s, and the interval of renewals, ms. */

@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { ConfigError, SignalboxError } from "../base/errors.ts";
-import type { JsonSchema } from "../base/json-schema.ts";
-import { isCount, isJsonObject } from "../base/parse-json.ts";
-import { applySchema, refuseFault } from "../base/schema.ts";
-import { findNearest, type ParseResult, quoteText, quoteValue } from "../base/text.ts";
-import { findConditionFault } from "../fleet/conditions.ts";
+import { ConfigError, SignalboxError } from "../core/base/errors.ts";
+import type { JsonSchema } from "../core/base/json-schema.ts";
+import { isCount, isJsonObject } from "../core/base/parse-json.ts";
+import { applySchema, refuseFault } from "../core/base/schema.ts";
+import { findNearest, type ParseResult, quoteText, quoteValue } from "../core/base/text.ts";
+import { findConditionFault } from "../core/fleet/conditions.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/offsets.ts";
 import {

@@ -1,5 +1,5 @@
-import { formatDuration, parseDuration } from "../base/duration.ts";
-import { type ParseResult, quoteText } from "../base/text.ts";
+import { formatDuration, parseDuration } from "../core/base/duration.ts";
+import { type ParseResult, quoteText } from "../core/base/text.ts";
 
 /** How long a run should take, ms. A missing bound limits nothing. */
 interface Expectation {

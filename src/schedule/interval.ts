@@ -1,5 +1,5 @@
-import { formatDuration, formatIso, parseDuration } from "../base/duration.ts";
-import { quoteText } from "../base/text.ts";
+import { formatDuration, formatIso, parseDuration } from "../core/base/duration.ts";
+import { quoteText } from "../core/base/text.ts";
 import { CronError } from "./cron/cron.ts";
 import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";
 

@@ -1,5 +1,5 @@
-import { formatDuration, formatIso } from "../base/duration.ts";
-import { quoteText } from "../base/text.ts";
+import { formatDuration, formatIso } from "../core/base/duration.ts";
+import { quoteText } from "../core/base/text.ts";
 import { CronError, parseCron, type WallPlan } from "./cron/cron.ts";
 import { explainWallPlan } from "./cron/explain-cron.ts";
 import { findOffsetPeriod } from "./cron/offsets.ts";

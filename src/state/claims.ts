@@ -1,7 +1,7 @@
-import { canonicalizeHost } from "../base/text.ts";
-import { isHolding } from "../protocol/admission.ts";
-import type { QueueKind } from "../protocol/keys.ts";
-import type { Queue, QueueEntry, Ticket } from "../protocol/ticket.ts";
+import { canonicalizeHost } from "../core/base/text.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
+import type { Queue, QueueEntry, Ticket } from "../core/protocol/ticket.ts";
 import { type Execution, findNamedQueue, type NamedQueue, type Snapshot } from "./snapshot.ts";
 
 /** A queue entry with its queue. */

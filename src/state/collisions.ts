@@ -1,5 +1,5 @@
-import { formatDuration } from "../base/duration.ts";
-import { quoteShellWord } from "../base/shell.ts";
+import { formatDuration } from "../core/base/duration.ts";
+import { quoteShellWord } from "../core/base/shell.ts";
 import { CRON_MACROS } from "../schedule/cron/cron.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { computeJitter } from "../schedule/hash.ts";

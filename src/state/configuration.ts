@@ -1,15 +1,15 @@
-import { memoize } from "../base/memoize.ts";
-import { findMacroFault } from "../base/text.ts";
-import { evaluateUnits } from "../fleet/arithmetic.ts";
+import { memoize } from "../core/base/memoize.ts";
+import { findMacroFault } from "../core/base/text.ts";
+import { evaluateUnits } from "../core/fleet/arithmetic.ts";
 import {
   type Configuration,
   normalizeMembers,
   normalizeResource,
   type ResourceChange,
-} from "../fleet/configuration.ts";
-import type { HostRecord } from "../fleet/host-record.ts";
-import { createMacros, type Macros } from "../fleet/macros.ts";
-import type { ResourceConfig } from "../fleet/resources.ts";
+} from "../core/fleet/configuration.ts";
+import type { HostRecord } from "../core/fleet/host-record.ts";
+import { createMacros, type Macros } from "../core/fleet/macros.ts";
+import type { ResourceConfig } from "../core/fleet/resources.ts";
 import type { Snapshot, StoredValue } from "./snapshot.ts";
 
 /** Builds the configuration from all values that can be read. */

@@ -1,6 +1,6 @@
-import { memoize } from "../base/memoize.ts";
-import { canonicalizeHost, formatShortList } from "../base/text.ts";
-import { createHostGroupLookup, listGroupHosts } from "../fleet/groups.ts";
+import { memoize } from "../core/base/memoize.ts";
+import { canonicalizeHost, formatShortList } from "../core/base/text.ts";
+import { createHostGroupLookup, listGroupHosts } from "../core/fleet/groups.ts";
 import {
   type Drain,
   type DrainTarget,
@@ -9,8 +9,8 @@ import {
   isEveryQueueStopped,
   isSameTarget,
   type RunTargets,
-} from "../protocol/drain.ts";
-import type { QueueEntry } from "../protocol/ticket.ts";
+} from "../core/protocol/drain.ts";
+import type { QueueEntry } from "../core/protocol/ticket.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import {
   buildRuns,

@@ -1,7 +1,7 @@
-import { createFindingBuilder, type Finding } from "../base/finding.ts";
-import { formatBytes } from "../base/size.ts";
-import { pluralize } from "../base/text.ts";
-import { type AnsweringStatus, type ClusterMember, findTopStatus } from "../protocol/member.ts";
+import { createFindingBuilder, type Finding } from "../core/base/finding.ts";
+import { formatBytes } from "../core/base/size.ts";
+import { pluralize } from "../core/base/text.ts";
+import { type AnsweringStatus, type ClusterMember, findTopStatus } from "../core/protocol/member.ts";
 
 /** The status of an endpoint, or the error of the request for it. */
 export type EndpointStatus =

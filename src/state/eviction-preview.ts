@@ -1,10 +1,10 @@
-import { formatDuration } from "../base/duration.ts";
-import { memoize } from "../base/memoize.ts";
-import { collectTexts } from "../base/text.ts";
-import { admit, isHolding, sumHeldUnits } from "../protocol/admission.ts";
-import { type Drain, type DrainTarget, formatAuditTarget } from "../protocol/drain.ts";
-import type { QueueKind } from "../protocol/keys.ts";
-import type { QueueEntry } from "../protocol/ticket.ts";
+import { formatDuration } from "../core/base/duration.ts";
+import { memoize } from "../core/base/memoize.ts";
+import { collectTexts } from "../core/base/text.ts";
+import { admit, isHolding, sumHeldUnits } from "../core/protocol/admission.ts";
+import { type Drain, type DrainTarget, formatAuditTarget } from "../core/protocol/drain.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
+import type { QueueEntry } from "../core/protocol/ticket.ts";
 import {
   buildClaims,
   type Claim,

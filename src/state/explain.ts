@@ -1,9 +1,14 @@
-import { formatBriefDuration, formatDuration } from "../base/duration.ts";
-import { admit, isHolding, sumHeldUnits } from "../protocol/admission.ts";
-import type { Drain } from "../protocol/drain.ts";
-import type { PastRun } from "../protocol/history.ts";
-import type { QueueKind } from "../protocol/keys.ts";
-import { describeVanished, formatLockName, type QueueEntry, type ResetRequest } from "../protocol/ticket.ts";
+import { formatBriefDuration, formatDuration } from "../core/base/duration.ts";
+import { admit, isHolding, sumHeldUnits } from "../core/protocol/admission.ts";
+import type { Drain } from "../core/protocol/drain.ts";
+import type { PastRun } from "../core/protocol/history.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
+import {
+  describeVanished,
+  formatLockName,
+  type QueueEntry,
+  type ResetRequest,
+} from "../core/protocol/ticket.ts";
 import {
   type Claim,
   type ClaimEntry,

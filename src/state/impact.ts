@@ -1,16 +1,16 @@
-import { EXIT } from "../base/errors.ts";
-import { memoize } from "../base/memoize.ts";
-import { canonicalizeHost, collectTexts, formatShortList, pluralize, quoteText } from "../base/text.ts";
+import { EXIT } from "../core/base/errors.ts";
+import { memoize } from "../core/base/memoize.ts";
+import { canonicalizeHost, collectTexts, formatShortList, pluralize, quoteText } from "../core/base/text.ts";
 import {
   type ConfigChange,
   computeConfigChanges,
   formatConfigChange,
   type GroupChange,
-} from "../fleet/configuration.ts";
-import { findMembership, type Groups, listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
-import { isHolding } from "../protocol/admission.ts";
-import { hasEnded } from "../protocol/drain.ts";
-import type { Ticket } from "../protocol/ticket.ts";
+} from "../core/fleet/configuration.ts";
+import { findMembership, type Groups, listGroupHosts, listGroupNotes } from "../core/fleet/groups.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import { hasEnded } from "../core/protocol/drain.ts";
+import type { Ticket } from "../core/protocol/ticket.ts";
 import { buildClaims, type Claim, findClaimTicket, isHolder } from "./claims.ts";
 import { buildConfiguration, createTotalLookup, type HostTotal } from "./configuration.ts";
 import { formatClaimLine, formatLimitedList } from "./eviction-preview.ts";

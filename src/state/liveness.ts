@@ -1,6 +1,6 @@
-import { formatBriefDuration, formatDuration } from "../base/duration.ts";
-import type { HostRecord } from "../fleet/host-record.ts";
-import { HOST_RECORD_INTERVAL } from "../fleet/host-record.ts";
+import { formatBriefDuration, formatDuration } from "../core/base/duration.ts";
+import type { HostRecord } from "../core/fleet/host-record.ts";
+import { HOST_RECORD_INTERVAL } from "../core/fleet/host-record.ts";
 
 /**
  * State of a session in etcd: seconds left and time to live (whole seconds). `isShared`: an agent uses it for many runs.

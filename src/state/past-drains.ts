@@ -1,7 +1,7 @@
-import { parseDuration } from "../base/duration.ts";
-import type { AuditRecord } from "../protocol/audit.ts";
-import { type Drain, type DrainTarget, hasEnded, isSameTarget } from "../protocol/drain.ts";
-import { DRAIN_ALL, DRAIN_SCOPES } from "../protocol/keys.ts";
+import { parseDuration } from "../core/base/duration.ts";
+import type { AuditRecord } from "../core/protocol/audit.ts";
+import { type Drain, type DrainTarget, hasEnded, isSameTarget } from "../core/protocol/drain.ts";
+import { DRAIN_ALL, DRAIN_SCOPES } from "../core/protocol/keys.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** A drain that is active, or that was. Instants in ms since the epoch. */

@@ -1,6 +1,6 @@
-import { isHolding } from "../protocol/admission.ts";
-import type { PastRun } from "../protocol/history.ts";
-import type { Queue } from "../protocol/ticket.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import type { PastRun } from "../core/protocol/history.ts";
+import type { Queue } from "../core/protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { TimeSpan } from "./forecast.ts";
 

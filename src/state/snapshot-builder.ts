@@ -1,14 +1,14 @@
-import { memoize } from "../base/memoize.ts";
-import type { ParseResult } from "../base/text.ts";
-import { parseGroupMembers, parseGroupSource } from "../fleet/groups.ts";
-import { parseHostRecord } from "../fleet/host-record.ts";
-import { parseResourceConfig } from "../fleet/resources.ts";
-import { parseAgentReport, parseAgentSession } from "../protocol/agent-record.ts";
-import { parseAuditRecord } from "../protocol/audit.ts";
-import { parseDrain } from "../protocol/drain.ts";
-import { FollowedKeys } from "../protocol/followed-keys.ts";
-import { parsePastRuns } from "../protocol/history.ts";
-import type { Keys, ParsedKey, QueueKind } from "../protocol/keys.ts";
+import { memoize } from "../core/base/memoize.ts";
+import type { ParseResult } from "../core/base/text.ts";
+import { parseGroupMembers, parseGroupSource } from "../core/fleet/groups.ts";
+import { parseHostRecord } from "../core/fleet/host-record.ts";
+import { parseResourceConfig } from "../core/fleet/resources.ts";
+import { parseAgentReport, parseAgentSession } from "../core/protocol/agent-record.ts";
+import { parseAuditRecord } from "../core/protocol/audit.ts";
+import { parseDrain } from "../core/protocol/drain.ts";
+import { FollowedKeys } from "../core/protocol/followed-keys.ts";
+import { parsePastRuns } from "../core/protocol/history.ts";
+import type { Keys, ParsedKey, QueueKind } from "../core/protocol/keys.ts";
 import {
   compareByClaim,
   dropAccompaniedMarks,
@@ -16,8 +16,8 @@ import {
   type QueueEntry,
   type Ticket,
   toQueueEntry,
-} from "../protocol/ticket.ts";
-import type { KeyRange, KeyValue } from "../protocol/txn.ts";
+} from "../core/protocol/ticket.ts";
+import type { KeyRange, KeyValue } from "../core/protocol/txn.ts";
 import { parseCalendar } from "../schedule/calendar/calendar.ts";
 import { parseDefinition } from "../schedule/definition.ts";
 import { parseDue } from "../schedule/state/due.ts";

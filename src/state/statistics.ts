@@ -1,4 +1,4 @@
-import type { PastRun } from "../protocol/history.ts";
+import type { PastRun } from "../core/protocol/history.ts";
 
 /**
  * Computes a percentile: the smallest value that at least a share of the values does not exceed. Uses the nearest rank

@@ -1,4 +1,4 @@
-import type { DrainScope, QueueKind } from "../protocol/keys.ts";
+import type { DrainScope, QueueKind } from "../core/protocol/keys.ts";
 
 /** The object of a row. `name` is as in commands: the id of a run; empty for a drain of everything. */
 export type Subject =

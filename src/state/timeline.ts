@@ -1,10 +1,10 @@
-import { formatInstant, formatIso } from "../base/duration.ts";
-import { pickDefined } from "../base/pick-defined.ts";
-import { isHolding } from "../protocol/admission.ts";
-import { formatAuditTarget, isDrainApplicable, isSameTarget } from "../protocol/drain.ts";
-import type { PastRun } from "../protocol/history.ts";
-import type { QueueKind } from "../protocol/keys.ts";
-import type { Queue } from "../protocol/ticket.ts";
+import { formatInstant, formatIso } from "../core/base/duration.ts";
+import { pickDefined } from "../core/base/pick-defined.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import { formatAuditTarget, isDrainApplicable, isSameTarget } from "../core/protocol/drain.ts";
+import type { PastRun } from "../core/protocol/history.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
+import type { Queue } from "../core/protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import type { TimeSpan } from "./forecast.ts";
 import { listPastDrains, type PastDrain } from "./past-drains.ts";

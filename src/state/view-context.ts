@@ -1,8 +1,8 @@
-import { memoize, memoizeWeakly } from "../base/memoize.ts";
-import { createHostGroupLookup } from "../fleet/groups.ts";
-import type { HostRecord } from "../fleet/host-record.ts";
-import { type Drain, hasEnded, isDrainApplicable, type RunTargets } from "../protocol/drain.ts";
-import type { QueueKind } from "../protocol/keys.ts";
+import { memoize, memoizeWeakly } from "../core/base/memoize.ts";
+import { createHostGroupLookup } from "../core/fleet/groups.ts";
+import type { HostRecord } from "../core/fleet/host-record.ts";
+import { type Drain, hasEnded, isDrainApplicable, type RunTargets } from "../core/protocol/drain.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
 import { type Claim, findClaimTicket } from "./claims.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "./snapshot.ts";
 

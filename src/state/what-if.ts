@@ -1,7 +1,7 @@
-import { formatBriefDuration } from "../base/duration.ts";
-import type { ResourceConfig } from "../fleet/resources.ts";
-import { admit, isHolding } from "../protocol/admission.ts";
-import type { Drain, DrainTarget } from "../protocol/drain.ts";
+import { formatBriefDuration } from "../core/base/duration.ts";
+import type { ResourceConfig } from "../core/fleet/resources.ts";
+import { admit, isHolding } from "../core/protocol/admission.ts";
+import type { Drain, DrainTarget } from "../core/protocol/drain.ts";
 import { buildClaims, type Claim, compareClaims, formatClaimOwner, isHolder } from "./claims.ts";
 import { computeDrainExtent } from "./drain-extent.ts";
 import {

@@ -1,9 +1,9 @@
-import { formatInstant } from "../base/duration.ts";
-import { collectTexts } from "../base/text.ts";
-import { listHostGroups } from "../fleet/groups.ts";
-import { type DrainTarget, formatAuditTarget, isSameTarget } from "../protocol/drain.ts";
-import { HISTORY_LENGTH } from "../protocol/history.ts";
-import { DRAIN_ALL } from "../protocol/keys.ts";
+import { formatInstant } from "../core/base/duration.ts";
+import { collectTexts } from "../core/base/text.ts";
+import { listHostGroups } from "../core/fleet/groups.ts";
+import { type DrainTarget, formatAuditTarget, isSameTarget } from "../core/protocol/drain.ts";
+import { HISTORY_LENGTH } from "../core/protocol/history.ts";
+import { DRAIN_ALL } from "../core/protocol/keys.ts";
 import { NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
 import { formatConditions, getPause, type Pause } from "../schedule/definition.ts";

@@ -1,4 +1,4 @@
-import { quoteText } from "../base/text.ts";
+import { quoteText } from "../core/base/text.ts";
 import { LOCK_TOOLS } from "./lock-tools.ts";
 
 /** `user`: five fields and the command, as `crontab -l` prints. `system`: with a user before the command. */

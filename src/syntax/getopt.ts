@@ -1,5 +1,5 @@
-import { UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { quoteText } from "../core/base/text.ts";
 
 /** How a tool reads its words. */
 export interface OptionSyntax {

@@ -1,4 +1,4 @@
-import type { ParseResult } from "../base/text.ts";
+import type { ParseResult } from "../core/base/text.ts";
 import { FRONT_END_NAMES, findToolStart, type ToolStart, unwrapCommand } from "./lock-tools.ts";
 import { parseShellCommands, type ShellCommand, UNKNOWN } from "./shell-parser.ts";
 import { ASSIGNMENT, findRemoteStarter, findShellText, getBaseName, unwrapWords } from "./shell-wrappers.ts";

@@ -1,4 +1,4 @@
-import type { ParseResult } from "../base/text.ts";
+import type { ParseResult } from "../core/base/text.ts";
 
 /** Placeholder in a word for a value that only the shell can determine: `$(hostname)`, an unset variable. */
 export const UNKNOWN = "\ue000";

@@ -1,5 +1,5 @@
-import { UsageError } from "../base/errors.ts";
-import { findNearest, quoteText } from "../base/text.ts";
+import { UsageError } from "../core/base/errors.ts";
+import { findNearest, quoteText } from "../core/base/text.ts";
 import { type OptionFault, type OptionSyntax, parseToolWords } from "./getopt.ts";
 
 /** A parsed command line of switchman. */

@@ -1,5 +1,5 @@
-import { formatInstant } from "../base/duration.ts";
-import { AUDIT_ACTIONS, type AuditRecord } from "../protocol/audit.ts";
+import { formatInstant } from "../core/base/duration.ts";
+import { AUDIT_ACTIONS, type AuditRecord } from "../core/protocol/audit.ts";
 import { parseSubject } from "../state/subject.ts";
 import { createNumberColumn, createOwnerColumn, createTextColumn, formatAuditAuthor } from "./columns.ts";
 import { describeChoice, describeInstant, describeObject, describeRevision, describeText } from "./json.ts";

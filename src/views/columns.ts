@@ -1,8 +1,8 @@
-import { formatBriefDuration } from "../base/duration.ts";
-import type { AuditRecord } from "../protocol/audit.ts";
-import type { Drain } from "../protocol/drain.ts";
-import type { DrainScope } from "../protocol/keys.ts";
-import type { Ticket } from "../protocol/ticket.ts";
+import { formatBriefDuration } from "../core/base/duration.ts";
+import type { AuditRecord } from "../core/protocol/audit.ts";
+import type { Drain } from "../core/protocol/drain.ts";
+import type { DrainScope } from "../core/protocol/keys.ts";
+import type { Ticket } from "../core/protocol/ticket.ts";
 import { formatDrainLine, formatReason } from "../state/eviction-preview.ts";
 import { THRESHOLDS } from "../state/problem.ts";
 import type { Tone } from "../state/subject.ts";

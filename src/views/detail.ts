@@ -1,4 +1,4 @@
-import type { AuditRecord } from "../protocol/audit.ts";
+import type { AuditRecord } from "../core/protocol/audit.ts";
 import type { ExplainContext } from "../state/explain.ts";
 import type { RunnerLiveness } from "../state/liveness.ts";
 import type { Snapshot } from "../state/snapshot.ts";

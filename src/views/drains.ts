@@ -1,6 +1,6 @@
-import { formatBriefDuration } from "../base/duration.ts";
-import { type Drain, type DrainTarget, hasEnded } from "../protocol/drain.ts";
-import { DRAIN_SCOPES } from "../protocol/keys.ts";
+import { formatBriefDuration } from "../core/base/duration.ts";
+import { type Drain, type DrainTarget, hasEnded } from "../core/protocol/drain.ts";
+import { DRAIN_SCOPES } from "../core/protocol/keys.ts";
 import {
   computeDrainExtent,
   findDrainsOfTarget,

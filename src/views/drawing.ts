@@ -1,4 +1,4 @@
-import { cleanToWidth, computeDisplayWidth } from "../base/display-width.ts";
+import { cleanToWidth, computeDisplayWidth } from "../core/base/display-width.ts";
 import { renderShareBar } from "../state/shares.ts";
 import type { Share, TextSpan, Tone } from "../state/subject.ts";
 

@@ -1,7 +1,7 @@
-import { formatKey } from "../base/bytes.ts";
-import { formatBytes } from "../base/size.ts";
-import type { Keys, ParsedKey } from "../protocol/keys.ts";
-import type { KeyValue } from "../protocol/txn.ts";
+import { formatKey } from "../core/base/bytes.ts";
+import { formatBytes } from "../core/base/size.ts";
+import type { Keys, ParsedKey } from "../core/protocol/keys.ts";
+import type { KeyValue } from "../core/protocol/txn.ts";
 import { createNumberColumn, createRightColumn, createTextColumn } from "./columns.ts";
 import {
   describeBytes,

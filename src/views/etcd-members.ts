@@ -1,5 +1,10 @@
-import { formatBytes } from "../base/size.ts";
-import { type AnsweringStatus, type ClusterMember, findTopStatus, isLeader } from "../protocol/member.ts";
+import { formatBytes } from "../core/base/size.ts";
+import {
+  type AnsweringStatus,
+  type ClusterMember,
+  findTopStatus,
+  isLeader,
+} from "../core/protocol/member.ts";
 import {
   countEntriesBehind,
   type EndpointStatus,

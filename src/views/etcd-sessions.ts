@@ -1,6 +1,6 @@
-import { formatKey } from "../base/bytes.ts";
-import { parseObject } from "../base/parse-json.ts";
-import type { Keys } from "../protocol/keys.ts";
+import { formatKey } from "../core/base/bytes.ts";
+import { parseObject } from "../core/base/parse-json.ts";
+import type { Keys } from "../core/protocol/keys.ts";
 import {
   createNoteColumn,
   createNumberColumn,

@@ -1,5 +1,5 @@
-import { formatKey } from "../base/bytes.ts";
-import { computePrefixEnd, type KeyRange } from "../protocol/txn.ts";
+import { formatKey } from "../core/base/bytes.ts";
+import { computePrefixEnd, type KeyRange } from "../core/protocol/txn.ts";
 import { createTextColumn } from "./columns.ts";
 import {
   describeBytes,

@@ -1,10 +1,10 @@
-import { formatBriefDuration } from "../base/duration.ts";
-import { collectTexts } from "../base/text.ts";
-import type { AuditRecord } from "../protocol/audit.ts";
-import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
-import type { PastRun } from "../protocol/history.ts";
-import type { QueueKind } from "../protocol/keys.ts";
-import { compareByClaim, formatLockName, type QueueEntry } from "../protocol/ticket.ts";
+import { formatBriefDuration } from "../core/base/duration.ts";
+import { collectTexts } from "../core/base/text.ts";
+import type { AuditRecord } from "../core/protocol/audit.ts";
+import { type Drain, formatAuditTarget } from "../core/protocol/drain.ts";
+import type { PastRun } from "../core/protocol/history.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
+import { compareByClaim, formatLockName, type QueueEntry } from "../core/protocol/ticket.ts";
 import { type Definition, isPaused, type Pause } from "../schedule/definition.ts";
 import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";

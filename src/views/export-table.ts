@@ -1,5 +1,5 @@
-import { computeDisplayWidth } from "../base/display-width.ts";
-import { clean } from "../base/text.ts";
+import { computeDisplayWidth } from "../core/base/display-width.ts";
+import { clean } from "../core/base/text.ts";
 import type { Detail, Section } from "./detail.ts";
 import { fitText } from "./drawing.ts";
 import type { TableColumn } from "./view.ts";

@@ -1,6 +1,6 @@
-import { parseDuration } from "../base/duration.ts";
-import { memoizeWeakly } from "../base/memoize.ts";
-import { type ParseResult, quoteText } from "../base/text.ts";
+import { parseDuration } from "../core/base/duration.ts";
+import { memoizeWeakly } from "../core/base/memoize.ts";
+import { type ParseResult, quoteText } from "../core/base/text.ts";
 import type { TableColumn, TableView } from "./view.ts";
 
 /** A filter for rows: a row must match every term. */

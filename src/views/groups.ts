@@ -1,6 +1,6 @@
-import { canonicalizeHost, collectTexts, pluralize } from "../base/text.ts";
-import { listGroupHosts } from "../fleet/groups.ts";
-import type { Drain } from "../protocol/drain.ts";
+import { canonicalizeHost, collectTexts, pluralize } from "../core/base/text.ts";
+import { listGroupHosts } from "../core/fleet/groups.ts";
+import type { Drain } from "../core/protocol/drain.ts";
 import { type Claim, findClaimHost } from "../state/claims.ts";
 import { formatDrainLine } from "../state/eviction-preview.ts";
 import { formatSeen, isSeenWithin, type RunnerLiveness } from "../state/liveness.ts";

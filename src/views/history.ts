@@ -1,7 +1,7 @@
-import { formatBriefDuration, formatInstant } from "../base/duration.ts";
-import { pickDefined } from "../base/pick-defined.ts";
-import { quoteShellWord } from "../base/shell.ts";
-import { isPastRun, type PastRun } from "../protocol/history.ts";
+import { formatBriefDuration, formatInstant } from "../core/base/duration.ts";
+import { pickDefined } from "../core/base/pick-defined.ts";
+import { quoteShellWord } from "../core/base/shell.ts";
+import { isPastRun, type PastRun } from "../core/protocol/history.ts";
 import { MOST_KEPT } from "../schedule/definition-values.ts";
 import {
   DEAD_LETTERS_LENGTH,

@@ -1,5 +1,5 @@
-import { decodeUtf8 } from "../base/bytes.ts";
-import type { JsonSchema } from "../base/json-schema.ts";
+import { decodeUtf8 } from "../core/base/bytes.ts";
+import type { JsonSchema } from "../core/base/json-schema.ts";
 
 /** A field of an object in JSON output: its schema, and its value in a source. Fields without a value are left out. */
 interface JsonField<T> {

@@ -1,6 +1,6 @@
-import { clean } from "../base/text.ts";
-import { hasEnded } from "../protocol/drain.ts";
-import { DRAIN_SCOPES } from "../protocol/keys.ts";
+import { clean } from "../core/base/text.ts";
+import { hasEnded } from "../core/protocol/drain.ts";
+import { DRAIN_SCOPES } from "../core/protocol/keys.ts";
 import { computeQueueTally, computeShares, type QueueTally } from "../state/shares.ts";
 import type { NamedQueue, Snapshot } from "../state/snapshot.ts";
 import { buildViewContext } from "../state/view-context.ts";

@@ -1,6 +1,6 @@
-import { computeDisplayWidth } from "../base/display-width.ts";
-import { formatBriefDuration } from "../base/duration.ts";
-import { pluralize } from "../base/text.ts";
+import { computeDisplayWidth } from "../core/base/display-width.ts";
+import { formatBriefDuration } from "../core/base/duration.ts";
+import { pluralize } from "../core/base/text.ts";
 import { formatShare, getShareTone } from "../state/shares.ts";
 import type { TextSpan, Tone } from "../state/subject.ts";
 import { drawTimeAxis } from "../state/timeline.ts";

@@ -1,6 +1,6 @@
-import { isHolding } from "../protocol/admission.ts";
-import type { QueueKind } from "../protocol/keys.ts";
-import type { QueueEntry } from "../protocol/ticket.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
+import type { QueueEntry } from "../core/protocol/ticket.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { isFailure } from "../schedule/state/outcome.ts";
 import { getHeldSince } from "../state/claims.ts";

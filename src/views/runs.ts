@@ -1,14 +1,14 @@
-import { formatBriefDuration, formatInstant } from "../base/duration.ts";
-import { isHolding } from "../protocol/admission.ts";
-import type { Drain } from "../protocol/drain.ts";
-import type { QueueKind } from "../protocol/keys.ts";
+import { formatBriefDuration, formatInstant } from "../core/base/duration.ts";
+import { isHolding } from "../core/protocol/admission.ts";
+import type { Drain } from "../core/protocol/drain.ts";
+import type { QueueKind } from "../core/protocol/keys.ts";
 import {
   describeVanished,
   formatLockName,
   type QueueEntry,
   type ResetRequest,
   type Ticket,
-} from "../protocol/ticket.ts";
+} from "../core/protocol/ticket.ts";
 import {
   buildRuns,
   type Claim,

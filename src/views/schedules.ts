@@ -1,6 +1,6 @@
-import { formatBriefDuration, formatDuration, formatInstant } from "../base/duration.ts";
-import { quoteShellWord, quoteShellWords } from "../base/shell.ts";
-import { findMembership } from "../fleet/groups.ts";
+import { formatBriefDuration, formatDuration, formatInstant } from "../core/base/duration.ts";
+import { quoteShellWord, quoteShellWords } from "../core/base/shell.ts";
+import { findMembership } from "../core/fleet/groups.ts";
 import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
 import { listUpcoming } from "../schedule/calendar/upcoming-days.ts";

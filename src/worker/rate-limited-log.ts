@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log, LogFields } from "../base/log.ts";
+import type { Clock } from "../core/base/clock.ts";
+import type { Log, LogFields } from "../core/base/log.ts";
 
 /** Largest number of lines per period, and the period in ms. */
 const MOST = 20;

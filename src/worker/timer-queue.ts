@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
-import { OVER } from "../base/wait.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { OVER } from "../core/base/wait.ts";
 
 /**
  * Timers by id, earliest first. A heap; an entry that was moved or removed stays in the heap until it reaches the top

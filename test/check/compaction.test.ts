@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import { judgeCompaction } from "../../src/check/examine.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { appendPastRun } from "../../src/protocol/history.ts";
-import type { AnsweringStatus } from "../../src/protocol/member.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { appendPastRun } from "../../src/core/protocol/history.ts";
+import type { AnsweringStatus } from "../../src/core/protocol/member.ts";
 
 const cluster = TestCluster.startForFile();
 

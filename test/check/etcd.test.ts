@@ -1,12 +1,12 @@
 /** Findings from the answers of members, as tables, without etcd. */
 import { describe, expect, test } from "vitest";
-import type { Finding } from "../../src/base/finding.ts";
-import { formatBytes } from "../../src/base/size.ts";
 import { judgeOwnClock } from "../../src/check/clock.ts";
 import { judgeIdentity, judgeTransport, type TransportTrial } from "../../src/check/etcd.ts";
 import { computeSurvivedOutage, judgeSettings } from "../../src/check/examine.ts";
-import { type MemberStatus, StoreError, type StoreErrorKind } from "../../src/etcd/store.ts";
-import type { AnsweringStatus, ClusterMember } from "../../src/protocol/member.ts";
+import type { Finding } from "../../src/core/base/finding.ts";
+import { formatBytes } from "../../src/core/base/size.ts";
+import { type MemberStatus, StoreError, type StoreErrorKind } from "../../src/core/etcd/store.ts";
+import type { AnsweringStatus, ClusterMember } from "../../src/core/protocol/member.ts";
 import {
   findEtcdFaults,
   getAnsweringMembers,

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { startCluster } from "../../fixtures/etcd/index.ts";
 import { type GrowthFacts, judgeGrowth } from "../../src/check/examine.ts";
-import { readAutoCompaction } from "../../src/etcd/member-metrics.ts";
+import { readAutoCompaction } from "../../src/core/etcd/member-metrics.ts";
 
 const DAY = 86_400_000;
 const MIB = 1024 ** 2;

@@ -10,7 +10,7 @@ import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { COMMON_FLAGS } from "../../src/commands/command.ts";
 import { renderUsage } from "../../src/commands/command-line/help.ts";
 import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
-import { describeSettings } from "../../src/config/config.ts";
+import { describeSettings } from "../../src/core/config/config.ts";
 import { everyKind } from "./samples.ts";
 
 const hostile = {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatJsonDocument } from "../../src/commands/json-output.ts";
-import { anyText } from "../protocol/samples.ts";
+import { anyText } from "../core/protocol/samples.ts";
 
 describe("a document for programs", () => {
   test("is one line, with its version, and numbers of any size", () => {

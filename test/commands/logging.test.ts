@@ -17,10 +17,10 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ConfigError } from "../../src/base/errors.ts";
-import type { LogFields } from "../../src/base/log.ts";
 import { type LogOptions, openLog } from "../../src/commands/logging.ts";
-import { anyText } from "../protocol/samples.ts";
+import { ConfigError } from "../../src/core/base/errors.ts";
+import type { LogFields } from "../../src/core/base/log.ts";
+import { anyText } from "../core/protocol/samples.ts";
 
 let folder = "";
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** Reads of commands: all data are from one revision. */
 import { describe, expect, it } from "vitest";
 import { retryCompacted } from "../../src/commands/read-snapshot.ts";
-import { StoreError } from "../../src/etcd/store.ts";
+import { StoreError } from "../../src/core/etcd/store.ts";
 
 describe("a read in several steps", () => {
   const failing = (kind: "compacted" | "permission", times: number) => {

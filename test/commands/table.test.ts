@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { computeDisplayWidth } from "../../src/base/display-width.ts";
 import { renderTextTable } from "../../src/commands/table.ts";
-import { anyText } from "../protocol/samples.ts";
+import { computeDisplayWidth } from "../../src/core/base/display-width.ts";
+import { anyText } from "../core/protocol/samples.ts";
 
 describe("a table", () => {
   test("has columns as wide as they need be, and a dash where there is nothing", () => {

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
-import { EXIT } from "../../src/base/errors.ts";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { parseCall } from "../../src/commands/command-line/parse-call.ts";
+import { EXIT } from "../../src/core/base/errors.ts";
 import { readWorkerFile } from "../../src/worker/file/worker-file.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");

@@ -10,7 +10,7 @@ import { Overlays } from "../../src/console/parts/overlays.ts";
 import { type ConsoleState, createInitialState } from "../../src/console/state/console-state.ts";
 import { computeLayout } from "../../src/console/state/layout.ts";
 import { getTheme } from "../../src/console/theme/theme.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 

@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/commands/registry.ts";
-import { COMMAND_VARIABLES, userCommands } from "../../src/config/user-commands.ts";
 import { createKeymap, listKeyActions } from "../../src/console/parts/keymap.ts";
 import {
   buildUserCommand,
@@ -14,6 +13,7 @@ import {
   listUserKeyActions,
   type UserCommand,
 } from "../../src/console/user-commands.ts";
+import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
 import { pictureOf, runOf, stand } from "../state/pictures.ts";
 import { subjectOf } from "../state/subjects.ts";
 import { running } from "../views/schedules.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 import { readKeyPage } from "../../src/observe/etcd-keys.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import type { Op } from "../../src/protocol/txn.ts";
 
 const { signal } = new AbortController();
 

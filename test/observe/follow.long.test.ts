@@ -5,7 +5,7 @@ import { TRANSPORTS } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import type { Op } from "../../src/protocol/txn.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 import { Observer } from "./observers.ts";
 
 let etcd: EtcdMember;

@@ -3,15 +3,15 @@
 import type { TestContext } from "vitest";
 import { startStopwatch } from "../../fixtures/steady.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { openStore } from "../../src/etcd/open.ts";
-import type { StoreOptions } from "../../src/etcd/options.ts";
-import type { Store } from "../../src/etcd/store.ts";
+import { openStore } from "../../src/core/etcd/open.ts";
+import type { StoreOptions } from "../../src/core/etcd/options.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../src/observe/etcd-health.ts";
 import { type FollowEvent, followEtcd } from "../../src/observe/follow.ts";
 import type { ObserverPorts } from "../../src/observe/ports.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 

@@ -1,6 +1,10 @@
 /** Which revision was current at a time, and the changes beside one. */
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
+import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { serializeAuditRecord } from "../../src/core/protocol/audit.ts";
+import { serializeTicket, type Ticket } from "../../src/core/protocol/ticket.ts";
 import {
   findLastChange,
   findNextChange,
@@ -9,12 +13,8 @@ import {
   findStatedTime,
   readTimeOfRevision,
 } from "../../src/observe/past-revision.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
+import { keys, ticketWith } from "../core/protocol/samples.ts";
 import { StoredKeys } from "../operate/stored-keys.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
 import { pastRun, plain, runOf } from "../state/pictures.ts";
 import { memory, running } from "../views/schedules.ts";
 

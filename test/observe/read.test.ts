@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
-import { delegateStore } from "../../src/etcd/store.ts";
+import { delegateStore } from "../../src/core/etcd/store.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 import { readAll, readPages } from "../../src/observe/read.ts";
-import type { Op } from "../../src/protocol/txn.ts";
 import { Observer } from "./observers.ts";
 
 const COUNT = 12_000;

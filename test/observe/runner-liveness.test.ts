@@ -1,14 +1,14 @@
 /** Which sessions are those of agents, and how long they last. */
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { StoreError } from "../../src/etcd/store.ts";
+import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
+import { StoreError } from "../../src/core/etcd/store.ts";
+import type { Ticket } from "../../src/core/protocol/ticket.ts";
 import {
   type RunnerKey,
   readRunnerLiveness,
   selectFirstSessions,
 } from "../../src/observe/runner-liveness.ts";
-import type { Ticket } from "../../src/protocol/ticket.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+import { keys, ticketWith } from "../core/protocol/samples.ts";
 
 const [OWN, SHARED, GONE] = [1n, 2n, 3n];
 const HOST = "web1.example.com";

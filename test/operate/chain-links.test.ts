@@ -11,7 +11,7 @@ import {
 import type { Definition } from "../../src/schedule/definition.ts";
 import { handEnd } from "../../src/schedule/state/chain.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const following = (...after: string[]): Definition => ({

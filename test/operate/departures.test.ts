@@ -1,9 +1,9 @@
 /** Waiting until tickets are gone, also during faults of etcd. */
 import { describe, expect, it } from "vitest";
+import { type Mark, serializeTicket } from "../../src/core/protocol/ticket.ts";
+import type { Op } from "../../src/core/protocol/txn.ts";
 import { type DepartureEvent, type DepartureWait, waitUntilGone } from "../../src/operate/reset.ts";
-import { type Mark, serializeTicket } from "../../src/protocol/ticket.ts";
-import type { Op } from "../../src/protocol/txn.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+import { keys, ticketWith } from "../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 async function putTickets(operator: OperatorFixture, count: number) {

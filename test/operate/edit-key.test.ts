@@ -1,8 +1,8 @@
 /** A change of a key of another program: once, only what was read, and never a key of signalbox. */
 import { describe, expect, it } from "vitest";
+import type { Txn } from "../../src/core/protocol/txn.ts";
 import { type EditPorts, editKey } from "../../src/operate/edit-key.ts";
-import type { Txn } from "../../src/protocol/txn.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const KEY = "/foreign/x";

@@ -1,14 +1,14 @@
 /** Actions of operators: the change and its audit record are written together, once, or not at all. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { executeAction, type OperatorAction, updateAuditOutcome } from "../../src/operate/operator-action.ts";
 import {
   formatAuditTime,
   generateAuditId,
   parseAuditRecord,
   serializeAuditRecord,
-} from "../../src/protocol/audit.ts";
-import { keys } from "../protocol/samples.ts";
+} from "../../src/core/protocol/audit.ts";
+import { executeAction, type OperatorAction, updateAuditOutcome } from "../../src/operate/operator-action.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const KEY = keys.drain("lock", "x");

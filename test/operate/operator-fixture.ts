@@ -1,17 +1,17 @@
 /** An operator at an in-memory etcd whose answers a test can lose. */
 import { randomBytes } from "node:crypto";
-import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { StoreError } from "../../src/etcd/store.ts";
+import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
+import { StoreError } from "../../src/core/etcd/store.ts";
+import { type AuditRecord, parseAuditRecord } from "../../src/core/protocol/audit.ts";
+import type { Txn, TxnResponse } from "../../src/core/protocol/txn.ts";
 import type { OperatorPorts } from "../../src/operate/operator-action.ts";
 import {
   applyMutation,
   type MutationOptions,
   type ScheduleMutation,
 } from "../../src/operate/schedule-mutation.ts";
-import { type AuditRecord, parseAuditRecord } from "../../src/protocol/audit.ts";
-import type { Txn, TxnResponse } from "../../src/protocol/txn.ts";
-import { ManualClock } from "../etcd/manual-clock.ts";
-import { keys } from "../protocol/samples.ts";
+import { ManualClock } from "../core/etcd/manual-clock.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { StoredKeys } from "./stored-keys.ts";
 
 /** `lost`: applied, the answer lost. `refused`: not applied, as if etcd were away. */

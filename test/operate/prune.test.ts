@@ -1,8 +1,8 @@
 /** Deleting old records, and nothing else. */
 import { describe, expect, it } from "vitest";
+import { type AuditRecord, generateAuditId, serializeAuditRecord } from "../../src/core/protocol/audit.ts";
 import { prune, readPruneCandidates } from "../../src/operate/prune.ts";
-import { type AuditRecord, generateAuditId, serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;

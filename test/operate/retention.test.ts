@@ -1,5 +1,6 @@
 /** Which records expire, and what is deleted of them. */
 import { describe, expect, it } from "vitest";
+import { formatAuditTime, parseAuditTime } from "../../src/core/protocol/audit.ts";
 import {
   type DatedRecord,
   deleteExpired,
@@ -7,8 +8,7 @@ import {
   type RetentionLimits,
   readExpired,
 } from "../../src/operate/retention.ts";
-import { formatAuditTime, parseAuditTime } from "../../src/protocol/audit.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { historyOf } from "../state/pictures.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 

@@ -14,7 +14,7 @@ import { type Definition, formatDefinition, parseDefinition } from "../../src/sc
 import { AlreadyExistsError, NotFoundError } from "../../src/schedule/errors.ts";
 import { type DueState, formatDue } from "../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../src/schedule/state/outcome.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const HOUR = 3_600_000;

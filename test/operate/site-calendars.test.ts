@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
-import { delegateStore } from "../../src/etcd/store.ts";
+import { delegateStore } from "../../src/core/etcd/store.ts";
+import { createRealClock } from "../../src/core/process/clock.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
 import type { OperatorPorts } from "../../src/operate/operator-action.ts";
 import { applyMutation } from "../../src/operate/schedule-mutation.ts";
 import { buildAddMutation } from "../../src/operate/schedule-mutations.ts";
 import { applySite, planSite, type SitePlan } from "../../src/operate/site.ts";
 import { readAllStoredSchedules } from "../../src/operate/stored-schedules.ts";
-import { createRealClock } from "../../src/process/clock.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
 import type { Definition } from "../../src/schedule/definition.ts";
 import { parseDue } from "../../src/schedule/state/due.ts";
 

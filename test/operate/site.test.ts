@@ -1,7 +1,8 @@
 /** Changes of a site: guarded transactions apply what was shown, or nothing. */
 import { describe, expect, it } from "vitest";
-import { parseGroupMembers, parseGroupSource } from "../../src/fleet/groups.ts";
-import { parseResourceConfig } from "../../src/fleet/resources.ts";
+import { parseGroupMembers, parseGroupSource } from "../../src/core/fleet/groups.ts";
+import { parseResourceConfig } from "../../src/core/fleet/resources.ts";
+import { parseAuditRecord } from "../../src/core/protocol/audit.ts";
 import { MAX_CHANGES, readAuditSince } from "../../src/operate/operator-action.ts";
 import {
   applySite,
@@ -13,9 +14,8 @@ import {
   type SiteUpdate,
 } from "../../src/operate/site.ts";
 import { readAllStoredSchedules } from "../../src/operate/stored-schedules.ts";
-import { parseAuditRecord } from "../../src/protocol/audit.ts";
 import { type Definition, parseDefinition } from "../../src/schedule/definition.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const groups = (members: Record<string, readonly string[] | undefined>): SiteChanges => ({

@@ -1,6 +1,6 @@
 /** Keys in the store of a test: written as somebody else might write them, and read back. */
-import type { Store } from "../../src/etcd/store.ts";
-import type { Keys } from "../../src/protocol/keys.ts";
+import type { Store } from "../../src/core/etcd/store.ts";
+import type { Keys } from "../../src/core/protocol/keys.ts";
 import { type DueState, parseDue } from "../../src/schedule/state/due.ts";
 import { type OutcomeHistory, parseOutcomes } from "../../src/schedule/state/outcome.ts";
 

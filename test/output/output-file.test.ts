@@ -14,12 +14,12 @@ import {
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/core/base/clock.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
 import { OutputFile, OutputKeeper, OutputTail, writeInTurn } from "../../src/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../src/output/output-reader.ts";
 import { cutFirst, getLostBytes, type OutputRecord } from "../../src/output/output-record.ts";
-import { clock } from "../process/helpers.ts";
+import { clock } from "../core/process/helpers.ts";
 
 const RUN = "abcdefghjkmnpqrs";
 /** What the disk needs for a file besides its content. */

@@ -1,17 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
-import type { Clock } from "../../src/base/clock.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
-import { delegateStore } from "../../src/etcd/store.ts";
+import type { Clock } from "../../src/core/base/clock.ts";
+import { silentLog } from "../../src/core/base/log.ts";
+import { MemoryStore } from "../../src/core/etcd/memory/memory-store.ts";
+import { delegateStore } from "../../src/core/etcd/store.ts";
+import { realRandom } from "../../src/core/process/random.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
+import { formatOutputRequest, parseOutputChunk } from "../../src/core/protocol/output.ts";
+import type { Op, Txn } from "../../src/core/protocol/txn.ts";
 import { buildSegmentPath } from "../../src/output/output-directory.ts";
 import { encodeRecord } from "../../src/output/output-record.ts";
 import { OutputBudget, OutputServer } from "../../src/output/output-server.ts";
-import { realRandom } from "../../src/process/random.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import { formatOutputRequest, parseOutputChunk } from "../../src/protocol/output.ts";
-import type { Op, Txn } from "../../src/protocol/txn.ts";
 
 const keys = createKeys("/t/");
 const HOST = "web1";

@@ -1,10 +1,10 @@
 /** Runs in the scope of a drain, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type DrainTarget, isDrainApplicable, isEveryQueueStopped } from "../../src/protocol/drain.ts";
-import { DRAIN_SCOPES, type DrainScope } from "../../src/protocol/keys.ts";
-import { TICKET_STATES } from "../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import { type DrainTarget, isDrainApplicable, isEveryQueueStopped } from "../../src/core/protocol/drain.ts";
+import { DRAIN_SCOPES, type DrainScope } from "../../src/core/protocol/keys.ts";
+import { TICKET_STATES } from "../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import {
   computeDrainExtent,
   describeDrainChanges,
@@ -16,7 +16,7 @@ import {
   formatInstantSeconds,
 } from "../../src/state/drain-extent.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { groupOf, held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
 
 const snapshotOf = (...kvs: readonly KeyValue[]) => pictureOf(kvs);

@@ -1,10 +1,10 @@
 /** Previews of resets, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admit } from "../../src/protocol/admission.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { serializeTicket, type Ticket, toQueue } from "../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import { admit } from "../../src/core/protocol/admission.ts";
+import { serializeDrain } from "../../src/core/protocol/drain.ts";
+import { serializeTicket, type Ticket, toQueue } from "../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import {
   buildClaims,
   describeQueueChanges,
@@ -15,7 +15,7 @@ import {
 } from "../../src/state/claims.ts";
 import { formatEvictionPreview, previewEviction } from "../../src/state/eviction-preview.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
 
 const nextOf = (snapshot: Snapshot, ...letters: string[]) =>

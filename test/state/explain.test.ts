@@ -1,12 +1,12 @@
 /** Why a run waits. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admit } from "../../src/protocol/admission.ts";
-import { toQueue } from "../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import { admit } from "../../src/core/protocol/admission.ts";
+import { toQueue } from "../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import { explain, formatExplanation, type SessionLivenessMap } from "../../src/state/explain.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import {
   drainOf,
   held,

@@ -5,10 +5,10 @@ import {
   type ConfigChange,
   computeConfigChanges,
   normalizeMembers,
-} from "../../src/fleet/configuration.ts";
-import type { ResourceConfig } from "../../src/fleet/resources.ts";
-import type { Ticket } from "../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+} from "../../src/core/fleet/configuration.ts";
+import type { ResourceConfig } from "../../src/core/fleet/resources.ts";
+import type { Ticket } from "../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { buildConfiguration, listMalformedConfig } from "../../src/state/configuration.ts";
 import {
   computeConfigImpact,
@@ -17,7 +17,7 @@ import {
   formatConfigChanges,
 } from "../../src/state/impact.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { drainOf, groupOf, held, hostOf, NOW, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
 
 const claim = (what: string, letter: string, ticket: Partial<Ticket>) => stand(what, letter, 1, ticket);

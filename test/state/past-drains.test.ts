@@ -1,6 +1,6 @@
 /** Drains of the past, as tables of audit records and stored drains. */
 import { describe, expect, it } from "vitest";
-import type { AuditRecord } from "../../src/protocol/audit.ts";
+import type { AuditRecord } from "../../src/core/protocol/audit.ts";
 import { listPastDrains } from "../../src/state/past-drains.ts";
 import { auditOf, drainOf, NOW, pictureOf } from "./pictures.ts";
 

@@ -1,14 +1,14 @@
 /** Sample snapshots for tests. */
 
-import { type AuditRecord, serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { type Drain, serializeDrain } from "../../src/protocol/drain.ts";
-import type { PastRun } from "../../src/protocol/history.ts";
-import type { DrainScope } from "../../src/protocol/keys.ts";
-import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import { type AuditRecord, serializeAuditRecord } from "../../src/core/protocol/audit.ts";
+import { type Drain, serializeDrain } from "../../src/core/protocol/drain.ts";
+import type { PastRun } from "../../src/core/protocol/history.ts";
+import type { DrainScope } from "../../src/core/protocol/keys.ts";
+import { serializeTicket, type Ticket } from "../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+import { keys, ticketWith } from "../core/protocol/samples.ts";
 
 export const NOW = 1_700_000_100_000;
 

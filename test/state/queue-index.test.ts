@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, nat, property, record } from "fast-check";
 import { expect, test } from "vitest";
-import type { QueueKind } from "../../src/protocol/keys.ts";
-import { compareByClaim, type QueueEntry } from "../../src/protocol/ticket.ts";
+import type { QueueKind } from "../../src/core/protocol/keys.ts";
+import { compareByClaim, type QueueEntry } from "../../src/core/protocol/ticket.ts";
 import { QueueIndex } from "../../src/state/snapshot-builder.ts";
 
 const createEntry = (key: string, createRevision: bigint, modRevision = createRevision): QueueEntry => ({

@@ -1,7 +1,7 @@
 /** What runs and tasks used of resources, from the histories of locks and schedules. */
 import { expect, test } from "vitest";
-import type { PastRun } from "../../src/protocol/history.ts";
-import type { QueueEntry } from "../../src/protocol/ticket.ts";
+import type { PastRun } from "../../src/core/protocol/history.ts";
+import type { QueueEntry } from "../../src/core/protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import { computeResourceUse, listPastUses, type PastUse } from "../../src/state/resource-use.ts";
 import { pastRun } from "./pictures.ts";

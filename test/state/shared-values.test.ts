@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
+import { serializeTicket, toQueueEntry } from "../../src/core/protocol/ticket.ts";
 import { SharedValues } from "../../src/state/snapshot-builder.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+import { keys, ticketWith } from "../core/protocol/samples.ts";
 import { plain } from "./pictures.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>

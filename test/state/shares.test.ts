@@ -1,7 +1,7 @@
 /** Which resources belong to which host, and how much of them is used. */
 import { describe, expect, it } from "vitest";
 import { computeShares, formatShare, getShareTone, renderShareBar } from "../../src/state/shares.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { hostOf, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
 
 const WEB1 = "web1.example.com";

@@ -1,7 +1,7 @@
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 
 /** Builds snapshots that follow each other, as one who follows etcd does. */
 export class SnapshotFollower {

@@ -1,4 +1,4 @@
-import type { QueueKind } from "../../src/protocol/keys.ts";
+import type { QueueKind } from "../../src/core/protocol/keys.ts";
 import type { Subject } from "../../src/state/subject.ts";
 import { runOf } from "./pictures.ts";
 

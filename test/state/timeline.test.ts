@@ -1,6 +1,6 @@
 /** Bars of holds and waits, as tables of histories and queues. */
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../src/state/timeline.ts";
 import { running } from "../views/schedules.ts";
 import { drainOf, historyOf, NOW, pictureOf, stand } from "./pictures.ts";

@@ -1,7 +1,7 @@
 /** What a reset, a drain or a new total would do, as tables of queues. */
 import { describe, expect, it } from "vitest";
-import type { Ticket } from "../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { Ticket } from "../../src/core/protocol/ticket.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import {
   canPredictGrants,
@@ -13,7 +13,7 @@ import {
   predictChange,
   type WhatIfReport,
 } from "../../src/state/what-if.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { drainOf, held, NOW, pictureOf, plain, resourceOf, runOf, stand, waiting } from "./pictures.ts";
 
 const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });

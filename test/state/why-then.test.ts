@@ -1,6 +1,6 @@
 /** Why something did not run at a time, as tables of histories. */
 import { describe, expect, it } from "vitest";
-import type { AuditRecord } from "../../src/protocol/audit.ts";
+import type { AuditRecord } from "../../src/core/protocol/audit.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import {
   explainLockAt,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../src/base/errors.ts";
+import { UsageError } from "../../src/core/base/errors.ts";
 import { listLeasesToHold, parseSwitchman } from "../../src/syntax/switchman-call.ts";
 import { shellWords } from "../commands/samples.ts";
 

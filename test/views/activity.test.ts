@@ -1,8 +1,8 @@
 /** How many runs held and waited over time, from what is stored. */
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { countActivity } from "../../src/views/overview.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../state/pictures.ts";
 import { running, schedule } from "./schedules.ts";
 

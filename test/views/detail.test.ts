@@ -1,6 +1,6 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import { buildClaims } from "../../src/state/claims.ts";
 import type { SessionLivenessMap } from "../../src/state/explain.ts";
@@ -10,7 +10,7 @@ import { buildHostDetail, findHostState } from "../../src/views/hosts.ts";
 import { buildQueueDetail } from "../../src/views/queues.ts";
 import { buildRunDetail } from "../../src/views/runs.ts";
 import { buildScheduleDetail } from "../../src/views/schedules.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import {
   auditOf,
   drainOf,

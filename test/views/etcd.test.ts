@@ -1,12 +1,12 @@
 /** Tables of etcd itself: sessions, users and members. */
 import { describe, expect, test } from "vitest";
-import { formatAgentSession } from "../../src/protocol/agent-record.ts";
-import { createKeys } from "../../src/protocol/keys.ts";
-import { serializeTicket } from "../../src/protocol/ticket.ts";
+import { formatAgentSession } from "../../src/core/protocol/agent-record.ts";
+import { createKeys } from "../../src/core/protocol/keys.ts";
+import { serializeTicket } from "../../src/core/protocol/ticket.ts";
 import { buildMemberRows } from "../../src/views/etcd-members.ts";
 import { buildSessionRows, SESSION_COLUMNS, SESSIONS_JSON } from "../../src/views/etcd-sessions.ts";
 import { buildPermissionRows, PERMISSION_COLUMNS } from "../../src/views/etcd-users.ts";
-import { ticketWith } from "../protocol/samples.ts";
+import { ticketWith } from "../core/protocol/samples.ts";
 
 type Reading = Parameters<typeof buildSessionRows>[1][number];
 

@@ -1,14 +1,14 @@
 /** Events between two snapshots. */
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../fixtures/steady.ts";
-import type { AuditAction } from "../../src/protocol/audit.ts";
-import type { PastRun } from "../../src/protocol/history.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { AuditAction } from "../../src/core/protocol/audit.ts";
+import type { PastRun } from "../../src/core/protocol/history.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import { formatEventText } from "../../src/views/event.ts";
 import { EventLog, listEarlierEvents, listEventsBetween } from "../../src/views/event-log.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import {
   auditOf,
   drainOf,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { QueueEntry, TicketState } from "../../src/protocol/ticket.ts";
+import type { QueueEntry, TicketState } from "../../src/core/protocol/ticket.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/state/claims.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { computeHostActivity, type HostSigns, judgeHostState, NO_ACTIVITY } from "../../src/views/hosts.ts";

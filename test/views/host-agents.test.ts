@@ -1,6 +1,6 @@
 /** Agents in listings, details and metrics, from their keys. */
 import { describe, expect, it } from "vitest";
-import { formatAgentReport, formatAgentSession } from "../../src/protocol/agent-record.ts";
+import { formatAgentReport, formatAgentSession } from "../../src/core/protocol/agent-record.ts";
 import {
   buildHostDetail,
   computeHostAgents,
@@ -11,7 +11,7 @@ import {
 } from "../../src/views/hosts.ts";
 import { formatExposition, measureAgents } from "../../src/views/metrics.ts";
 import { findProblems } from "../../src/views/problems.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 import { listFacts, showView } from "./rows.ts";
 

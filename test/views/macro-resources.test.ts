@@ -1,8 +1,8 @@
 /** Resources with host macros in their names, such as FQDN_mem: their rows, their details, and the columns of hosts. */
 import { describe, expect, it } from "vitest";
 import { buildEditAction } from "../../src/console/parts/row-actions.ts";
-import { substituteMacros } from "../../src/fleet/arithmetic.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import { substituteMacros } from "../../src/core/fleet/arithmetic.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { findHostResource } from "../../src/state/shares.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { createHostMacroView } from "../../src/views/hosts.ts";

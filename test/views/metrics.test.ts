@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { formatExposition, type MetricFamily, measureSnapshot } from "../../src/views/metrics.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 import { lastOf, running, schedule, worker } from "./schedules.ts";
 

@@ -1,6 +1,6 @@
 /** The whole site as one picture: what it says, and how it is drawn. */
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import type { Tone } from "../../src/state/subject.ts";
 import {
   ASCII_DRAWING,

@@ -1,10 +1,10 @@
 /** Problems: what is reported to operators, and what is not. */
 
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { buildProblemId } from "../../src/state/problem.ts";
 import { ETCD_REMEDY, findProblems, problemsView } from "../../src/views/problems.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import {
   drainOf,
   groupOf,

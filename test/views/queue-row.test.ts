@@ -1,6 +1,6 @@
 /** Rows of locks and resources, which several tables share, and durations drawn as bars. */
 import { expect, test } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { findNamedQueue, type NamedQueue } from "../../src/state/snapshot.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import {

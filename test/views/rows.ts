@@ -1,4 +1,4 @@
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import type { Detail } from "../../src/views/detail.ts";
 import { isFilterMatch, parseRowFilter } from "../../src/views/filter.ts";

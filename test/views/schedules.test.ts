@@ -1,6 +1,6 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import type { LastOccurrence, OpenOccurrence } from "../../src/schedule/state/due.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { runsView } from "../../src/views/runs.ts";
@@ -11,7 +11,7 @@ import {
   schedulesView,
 } from "../../src/views/schedules.ts";
 import { workersView } from "../../src/views/workers.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { groupOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 import { SnapshotFollower } from "../state/snapshot-follower.ts";
 import { showView } from "./rows.ts";

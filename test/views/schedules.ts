@@ -1,5 +1,5 @@
 /** Sample keys of schedules for tests. */
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/state/due.ts";
 import { formatOutcomes, type OutcomeHistory } from "../../src/schedule/state/outcome.ts";
@@ -9,7 +9,7 @@ import {
   type RunningRecord,
   type WorkerRecord,
 } from "../../src/schedule/state/running-record.ts";
-import { keys } from "../protocol/samples.ts";
+import { keys } from "../core/protocol/samples.ts";
 import { NOW, plain } from "../state/pictures.ts";
 
 /** Every hour; the next one in an hour. */

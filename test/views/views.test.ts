@@ -1,6 +1,6 @@
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
-import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { shortenOwner } from "../../src/views/columns.ts";
 import { VIEWS, type ViewId } from "../../src/views/index.ts";

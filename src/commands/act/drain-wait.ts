@@ -1,14 +1,14 @@
-import { formatDuration } from "../../base/duration.ts";
-import { OVER } from "../../base/wait.ts";
-import { isUnavailable } from "../../etcd/retry.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { OVER } from "../../core/base/wait.ts";
+import { isUnavailable } from "../../core/etcd/retry.ts";
+import type { AuditRecord } from "../../core/protocol/audit.ts";
+import { type DrainTarget, formatAuditTarget, hasEnded } from "../../core/protocol/drain.ts";
+import { guardRevision } from "../../core/protocol/guards.ts";
+import { parseTicket } from "../../core/protocol/ticket.ts";
+import type { KeyValue } from "../../core/protocol/txn.ts";
 import { type FollowEvent, followEtcd } from "../../observe/follow.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
 import { requestResets } from "../../operate/reset.ts";
-import type { AuditRecord } from "../../protocol/audit.ts";
-import { type DrainTarget, formatAuditTarget, hasEnded } from "../../protocol/drain.ts";
-import { guardRevision } from "../../protocol/guards.ts";
-import { parseTicket } from "../../protocol/ticket.ts";
-import type { KeyValue } from "../../protocol/txn.ts";
 import type { Claim } from "../../state/claims.ts";
 import {
   computeDrainExtent,

@@ -1,11 +1,11 @@
-import { formatDuration } from "../../base/duration.ts";
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { clean, collectTexts, suggestNearest } from "../../base/text.ts";
-import { isUnavailable } from "../../etcd/retry.ts";
-import { listGroupHosts } from "../../fleet/groups.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { clean, collectTexts, suggestNearest } from "../../core/base/text.ts";
+import { isUnavailable } from "../../core/etcd/retry.ts";
+import { listGroupHosts } from "../../core/fleet/groups.ts";
+import { type Drain, type DrainTarget, hasEnded } from "../../core/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../operate/drain.ts";
-import { type Drain, type DrainTarget, hasEnded } from "../../protocol/drain.ts";
 import type { Claim } from "../../state/claims.ts";
 import {
   computeDrainExtent,

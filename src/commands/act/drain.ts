@@ -1,4 +1,4 @@
-import { DRAIN_SCOPES } from "../../protocol/keys.ts";
+import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
 import { type ArgumentDetails, declareFlags, declareRowCommand, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
 

@@ -1,7 +1,13 @@
-import { formatDuration } from "../../base/duration.ts";
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { clean, formatShortList, quoteText, suggestNearest } from "../../base/text.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { clean, formatShortList, quoteText, suggestNearest } from "../../core/base/text.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import { guardOwned } from "../../core/protocol/guards.ts";
+import type { QueueKind } from "../../core/protocol/keys.ts";
+import { validateName } from "../../core/protocol/names.ts";
+import { describeVanished, type QueueEntry } from "../../core/protocol/ticket.ts";
+import type { Compare } from "../../core/protocol/txn.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
 import {
   canRequestReset,
@@ -10,12 +16,6 @@ import {
   requestResets,
   waitUntilGone,
 } from "../../operate/reset.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import { guardOwned } from "../../protocol/guards.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
-import { validateName } from "../../protocol/names.ts";
-import { describeVanished, type QueueEntry } from "../../protocol/ticket.ts";
-import type { Compare } from "../../protocol/txn.ts";
 import {
   buildClaims,
   type Claim,

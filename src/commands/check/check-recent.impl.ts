@@ -1,10 +1,10 @@
-import { formatBriefDuration } from "../../base/duration.ts";
-import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { PastRun } from "../../protocol/history.ts";
-import { validateName } from "../../protocol/names.ts";
-import { toSingleKeyRange } from "../../protocol/txn.ts";
+import { formatBriefDuration } from "../../core/base/duration.ts";
+import { EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import type { PastRun } from "../../core/protocol/history.ts";
+import { validateName } from "../../core/protocol/names.ts";
+import { toSingleKeyRange } from "../../core/protocol/txn.ts";
 import { type Definition, isPaused, runsAtBoot } from "../../schedule/definition.ts";
 import { parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";

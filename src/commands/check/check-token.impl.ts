@@ -1,7 +1,7 @@
-import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import { validateName } from "../../protocol/names.ts";
+import { EXIT, UsageError } from "../../core/base/errors.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import { formatTicketOwner } from "../../state/claims.ts";
 import { findNamedQueue } from "../../state/snapshot.ts";
 import type { JsonFlags } from "../command-line/flags.ts";

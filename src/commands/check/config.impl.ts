@@ -1,6 +1,6 @@
-import { ConfigError, EXIT } from "../../base/errors.ts";
-import { describeConfig, resolveConfig } from "../../config/config.ts";
-import { findStrayVariables } from "../../config/scrub.ts";
+import { ConfigError, EXIT } from "../../core/base/errors.ts";
+import { describeConfig, resolveConfig } from "../../core/config/config.ts";
+import { findStrayVariables } from "../../core/config/scrub.ts";
 import type { CommandExecutor } from "../command.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
 import { printResult } from "../json-output.ts";

@@ -1,9 +1,14 @@
-import { SignalboxError } from "../../base/errors.ts";
-import { type Config, type ContextEntry, listNamedContexts, resolveConfig } from "../../config/config.ts";
-import { openStore } from "../../etcd/open.ts";
-import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { SignalboxError } from "../../core/base/errors.ts";
+import {
+  type Config,
+  type ContextEntry,
+  listNamedContexts,
+  resolveConfig,
+} from "../../core/config/config.ts";
+import { openStore } from "../../core/etcd/open.ts";
+import { buildStoreOptions } from "../../core/etcd/store-options.ts";
+import { createKeys } from "../../core/protocol/keys.ts";
 import type { ObserverPorts } from "../../observe/ports.ts";
-import { createKeys } from "../../protocol/keys.ts";
 import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection } from "../connect.ts";
 

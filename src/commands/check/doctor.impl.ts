@@ -1,6 +1,3 @@
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import type { Finding } from "../../base/finding.ts";
-import { canonicalizeHost, pluralize } from "../../base/text.ts";
 import {
   checkEtcd,
   judgeTransport,
@@ -12,12 +9,15 @@ import { buildUncheckedFinding, examine } from "../../check/examine.ts";
 import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
 import { findRunningHosts } from "../../check/running-hosts.ts";
 import { checkAgent, checkNative, checkOutput, locateAgentSocket } from "../../check/this-host.ts";
-import { resolveConfig } from "../../config/config.ts";
-import { type MemberMetrics, readAutoCompaction, readMemberMetrics } from "../../etcd/member-metrics.ts";
-import { openStore } from "../../etcd/open.ts";
-import { chooseTransport, parseEndpoint, type StoreOptions } from "../../etcd/options.ts";
-import { type MemberStatus, type Store, StoreError } from "../../etcd/store.ts";
-import { buildStoreOptions, createClusterMemory } from "../../etcd/store-options.ts";
+import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import type { Finding } from "../../core/base/finding.ts";
+import { canonicalizeHost, pluralize } from "../../core/base/text.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import { type MemberMetrics, readAutoCompaction, readMemberMetrics } from "../../core/etcd/member-metrics.ts";
+import { openStore } from "../../core/etcd/open.ts";
+import { chooseTransport, parseEndpoint, type StoreOptions } from "../../core/etcd/options.ts";
+import { type MemberStatus, type Store, StoreError } from "../../core/etcd/store.ts";
+import { buildStoreOptions, createClusterMemory } from "../../core/etcd/store-options.ts";
 import { load, readPages } from "../../observe/read.ts";
 import { countPresent, getAnsweringMembers } from "../../state/etcd-findings.ts";
 import type { Collection } from "../../state/snapshot.ts";

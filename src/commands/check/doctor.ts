@@ -1,5 +1,5 @@
-import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 

@@ -1,13 +1,13 @@
-import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import {
   computeFindingsLevel,
   createFindingBuilder,
   type Finding,
   type FindingLevel,
   getFindingId,
-} from "../../base/finding.ts";
-import { clean } from "../../base/text.ts";
-import { StoreError } from "../../etcd/store.ts";
+} from "../../core/base/finding.ts";
+import { clean } from "../../core/base/text.ts";
+import { StoreError } from "../../core/etcd/store.ts";
 import type { Tone } from "../../state/subject.ts";
 import { type CommandExecutor, type CommandIo, declareFlags, type FlagsOf } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";

@@ -1,6 +1,6 @@
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { StoreError } from "../../etcd/store.ts";
+import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { StoreError } from "../../core/etcd/store.ts";
 import type { Call, Command, CommandExecutor, CommandImplementation, CommandIo } from "../command.ts";
 import type { ActionOutcome } from "../outcome.ts";
 import { InterruptedError } from "../store-command.ts";

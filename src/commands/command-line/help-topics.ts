@@ -1,4 +1,4 @@
-import { EXIT } from "../../base/errors.ts";
+import { EXIT } from "../../core/base/errors.ts";
 import { CONNECTION_SETTINGS, type Command, TOPICS } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { buildSettingRows, renderExamples, renderHelpSection, wrapHelpText } from "./help.ts";

@@ -1,6 +1,6 @@
-import type { Terminal } from "../../base/terminal.ts";
-import { describeSettings } from "../../config/config.ts";
-import { getFlagHelp, type SettingKey } from "../../config/settings.ts";
+import type { Terminal } from "../../core/base/terminal.ts";
+import { describeSettings } from "../../core/config/config.ts";
+import { getFlagHelp, type SettingKey } from "../../core/config/settings.ts";
 import { type Argument, COMMON_FLAGS, CONNECTION_SETTINGS, type Command, type Flag } from "../command.ts";
 
 /**

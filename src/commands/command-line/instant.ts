@@ -1,6 +1,6 @@
-import { parseDuration } from "../../base/duration.ts";
-import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { getZoneOffset } from "../../schedule/cron/offsets.ts";
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(Z| ?UTC|[+-]\d\d:\d\d)?$/;

@@ -1,6 +1,6 @@
-import { UsageError } from "../../base/errors.ts";
-import { quoteShellWord, quoteShellWords } from "../../base/shell.ts";
-import { findNearest, quoteText, suggestNearest } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { quoteShellWord, quoteShellWords } from "../../core/base/shell.ts";
+import { findNearest, quoteText, suggestNearest } from "../../core/base/text.ts";
 import { type Call, type Command, type Flag, listFlags, listSpellings } from "../command.ts";
 import { VALUE_PARSERS, type ValueParser } from "./values.ts";
 

@@ -1,6 +1,6 @@
-import { parseDuration } from "../../base/duration.ts";
-import { UsageError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
 
 /**
  * Converts the text of a flag to its value. @param flag  with dashes, for messages. @returns undefined if the text counts

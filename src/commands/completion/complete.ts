@@ -1,15 +1,15 @@
-import { parseDuration } from "../../base/duration.ts";
-import { clean } from "../../base/text.ts";
-import { listNamedContexts, resolveConfig } from "../../config/config.ts";
-import type { Flags } from "../../config/layers.ts";
-import { openStore } from "../../etcd/open.ts";
-import type { Store } from "../../etcd/store.ts";
-import { buildStoreOptions } from "../../etcd/store-options.ts";
-import { createRealClock } from "../../process/clock.ts";
-import { realRandom } from "../../process/random.ts";
-import { createKeys, DRAIN_SCOPES, type DrainScope, type Keys } from "../../protocol/keys.ts";
-import { encodeName } from "../../protocol/names.ts";
-import { buildPrefixRange, computePrefixEnd } from "../../protocol/txn.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { clean } from "../../core/base/text.ts";
+import { listNamedContexts, resolveConfig } from "../../core/config/config.ts";
+import type { Flags } from "../../core/config/layers.ts";
+import { openStore } from "../../core/etcd/open.ts";
+import type { Store } from "../../core/etcd/store.ts";
+import { buildStoreOptions } from "../../core/etcd/store-options.ts";
+import { createRealClock } from "../../core/process/clock.ts";
+import { realRandom } from "../../core/process/random.ts";
+import { createKeys, DRAIN_SCOPES, type DrainScope, type Keys } from "../../core/protocol/keys.ts";
+import { encodeName } from "../../core/protocol/names.ts";
+import { buildPrefixRange, computePrefixEnd } from "../../core/protocol/txn.ts";
 import {
   type Argument,
   CONNECTION_SETTINGS,

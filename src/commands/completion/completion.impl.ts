@@ -1,4 +1,4 @@
-import { EXIT } from "../../base/errors.ts";
+import { EXIT } from "../../core/base/errors.ts";
 import type { CommandExecutor } from "../command.ts";
 
 export const execute: CommandExecutor = async ({ args: [shell = ""] }, io) => {

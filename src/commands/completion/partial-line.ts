@@ -1,4 +1,4 @@
-import type { SettingKey } from "../../config/settings.ts";
+import type { SettingKey } from "../../core/config/settings.ts";
 import { type Argument, type Flag, listSpellings, type NameKind } from "../command.ts";
 
 /** The part of the line before the word at the cursor. */

@@ -1,9 +1,9 @@
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import { listUsers } from "../../operate/calendar-changes.ts";
 import type { StoredCalendar } from "../../operate/stored-calendars.ts";
 import { readAllStoredSchedules } from "../../operate/stored-schedules.ts";
-import { validateName } from "../../protocol/names.ts";
 import {
   type Calendar,
   findDayFault,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { clean, quoteText } from "../../base/text.ts";
-import { evaluateUnits } from "../../fleet/arithmetic.ts";
-import { applyConfigChanges, formatConfigChange, type SiteKind } from "../../fleet/configuration.ts";
-import { createMacros } from "../../fleet/macros.ts";
-import type { TotalCheck } from "../../fleet/resources.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
+import { evaluateUnits } from "../../core/fleet/arithmetic.ts";
+import { applyConfigChanges, formatConfigChange, type SiteKind } from "../../core/fleet/configuration.ts";
+import { createMacros } from "../../core/fleet/macros.ts";
+import type { TotalCheck } from "../../core/fleet/resources.ts";
 import { formatCalendarChange } from "../../operate/calendar-changes.ts";
 import { formatOperator, readAuditSince, type SiteAction } from "../../operate/operator-action.ts";
 import {

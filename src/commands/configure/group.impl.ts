@@ -1,8 +1,8 @@
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import { findNameFault, quoteText } from "../../base/text.ts";
-import { normalizeMembers } from "../../fleet/configuration.ts";
-import { createUnknownGroupError } from "../../fleet/groups.ts";
-import { validateName } from "../../protocol/names.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import { findNameFault, quoteText } from "../../core/base/text.ts";
+import { normalizeMembers } from "../../core/fleet/configuration.ts";
+import { createUnknownGroupError } from "../../core/fleet/groups.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import { createActionCommand } from "../print-outcome.ts";

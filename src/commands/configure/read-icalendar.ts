@@ -1,6 +1,6 @@
 import ICAL from "ical.js";
-import { ConfigError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { formatDay } from "../../schedule/calendar/calendar.ts";
 
 // Only `calendar import` may load this file: it loads the package ical.js.

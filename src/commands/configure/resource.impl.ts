@@ -1,7 +1,7 @@
-import { UsageError } from "../../base/errors.ts";
-import { normalizeResource } from "../../fleet/configuration.ts";
-import { LONGEST_NOTE, type ResourceConfig } from "../../fleet/resources.ts";
-import { validateName } from "../../protocol/names.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { normalizeResource } from "../../core/fleet/configuration.ts";
+import { LONGEST_NOTE, type ResourceConfig } from "../../core/fleet/resources.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import type { ActionFlags } from "../command-line/flags.ts";

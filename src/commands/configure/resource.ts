@@ -1,5 +1,5 @@
-import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
 

@@ -1,18 +1,23 @@
 import { isDeepStrictEqual } from "node:util";
 import { isScalar, visit, Document as YamlDocument } from "yaml";
-import { formatDuration, parseDuration } from "../../base/duration.ts";
-import type { JsonFault } from "../../base/json-fault.ts";
-import type { JsonSchema } from "../../base/json-schema.ts";
-import { isJsonObject } from "../../base/parse-json.ts";
-import { findNameFault, quoteText, quoteValue } from "../../base/text.ts";
+import { formatDuration, parseDuration } from "../../core/base/duration.ts";
+import type { JsonFault } from "../../core/base/json-fault.ts";
+import type { JsonSchema } from "../../core/base/json-schema.ts";
+import { isJsonObject } from "../../core/base/parse-json.ts";
+import { findNameFault, quoteText, quoteValue } from "../../core/base/text.ts";
 import {
   type DocumentFault,
   type DocumentPath,
   DocumentSyntaxError,
   SourceDocument,
-} from "../../config/source-document.ts";
-import { normalizeMembers, normalizeResource, SITE_KINDS, type SiteKind } from "../../fleet/configuration.ts";
-import { LONGEST_NOTE, type ResourceConfig, type TotalCheck } from "../../fleet/resources.ts";
+} from "../../core/config/source-document.ts";
+import {
+  normalizeMembers,
+  normalizeResource,
+  SITE_KINDS,
+  type SiteKind,
+} from "../../core/fleet/configuration.ts";
+import { LONGEST_NOTE, type ResourceConfig, type TotalCheck } from "../../core/fleet/resources.ts";
 import type { DocumentedGroup, DocumentedResource, SiteDocument } from "../../operate/site.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calendar/calendar.ts";
 import {

@@ -1,6 +1,6 @@
-import { pickDefined } from "../../base/pick-defined.ts";
-import { compareByCodeUnit, compareByResourceOrder } from "../../fleet/configuration.ts";
-import type { ResourceConfig } from "../../fleet/resources.ts";
+import { pickDefined } from "../../core/base/pick-defined.ts";
+import { compareByCodeUnit, compareByResourceOrder } from "../../core/fleet/configuration.ts";
+import type { ResourceConfig } from "../../core/fleet/resources.ts";
 import type { DocumentedGroup, SiteDocument } from "../../operate/site.ts";
 import { DEFINITION_FIELDS, type Definition } from "../../schedule/definition.ts";
 import { buildConfiguration } from "../../state/configuration.ts";

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
 import { extname } from "node:path";
-import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { parseJson } from "../../base/parse-json.ts";
-import { quoteText } from "../../base/text.ts";
-import { SITE_KINDS, type SiteKind } from "../../fleet/configuration.ts";
+import { EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { parseJson } from "../../core/base/parse-json.ts";
+import { quoteText } from "../../core/base/text.ts";
+import { SITE_KINDS, type SiteKind } from "../../core/fleet/configuration.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import type { SiteDocument, SiteTerms } from "../../operate/site.ts";
-import { validateName } from "../../protocol/names.ts";
 import { listMalformedConfig } from "../../state/configuration.ts";
 import { formatDocumentName, formatFaultLines, readDocumentText, replaceFileText } from "../documents.ts";
 import { editText, ignoreCtrlC } from "../editor.ts";

@@ -1,4 +1,4 @@
-import { SITE_KINDS } from "../../fleet/configuration.ts";
+import { SITE_KINDS } from "../../core/fleet/configuration.ts";
 import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS, UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
 

@@ -1,7 +1,7 @@
-import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
-import { StoreError } from "../../etcd/store.ts";
-import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
+import { StoreError } from "../../core/etcd/store.ts";
+import { buildStoreOptions } from "../../core/etcd/store-options.ts";
 import { readCluster, readSessions } from "../../observe/etcd-cluster.ts";
 import { buildMemberRows, MEMBER_COLUMNS, MEMBERS_JSON } from "../../views/etcd-members.ts";
 import { buildSessionRows, SESSION_COLUMNS, SESSIONS_JSON } from "../../views/etcd-sessions.ts";

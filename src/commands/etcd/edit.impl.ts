@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { encodeUtf8, formatKey, toBinaryString } from "../../base/bytes.ts";
-import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
-import { isCompacted } from "../../etcd/retry.ts";
+import { encodeUtf8, formatKey, toBinaryString } from "../../core/base/bytes.ts";
+import { describeFileError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
+import { isCompacted } from "../../core/etcd/retry.ts";
+import type { KeyValue } from "../../core/protocol/txn.ts";
 import { readKey } from "../../observe/etcd-keys.ts";
 import { checkEditAllowed, describeEdit, editKey } from "../../operate/edit-key.ts";
-import type { KeyValue } from "../../protocol/txn.ts";
 import { describeOwnKey } from "../../views/etcd-keys.ts";
 import { type ActionOutcome, createOutcome, type KeyResult } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";

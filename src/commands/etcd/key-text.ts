@@ -1,10 +1,10 @@
 /** Keys and values as people write and read them. */
-import { decodeUtf8, encodeUtf8 } from "../../base/bytes.ts";
-import { UsageError } from "../../base/errors.ts";
-import { parseJson } from "../../base/parse-json.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { formatBytes } from "../../base/size.ts";
-import { quoteText } from "../../base/text.ts";
+import { decodeUtf8, encodeUtf8 } from "../../core/base/bytes.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { parseJson } from "../../core/base/parse-json.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { formatBytes } from "../../core/base/size.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { compareLines, formatValueLines, MOST_COMPARED } from "../see/format-raw.ts";
 
 /**

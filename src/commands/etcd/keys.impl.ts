@@ -1,13 +1,13 @@
-import { formatKey } from "../../base/bytes.ts";
-import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { formatBytes } from "../../base/size.ts";
-import { quoteText } from "../../base/text.ts";
-import { isCompacted } from "../../etcd/retry.ts";
+import { formatKey } from "../../core/base/bytes.ts";
+import { EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { formatBytes } from "../../core/base/size.ts";
+import { quoteText } from "../../core/base/text.ts";
+import { isCompacted } from "../../core/etcd/retry.ts";
+import type { KeyValue } from "../../core/protocol/txn.ts";
 import { readKey, readKeyPage } from "../../observe/etcd-keys.ts";
 import { readCurrentRevision } from "../../observe/past-revision.ts";
 import { readEarlierValue } from "../../observe/raw-keys.ts";
 import { readSessionLiveness } from "../../observe/runner-liveness.ts";
-import type { KeyValue } from "../../protocol/txn.ts";
 import {
   KEY_COLUMNS,
   KEY_DETAIL_JSON,

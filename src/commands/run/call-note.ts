@@ -1,10 +1,10 @@
 import { isAbsolute } from "node:path";
-import { isCount, isJsonObject, parseJson } from "../../base/parse-json.ts";
-import type { Env } from "../../config/files.ts";
-import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../config/settings.ts";
-import type { SpanSender } from "../../process/span-sender.ts";
-import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
-import type { CallAttempts, ResumedAttempt, RunPorts, StartedAttempt } from "../../run/request.ts";
+import { isCount, isJsonObject, parseJson } from "../../core/base/parse-json.ts";
+import type { Env } from "../../core/config/files.ts";
+import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../core/config/settings.ts";
+import type { SpanSender } from "../../core/process/span-sender.ts";
+import { RUN_ID, SESSION_ID } from "../../core/protocol/keys.ts";
+import type { CallAttempts, ResumedAttempt, RunPorts, StartedAttempt } from "../../core/run/request.ts";
 import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection, FrontEndOptions } from "../connect.ts";
 import type { RunFlags } from "./run.ts";

@@ -1,9 +1,9 @@
-import { retryUnavailable } from "../../etcd/retry.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import { toQueue } from "../../protocol/ticket.ts";
-import { RunInterruptedError, SignalRouter } from "../../run/command-supervisor.ts";
-import type { RunPorts, RunRequest } from "../../run/request.ts";
-import type { RunResult } from "../../run/run.ts";
+import { retryUnavailable } from "../../core/etcd/retry.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import { toQueue } from "../../core/protocol/ticket.ts";
+import { RunInterruptedError, SignalRouter } from "../../core/run/command-supervisor.ts";
+import type { RunPorts, RunRequest } from "../../core/run/request.ts";
+import type { RunResult } from "../../core/run/run.ts";
 
 /**
  * Checks whether a run with the same label already waits for one of the resources. For a run without a lock, this is

@@ -1,9 +1,9 @@
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../core/config/settings.ts";
+import type { PastRun } from "../../core/protocol/history.ts";
 import type { ArchiveOptions, ArchivePorts, ArchiveWriter } from "../../output/archive.ts";
 import { getDefaultOutputDirectory } from "../../output/output-directory.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { parseMasks } from "../../output/output-mask.ts";
-import type { PastRun } from "../../protocol/history.ts";
 import type { CommandIo } from "../command.ts";
 
 /** Returns where records of the past are archived; undefined for nowhere. */

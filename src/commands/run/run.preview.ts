@@ -1,7 +1,7 @@
-import { EXIT } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { type ClaimPreview, previewClaim } from "../../run/preview.ts";
-import type { RunPorts, RunRequest } from "../../run/request.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { type ClaimPreview, previewClaim } from "../../core/run/preview.ts";
+import type { RunPorts, RunRequest } from "../../core/run/request.ts";
 import type { Call, CommandIo } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { RunFlags } from "./run.ts";

@@ -1,6 +1,6 @@
-import { UsageError } from "../../base/errors.ts";
-import { formatSize, parseSize } from "../../base/size.ts";
-import { parseCondition } from "../../fleet/conditions.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { formatSize, parseSize } from "../../core/base/size.ts";
+import { parseCondition } from "../../core/fleet/conditions.ts";
 import {
   CONNECTION_SETTINGS,
   declareCommand,

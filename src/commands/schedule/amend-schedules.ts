@@ -1,5 +1,5 @@
-import { quoteShellWord } from "../../base/shell.ts";
-import { quoteText } from "../../base/text.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { readKeysIfAllowed } from "../../observe/ports.ts";
 import { formatImportCounts } from "../../operate/import-schedules.ts";
 import { applyMutation, previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";

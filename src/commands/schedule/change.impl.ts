@@ -1,7 +1,8 @@
-import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { generateRunId } from "../../base/ids.ts";
-import { canonicalizeHost, quoteText } from "../../base/text.ts";
-import { buildTraceVariables, readTraceContext } from "../../base/trace.ts";
+import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { generateRunId } from "../../core/base/ids.ts";
+import { canonicalizeHost, quoteText } from "../../core/base/text.ts";
+import { buildTraceVariables, readTraceContext } from "../../core/base/trace.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import { formatOperator } from "../../operate/operator-action.ts";
 import type { ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import {
@@ -17,7 +18,6 @@ import {
   buildTriggerMutation,
 } from "../../operate/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
-import { validateName } from "../../protocol/names.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../schedule/definition.ts";
 import type { JsonFields } from "../../schedule/json-fields.ts";
 import { type CronText, formatOncePlan, MANUAL, parsePlan } from "../../schedule/plan.ts";

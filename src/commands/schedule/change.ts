@@ -1,4 +1,4 @@
-import { UsageError } from "../../base/errors.ts";
+import { UsageError } from "../../core/base/errors.ts";
 import {
   type ArgumentDetails,
   declareCommand,

@@ -1,8 +1,8 @@
-import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
-import { UsageError } from "../../base/errors.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { formatShortList } from "../../base/text.ts";
-import { validateName } from "../../protocol/names.ts";
+import { formatBriefDuration, formatDuration, formatInstant } from "../../core/base/duration.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { formatShortList } from "../../core/base/text.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import { type CollisionReport, findAllCollisions, type SpreadSuggestion } from "../../state/collisions.ts";
 import type { TimeSpan } from "../../state/forecast.ts";
 import type { Snapshot } from "../../state/snapshot.ts";

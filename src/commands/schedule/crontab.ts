@@ -1,8 +1,8 @@
-import { parseDuration } from "../../base/duration.ts";
-import { ConfigError, SignalboxError } from "../../base/errors.ts";
-import { hash } from "../../base/hash.ts";
-import { quotePosixWord } from "../../base/shell.ts";
-import { clean, type ParseResult, quoteText } from "../../base/text.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { ConfigError, SignalboxError } from "../../core/base/errors.ts";
+import { hash } from "../../core/base/hash.ts";
+import { quotePosixWord } from "../../core/base/shell.ts";
+import { clean, type ParseResult, quoteText } from "../../core/base/text.ts";
 import { CRON_MACROS, isCron } from "../../schedule/cron/cron.ts";
 import { listCronDifferences } from "../../schedule/cron/lint.ts";
 import { checkZone } from "../../schedule/cron/offsets.ts";

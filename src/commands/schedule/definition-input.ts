@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { UsageError } from "../../base/errors.ts";
-import { findCommandHint, quoteShellWord } from "../../base/shell.ts";
-import { collectTexts, quoteText } from "../../base/text.ts";
-import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
-import { parseResourceConfig } from "../../fleet/resources.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { findCommandHint, quoteShellWord } from "../../core/base/shell.ts";
+import { collectTexts, quoteText } from "../../core/base/text.ts";
+import { type LeaseSpec, parseLeases } from "../../core/fleet/lease-spec.ts";
+import { parseResourceConfig } from "../../core/fleet/resources.ts";
 import { readKeysIfAllowed } from "../../observe/ports.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { formatDuration } from "../../base/duration.ts";
-import { quoteShellWords } from "../../base/shell.ts";
-import { formatShortList, pluralize, quoteText } from "../../base/text.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { quoteShellWords } from "../../core/base/shell.ts";
+import { formatShortList, pluralize, quoteText } from "../../core/base/text.ts";
 import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";

@@ -1,8 +1,8 @@
-import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { EXIT, UsageError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { createRealClock } from "../../core/process/clock.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
-import { createRealClock } from "../../process/clock.ts";
-import { validateName } from "../../protocol/names.ts";
 import { type Definition, getPause, isPaused } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { explainEventPlan, explainPlan, parsePlan } from "../../schedule/plan.ts";

@@ -1,13 +1,13 @@
-import { formatDuration } from "../../base/duration.ts";
-import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean, pluralize } from "../../base/text.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { EXIT, UsageError } from "../../core/base/errors.ts";
+import { clean, pluralize } from "../../core/base/text.ts";
+import { createRealClock } from "../../core/process/clock.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,
   type StoredSchedule,
 } from "../../operate/stored-schedules.ts";
-import { createRealClock } from "../../process/clock.ts";
-import { validateName } from "../../protocol/names.ts";
 import { type Calendars, formatDay, getWeekdayOf, toDay } from "../../schedule/calendar/calendar.ts";
 import { buildDayRule, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { listMovedDays } from "../../schedule/calendar/upcoming-days.ts";

@@ -1,6 +1,6 @@
-import { computeDisplayWidth } from "../../base/display-width.ts";
-import { quoteShellWords } from "../../base/shell.ts";
-import { clean } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../core/base/display-width.ts";
+import { quoteShellWords } from "../../core/base/shell.ts";
+import { clean } from "../../core/base/text.ts";
 import { getShownDue, readAllStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { getScheduleType } from "../../schedule/definition.ts";

@@ -1,8 +1,8 @@
 import { parseTree } from "jsonc-parser";
-import { computeLineColumn } from "../../base/json-fault.ts";
-import { findInexactNumber } from "../../base/json-numbers.ts";
-import { isJsonObject, parseJson } from "../../base/parse-json.ts";
-import { findNameFault, type ParseResult, quoteText } from "../../base/text.ts";
+import { computeLineColumn } from "../../core/base/json-fault.ts";
+import { findInexactNumber } from "../../core/base/json-numbers.ts";
+import { isJsonObject, parseJson } from "../../core/base/parse-json.ts";
+import { findNameFault, type ParseResult, quoteText } from "../../core/base/text.ts";
 import type { SchedulePosition } from "../../operate/site.ts";
 import { isCron } from "../../schedule/cron/cron.ts";
 import { listPerfectschedDifferences } from "../../schedule/cron/lint.ts";

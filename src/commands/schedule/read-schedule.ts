@@ -1,8 +1,8 @@
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import { readCalendars } from "../../operate/stored-calendars.ts";
 import { getShownDue, readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
-import { validateName } from "../../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../schedule/cron/offsets.ts";

@@ -1,5 +1,5 @@
-import { formatDuration } from "../../base/duration.ts";
-import { UsageError } from "../../base/errors.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { UsageError } from "../../core/base/errors.ts";
 import { markSeconds } from "../../schedule/cron/cron.ts";
 import { getZoneOffset } from "../../schedule/cron/offsets.ts";
 import { formatRecurrence } from "../../schedule/cron/recurrence.ts";

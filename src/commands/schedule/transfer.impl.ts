@@ -1,7 +1,8 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
-import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
+import { EXIT, UsageError } from "../../core/base/errors.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import {
   buildImportMutation,
   buildImportsMutation,
@@ -9,7 +10,6 @@ import {
   type ScheduleImport,
 } from "../../operate/import-schedules.ts";
 import { previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
-import { validateName } from "../../protocol/names.ts";
 import { checkZone } from "../../schedule/cron/offsets.ts";
 import { type CrontabFormat, guessCrontabFormat } from "../../syntax/crontab.ts";
 import { formatDocumentName, readDocumentText } from "../documents.ts";

@@ -1,9 +1,9 @@
 import { constants } from "node:os";
-import { EXIT } from "../../base/errors.ts";
-import { readMemberClocks } from "../../etcd/member-metrics.ts";
-import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { readMemberClocks } from "../../core/etcd/member-metrics.ts";
+import { buildStoreOptions } from "../../core/etcd/store-options.ts";
+import { createGuardianHost, readUserName } from "../../core/process/host.ts";
 import { getRetentionLimits } from "../../operate/retention.ts";
-import { createGuardianHost, readUserName } from "../../process/host.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
 import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";

@@ -1,5 +1,5 @@
-import { computeDisplayWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
 import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../views/detail.ts";
 import type { TableColumn } from "../../views/view.ts";
 import { buildGridSpans, wrapText } from "./grid.ts";

@@ -1,10 +1,10 @@
 import type { Counter } from "prom-client";
-import { EXIT, type SignalboxError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { VERSION } from "../../base/version.ts";
+import { EXIT, type SignalboxError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { VERSION } from "../../core/base/version.ts";
+import type { Keys } from "../../core/protocol/keys.ts";
+import type { WatchEvent } from "../../core/protocol/txn.ts";
 import { followEtcd } from "../../observe/follow.ts";
-import type { Keys } from "../../protocol/keys.ts";
-import type { WatchEvent } from "../../protocol/txn.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import {
   createMetric,

@@ -1,8 +1,8 @@
-import { parseJson } from "../../base/parse-json.ts";
-import { clean } from "../../base/text.ts";
+import { parseJson } from "../../core/base/parse-json.ts";
+import { clean } from "../../core/base/text.ts";
+import type { Keys } from "../../core/protocol/keys.ts";
+import type { KeyValue, RangeOp } from "../../core/protocol/txn.ts";
 import type { RawKey } from "../../observe/raw-keys.ts";
-import type { Keys } from "../../protocol/keys.ts";
-import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { Subject } from "../../state/subject.ts";
 import { escapeInvisible } from "../json-output.ts";

@@ -1,5 +1,5 @@
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
 import { renderShareBar } from "../../state/shares.ts";
 import type { Tone } from "../../state/subject.ts";
 import type { TableColumn } from "../../views/view.ts";

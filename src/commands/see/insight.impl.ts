@@ -1,7 +1,7 @@
-import { UsageError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
+import { validateName } from "../../core/protocol/names.ts";
 import { formatOperator } from "../../operate/operator-action.ts";
-import { validateName } from "../../protocol/names.ts";
 import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../state/claims.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import {

@@ -1,4 +1,4 @@
-import { DRAIN_SCOPES } from "../../protocol/keys.ts";
+import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
 import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { JSON_FLAGS } from "../command-line/flags.ts";
 import { parseWrittenPastTime } from "../command-line/instant.ts";

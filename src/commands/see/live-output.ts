@@ -1,4 +1,4 @@
-import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { buildStoreOptions } from "../../core/etcd/store-options.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../observe/etcd-health.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { findEtcdFaults } from "../../state/etcd-findings.ts";

@@ -1,5 +1,5 @@
-import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
-import { UsageError } from "../../base/errors.ts";
+import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
+import { UsageError } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../observe/etcd-health.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";

@@ -1,7 +1,7 @@
-import { parseJson } from "../../base/parse-json.ts";
+import { parseJson } from "../../core/base/parse-json.ts";
+import { validateName } from "../../core/protocol/names.ts";
+import type { KeyValue } from "../../core/protocol/txn.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
-import { validateName } from "../../protocol/names.ts";
-import type { KeyValue } from "../../protocol/txn.ts";
 import { buildClaims } from "../../state/claims.ts";
 import type { Subject } from "../../state/subject.ts";
 import { printResult } from "../json-output.ts";

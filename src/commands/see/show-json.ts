@@ -1,6 +1,6 @@
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
-import { toSingleKeyRange } from "../../protocol/txn.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import type { QueueEntry } from "../../core/protocol/ticket.ts";
+import { toSingleKeyRange } from "../../core/protocol/txn.ts";
 import { type Claim, formatTicketOwner } from "../../state/claims.ts";
 import type { ClaimObstacle, Explanation } from "../../state/explain.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";

@@ -1,10 +1,10 @@
-import { canonicalizeHost } from "../../base/text.ts";
+import { canonicalizeHost } from "../../core/base/text.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import type { QueueKind } from "../../core/protocol/keys.ts";
+import { validateName } from "../../core/protocol/names.ts";
+import type { QueueEntry } from "../../core/protocol/ticket.ts";
+import { toSingleKeyRange } from "../../core/protocol/txn.ts";
 import { load, type Sink } from "../../observe/read.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
-import { validateName } from "../../protocol/names.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
-import { toSingleKeyRange } from "../../protocol/txn.ts";
 import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";

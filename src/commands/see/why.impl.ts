@@ -1,8 +1,8 @@
-import { clean, findNameFault, quoteText } from "../../base/text.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import { formatAuditTime } from "../../protocol/audit.ts";
-import { validateName } from "../../protocol/names.ts";
-import { toSingleKeyRange } from "../../protocol/txn.ts";
+import { clean, findNameFault, quoteText } from "../../core/base/text.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import { formatAuditTime } from "../../core/protocol/audit.ts";
+import { validateName } from "../../core/protocol/names.ts";
+import { toSingleKeyRange } from "../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { buildClaims, type Claim, formatTicketOwner } from "../../state/claims.ts";
 import { explain, formatExplanation } from "../../state/explain.ts";

@@ -1,8 +1,8 @@
 import { readlinkSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
-import { clean, quoteText } from "../../base/text.ts";
-import { type Env, readOrThrow } from "../../config/files.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
+import { type Env, readOrThrow } from "../../core/config/files.ts";
 import { readPlainFile } from "../front-end.ts";
 
 /** The supported tools. They differ in details. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { quotePosixWord } from "../../base/shell.ts";
-import { clean, formatShortList, pluralize, quoteText } from "../../base/text.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { replaceFileText } from "../../commands/documents.ts";
+import { describeFileError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { quotePosixWord } from "../../core/base/shell.ts";
+import { clean, formatShortList, pluralize, quoteText } from "../../core/base/text.ts";
 import { findCommandName, removeReleaseNames } from "../../syntax/command-name.ts";
 import {
   type CronJob,

@@ -1,4 +1,4 @@
-import { quotePosixWord } from "../../base/shell.ts";
+import { quotePosixWord } from "../../core/base/shell.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
 import type { UnknownExpansion } from "../../syntax/shell-parser.ts";
 import type { ToolFiles } from "../front-end.ts";

@@ -1,9 +1,9 @@
-import { SignalboxError } from "../../base/errors.ts";
-import { findNameFault, quoteText } from "../../base/text.ts";
 import { parseCall } from "../../commands/command-line/parse-call.ts";
 import { runCommand } from "../../commands/run/run.ts";
-import { resolveConfig } from "../../config/config.ts";
-import { getSetting, type SettingKey } from "../../config/settings.ts";
+import { SignalboxError } from "../../core/base/errors.ts";
+import { findNameFault, quoteText } from "../../core/base/text.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import { getSetting, type SettingKey } from "../../core/config/settings.ts";
 import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../syntax/lock-tools.ts";
 import type { ShellCommand } from "../../syntax/shell-parser.ts";
 import { findBackgroundProcess } from "../background-process.ts";

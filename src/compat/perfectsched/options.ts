@@ -1,15 +1,15 @@
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ConfigError, describeFileError } from "../../base/errors.ts";
-import { findInexactNumber } from "../../base/json-numbers.ts";
-import { isJsonObject } from "../../base/parse-json.ts";
-import { clean, findNearest, quoteText, quoteValue } from "../../base/text.ts";
 import { type Call, CONNECTION_SETTINGS } from "../../commands/command.ts";
 import { readEnvironments } from "../../commands/schedule/sheets.ts";
-import { resolveConfig } from "../../config/config.ts";
-import type { Env, FileContent } from "../../config/files.ts";
-import { getSetting, type SettingKey } from "../../config/settings.ts";
-import { SourceDocument } from "../../config/source-document.ts";
+import { ConfigError, describeFileError } from "../../core/base/errors.ts";
+import { findInexactNumber } from "../../core/base/json-numbers.ts";
+import { isJsonObject } from "../../core/base/parse-json.ts";
+import { clean, findNearest, quoteText, quoteValue } from "../../core/base/text.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import type { Env, FileContent } from "../../core/config/files.ts";
+import { getSetting, type SettingKey } from "../../core/config/settings.ts";
+import { SourceDocument } from "../../core/config/source-document.ts";
 import { type OptionFault, type OptionSyntax, parseToolWords } from "../../syntax/getopt.ts";
 import { readPlainFile } from "../front-end.ts";
 

@@ -1,12 +1,12 @@
-import { UsageError } from "../../base/errors.ts";
-import { clean, collectTexts } from "../../base/text.ts";
-import { VERSION } from "../../base/version.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { parseCall } from "../../commands/command-line/parse-call.ts";
 import { scheduleAdd } from "../../commands/schedule/change.ts";
 import { listCronNotes } from "../../commands/schedule/perfectsched.ts";
 import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { clean, collectTexts } from "../../core/base/text.ts";
+import { VERSION } from "../../core/base/version.ts";
 import {
   type AddCommand,
   findHandlerFile,

@@ -1,14 +1,14 @@
-import { formatDuration } from "../../base/duration.ts";
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import { clean, collectTexts, quoteText } from "../../base/text.ts";
-import { resolveConfig } from "../../config/config.ts";
-import { type Env, parseConfigObject } from "../../config/files.ts";
-import { thisMachine } from "../../config/machine.ts";
-import { getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
-import { computeSmallestTtl } from "../../config/ttl.ts";
-import { evaluateExpression, type MacroLookup } from "../../fleet/arithmetic.ts";
-import { readHostFacts } from "../../fleet/host.ts";
-import { createMacros } from "../../fleet/macros.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import { clean, collectTexts, quoteText } from "../../core/base/text.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import { type Env, parseConfigObject } from "../../core/config/files.ts";
+import { thisMachine } from "../../core/config/machine.ts";
+import { getFlagName, SETTINGS, type SettingKey } from "../../core/config/settings.ts";
+import { computeSmallestTtl } from "../../core/config/ttl.ts";
+import { evaluateExpression, type MacroLookup } from "../../core/fleet/arithmetic.ts";
+import { readHostFacts } from "../../core/fleet/host.ts";
+import { createMacros } from "../../core/fleet/macros.ts";
 import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { LineTranslator } from "../front-end.ts";
 

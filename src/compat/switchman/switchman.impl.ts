@@ -1,9 +1,4 @@
 import { writeSync } from "node:fs";
-import { parseDuration } from "../../base/duration.ts";
-import { ConfigError, EXIT, SignalboxError } from "../../base/errors.ts";
-import type { LogFields } from "../../base/log.ts";
-import { clean } from "../../base/text.ts";
-import { VERSION } from "../../base/version.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { type LogSink, openForAppend } from "../../commands/logging.ts";
@@ -15,9 +10,14 @@ import {
   type RunResult,
 } from "../../commands/run/execute-run.ts";
 import { findQueuedRun } from "../../commands/run/queued.ts";
-import { resolveConfig } from "../../config/config.ts";
-import type { Env, FileReader } from "../../config/files.ts";
-import { createValueLayer } from "../../config/layers.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { ConfigError, EXIT, SignalboxError } from "../../core/base/errors.ts";
+import type { LogFields } from "../../core/base/log.ts";
+import { clean } from "../../core/base/text.ts";
+import { VERSION } from "../../core/base/version.ts";
+import { resolveConfig } from "../../core/config/config.ts";
+import type { Env, FileReader } from "../../core/config/files.ts";
+import { createValueLayer } from "../../core/config/layers.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { formatLogTime, hasEndpoints, readPlainFile } from "../front-end.ts";
 import {

@@ -1,11 +1,11 @@
 import { lookup } from "node:dns/promises";
 import { setTimeout } from "node:timers/promises";
-import { EXIT } from "../../base/errors.ts";
-import { clean, collectTexts } from "../../base/text.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { createCall, executeRun, type RunRefusal, type RunResult } from "../../commands/run/execute-run.ts";
-import { createValueLayer } from "../../config/layers.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { clean, collectTexts } from "../../core/base/text.ts";
+import { createValueLayer } from "../../core/config/layers.ts";
 import { findBackgroundInText } from "../background-process.ts";
 import { hasEndpoints } from "../front-end.ts";
 import {

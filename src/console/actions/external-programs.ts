@@ -1,6 +1,6 @@
-import { formatInstant } from "../../base/duration.ts";
-import { clean } from "../../base/text.ts";
 import { buildSiteConfig, formatSiteJson } from "../../commands/configure/site-fields.ts";
+import { formatInstant } from "../../core/base/duration.ts";
+import { clean } from "../../core/base/text.ts";
 import type { SiteDocument } from "../../operate/site.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import { type Subject, toActionable } from "../../state/subject.ts";

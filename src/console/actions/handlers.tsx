@@ -1,7 +1,7 @@
-import { cleanToWidth } from "../../base/display-width.ts";
-import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { ROW_COMMANDS } from "../../commands/registry.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
 import { toActionable } from "../../state/subject.ts";
 import { buildRerunSection } from "../../views/queues.ts";
 import type { ConsoleApp } from "../console-app.ts";

@@ -1,4 +1,3 @@
-import { collectTexts } from "../../base/text.ts";
 import {
   buildGridColumn,
   buildHeadSpans,
@@ -14,6 +13,7 @@ import {
 } from "../../commands/see/grid.ts";
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
+import { collectTexts } from "../../core/base/text.ts";
 import { countThings, type Snapshot } from "../../state/snapshot.ts";
 import type { Subject } from "../../state/subject.ts";
 import { buildExportTable, type ExportTable } from "../../views/export-table.ts";

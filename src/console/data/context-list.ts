@@ -1,5 +1,3 @@
-import { ConfigError } from "../../base/errors.ts";
-import { collectTexts } from "../../base/text.ts";
 import {
   type ContextSummary,
   describeContexts,
@@ -8,6 +6,8 @@ import {
 import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../commands/command.ts";
 import { findOverridingVariables, openConnection } from "../../commands/connect.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import { collectTexts } from "../../core/base/text.ts";
 import type { ObserverPorts } from "../../observe/ports.ts";
 import { load } from "../../observe/read.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";

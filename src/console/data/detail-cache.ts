@@ -1,7 +1,7 @@
 import type { CommandContext } from "../../commands/store-command.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
 import { findClaim } from "../../state/claims.ts";
 import type { SessionLivenessMap } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";

@@ -1,7 +1,7 @@
-import { formatBriefDuration } from "../../base/duration.ts";
-import { collectTexts } from "../../base/text.ts";
 import { readMembers } from "../../commands/etcd/cluster.impl.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import { formatBriefDuration } from "../../core/base/duration.ts";
+import { collectTexts } from "../../core/base/text.ts";
 import { readSessions } from "../../observe/etcd-cluster.ts";
 import { buildMemberRows } from "../../views/etcd-members.ts";
 import { buildSessionRows } from "../../views/etcd-sessions.ts";

@@ -1,6 +1,6 @@
-import { computeDisplayWidth } from "../../base/display-width.ts";
-import { collectTexts } from "../../base/text.ts";
-import type { Drain } from "../../protocol/drain.ts";
+import { computeDisplayWidth } from "../../core/base/display-width.ts";
+import { collectTexts } from "../../core/base/text.ts";
+import type { Drain } from "../../core/protocol/drain.ts";
 import { buildProblemId, formatQueueName, type Problem } from "../../state/problem.ts";
 import {
   computeQueueTally,

@@ -1,7 +1,7 @@
-import { EXIT, getErrorMessage } from "../../base/errors.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { watchHealth } from "../../commands/see/live-output.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../observe/etcd-health.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { findEtcdFaults } from "../../state/etcd-findings.ts";

@@ -1,9 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
-import { getErrorMessage } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
 import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import type { KeyRange } from "../../protocol/txn.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import type { KeyRange } from "../../core/protocol/txn.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 
 /** Minimum time between two reads, ms. */

@@ -1,9 +1,10 @@
-import { cleanToWidth } from "../../base/display-width.ts";
-import { formatInstant, parseDuration } from "../../base/duration.ts";
-import { getErrorMessage } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
 import { parseInstant } from "../../commands/command-line/instant.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { formatInstant, parseDuration } from "../../core/base/duration.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
+import { quoteText } from "../../core/base/text.ts";
+import type { Keys } from "../../core/protocol/keys.ts";
 import {
   findLastChange,
   findNextChange,
@@ -16,7 +17,6 @@ import {
   type TimedRevision,
 } from "../../observe/past-revision.ts";
 import { load } from "../../observe/read.ts";
-import type { Keys } from "../../protocol/keys.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";

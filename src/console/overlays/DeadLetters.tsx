@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { formatShortList } from "../../base/text.ts";
 import { buildGridSpans } from "../../commands/see/grid.ts";
+import { formatShortList } from "../../core/base/text.ts";
 import { toActionable } from "../../state/subject.ts";
 import { buildDeadLetterTarget } from "../../views/history.ts";
 import { DEAD_LETTER_COLUMNS, type DeadLetter, listDeadLetters } from "../../views/schedules.ts";

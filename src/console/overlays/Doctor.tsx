@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
-import type { Finding } from "../../base/finding.ts";
-import { parseObject } from "../../base/parse-json.ts";
-import { clean } from "../../base/text.ts";
 import { formatLevelCounts, judgeFinding, LEVEL_WIDTH } from "../../commands/check/findings.ts";
 import { wrapText } from "../../commands/see/grid.ts";
+import type { Finding } from "../../core/base/finding.ts";
+import { parseObject } from "../../core/base/parse-json.ts";
+import { clean } from "../../core/base/text.ts";
 import { findPage } from "../../views/problems.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getCommandById } from "../parts/row-actions.ts";

@@ -1,10 +1,10 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { useState } from "react";
-import { clean, quoteText } from "../../base/text.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { renderDetailText } from "../../commands/see/detail.ts";
 import { wrapText } from "../../commands/see/grid.ts";
+import { clean, quoteText } from "../../core/base/text.ts";
 import type { Detail } from "../../views/detail.ts";
 import {
   type ExportTable,

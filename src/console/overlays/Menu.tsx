@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { isRowCommandId } from "../../commands/registry.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { Subject } from "../../state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";

@@ -1,8 +1,8 @@
 import { useMemo, useState } from "react";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
 import { type Command, isRowCommand } from "../../commands/command.ts";
 import { COMMANDS, isRowCommandId } from "../../commands/registry.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
 import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
 import { listKnownHosts } from "../../views/hosts.ts";
 import type { ConsoleApp } from "../console-app.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { clean, collectTexts } from "../../base/text.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { clean, collectTexts } from "../../core/base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
 import type { Hints } from "../parts/overlays.ts";
 import { type SavedView, type TabId, updateTab } from "../state/console-state.ts";

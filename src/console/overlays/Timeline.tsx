@@ -1,8 +1,8 @@
 import { useMemo, useState } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
-import { clean, collectTexts } from "../../base/text.ts";
-import type { KeyRange } from "../../protocol/txn.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
+import { clean, collectTexts } from "../../core/base/text.ts";
+import type { KeyRange } from "../../core/protocol/txn.ts";
 import type { TimeSpan } from "../../state/forecast.ts";
 import { computeUnitPeaks } from "../../state/resource-use.ts";
 import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";

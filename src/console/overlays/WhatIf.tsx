@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useState } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
 import { formatOperator } from "../../operate/operator-action.ts";
 import { buildClaims, findResetTargets } from "../../state/claims.ts";
 import type { Snapshot } from "../../state/snapshot.ts";

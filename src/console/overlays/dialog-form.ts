@@ -1,10 +1,10 @@
-import { parseDuration } from "../../base/duration.ts";
-import { UsageError } from "../../base/errors.ts";
-import { quotePosixWord, quoteShellWord } from "../../base/shell.ts";
-import { findNameFault } from "../../base/text.ts";
 import type { Argument, Command, Flag, NameKind } from "../../commands/command.ts";
 import { CommandLineError, parseCall } from "../../commands/command-line/parse-call.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { quotePosixWord, quoteShellWord } from "../../core/base/shell.ts";
+import { findNameFault } from "../../core/base/text.ts";
 import type { RowAction } from "../parts/row-actions.ts";
 
 /** A command line to fill in, made from the command's declaration. */

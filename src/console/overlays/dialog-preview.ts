@@ -1,6 +1,6 @@
-import { mapAtMost } from "../../base/wait.ts";
 import type { Command } from "../../commands/command.ts";
 import type { OperationResult } from "../../commands/outcome.ts";
+import { mapAtMost } from "../../core/base/wait.ts";
 import { formatOperator } from "../../operate/operator-action.ts";
 import { findPlainTotal } from "../../state/eviction-preview.ts";
 import type { Snapshot } from "../../state/snapshot.ts";

@@ -1,7 +1,7 @@
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import { wrapText } from "../../commands/see/grid.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
+import { clean } from "../../core/base/text.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { JobRequest } from "../data/jobs.ts";
 import {

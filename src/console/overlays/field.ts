@@ -1,5 +1,5 @@
-import { computeDisplayWidth } from "../../base/display-width.ts";
-import { cleanInput } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../core/base/display-width.ts";
+import { cleanInput } from "../../core/base/text.ts";
 import type { InputEvent } from "../terminal/input-event.ts";
 import { computeCellsWidth, type RowCell } from "../theme/Row.tsx";
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
-import { EXIT } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
 import type { Command } from "../../commands/command.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { chooseSubject } from "../parts/marks.ts";

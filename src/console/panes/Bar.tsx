@@ -1,6 +1,6 @@
 import { Box } from "ink";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { formatBriefDuration } from "../../base/duration.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { formatBriefDuration } from "../../core/base/duration.ts";
 import { toActionable } from "../../state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";

@@ -1,6 +1,6 @@
 import { Box } from "ink";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
+import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import type { SnapshotEvent } from "../../views/event.ts";
 import { openSelected } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";

@@ -1,8 +1,8 @@
 import { useMemo } from "react";
-import { cleanToWidth } from "../../base/display-width.ts";
-import { formatBriefDuration } from "../../base/duration.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import { cleanToWidth } from "../../core/base/display-width.ts";
+import { formatBriefDuration } from "../../core/base/duration.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
 import { buildOverview } from "../../views/overview.ts";
 import { drawOverview } from "../../views/overview-drawing.ts";

@@ -1,5 +1,5 @@
 import { Box } from "ink";
-import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";

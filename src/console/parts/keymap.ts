@@ -1,7 +1,7 @@
-import { formatChord, parseChord } from "../../base/chord.ts";
-import { findNearest, quoteText } from "../../base/text.ts";
 import { type Command, isRowCommand } from "../../commands/command.ts";
 import type { RowCommandId } from "../../commands/registry.ts";
+import { formatChord, parseChord } from "../../core/base/chord.ts";
+import { findNearest, quoteText } from "../../core/base/text.ts";
 import type { Subject } from "../../state/subject.ts";
 
 /** Maps keys to actions. */

@@ -1,6 +1,6 @@
-import { getErrorMessage } from "../../base/errors.ts";
 import { EditorFile } from "../../commands/editor.ts";
 import type { ProgramEnd } from "../../commands/open-external-program.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
 

@@ -1,12 +1,12 @@
-import { EXIT } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
 import { drain } from "../../commands/act/drain.ts";
 import { type Command, isRowCommand, type RowCommand } from "../../commands/command.ts";
 import type { ActionOutcome, OperationResult } from "../../commands/outcome.ts";
 import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../commands/registry.ts";
 import { toEditFlags } from "../../commands/schedule/definition-flags.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
+import { EXIT } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { isHolding } from "../../core/protocol/admission.ts";
+import type { QueueKind } from "../../core/protocol/keys.ts";
 import { findHostResource } from "../../state/shares.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { type Subject, toActionable } from "../../state/subject.ts";

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { hash } from "../../base/hash.ts";
 import type { CommandIo } from "../../commands/command.ts";
+import { hash } from "../../core/base/hash.ts";
 import {
   type ConsoleState,
   createInitialState,

@@ -1,4 +1,4 @@
-import { DRAIN_SCOPES } from "../../protocol/keys.ts";
+import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
 import type { ActionableSubject } from "../../state/subject.ts";
 
 /** A row whose changes the user is notified of. */

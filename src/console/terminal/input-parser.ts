@@ -1,4 +1,4 @@
-import { cleanInput } from "../../base/text.ts";
+import { cleanInput } from "../../core/base/text.ts";
 import {
   ALT,
   createControlKey,

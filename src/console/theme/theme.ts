@@ -1,6 +1,6 @@
 import chalk from "chalk";
-import { computeDisplayWidth } from "../../base/display-width.ts";
 import { isUtf8, type OutputStyle } from "../../commands/see/paint.ts";
+import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { Tone } from "../../state/subject.ts";
 import { clamp } from "../state/cursor.ts";
 import { type BaseColours, OWN_COLOURS } from "../terminal/output-sequences.ts";

@@ -1,7 +1,7 @@
-import { bisect } from "../../base/bisect.ts";
-import { memoizeWeakly } from "../../base/memoize.ts";
-import { parseObject } from "../../base/parse-json.ts";
-import { type ParseResult, quoteText } from "../../base/text.ts";
+import { bisect } from "../../core/base/bisect.ts";
+import { memoizeWeakly } from "../../core/base/memoize.ts";
+import { parseObject } from "../../core/base/parse-json.ts";
+import { type ParseResult, quoteText } from "../../core/base/text.ts";
 import { isText, isTexts } from "../json-fields.ts";
 
 /** A named set of days, stored under `config/calendars/<name>`. */

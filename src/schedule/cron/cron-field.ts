@@ -1,6 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
-import { memoize } from "../../base/memoize.ts";
-import { findNearest, quoteText } from "../../base/text.ts";
+import { memoize } from "../../core/base/memoize.ts";
+import { findNearest, quoteText } from "../../core/base/text.ts";
 
 /** A parsed field. */
 export interface CronField {

@@ -1,6 +1,6 @@
-import { UsageError } from "../../base/errors.ts";
-import { memoize } from "../../base/memoize.ts";
-import { findNearest, pluralize, quoteText } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { memoize } from "../../core/base/memoize.ts";
+import { findNearest, pluralize, quoteText } from "../../core/base/text.ts";
 import {
   CRON_FIELD_KINDS,
   type CronField,

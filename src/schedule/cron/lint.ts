@@ -1,5 +1,5 @@
-import { SignalboxError } from "../../base/errors.ts";
-import { collectTexts, quoteText } from "../../base/text.ts";
+import { SignalboxError } from "../../core/base/errors.ts";
+import { collectTexts, quoteText } from "../../core/base/text.ts";
 import { type CronText, type Plan, parsePlan } from "../plan.ts";
 import { type Cron, CronError, isCron, type WallPlan } from "./cron.ts";
 import { type CronField, type CronFields, MONTHS } from "./cron-field.ts";

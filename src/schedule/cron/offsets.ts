@@ -1,6 +1,6 @@
-import { UsageError } from "../../base/errors.ts";
-import { memoize } from "../../base/memoize.ts";
-import { findNearest, quoteText } from "../../base/text.ts";
+import { UsageError } from "../../core/base/errors.ts";
+import { memoize } from "../../core/base/memoize.ts";
+import { findNearest, quoteText } from "../../core/base/text.ts";
 
 /** A period in which the clocks of a zone do not change, as far as it was searched. Instants in ms since the epoch. */
 export interface OffsetPeriod {

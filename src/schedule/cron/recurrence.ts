@@ -1,5 +1,5 @@
-import { memoize } from "../../base/memoize.ts";
-import { quoteText } from "../../base/text.ts";
+import { memoize } from "../../core/base/memoize.ts";
+import { quoteText } from "../../core/base/text.ts";
 import { CronError, type WallPlan } from "./cron.ts";
 import { WEEKDAYS } from "./cron-field.ts";
 import { buildDayTimes, findWallFrom, memoizeMonths } from "./wall-times.ts";

@@ -1,4 +1,4 @@
-import { memoize, memoizeWeakly } from "../../base/memoize.ts";
+import { memoize, memoizeWeakly } from "../../core/base/memoize.ts";
 import type { CronField, CronFields } from "./cron-field.ts";
 
 // Wall-clock times in this file are ms since 1970-01-01 00:00 on the wall, independent of the zone. This file does not

@@ -1,4 +1,4 @@
-import { pluralize } from "../../base/text.ts";
+import { pluralize } from "../../core/base/text.ts";
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { MANUAL } from "../plan.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { isCount } from "../../base/parse-json.ts";
-import type { ParseResult } from "../../base/text.ts";
+import { isCount } from "../../core/base/parse-json.ts";
+import type { ParseResult } from "../../core/base/text.ts";
 import { PAUSE, type Pause } from "../definition.ts";
 import { isMillis, isTexts, parseJsonFields } from "../json-fields.ts";
 import { OCCURRENCE_RESULTS } from "./outcome.ts";

@@ -1,4 +1,4 @@
-import { isCount, isJsonObject, isUnits, parseObject } from "../../base/parse-json.ts";
+import { isCount, isJsonObject, isUnits, parseObject } from "../../core/base/parse-json.ts";
 import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { DEVIATIONS, type Deviation } from "../expectation.ts";
 import { isMillis, isText } from "../json-fields.ts";

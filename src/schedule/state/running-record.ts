@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { ParseResult } from "../../base/text.ts";
+import type { ParseResult } from "../../core/base/text.ts";
 import { isTexts, parseJsonFields } from "../json-fields.ts";
 import { COUNT, MILLIS } from "./due.ts";
 

@@ -1,10 +1,10 @@
-import { SignalboxError } from "../../base/errors.ts";
-import { createFindingBuilder, type Finding } from "../../base/finding.ts";
-import { canonicalizeHost, quoteText } from "../../base/text.ts";
-import { evaluateUnits } from "../../fleet/arithmetic.ts";
-import { createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
-import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
-import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
+import { SignalboxError } from "../../core/base/errors.ts";
+import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
+import { canonicalizeHost, quoteText } from "../../core/base/text.ts";
+import { evaluateUnits } from "../../core/fleet/arithmetic.ts";
+import { createUnknownGroupError, listGroupHosts } from "../../core/fleet/groups.ts";
+import { type LeaseSpec, parseLeases } from "../../core/fleet/lease-spec.ts";
+import { createMacros, type MacroFacts, type Macros } from "../../core/fleet/macros.ts";
 import { buildHostMacros } from "../../state/configuration.ts";
 import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
 import { formatHostNames } from "./hosts.ts";

@@ -1,8 +1,8 @@
-import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
-import { createFindingBuilder, type Finding } from "../../base/finding.ts";
-import { canonicalizeHost, pluralize, quoteText } from "../../base/text.ts";
-import { createUnknownGroupError, listGroupHosts, listGroupNotes } from "../../fleet/groups.ts";
-import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
+import { formatBriefDuration, formatDuration } from "../../core/base/duration.ts";
+import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
+import { canonicalizeHost, pluralize, quoteText } from "../../core/base/text.ts";
+import { createUnknownGroupError, listGroupHosts, listGroupNotes } from "../../core/fleet/groups.ts";
+import { hasEnded, isDrainApplicable } from "../../core/protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
 import { buildHostReach } from "../../state/view-context.ts";

@@ -1,20 +1,20 @@
-import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import {
   computeWorstLevel,
   createFindingBuilder,
   type Finding,
   type FindingLevel,
-} from "../../base/finding.ts";
-import { isJsonObject, parseJson } from "../../base/parse-json.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { LONGEST_VALUE } from "../../base/size.ts";
-import { canonicalizeHost, formatShortList, pluralize } from "../../base/text.ts";
-import { parseHostRecord } from "../../fleet/host-record.ts";
-import { parseAuditRecord } from "../../protocol/audit.ts";
-import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
-import { findNestedPrefix, type Keys, type QueueKind } from "../../protocol/keys.ts";
-import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
-import type { KeyValue } from "../../protocol/txn.ts";
+} from "../../core/base/finding.ts";
+import { isJsonObject, parseJson } from "../../core/base/parse-json.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
+import { LONGEST_VALUE } from "../../core/base/size.ts";
+import { canonicalizeHost, formatShortList, pluralize } from "../../core/base/text.ts";
+import { parseHostRecord } from "../../core/fleet/host-record.ts";
+import { parseAuditRecord } from "../../core/protocol/audit.ts";
+import { type PastRun, parsePastRuns } from "../../core/protocol/history.ts";
+import { findNestedPrefix, type Keys, type QueueKind } from "../../core/protocol/keys.ts";
+import { isMark, toQueue, toQueueEntry } from "../../core/protocol/ticket.ts";
+import type { KeyValue } from "../../core/protocol/txn.ts";
 import { createWarning, type Problem } from "../../state/problem.ts";
 import type { NamedQueue, Snapshot } from "../../state/snapshot.ts";
 import {

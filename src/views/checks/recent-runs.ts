@@ -1,6 +1,6 @@
-import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
-import { createFindingBuilder, type Finding } from "../../base/finding.ts";
-import { quoteShellWord } from "../../base/shell.ts";
+import { formatBriefDuration, formatDuration } from "../../core/base/duration.ts";
+import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
+import { quoteShellWord } from "../../core/base/shell.ts";
 
 /** A run that has ended. */
 export interface EndedRun {

@@ -1,4 +1,4 @@
-import type { KeyValue } from "../../protocol/txn.ts";
+import type { KeyValue } from "../../core/protocol/txn.ts";
 import { type Definition, parseDefinition, runsOnEveryHost } from "../../schedule/definition.ts";
 import { buildStateName, type DueState, parseDue } from "../../schedule/state/due.ts";
 import { parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";

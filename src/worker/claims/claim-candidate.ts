@@ -1,5 +1,5 @@
-import type { Random } from "../../base/random.ts";
-import type { Keys } from "../../protocol/keys.ts";
+import type { Random } from "../../core/base/random.ts";
+import type { Keys } from "../../core/protocol/keys.ts";
 import { getDeadline } from "../../schedule/definition.ts";
 import { type Candidate, canOverlap, findNextCandidate } from "../../schedule/state/next-candidate.ts";
 import { type CachedSchedule, getStartableDue } from "../cache/cached-schedule.ts";

@@ -1,4 +1,4 @@
-import type { MacroLookup } from "../../fleet/arithmetic.ts";
+import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
 import { getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { findSerialQueue } from "../../schedule/serial-queue.ts";
 import { isNewBoot } from "../../schedule/state/boot.ts";

@@ -1,8 +1,8 @@
-import { isUnavailable } from "../../etcd/retry.ts";
+import { isUnavailable } from "../../core/etcd/retry.ts";
+import { guardRevision } from "../../core/protocol/guards.ts";
+import { guardSchema } from "../../core/protocol/schema.ts";
+import type { Txn } from "../../core/protocol/txn.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
-import { guardRevision } from "../../protocol/guards.ts";
-import { guardSchema } from "../../protocol/schema.ts";
-import type { Txn } from "../../protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, getScheduleType, runsAtBoot } from "../../schedule/definition.ts";
 import { addBoot, type Boot } from "../../schedule/state/boot.ts";

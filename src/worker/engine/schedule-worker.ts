@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
-import { waitForAbort } from "../../base/wait.ts";
 import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
-import { combineTransactions } from "../../etcd/combined-store.ts";
-import { isUnavailable } from "../../etcd/retry.ts";
-import { StoreError } from "../../etcd/store.ts";
+import { waitForAbort } from "../../core/base/wait.ts";
+import { combineTransactions } from "../../core/etcd/combined-store.ts";
+import { isUnavailable } from "../../core/etcd/retry.ts";
+import { StoreError } from "../../core/etcd/store.ts";
+import { VanishedTickets } from "../../core/run/vanished-tickets.ts";
 import { followEtcd } from "../../observe/follow.ts";
-import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import {
   deleteExpired,
   EXPIRING_KINDS,

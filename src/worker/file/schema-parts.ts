@@ -1,8 +1,8 @@
 import { Script } from "node:vm";
 import * as v from "valibot";
-import { isJsonObject } from "../../base/parse-json.ts";
-import { isUnknownKey, quoteInput } from "../../base/schema.ts";
-import { findNearest, quoteText } from "../../base/text.ts";
+import { isJsonObject } from "../../core/base/parse-json.ts";
+import { isUnknownKey, quoteInput } from "../../core/base/schema.ts";
+import { findNearest, quoteText } from "../../core/base/text.ts";
 import { createTypeMatcher } from "../../schedule/handler-types.ts";
 import { isText, type JsonFields } from "../../schedule/json-fields.ts";
 

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { parseDuration } from "../../base/duration.ts";
-import { isCount, isJsonObject } from "../../base/parse-json.ts";
-import { parseWith, quoteInput, refuseFault } from "../../base/schema.ts";
-import { type ParseResult, quoteText, quoteValue } from "../../base/text.ts";
+import { parseDuration } from "../../core/base/duration.ts";
+import { isCount, isJsonObject } from "../../core/base/parse-json.ts";
+import { parseWith, quoteInput, refuseFault } from "../../core/base/schema.ts";
+import { type ParseResult, quoteText, quoteValue } from "../../core/base/text.ts";
 import {
   HOOK_ADDRESS_FORM,
   HOOK_NAMES,

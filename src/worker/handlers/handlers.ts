@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { COMMAND_TYPE, createTypeMatcher } from "../../schedule/handler-types.ts";
 import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { Log } from "../../base/log.ts";
-import { parseObject } from "../../base/parse-json.ts";
+import type { Log } from "../../core/base/log.ts";
+import { parseObject } from "../../core/base/parse-json.ts";
 import type { ScheduledTask } from "../handler.ts";
 
 // A request has the checkpoint of the last start, and its response can have one for the next start.

@@ -1,11 +1,11 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from "node:http";
 import https from "node:https";
-import type { Clock } from "../../base/clock.ts";
-import { formatDuration } from "../../base/duration.ts";
-import { ConfigError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { readFileWithMode, readPemFile, readSecretLine } from "../../config/files.ts";
-import { buildSecureContext } from "../../etcd/tls.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { ConfigError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { readFileWithMode, readPemFile, readSecretLine } from "../../core/config/files.ts";
+import { buildSecureContext } from "../../core/etcd/tls.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";

@@ -1,4 +1,4 @@
-import { clean } from "../../base/text.ts";
+import { clean } from "../../core/base/text.ts";
 import { OutputKeeper, OutputTail } from "../../output/output-keeper.ts";
 import { buildSecretMasks } from "../../output/output-mask.ts";
 import type { ScheduledTask } from "../handler.ts";

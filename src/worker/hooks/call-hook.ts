@@ -1,10 +1,10 @@
 import http from "node:http";
 import https from "node:https";
-import { formatDuration, formatIso } from "../../base/duration.ts";
-import { clean, cleanLines, pluralize, quoteText } from "../../base/text.ts";
-import { buildTraceHeaders, buildTraceVariables, type TraceContext } from "../../base/trace.ts";
-import { listenForAbort } from "../../base/wait.ts";
-import type { CommandExit, GuardedCommand } from "../../process/guarded-command/command.ts";
+import { formatDuration, formatIso } from "../../core/base/duration.ts";
+import { clean, cleanLines, pluralize, quoteText } from "../../core/base/text.ts";
+import { buildTraceHeaders, buildTraceVariables, type TraceContext } from "../../core/base/trace.ts";
+import { listenForAbort } from "../../core/base/wait.ts";
+import type { CommandExit, GuardedCommand } from "../../core/process/guarded-command/command.ts";
 import {
   HOOK_ADDRESS_FORM,
   type Hook,

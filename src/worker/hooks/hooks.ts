@@ -1,7 +1,7 @@
-import { generateRunId } from "../../base/ids.ts";
-import { clean } from "../../base/text.ts";
-import type { TraceContext } from "../../base/trace.ts";
-import { waitAtMost } from "../../base/wait.ts";
+import { generateRunId } from "../../core/base/ids.ts";
+import { clean } from "../../core/base/text.ts";
+import type { TraceContext } from "../../core/base/trace.ts";
+import { waitAtMost } from "../../core/base/wait.ts";
 import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6, type Socket } from "node:net";
-import { ConfigError, UsageError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
+import { ConfigError, UsageError } from "../../core/base/errors.ts";
+import type { Log } from "../../core/base/log.ts";
 import { formatListenAddress, type ListenAddress } from "./listen-address.ts";
 
 /** Provides the contents to serve. */

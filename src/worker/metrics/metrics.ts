@@ -1,4 +1,4 @@
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../core/base/log.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import { parseListenAddress } from "./listen-address.ts";
 import { createProcessRegistry, type MetricsServer, serveMetrics } from "./metrics-server.ts";

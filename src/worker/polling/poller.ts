@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import { raceAbort } from "../../base/wait.ts";
-import type { MacroLookup } from "../../fleet/arithmetic.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { raceAbort } from "../../core/base/wait.ts";
+import type { MacroLookup } from "../../core/fleet/arithmetic.ts";
+import { VanishedTickets } from "../../core/run/vanished-tickets.ts";
 import { followEtcd } from "../../observe/follow.ts";
-import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import { readScheduleKeys } from "../../operate/stored-schedules.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";

@@ -1,6 +1,6 @@
-import { formatDuration } from "../../base/duration.ts";
 import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
-import { isUnavailable } from "../../etcd/retry.ts";
+import { formatDuration } from "../../core/base/duration.ts";
+import { isUnavailable } from "../../core/etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
 import type { WorkerListener } from "../events.ts";
 import type { HandlerRegistry } from "../handler.ts";

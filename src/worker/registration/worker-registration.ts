@@ -1,10 +1,10 @@
-import { generateRunId } from "../../base/ids.ts";
-import { ExpirySessions } from "../../etcd/session/expiry-sessions.ts";
-import { Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
+import { generateRunId } from "../../core/base/ids.ts";
+import { ExpirySessions } from "../../core/etcd/session/expiry-sessions.ts";
+import { Session, type SessionOwner, type SessionProof } from "../../core/etcd/session/session.ts";
+import { guardRevision } from "../../core/protocol/guards.ts";
+import { checkSchema, getNewerSchemaRange, guardSchema } from "../../core/protocol/schema.ts";
+import { findFirstKey, listKeys, type Txn } from "../../core/protocol/txn.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
-import { guardRevision } from "../../protocol/guards.ts";
-import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
-import { findFirstKey, listKeys, type Txn } from "../../protocol/txn.ts";
 import { formatWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 

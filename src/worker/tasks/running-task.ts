@@ -1,9 +1,9 @@
-import { TooLargeError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { retryUnavailable } from "../../etcd/retry.ts";
-import { StoreError } from "../../etcd/store.ts";
-import { guardNotNewer } from "../../protocol/guards.ts";
-import { findFirstKey, type Txn } from "../../protocol/txn.ts";
+import { TooLargeError } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import { retryUnavailable } from "../../core/etcd/retry.ts";
+import { StoreError } from "../../core/etcd/store.ts";
+import { guardNotNewer } from "../../core/protocol/guards.ts";
+import { findFirstKey, type Txn } from "../../core/protocol/txn.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { PreemptedError } from "../../schedule/errors.ts";
 import { formatCheckpoint, LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";

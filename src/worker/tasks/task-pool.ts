@@ -1,5 +1,5 @@
-import { formatIso } from "../../base/duration.ts";
-import { OVER } from "../../base/wait.ts";
+import { formatIso } from "../../core/base/duration.ts";
+import { OVER } from "../../core/base/wait.ts";
 import { getExpectation } from "../../schedule/expectation.ts";
 import type { EndedOccurrence } from "../../schedule/state/complete-occurrence.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";

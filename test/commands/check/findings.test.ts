@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../../src/base/errors.ts";
-import type { Finding, FindingLevel } from "../../../src/base/finding.ts";
 import {
   AcceptedWarnings,
   formatFinding,
@@ -8,7 +6,9 @@ import {
   reportErrorsToNagios,
 } from "../../../src/commands/check/findings.ts";
 import type { Call } from "../../../src/commands/command.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
+import { UsageError } from "../../../src/core/base/errors.ts";
+import type { Finding, FindingLevel } from "../../../src/core/base/finding.ts";
+import { StoreError } from "../../../src/core/etcd/store.ts";
 import { createIo } from "../samples.ts";
 
 const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding => ({

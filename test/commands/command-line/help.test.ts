@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../src/base/errors.ts";
-import { findNearest } from "../../../src/base/text.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../src/commands/command.ts";
 import { loadCommand } from "../../../src/commands/command-line/execute-command.ts";
@@ -15,10 +13,12 @@ import {
   renderSubcommandsHelp,
 } from "../../../src/commands/command-line/help-topics.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { resolveConfig } from "../../../src/config/config.ts";
-import { getFlagName, getSetting } from "../../../src/config/settings.ts";
-import { parseLeases } from "../../../src/fleet/lease-spec.ts";
-import { createMacros } from "../../../src/fleet/macros.ts";
+import { EXIT } from "../../../src/core/base/errors.ts";
+import { findNearest } from "../../../src/core/base/text.ts";
+import { resolveConfig } from "../../../src/core/config/config.ts";
+import { getFlagName, getSetting } from "../../../src/core/config/settings.ts";
+import { parseLeases } from "../../../src/core/fleet/lease-spec.ts";
+import { createMacros } from "../../../src/core/fleet/macros.ts";
 import { everyKind, runs, shellWords } from "../samples.ts";
 
 const COLUMNS = 100;

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../../src/base/errors.ts";
 import { declareCommand, declareFlags } from "../../../src/commands/command.ts";
 import {
   parseTime,
@@ -10,7 +9,8 @@ import {
 } from "../../../src/commands/command-line/instant.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { createCountParser } from "../../../src/commands/command-line/values.ts";
-import { anyText } from "../../protocol/samples.ts";
+import { UsageError } from "../../../src/core/base/errors.ts";
+import { anyText } from "../../core/protocol/samples.ts";
 import { everyKind, runs, shellWords } from "../samples.ts";
 
 const parse = (line: string) => parseCall(everyKind, shellWords(line));

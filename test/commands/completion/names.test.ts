@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { NameKind } from "../../../src/commands/command.ts";
 import { readCompletionNames } from "../../../src/commands/completion/complete.ts";
-import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import type { RangeOp } from "../../../src/protocol/txn.ts";
-import { ManualClock } from "../../etcd/manual-clock.ts";
-import { keys } from "../../protocol/samples.ts";
+import { MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
+import type { RangeOp } from "../../../src/core/protocol/txn.ts";
+import { ManualClock } from "../../core/etcd/manual-clock.ts";
+import { keys } from "../../core/protocol/samples.ts";
 
 const signal = new AbortController().signal;
 const run = (number: number) => number.toString(36).padStart(16, "0");

@@ -6,12 +6,12 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { formatSiteYaml, parseSiteDocument } from "../../../src/commands/configure/site-document.ts";
 import { formatSiteJson } from "../../../src/commands/configure/site-fields.ts";
-import { evaluateUnits } from "../../../src/fleet/arithmetic.ts";
-import type { TotalCheck } from "../../../src/fleet/resources.ts";
+import { evaluateUnits } from "../../../src/core/fleet/arithmetic.ts";
+import type { TotalCheck } from "../../../src/core/fleet/resources.ts";
 import type { SiteDocument } from "../../../src/operate/site.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { anyConfiguration } from "../../fleet/configurations.ts";
-import { usableName } from "../../protocol/samples.ts";
+import { anyConfiguration } from "../../core/fleet/configurations.ts";
+import { usableName } from "../../core/protocol/samples.ts";
 import { findMismatches } from "../../safety/support/find-mismatches.ts";
 
 const MACROS: Record<string, number> = { CPU: 4, MEMMB: 8000 };

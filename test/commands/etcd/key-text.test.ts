@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { encodeUtf8 } from "../../../src/base/bytes.ts";
 import {
   formatBytesLines,
   formatDifference,
@@ -7,6 +6,7 @@ import {
   parseNamedKey,
   quoteKey,
 } from "../../../src/commands/etcd/key-text.ts";
+import { encodeUtf8 } from "../../../src/core/base/bytes.ts";
 
 describe("a value", () => {
   test.each([

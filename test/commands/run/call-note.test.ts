@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseCallNote, renderCallNote } from "../../../src/commands/run/call-note.ts";
-import { CallAttempts } from "../../../src/run/request.ts";
+import { CallAttempts } from "../../../src/core/run/request.ts";
 
 const CALL = new CallAttempts("ca11ca11ca11ca11", 2, 1_600_000_000_000);
 const attempt = {

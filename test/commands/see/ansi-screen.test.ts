@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Emulator } from "../../../fixtures/console/emulator.ts";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { AnsiScreen } from "../../../src/commands/see/live-output.ts";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 
 /** Returns the screen of a terminal of 40 columns after several frames. */
 async function seen(...frames: readonly (readonly string[])[]): Promise<string[]> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { buildDetailLines, flowFacts } from "../../../src/commands/see/detail.ts";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 import type { Detail, Fact } from "../../../src/views/detail.ts";
 
 const STYLE = { colours: false, marks: undefined, arrow: "->" };

@@ -1,9 +1,9 @@
 /** Tables for people, also in narrow terminals. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { renderGridLines, spreadColumns, wrapText } from "../../../src/commands/see/grid.ts";
 import type { OutputStyle } from "../../../src/commands/see/paint.ts";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 import { UNICODE_DRAWING } from "../../../src/views/drawing.ts";
 import type { TableColumn } from "../../../src/views/view.ts";
 

@@ -7,7 +7,7 @@ import {
   translateCronlock,
   translateGolock,
 } from "../../../src/compat/cronlock/options.ts";
-import { resolveConfig } from "../../../src/config/config.ts";
+import { resolveConfig } from "../../../src/core/config/config.ts";
 import { shellWords } from "../../commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 

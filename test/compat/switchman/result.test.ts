@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import type { RunResult } from "../../../src/commands/run/execute-run.ts";
 import {
   reportSwitchmanFailure,
   reportSwitchmanResult,
   SwitchmanLog,
 } from "../../../src/compat/switchman/switchman.impl.ts";
+import { ConfigError, EXIT, SignalboxError } from "../../../src/core/base/errors.ts";
 import { parseSwitchman } from "../../../src/syntax/switchman-call.ts";
 
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../../src/base/errors.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
+import { UsageError } from "../../../src/core/base/errors.ts";
 import { shellWords } from "../../commands/samples.ts";
 import { toolContext } from "../tool-context.ts";
 

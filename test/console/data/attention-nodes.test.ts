@@ -1,6 +1,5 @@
 import { createElement } from "react";
 import { describe, expect, it } from "vitest";
-import { stripStyles } from "../../../src/base/text.ts";
 import {
   type AttentionInputs,
   buildAttentionNodes,
@@ -10,6 +9,7 @@ import {
 } from "../../../src/console/data/explorer-tree.ts";
 import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { getTheme, UNICODE } from "../../../src/console/theme/theme.ts";
+import { stripStyles } from "../../../src/core/base/text.ts";
 import type { Problem } from "../../../src/state/problem.ts";
 import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 import { renderComponent } from "../panes/render-component.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { buildEventCells } from "../../../src/console/panes/Panel.tsx";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 import type { SnapshotEvent } from "../../../src/views/event.ts";
 
 const event = (words: SnapshotEvent["words"], change: Partial<SnapshotEvent> = {}): SnapshotEvent => ({

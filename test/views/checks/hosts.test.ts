@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { findStaleHosts, judgeHosts } from "../../../src/views/checks/hosts.ts";
-import { keys } from "../../protocol/samples.ts";
+import { keys } from "../../core/protocol/samples.ts";
 import { drainOf, groupOf, hostOf, NOW, pictureOf, plain } from "../../state/pictures.ts";
 
 const HOUR = 3_600_000;

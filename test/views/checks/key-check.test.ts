@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PastRun } from "../../../src/protocol/history.ts";
-import { createKeys } from "../../../src/protocol/keys.ts";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
+import type { PastRun } from "../../../src/core/protocol/history.ts";
+import { createKeys } from "../../../src/core/protocol/keys.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { HostClockCheck, KeyCheck } from "../../../src/views/checks/key-check.ts";
-import { keys } from "../../protocol/samples.ts";
+import { keys } from "../../core/protocol/samples.ts";
 import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../../state/pictures.ts";
 
 const past = (change: Partial<PastRun>) =>

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describeFileError, EXIT, SignalboxError } from "../../../base/errors.ts";
-import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
-import { pluralize, quoteText } from "../../../base/text.ts";
-import { resolveConfig } from "../../../config/config.ts";
-import type { Settings } from "../../../config/settings.ts";
-import { StoreError } from "../../../etcd/store.ts";
+import { describeFileError, EXIT, SignalboxError } from "../../../core/base/errors.ts";
+import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
+import { pluralize, quoteText } from "../../../core/base/text.ts";
+import { resolveConfig } from "../../../core/config/config.ts";
+import type { Settings } from "../../../core/config/settings.ts";
+import { StoreError } from "../../../core/etcd/store.ts";
 import type { Collection, Snapshot } from "../../../state/snapshot.ts";
 import { type JobConfiguration, judgeJobs } from "../../../views/checks/crontab.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../command.ts";

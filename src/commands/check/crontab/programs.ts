@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
-import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
-import { findProgram, type ProgramSearch, readInterpreter } from "../../../process/programs.ts";
+import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
+import { findProgram, type ProgramSearch, readInterpreter } from "../../../core/process/programs.ts";
 import {
   applyAssignments,
   applyWrapperPath,

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { UsageError } from "../../../base/errors.ts";
-import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
-import { quoteShellWords } from "../../../base/shell.ts";
-import { findNearest, pluralize, quoteText } from "../../../base/text.ts";
-import { thisMachine } from "../../../config/machine.ts";
-import { readHostFacts } from "../../../fleet/host.ts";
+import { UsageError } from "../../../core/base/errors.ts";
+import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
+import { quoteShellWords } from "../../../core/base/shell.ts";
+import { findNearest, pluralize, quoteText } from "../../../core/base/text.ts";
+import { thisMachine } from "../../../core/config/machine.ts";
+import { readHostFacts } from "../../../core/fleet/host.ts";
 import {
   type CronJob,
   type CrontabFormat,

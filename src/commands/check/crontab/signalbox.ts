@@ -1,11 +1,16 @@
-import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
-import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
-import { type Config, resolveConfig } from "../../../config/config.ts";
-import { readFileWithMode } from "../../../config/files.ts";
-import { thisMachine } from "../../../config/machine.ts";
-import { getEnvVariableName, getSetting, type SettingKey, type Settings } from "../../../config/settings.ts";
-import { readHostFacts } from "../../../fleet/host.ts";
-import { validateName } from "../../../protocol/names.ts";
+import { EXIT, SignalboxError, UsageError } from "../../../core/base/errors.ts";
+import { createFindingBuilder, type Finding } from "../../../core/base/finding.ts";
+import { type Config, resolveConfig } from "../../../core/config/config.ts";
+import { readFileWithMode } from "../../../core/config/files.ts";
+import { thisMachine } from "../../../core/config/machine.ts";
+import {
+  getEnvVariableName,
+  getSetting,
+  type SettingKey,
+  type Settings,
+} from "../../../core/config/settings.ts";
+import { readHostFacts } from "../../../core/fleet/host.ts";
+import { validateName } from "../../../core/protocol/names.ts";
 import type { Invocation } from "../../../syntax/line-commands.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { getBaseName } from "../../../syntax/shell-wrappers.ts";

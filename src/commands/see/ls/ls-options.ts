@@ -1,5 +1,5 @@
-import { UsageError } from "../../../base/errors.ts";
-import { quoteText, suggestNearest } from "../../../base/text.ts";
+import { UsageError } from "../../../core/base/errors.ts";
+import { quoteText, suggestNearest } from "../../../core/base/text.ts";
 import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../views/sort.ts";
 import type { AnyView } from "../../../views/view.ts";

@@ -1,6 +1,6 @@
-import { cleanToWidth } from "../../../base/display-width.ts";
-import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
-import { EXIT } from "../../../base/errors.ts";
+import { cleanToWidth } from "../../../core/base/display-width.ts";
+import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
+import { EXIT } from "../../../core/base/errors.ts";
 import type { ViewContext } from "../../../state/view-context.ts";
 import type { AnyView } from "../../../views/view.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";

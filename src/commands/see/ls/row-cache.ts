@@ -1,4 +1,4 @@
-import type { QueueKind } from "../../../protocol/keys.ts";
+import type { QueueKind } from "../../../core/protocol/keys.ts";
 import type { Collection, NamedQueue, Snapshot } from "../../../state/snapshot.ts";
 import { buildViewContext, type ViewContext } from "../../../state/view-context.ts";
 import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../views/filter.ts";

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { readJobs } from "../../../../src/commands/check/crontab/read.ts";
-import { resolveConfig } from "../../../../src/config/config.ts";
-import { findProgram, readInterpreter } from "../../../../src/process/programs.ts";
+import { resolveConfig } from "../../../../src/core/config/config.ts";
+import { findProgram, readInterpreter } from "../../../../src/core/process/programs.ts";
 import { parseCrontab } from "../../../../src/syntax/crontab.ts";
 
 const SETTINGS = resolveConfig({ readFile: () => undefined }).values;

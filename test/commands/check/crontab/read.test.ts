@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { readJobs } from "../../../../src/commands/check/crontab/read.ts";
-import { resolveConfig } from "../../../../src/config/config.ts";
+import { resolveConfig } from "../../../../src/core/config/config.ts";
 import { judgeJobs } from "../../../../src/views/checks/crontab.ts";
 
 const SETTINGS = resolveConfig({ readFile: () => undefined }).values;
