@@ -134,6 +134,11 @@ const places = {
   etcd: "core/etcd",
   process: "core/process",
   run: "core/run",
+  observe: "site/observe",
+  state: "site/state",
+  operate: "site/operate",
+  output: "site/output",
+  check: "site/check",
 };
 const placeOf = (folder) => places[folder] ?? folder;
 

@@ -68,7 +68,7 @@ const RULES = [
   "console",
   "core/fleet",
   "syntax",
-  "state",
+  "site/state",
   "views",
   "core/protocol",
   "schedule",

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { checkNative } from "../check/this-host.ts";
 import type { AgentFlags } from "../commands/agent.ts";
 import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
 import { openConnection } from "../commands/connect.ts";
@@ -31,7 +30,8 @@ import { createSpanSender } from "../core/process/span-sender.ts";
 import { formatAgentReport, formatAgentSession } from "../core/protocol/agent-record.ts";
 import { keepHostRecord } from "../core/run/keep-host-record.ts";
 import { Successors } from "../core/run/successors.ts";
-import { OutputServer } from "../output/output-server.ts";
+import { checkNative } from "../site/check/this-host.ts";
+import { OutputServer } from "../site/output/output-server.ts";
 import { formatListenAddress, parseListenAddress } from "../worker/metrics/listen-address.ts";
 import { createProcessRegistry, type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
 import { createNotifier } from "../worker/service/notifier.ts";

@@ -1,8 +1,8 @@
 import type { Finding } from "../core/base/finding.ts";
 import type { Terminal } from "../core/base/terminal.ts";
 import { getFlagHelp, getFlagName, getSetting, type SettingKey } from "../core/config/settings.ts";
-import type { Snapshot } from "../state/snapshot.ts";
-import type { Subject } from "../state/subject.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
+import type { Subject } from "../site/state/subject.ts";
 import type { VALUE_PARSERS, ValueParser } from "./command-line/values.ts";
 import type { ActionOutcome } from "./outcome.ts";
 

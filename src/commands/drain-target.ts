@@ -3,7 +3,7 @@ import { canonicalizeHost, quoteText, suggestNearest } from "../core/base/text.t
 import type { DrainTarget } from "../core/protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../core/protocol/keys.ts";
 import { validateName } from "../core/protocol/names.ts";
-import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
+import { findNamedQueue, type Snapshot } from "../site/state/snapshot.ts";
 import { computeHostActivity, listKnownHosts } from "../views/hosts.ts";
 import { readRecordedLocks } from "./read-snapshot.ts";
 import type { CommandContext } from "./store-command.ts";

@@ -3,15 +3,15 @@ import type { JsonFault } from "../core/base/json-fault.ts";
 import type { ConfigChange } from "../core/fleet/configuration.ts";
 import type { Drain, DrainTarget } from "../core/protocol/drain.ts";
 import type { KeyValue } from "../core/protocol/txn.ts";
-import type { CalendarChange } from "../operate/calendar-changes.ts";
-import type { SiteAction } from "../operate/operator-action.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
-import type { Claim } from "../state/claims.ts";
-import type { DrainExtent } from "../state/drain-extent.ts";
-import type { EvictionPreview } from "../state/eviction-preview.ts";
-import type { ConfigImpact } from "../state/impact.ts";
-import type { RunnerLiveness } from "../state/liveness.ts";
+import type { CalendarChange } from "../site/operate/calendar-changes.ts";
+import type { SiteAction } from "../site/operate/operator-action.ts";
+import type { Claim } from "../site/state/claims.ts";
+import type { DrainExtent } from "../site/state/drain-extent.ts";
+import type { EvictionPreview } from "../site/state/eviction-preview.ts";
+import type { ConfigImpact } from "../site/state/impact.ts";
+import type { RunnerLiveness } from "../site/state/liveness.ts";
 
 /** What a command did or would do, as values. docs/json.md describes the JSON that is made of them. */
 export type OperationResult =

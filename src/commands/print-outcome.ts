@@ -1,8 +1,8 @@
 import { UsageError } from "../core/base/errors.ts";
 import { clean } from "../core/base/text.ts";
 import { type Drain, formatAuditTarget } from "../core/protocol/drain.ts";
-import type { CalendarChange } from "../operate/calendar-changes.ts";
-import { type Claim, findClaimTicket } from "../state/claims.ts";
+import type { CalendarChange } from "../site/operate/calendar-changes.ts";
+import { type Claim, findClaimTicket } from "../site/state/claims.ts";
 import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
 import type { ActionImplementation } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";

@@ -1,17 +1,17 @@
-import { findSchemaFault } from "../check/schema.ts";
 import { EXIT, SignalboxError, UsageError } from "../core/base/errors.ts";
 import { findNearest, quoteText } from "../core/base/text.ts";
 import { isCompacted } from "../core/etcd/retry.ts";
 import { formatAuditTime } from "../core/protocol/audit.ts";
 import type { KeyRange } from "../core/protocol/txn.ts";
-import { load, readAll, readPages } from "../observe/read.ts";
-import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../observe/runner-liveness.ts";
 import { mergeOutcomes } from "../schedule/state/host-states.ts";
 import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
-import { type Claim, findClaimsByWord, formatTicketOwner } from "../state/claims.ts";
-import type { SessionLivenessMap } from "../state/explain.ts";
-import type { Collection, Snapshot } from "../state/snapshot.ts";
-import { SnapshotBuilder } from "../state/snapshot-builder.ts";
+import { findSchemaFault } from "../site/check/schema.ts";
+import { load, readAll, readPages } from "../site/observe/read.ts";
+import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../site/observe/runner-liveness.ts";
+import { type Claim, findClaimsByWord, formatTicketOwner } from "../site/state/claims.ts";
+import type { SessionLivenessMap } from "../site/state/explain.ts";
+import type { Collection, Snapshot } from "../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../site/state/snapshot-builder.ts";
 import type { CommandExecutor } from "./command.ts";
 import { type CommandContext, createStoreCommand, type StoreWork } from "./store-command.ts";
 

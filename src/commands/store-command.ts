@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { EXIT } from "../core/base/errors.ts";
 import { readUserName } from "../core/process/host.ts";
-import type { Operator } from "../operate/operator-action.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+import type { Operator } from "../site/operate/operator-action.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "./connect.ts";

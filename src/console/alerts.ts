@@ -1,7 +1,7 @@
 import { cleanToWidth } from "../core/base/display-width.ts";
 import { isHolding } from "../core/protocol/admission.ts";
-import { findDrainsOfTarget } from "../state/drain-extent.ts";
-import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
+import { findDrainsOfTarget } from "../site/state/drain-extent.ts";
+import { findNamedQueue, type Snapshot } from "../site/state/snapshot.ts";
 import { buildDetail } from "./data/detail-cache.ts";
 import type { ConsoleJob } from "./data/jobs.ts";
 import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Call, CommandIo } from "../commands/command.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandContext } from "../commands/store-command.ts";
-import type { Subject } from "../state/subject.ts";
+import type { Subject } from "../site/state/subject.ts";
 import type { Detail } from "../views/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../views/event-log.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";

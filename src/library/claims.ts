@@ -8,7 +8,7 @@ import { validateLocks, validateName } from "../core/protocol/names.ts";
 import { type QueueEntry, toQueue } from "../core/protocol/ticket.ts";
 import { acquireClaim, type HeldClaim } from "../core/run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../core/run/request.ts";
-import { followEtcd, KeySink } from "../observe/follow.ts";
+import { followEtcd, KeySink } from "../site/observe/follow.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import { ClaimLostError, ClosedError } from "./errors.ts";
 import {

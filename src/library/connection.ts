@@ -20,8 +20,8 @@ import { readUserName } from "../core/process/host.ts";
 import { realRandom } from "../core/process/random.ts";
 import { createKeys } from "../core/protocol/keys.ts";
 import type { ClaimPorts } from "../core/run/request.ts";
-import type { OperatorPorts } from "../operate/operator-action.ts";
-import { getRetentionLimits } from "../operate/retention.ts";
+import type { OperatorPorts } from "../site/operate/operator-action.ts";
+import { getRetentionLimits } from "../site/operate/retention.ts";
 import type { ScheduleWorkerOptions } from "../worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../worker/worker-ports.ts";
 import {

@@ -7,7 +7,10 @@ import { type ExpirySession, ExpirySessions } from "../core/etcd/session/expiry-
 import { StoreError } from "../core/etcd/store.ts";
 import { validateName } from "../core/protocol/names.ts";
 import { parseRevision } from "../core/protocol/ticket.ts";
-import { followEtcd, KeySink } from "../observe/follow.ts";
+import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { buildQueueLease } from "../schedule/serial-queue.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+import { followEtcd, KeySink } from "../site/observe/follow.ts";
 import {
   addJobs,
   isGivenUp,
@@ -17,18 +20,15 @@ import {
   type JobState,
   type PlannedJob,
   splitJobs,
-} from "../operate/jobs.ts";
-import type { OperatorPorts, Receipt } from "../operate/operator-action.ts";
-import type { MutationResult } from "../operate/schedule-mutation.ts";
+} from "../site/operate/jobs.ts";
+import type { OperatorPorts, Receipt } from "../site/operate/operator-action.ts";
+import type { MutationResult } from "../site/operate/schedule-mutation.ts";
 import {
   parseStoredSchedule,
   readAllStoredSchedules,
   readStoredSchedules,
   type StoredSchedule,
-} from "../operate/stored-schedules.ts";
-import { checkDefinition, type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
-import { buildQueueLease } from "../schedule/serial-queue.ts";
-import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+} from "../site/operate/stored-schedules.ts";
 import { ClosableWait, type LibraryConnection, translated } from "./connection.ts";
 import {
   ConfigError,

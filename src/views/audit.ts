@@ -1,6 +1,6 @@
 import { formatInstant } from "../core/base/duration.ts";
 import { AUDIT_ACTIONS, type AuditRecord } from "../core/protocol/audit.ts";
-import { parseSubject } from "../state/subject.ts";
+import { parseSubject } from "../site/state/subject.ts";
 import { createNumberColumn, createOwnerColumn, createTextColumn, formatAuditAuthor } from "./columns.ts";
 import { describeChoice, describeInstant, describeObject, describeRevision, describeText } from "./json.ts";
 import type { SnapshotView } from "./view.ts";

@@ -3,9 +3,9 @@ import type { AuditRecord } from "../core/protocol/audit.ts";
 import type { Drain } from "../core/protocol/drain.ts";
 import type { DrainScope } from "../core/protocol/keys.ts";
 import type { Ticket } from "../core/protocol/ticket.ts";
-import { formatDrainLine, formatReason } from "../state/eviction-preview.ts";
-import { THRESHOLDS } from "../state/problem.ts";
-import type { Tone } from "../state/subject.ts";
+import { formatDrainLine, formatReason } from "../site/state/eviction-preview.ts";
+import { THRESHOLDS } from "../site/state/problem.ts";
+import type { Tone } from "../site/state/subject.ts";
 import type { TableColumn } from "./view.ts";
 
 /** Creates a column. Its title is the id in capitals, unless `more` has another. An undefined text is an empty cell. */

@@ -1,8 +1,8 @@
 import type { AuditRecord } from "../core/protocol/audit.ts";
-import type { ExplainContext } from "../state/explain.ts";
-import type { RunnerLiveness } from "../state/liveness.ts";
-import type { Snapshot } from "../state/snapshot.ts";
-import type { Remedy, Subject, Tone } from "../state/subject.ts";
+import type { ExplainContext } from "../site/state/explain.ts";
+import type { RunnerLiveness } from "../site/state/liveness.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
+import type { Remedy, Subject, Tone } from "../site/state/subject.ts";
 import { auditView } from "./audit.ts";
 import { selectColumns } from "./columns.ts";
 import type { TableColumn } from "./view.ts";

@@ -6,9 +6,9 @@ import {
   findDrainsOfTarget,
   formatDrainExtent,
   formatInstantSeconds,
-} from "../state/drain-extent.ts";
-import { describeDrainTarget } from "../state/eviction-preview.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+} from "../site/state/drain-extent.ts";
+import { describeDrainTarget } from "../site/state/eviction-preview.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
 import { computeDurationWeight, createAgeColumn, createTextColumn, formatIfKnown } from "./columns.ts";
 import { buildFacts, type Detail } from "./detail.ts";
 import {

@@ -1,6 +1,6 @@
 import { cleanToWidth, computeDisplayWidth } from "../core/base/display-width.ts";
-import { renderShareBar } from "../state/shares.ts";
-import type { Share, TextSpan, Tone } from "../state/subject.ts";
+import { renderShareBar } from "../site/state/shares.ts";
+import type { Share, TextSpan, Tone } from "../site/state/subject.ts";
 
 /** The characters of drawings. Each is one column wide, and a mark two. */
 export interface DrawingSigns {

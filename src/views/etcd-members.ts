@@ -11,8 +11,8 @@ import {
   type KnownMembers,
   LAG,
   NEARLY_FULL,
-} from "../state/etcd-findings.ts";
-import type { Tone } from "../state/subject.ts";
+} from "../site/state/etcd-findings.ts";
+import type { Tone } from "../site/state/subject.ts";
 import {
   createNoteColumn,
   createNumberColumn,

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../state/snapshot.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
 import {
   buildExecutionDrafts,
   buildOperatorDrafts,

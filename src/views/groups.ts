@@ -1,11 +1,11 @@
 import { canonicalizeHost, collectTexts, pluralize } from "../core/base/text.ts";
 import { listGroupHosts } from "../core/fleet/groups.ts";
 import type { Drain } from "../core/protocol/drain.ts";
-import { type Claim, findClaimHost } from "../state/claims.ts";
-import { formatDrainLine } from "../state/eviction-preview.ts";
-import { formatSeen, isSeenWithin, type RunnerLiveness } from "../state/liveness.ts";
-import type { Snapshot } from "../state/snapshot.ts";
-import { buildViewContext } from "../state/view-context.ts";
+import { type Claim, findClaimHost } from "../site/state/claims.ts";
+import { formatDrainLine } from "../site/state/eviction-preview.ts";
+import { formatSeen, isSeenWithin, type RunnerLiveness } from "../site/state/liveness.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
+import { buildViewContext } from "../site/state/view-context.ts";
 import { createNoteColumn, createNumberColumn, createTextColumn, formatDrainNote } from "./columns.ts";
 import {
   buildAuditTable,

@@ -12,9 +12,9 @@ import {
   type OccurrenceResult,
   type OutcomeHistory,
 } from "../schedule/state/outcome.ts";
-import type { PastUse } from "../state/resource-use.ts";
-import type { Snapshot } from "../state/snapshot.ts";
-import { isFailedResult } from "../state/timeline.ts";
+import type { PastUse } from "../site/state/resource-use.ts";
+import type { Snapshot } from "../site/state/snapshot.ts";
+import { isFailedResult } from "../site/state/timeline.ts";
 import {
   createDurationColumn,
   createNumberColumn,

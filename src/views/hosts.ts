@@ -6,26 +6,26 @@ import type { HostRecord } from "../core/fleet/host-record.ts";
 import { isHolding } from "../core/protocol/admission.ts";
 import type { AgentReport } from "../core/protocol/agent-record.ts";
 import { type Drain, isDrainApplicable } from "../core/protocol/drain.ts";
-import { buildClaimsWith, type Claim, findClaimHost, getHeldSince, isHolder } from "../state/claims.ts";
-import { formatDrainLine } from "../state/eviction-preview.ts";
-import { findRunnerLiveness } from "../state/explain.ts";
-import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../state/liveness.ts";
-import { THRESHOLDS } from "../state/problem.ts";
+import { buildClaimsWith, type Claim, findClaimHost, getHeldSince, isHolder } from "../site/state/claims.ts";
+import { formatDrainLine } from "../site/state/eviction-preview.ts";
+import { findRunnerLiveness } from "../site/state/explain.ts";
+import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../site/state/liveness.ts";
+import { THRESHOLDS } from "../site/state/problem.ts";
 import {
   computeShares,
   formatShare,
   getShareTone,
   listTemplates,
   type ResourceShare,
-} from "../state/shares.ts";
-import { buildGroupMembers, listEntriesByRun, type Snapshot } from "../state/snapshot.ts";
-import type { Tone } from "../state/subject.ts";
+} from "../site/state/shares.ts";
+import { buildGroupMembers, listEntriesByRun, type Snapshot } from "../site/state/snapshot.ts";
+import type { Tone } from "../site/state/subject.ts";
 import {
   buildHostReach,
   buildViewContext,
   CONTEXT_COLLECTIONS,
   type ViewContext,
-} from "../state/view-context.ts";
+} from "../site/state/view-context.ts";
 import {
   createAgeMeasure,
   createNoteColumn,

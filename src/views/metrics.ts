@@ -1,9 +1,9 @@
 import { clean } from "../core/base/text.ts";
 import { hasEnded } from "../core/protocol/drain.ts";
 import { DRAIN_SCOPES } from "../core/protocol/keys.ts";
-import { computeQueueTally, computeShares, type QueueTally } from "../state/shares.ts";
-import type { NamedQueue, Snapshot } from "../state/snapshot.ts";
-import { buildViewContext } from "../state/view-context.ts";
+import { computeQueueTally, computeShares, type QueueTally } from "../site/state/shares.ts";
+import type { NamedQueue, Snapshot } from "../site/state/snapshot.ts";
+import { buildViewContext } from "../site/state/view-context.ts";
 import { computeHostAgents, type HostAgent, sumDeclined } from "./hosts.ts";
 import { findProblems, problemsView } from "./problems.ts";
 import { buildScheduleRows, SCHEDULE_STATES } from "./schedules.ts";

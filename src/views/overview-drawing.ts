@@ -1,9 +1,9 @@
 import { computeDisplayWidth } from "../core/base/display-width.ts";
 import { formatBriefDuration } from "../core/base/duration.ts";
 import { pluralize } from "../core/base/text.ts";
-import { formatShare, getShareTone } from "../state/shares.ts";
-import type { TextSpan, Tone } from "../state/subject.ts";
-import { drawTimeAxis } from "../state/timeline.ts";
+import { formatShare, getShareTone } from "../site/state/shares.ts";
+import type { TextSpan, Tone } from "../site/state/subject.ts";
+import { drawTimeAxis } from "../site/state/timeline.ts";
 import { judgeWaitAge, shortenOwner, shortenResourceName } from "./columns.ts";
 import {
   clipSpans,

@@ -3,11 +3,11 @@ import type { QueueKind } from "../core/protocol/keys.ts";
 import type { QueueEntry } from "../core/protocol/ticket.ts";
 import { listStates } from "../schedule/state/host-states.ts";
 import { isFailure } from "../schedule/state/outcome.ts";
-import { getHeldSince } from "../state/claims.ts";
-import type { TimeSpan } from "../state/forecast.ts";
-import { computeQueueTally, findFullestShare, type ResourceShare } from "../state/shares.ts";
-import { countRuns, listEntriesByRun, type NamedQueue, type Snapshot } from "../state/snapshot.ts";
-import { buildViewContext } from "../state/view-context.ts";
+import { getHeldSince } from "../site/state/claims.ts";
+import type { TimeSpan } from "../site/state/forecast.ts";
+import { computeQueueTally, findFullestShare, type ResourceShare } from "../site/state/shares.ts";
+import { countRuns, listEntriesByRun, type NamedQueue, type Snapshot } from "../site/state/snapshot.ts";
+import { buildViewContext } from "../site/state/view-context.ts";
 import { buildHostRows, type HostRow, judgeHostState, SHARE_JSON } from "./hosts.ts";
 import {
   describeChoice,

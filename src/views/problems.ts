@@ -9,10 +9,10 @@ import { hasEnded } from "../core/protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../core/protocol/ticket.ts";
 import { formatConditions, getScheduleType } from "../schedule/definition.ts";
 import { listStates } from "../schedule/state/host-states.ts";
-import { formatExecutionOwner, formatTicketOwner } from "../state/claims.ts";
-import { listMalformedConfig } from "../state/configuration.ts";
-import { describeDrainTarget, findPlainTotal } from "../state/eviction-preview.ts";
-import { isSeenWithin } from "../state/liveness.ts";
+import { formatExecutionOwner, formatTicketOwner } from "../site/state/claims.ts";
+import { listMalformedConfig } from "../site/state/configuration.ts";
+import { describeDrainTarget, findPlainTotal } from "../site/state/eviction-preview.ts";
+import { isSeenWithin } from "../site/state/liveness.ts";
 import {
   buildProblemId,
   createFailure,
@@ -22,12 +22,12 @@ import {
   type Problem,
   type ProblemInputs,
   THRESHOLDS,
-} from "../state/problem.ts";
-import { buildGroupMembers, type NamedQueue, type Snapshot } from "../state/snapshot.ts";
-import { computeTypicalHeld, computeTypicalWaited } from "../state/statistics.ts";
-import type { Remedy } from "../state/subject.ts";
-import { parseSubject } from "../state/subject.ts";
-import { CONTEXT_COLLECTIONS } from "../state/view-context.ts";
+} from "../site/state/problem.ts";
+import { buildGroupMembers, type NamedQueue, type Snapshot } from "../site/state/snapshot.ts";
+import { computeTypicalHeld, computeTypicalWaited } from "../site/state/statistics.ts";
+import type { Remedy } from "../site/state/subject.ts";
+import { parseSubject } from "../site/state/subject.ts";
+import { CONTEXT_COLLECTIONS } from "../site/state/view-context.ts";
 import { createTextColumn } from "./columns.ts";
 import { describeChoice, describeObject, describeText } from "./json.ts";
 import { buildScheduleRows, findOverruns, type ScheduleRow } from "./schedules.ts";

@@ -7,10 +7,15 @@ import type { Drain } from "../core/protocol/drain.ts";
 import type { PastRun } from "../core/protocol/history.ts";
 import type { QueueKind } from "../core/protocol/keys.ts";
 import type { QueueEntry } from "../core/protocol/ticket.ts";
-import { formatTicketOwner, getEntryState, getHeldSince } from "../state/claims.ts";
-import { findPlainTotal, findQueueTotal, formatDrainLine, formatReason } from "../state/eviction-preview.ts";
-import type { TimeSpan } from "../state/forecast.ts";
-import { computeResourceUse, listPastUses, type PastUse } from "../state/resource-use.ts";
+import { formatTicketOwner, getEntryState, getHeldSince } from "../site/state/claims.ts";
+import {
+  findPlainTotal,
+  findQueueTotal,
+  formatDrainLine,
+  formatReason,
+} from "../site/state/eviction-preview.ts";
+import type { TimeSpan } from "../site/state/forecast.ts";
+import { computeResourceUse, listPastUses, type PastUse } from "../site/state/resource-use.ts";
 import {
   computeQueueTally,
   findHostResource,
@@ -19,15 +24,15 @@ import {
   type QueueTally,
   renderShareBar,
   type TemplateShare,
-} from "../state/shares.ts";
-import { buildQueueId, findNamedQueue, type NamedQueue, type Snapshot } from "../state/snapshot.ts";
-import type { Tone } from "../state/subject.ts";
+} from "../site/state/shares.ts";
+import { buildQueueId, findNamedQueue, type NamedQueue, type Snapshot } from "../site/state/snapshot.ts";
+import type { Tone } from "../site/state/subject.ts";
 import {
   buildViewContext,
   CONTEXT_COLLECTIONS,
   listStoppingDrains,
   type ViewContext,
-} from "../state/view-context.ts";
+} from "../site/state/view-context.ts";
 import {
   createAgeColumn,
   createNoteColumn,

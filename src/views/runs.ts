@@ -20,13 +20,18 @@ import {
   getEntryState,
   getHeldSince,
   isHolder,
-} from "../state/claims.ts";
-import { formatDrainLine, formatReason } from "../state/eviction-preview.ts";
-import { explain, findRunnerLiveness, formatExplanation, type SessionLivenessMap } from "../state/explain.ts";
-import { isSessionRenewed } from "../state/liveness.ts";
-import type { Execution, Snapshot } from "../state/snapshot.ts";
-import type { Tone } from "../state/subject.ts";
-import { CONTEXT_COLLECTIONS, listDrainsOnClaim, type ViewContext } from "../state/view-context.ts";
+} from "../site/state/claims.ts";
+import { formatDrainLine, formatReason } from "../site/state/eviction-preview.ts";
+import {
+  explain,
+  findRunnerLiveness,
+  formatExplanation,
+  type SessionLivenessMap,
+} from "../site/state/explain.ts";
+import { isSessionRenewed } from "../site/state/liveness.ts";
+import type { Execution, Snapshot } from "../site/state/snapshot.ts";
+import type { Tone } from "../site/state/subject.ts";
+import { CONTEXT_COLLECTIONS, listDrainsOnClaim, type ViewContext } from "../site/state/view-context.ts";
 import {
   createAgeColumn,
   createNoteColumn,

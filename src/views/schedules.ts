@@ -36,12 +36,17 @@ import {
 } from "../schedule/state/outcome.ts";
 import type { RunningRecord, WorkerRecord } from "../schedule/state/running-record.ts";
 import { computeLag } from "../schedule/timing.ts";
-import { formatExecutionOwner } from "../state/claims.ts";
-import { formatReason } from "../state/eviction-preview.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../state/explain.ts";
-import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../state/snapshot.ts";
-import type { Tone } from "../state/subject.ts";
-import { CONTEXT_COLLECTIONS, type ViewContext } from "../state/view-context.ts";
+import { formatExecutionOwner } from "../site/state/claims.ts";
+import { formatReason } from "../site/state/eviction-preview.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../site/state/explain.ts";
+import {
+  buildGroupMembers,
+  type Execution,
+  type Snapshot,
+  type StoredValue,
+} from "../site/state/snapshot.ts";
+import type { Tone } from "../site/state/subject.ts";
+import { CONTEXT_COLLECTIONS, type ViewContext } from "../site/state/view-context.ts";
 import {
   computeDurationWeight,
   createAgeColumn,

@@ -1,5 +1,5 @@
 import { formatInstant } from "../core/base/duration.ts";
-import { computeLockStatistics, type LockStatistics } from "../state/statistics.ts";
+import { computeLockStatistics, type LockStatistics } from "../site/state/statistics.ts";
 import { createDurationColumn, createNumberColumn, createTextColumn } from "./columns.ts";
 import {
   describeCount,

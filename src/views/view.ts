@@ -1,6 +1,6 @@
-import type { Collection, NamedQueue, Snapshot } from "../state/snapshot.ts";
-import type { Share, Subject, Tone } from "../state/subject.ts";
-import type { ViewContext } from "../state/view-context.ts";
+import type { Collection, NamedQueue, Snapshot } from "../site/state/snapshot.ts";
+import type { Share, Subject, Tone } from "../site/state/subject.ts";
+import type { ViewContext } from "../site/state/view-context.ts";
 import type { JsonObject } from "./json.ts";
 
 /** A column of a table. Texts may come from etcd, and are not cleaned. */

@@ -1,6 +1,6 @@
 import { COMMAND_TYPE } from "../schedule/handler-types.ts";
 import { CLOCK_STATES, type WorkerRecord } from "../schedule/state/running-record.ts";
-import type { Snapshot, StoredWorker } from "../state/snapshot.ts";
+import type { Snapshot, StoredWorker } from "../site/state/snapshot.ts";
 import {
   createAgeColumn,
   createNoteColumn,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { canShowLinks, FileLinks } from "../../src/console/file-links.ts";
-import { PROBLEM_KINDS } from "../../src/state/problem.ts";
+import { PROBLEM_KINDS } from "../../src/site/state/problem.ts";
 import { findPage } from "../../src/views/problems.ts";
 
 describe("a terminal", () => {

@@ -11,8 +11,8 @@ import { type ConsoleState, createInitialState } from "../../src/console/state/c
 import { computeLayout } from "../../src/console/state/layout.ts";
 import { getTheme } from "../../src/console/theme/theme.ts";
 import { createKeys } from "../../src/core/protocol/keys.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../src/site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/site/state/snapshot-builder.ts";
 
 /** The state of a console that shows its locks, as a new one shows its overview. */
 export function createLocksState(): ConsoleState {

@@ -14,8 +14,8 @@ import {
   type UserCommand,
 } from "../../src/console/user-commands.ts";
 import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
-import { pictureOf, runOf, stand } from "../state/pictures.ts";
-import { subjectOf } from "../state/subjects.ts";
+import { pictureOf, runOf, stand } from "../site/state/pictures.ts";
+import { subjectOf } from "../site/state/subjects.ts";
 import { running } from "../views/schedules.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
-import { buildClaims } from "../../src/state/claims.ts";
-import type { SessionLivenessMap } from "../../src/state/explain.ts";
-import type { Snapshot } from "../../src/state/snapshot.ts";
+import { buildClaims } from "../../src/site/state/claims.ts";
+import type { SessionLivenessMap } from "../../src/site/state/explain.ts";
+import type { Snapshot } from "../../src/site/state/snapshot.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../src/views/groups.ts";
 import { buildHostDetail, findHostState } from "../../src/views/hosts.ts";
 import { buildQueueDetail } from "../../src/views/queues.ts";
@@ -25,7 +25,7 @@ import {
   runOf,
   stand,
   waiting,
-} from "../state/pictures.ts";
+} from "../site/state/pictures.ts";
 import { listFacts, readSection } from "./rows.ts";
 import { memory, running, schedule, worker } from "./schedules.ts";
 

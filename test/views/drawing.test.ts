@@ -1,6 +1,6 @@
 /** Areas, graphs, bars and levels of drawings. */
 import { describe, expect, it } from "vitest";
-import type { Tone } from "../../src/state/subject.ts";
+import type { Tone } from "../../src/site/state/subject.ts";
 import {
   ASCII_DRAWING,
   clipSpans,

@@ -4,8 +4,8 @@ import { measureProcessorMs } from "../../fixtures/steady.ts";
 import type { AuditAction } from "../../src/core/protocol/audit.ts";
 import type { PastRun } from "../../src/core/protocol/history.ts";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../src/site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/site/state/snapshot-builder.ts";
 import { formatEventText } from "../../src/views/event.ts";
 import { EventLog, listEarlierEvents, listEventsBetween } from "../../src/views/event-log.ts";
 import { keys } from "../core/protocol/samples.ts";
@@ -19,8 +19,8 @@ import {
   resourceOf,
   runOf,
   stand,
-} from "../state/pictures.ts";
-import { SnapshotFollower } from "../state/snapshot-follower.ts";
+} from "../site/state/pictures.ts";
+import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
 import { lastOf, running, schedule } from "./schedules.ts";
 
 const MINUTE = 60_000;

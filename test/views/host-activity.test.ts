@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { QueueEntry, TicketState } from "../../src/core/protocol/ticket.ts";
-import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/state/claims.ts";
-import type { Snapshot } from "../../src/state/snapshot.ts";
+import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/site/state/claims.ts";
+import type { Snapshot } from "../../src/site/state/snapshot.ts";
 import { computeHostActivity, type HostSigns, judgeHostState, NO_ACTIVITY } from "../../src/views/hosts.ts";
-import { held, NOW, pictureOf, runOf, stand } from "../state/pictures.ts";
+import { held, NOW, pictureOf, runOf, stand } from "../site/state/pictures.ts";
 import { running, worker } from "./schedules.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];

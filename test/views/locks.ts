@@ -1,6 +1,6 @@
 /** Sample locks in each state. Each is named for its state. */
 import { keys } from "../core/protocol/samples.ts";
-import { drainOf, held, NOW, plain, stand } from "../state/pictures.ts";
+import { drainOf, held, NOW, plain, stand } from "../site/state/pictures.ts";
 
 const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 

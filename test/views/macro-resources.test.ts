@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { buildEditAction } from "../../src/console/parts/row-actions.ts";
 import { substituteMacros } from "../../src/core/fleet/arithmetic.ts";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { findHostResource } from "../../src/state/shares.ts";
-import { buildViewContext } from "../../src/state/view-context.ts";
+import { findHostResource } from "../../src/site/state/shares.ts";
+import { buildViewContext } from "../../src/site/state/view-context.ts";
 import { createHostMacroView } from "../../src/views/hosts.ts";
 import {
   buildEmptyQueueRow,
@@ -12,7 +12,7 @@ import {
   createTallyFinder,
   resourcesView,
 } from "../../src/views/queues.ts";
-import { hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { hostOf, NOW, pictureOf, resourceOf, stand } from "../site/state/pictures.ts";
 import { listFacts, readSection } from "./rows.ts";
 
 const [WEB, DB] = ["web1.example.com", "db1.example.com"];

@@ -1,7 +1,7 @@
 /** The whole site as one picture: what it says, and how it is drawn. */
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import type { Tone } from "../../src/state/subject.ts";
+import type { Tone } from "../../src/site/state/subject.ts";
 import {
   ASCII_DRAWING,
   countGraphValues,
@@ -11,7 +11,7 @@ import {
 } from "../../src/views/drawing.ts";
 import { buildOverview, type Overview } from "../../src/views/overview.ts";
 import { drawHosts, drawOverview } from "../../src/views/overview-drawing.ts";
-import { drainOf, historyOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../site/state/pictures.ts";
 import { schedule } from "./schedules.ts";
 
 const WEB = "web1.example.com";

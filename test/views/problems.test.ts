@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { buildProblemId } from "../../src/state/problem.ts";
+import { buildProblemId } from "../../src/site/state/problem.ts";
 import { ETCD_REMEDY, findProblems, problemsView } from "../../src/views/problems.ts";
 import { keys } from "../core/protocol/samples.ts";
 import {
@@ -15,7 +15,7 @@ import {
   pictureOf,
   plain,
   stand,
-} from "../state/pictures.ts";
+} from "../site/state/pictures.ts";
 import { lastOf, running, schedule, worker } from "./schedules.ts";
 
 const ticket = stand("lock x", "a", 1, held);

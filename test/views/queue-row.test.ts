@@ -1,8 +1,8 @@
 /** Rows of locks and resources, which several tables share, and durations drawn as bars. */
 import { expect, test } from "vitest";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { findNamedQueue, type NamedQueue } from "../../src/state/snapshot.ts";
-import { buildViewContext } from "../../src/state/view-context.ts";
+import { findNamedQueue, type NamedQueue } from "../../src/site/state/snapshot.ts";
+import { buildViewContext } from "../../src/site/state/view-context.ts";
 import {
   buildEmptyQueueRow,
   buildQueueRow,
@@ -10,7 +10,7 @@ import {
   renderSparkline,
   renderTrendCell,
 } from "../../src/views/queues.ts";
-import { drainOf, historyOf, NOW, pastRun, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, NOW, pastRun, pictureOf, resourceOf, stand } from "../site/state/pictures.ts";
 
 const tickets = [
   stand("lock x held", "a", 1, { grantedAt: NOW - 1_000 }),

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
 import type { LastOccurrence, OpenOccurrence } from "../../src/schedule/state/due.ts";
-import { buildViewContext } from "../../src/state/view-context.ts";
+import { buildViewContext } from "../../src/site/state/view-context.ts";
 import { runsView } from "../../src/views/runs.ts";
 import {
   buildScheduleRows,
@@ -12,8 +12,8 @@ import {
 } from "../../src/views/schedules.ts";
 import { workersView } from "../../src/views/workers.ts";
 import { keys } from "../core/protocol/samples.ts";
-import { groupOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
-import { SnapshotFollower } from "../state/snapshot-follower.ts";
+import { groupOf, NOW, pictureOf, plain, stand } from "../site/state/pictures.ts";
+import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
 import { showView } from "./rows.ts";
 import { definitionOf, lastOf, running, schedule, worker } from "./schedules.ts";
 

@@ -1,10 +1,10 @@
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { buildViewContext } from "../../src/state/view-context.ts";
+import { buildViewContext } from "../../src/site/state/view-context.ts";
 import { shortenOwner } from "../../src/views/columns.ts";
 import { VIEWS, type ViewId } from "../../src/views/index.ts";
-import { drainOf, groupOf, held, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { drainOf, groupOf, held, hostOf, NOW, pictureOf, resourceOf, stand } from "../site/state/pictures.ts";
 import { LOCKS } from "./locks.ts";
 import { showView } from "./rows.ts";
 

@@ -21,7 +21,7 @@ import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../src/worker/handler.ts";
 import { Poller, type PollerOptions } from "../../src/worker/polling/poller.ts";
 import type { SchedulePorts } from "../../src/worker/worker-ports.ts";
-import { StoredKeys } from "../operate/stored-keys.ts";
+import { StoredKeys } from "../site/operate/stored-keys.ts";
 
 /** A wall clock that the test sets, and that goes on from there; whoever sleeps wakes then. Monotonic time is the machine's. */
 export class SettableClock implements Clock {

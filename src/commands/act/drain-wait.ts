@@ -6,10 +6,10 @@ import { type DrainTarget, formatAuditTarget, hasEnded } from "../../core/protoc
 import { guardRevision } from "../../core/protocol/guards.ts";
 import { parseTicket } from "../../core/protocol/ticket.ts";
 import type { KeyValue } from "../../core/protocol/txn.ts";
-import { type FollowEvent, followEtcd } from "../../observe/follow.ts";
-import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
-import { requestResets } from "../../operate/reset.ts";
-import type { Claim } from "../../state/claims.ts";
+import { type FollowEvent, followEtcd } from "../../site/observe/follow.ts";
+import { type ActionResult, updateAuditOutcome } from "../../site/operate/operator-action.ts";
+import { requestResets } from "../../site/operate/reset.ts";
+import type { Claim } from "../../site/state/claims.ts";
 import {
   computeDrainExtent,
   coversTasks,
@@ -18,9 +18,9 @@ import {
   listHeldEntries,
   listHeldKeys,
   listLostTasks,
-} from "../../state/drain-extent.ts";
-import { describeDrainTarget } from "../../state/eviction-preview.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+} from "../../site/state/drain-extent.ts";
+import { describeDrainTarget } from "../../site/state/eviction-preview.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
 import { type CommandContext, InterruptedError } from "../store-command.ts";
 import type { DrainFlags } from "./drain.ts";

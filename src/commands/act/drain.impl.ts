@@ -5,8 +5,8 @@ import { clean, collectTexts, suggestNearest } from "../../core/base/text.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
 import { listGroupHosts } from "../../core/fleet/groups.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../core/protocol/drain.ts";
-import { liftDrains, putDrain } from "../../operate/drain.ts";
-import type { Claim } from "../../state/claims.ts";
+import { liftDrains, putDrain } from "../../site/operate/drain.ts";
+import type { Claim } from "../../site/state/claims.ts";
 import {
   computeDrainExtent,
   type DrainExtent,
@@ -16,9 +16,9 @@ import {
   formatClaimOwners,
   formatDrainExtent,
   formatDrainWithEnd,
-} from "../../state/drain-extent.ts";
-import { describeDrainTarget } from "../../state/eviction-preview.ts";
-import { buildGroupMembers, type Collection, type Snapshot } from "../../state/snapshot.ts";
+} from "../../site/state/drain-extent.ts";
+import { describeDrainTarget } from "../../site/state/eviction-preview.ts";
+import { buildGroupMembers, type Collection, type Snapshot } from "../../site/state/snapshot.ts";
 import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
 import { type ActionOutcome, createOutcome, type DrainResult, type UndrainResult } from "../outcome.ts";
 import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";

@@ -8,14 +8,14 @@ import type { QueueKind } from "../../core/protocol/keys.ts";
 import { validateName } from "../../core/protocol/names.ts";
 import { describeVanished, type QueueEntry } from "../../core/protocol/ticket.ts";
 import type { Compare } from "../../core/protocol/txn.ts";
-import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
+import { type ActionResult, updateAuditOutcome } from "../../site/operate/operator-action.ts";
 import {
   canRequestReset,
   type DepartureEvent,
   removeTickets,
   requestResets,
   waitUntilGone,
-} from "../../operate/reset.ts";
+} from "../../site/operate/reset.ts";
 import {
   buildClaims,
   type Claim,
@@ -23,15 +23,15 @@ import {
   findResetTargets,
   formatTicketOwner,
   isHolder,
-} from "../../state/claims.ts";
+} from "../../site/state/claims.ts";
 import {
   type EvictionPreview,
   formatEvictionPreview,
   previewEviction,
   SHOWN_LINES,
-} from "../../state/eviction-preview.ts";
-import { judgeRunnerLiveness } from "../../state/liveness.ts";
-import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+} from "../../site/state/eviction-preview.ts";
+import { judgeRunnerLiveness } from "../../site/state/liveness.ts";
+import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import { type ActionOutcome, createOutcome, type EvictionResult, type RunnerRecord } from "../outcome.ts";
 import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";
 import {

@@ -10,7 +10,7 @@ import { parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { listStates } from "../../schedule/state/host-states.ts";
 import { isFailure, NO_OUTCOMES, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
-import { type Execution, findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import { type Execution, findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import {
   computeTimeSinceSuccess,
   type EndedRun,

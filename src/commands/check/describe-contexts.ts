@@ -8,7 +8,7 @@ import {
 import { openStore } from "../../core/etcd/open.ts";
 import { buildStoreOptions } from "../../core/etcd/store-options.ts";
 import { createKeys } from "../../core/protocol/keys.ts";
-import type { ObserverPorts } from "../../observe/ports.ts";
+import type { ObserverPorts } from "../../site/observe/ports.ts";
 import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection } from "../connect.ts";
 

@@ -1,14 +1,3 @@
-import {
-  checkEtcd,
-  judgeTransport,
-  type TransportName,
-  type TransportTrial,
-  type TransportVerdict,
-} from "../../check/etcd.ts";
-import { buildUncheckedFinding, examine } from "../../check/examine.ts";
-import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
-import { findRunningHosts } from "../../check/running-hosts.ts";
-import { checkAgent, checkNative, checkOutput, locateAgentSocket } from "../../check/this-host.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { canonicalizeHost, pluralize } from "../../core/base/text.ts";
@@ -18,11 +7,22 @@ import { openStore } from "../../core/etcd/open.ts";
 import { chooseTransport, parseEndpoint, type StoreOptions } from "../../core/etcd/options.ts";
 import { type MemberStatus, type Store, StoreError } from "../../core/etcd/store.ts";
 import { buildStoreOptions, createClusterMemory } from "../../core/etcd/store-options.ts";
-import { load, readPages } from "../../observe/read.ts";
-import { countPresent, getAnsweringMembers } from "../../state/etcd-findings.ts";
-import type { Collection } from "../../state/snapshot.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
-import { CONTEXT_COLLECTIONS } from "../../state/view-context.ts";
+import {
+  checkEtcd,
+  judgeTransport,
+  type TransportName,
+  type TransportTrial,
+  type TransportVerdict,
+} from "../../site/check/etcd.ts";
+import { buildUncheckedFinding, examine } from "../../site/check/examine.ts";
+import { type AuthenticationMode, judgeAuthentication } from "../../site/check/permissions.ts";
+import { findRunningHosts } from "../../site/check/running-hosts.ts";
+import { checkAgent, checkNative, checkOutput, locateAgentSocket } from "../../site/check/this-host.ts";
+import { load, readPages } from "../../site/observe/read.ts";
+import { countPresent, getAnsweringMembers } from "../../site/state/etcd-findings.ts";
+import type { Collection } from "../../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
+import { CONTEXT_COLLECTIONS } from "../../site/state/view-context.ts";
 import { findStaleHosts, judgeHosts } from "../../views/checks/hosts.ts";
 import { KeyCheck } from "../../views/checks/key-check.ts";
 import type { Call, CommandExecutor, CommandIo } from "../command.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../core/base/finding.ts";
 import { clean } from "../../core/base/text.ts";
 import { StoreError } from "../../core/etcd/store.ts";
-import type { Tone } from "../../state/subject.ts";
+import type { Tone } from "../../site/state/subject.ts";
 import { type CommandExecutor, type CommandIo, declareFlags, type FlagsOf } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";

@@ -1,9 +1,6 @@
 import { ConfigError, UsageError } from "../../core/base/errors.ts";
 import { clean, quoteText } from "../../core/base/text.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import { listUsers } from "../../operate/calendar-changes.ts";
-import type { StoredCalendar } from "../../operate/stored-calendars.ts";
-import { readAllStoredSchedules } from "../../operate/stored-schedules.ts";
 import {
   type Calendar,
   findDayFault,
@@ -12,6 +9,9 @@ import {
   toDay,
 } from "../../schedule/calendar/calendar.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
+import { listUsers } from "../../site/operate/calendar-changes.ts";
+import type { StoredCalendar } from "../../site/operate/stored-calendars.ts";
+import { readAllStoredSchedules } from "../../site/operate/stored-schedules.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
 import { readDocumentText } from "../documents.ts";
 import { printResult } from "../json-output.ts";

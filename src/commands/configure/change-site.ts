@@ -4,8 +4,8 @@ import { evaluateUnits } from "../../core/fleet/arithmetic.ts";
 import { applyConfigChanges, formatConfigChange, type SiteKind } from "../../core/fleet/configuration.ts";
 import { createMacros } from "../../core/fleet/macros.ts";
 import type { TotalCheck } from "../../core/fleet/resources.ts";
-import { formatCalendarChange } from "../../operate/calendar-changes.ts";
-import { formatOperator, readAuditSince, type SiteAction } from "../../operate/operator-action.ts";
+import { formatCalendarChange } from "../../site/operate/calendar-changes.ts";
+import { formatOperator, readAuditSince, type SiteAction } from "../../site/operate/operator-action.ts";
 import {
   applySite,
   formatSiteCounts,
@@ -15,23 +15,23 @@ import {
   type SiteChanges,
   type SitePlan,
   type SiteTerms,
-} from "../../operate/site.ts";
+} from "../../site/operate/site.ts";
 import {
   countSchedules,
   createMissingSchedule,
   readAllStoredSchedules,
   type ScheduleReadResult,
-} from "../../operate/stored-schedules.ts";
-import { buildConfiguration, buildHostMacros } from "../../state/configuration.ts";
+} from "../../site/operate/stored-schedules.ts";
+import { buildConfiguration, buildHostMacros } from "../../site/state/configuration.ts";
 import {
   type ConfigImpact,
   computeConfigImpact,
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
-} from "../../state/impact.ts";
-import type { Collection, Snapshot } from "../../state/snapshot.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+} from "../../site/state/impact.ts";
+import type { Collection, Snapshot } from "../../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 import { type ActionOutcome, createOutcome, type SiteResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import { QUEUE_COLLECTIONS, readAtRevision, readSnapshot, readSnapshotRanges } from "../read-snapshot.ts";

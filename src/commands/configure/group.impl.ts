@@ -3,7 +3,7 @@ import { findNameFault, quoteText } from "../../core/base/text.ts";
 import { normalizeMembers } from "../../core/fleet/configuration.ts";
 import { createUnknownGroupError } from "../../core/fleet/groups.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { changeConfigEntry, readSite } from "./change-site.ts";

@@ -1,9 +1,9 @@
 import { UsageError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import { getTicketKey } from "../../core/protocol/ticket.ts";
-import { type PruneCandidates, prune, readPruneCandidates } from "../../operate/prune.ts";
-import { waitUntilGone } from "../../operate/reset.ts";
-import { getRetentionLimits } from "../../operate/retention.ts";
+import { type PruneCandidates, prune, readPruneCandidates } from "../../site/operate/prune.ts";
+import { waitUntilGone } from "../../site/operate/reset.ts";
+import { getRetentionLimits } from "../../site/operate/retention.ts";
 import { createOutcome, type PruneResult } from "../outcome.ts";
 import { confirmAction, createActionCommand, PRUNE_ENDS } from "../print-outcome.ts";
 import type { CommandContext } from "../store-command.ts";

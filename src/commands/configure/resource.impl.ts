@@ -2,7 +2,7 @@ import { UsageError } from "../../core/base/errors.ts";
 import { normalizeResource } from "../../core/fleet/configuration.ts";
 import { LONGEST_NOTE, type ResourceConfig } from "../../core/fleet/resources.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { ActionImplementation } from "../command.ts";
 import type { ActionFlags } from "../command-line/flags.ts";
 import { createActionCommand } from "../print-outcome.ts";

@@ -3,11 +3,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { listWrittenCollections } from "../../check/permissions.ts";
 import { EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../core/base/shell.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { resolveConfig } from "../../core/config/config.ts";
+import { listWrittenCollections } from "../../site/check/permissions.ts";
 import type { CommandExecutor } from "../command.ts";
 import type { SetupEtcdFlags } from "./setup-etcd.ts";
 

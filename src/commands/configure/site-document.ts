@@ -18,7 +18,6 @@ import {
   type SiteKind,
 } from "../../core/fleet/configuration.ts";
 import { LONGEST_NOTE, type ResourceConfig, type TotalCheck } from "../../core/fleet/resources.ts";
-import type { DocumentedGroup, DocumentedResource, SiteDocument } from "../../operate/site.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calendar/calendar.ts";
 import {
   DEFINITION_FIELDS,
@@ -30,6 +29,7 @@ import {
 } from "../../schedule/definition.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress } from "../../schedule/definition-values.ts";
 import { toJsonData } from "../../schedule/json-fields.ts";
+import type { DocumentedGroup, DocumentedResource, SiteDocument } from "../../site/operate/site.ts";
 import { toFlags } from "../command.ts";
 import { parseInstant } from "../command-line/instant.ts";
 import { escapeInvisible } from "../json-output.ts";

@@ -1,10 +1,10 @@
 import { pickDefined } from "../../core/base/pick-defined.ts";
 import { compareByCodeUnit, compareByResourceOrder } from "../../core/fleet/configuration.ts";
 import type { ResourceConfig } from "../../core/fleet/resources.ts";
-import type { DocumentedGroup, SiteDocument } from "../../operate/site.ts";
 import { DEFINITION_FIELDS, type Definition } from "../../schedule/definition.ts";
-import { buildConfiguration } from "../../state/configuration.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { DocumentedGroup, SiteDocument } from "../../site/operate/site.ts";
+import { buildConfiguration } from "../../site/state/configuration.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import { escapeInvisible } from "../json-output.ts";
 
 /** The version of the document of a site. A document can omit it. */

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { StoreError } from "../../core/etcd/store.ts";
 import { buildStoreOptions } from "../../core/etcd/store-options.ts";
-import { readCluster, readSessions } from "../../observe/etcd-cluster.ts";
+import { readCluster, readSessions } from "../../site/observe/etcd-cluster.ts";
 import { buildMemberRows, MEMBER_COLUMNS, MEMBERS_JSON } from "../../views/etcd-members.ts";
 import { buildSessionRows, SESSION_COLUMNS, SESSIONS_JSON } from "../../views/etcd-sessions.ts";
 import { buildPermissionRows, PERMISSION_COLUMNS, USER_COLUMNS, USERS_JSON } from "../../views/etcd-users.ts";

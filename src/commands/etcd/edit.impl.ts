@@ -4,8 +4,8 @@ import { describeFileError, EXIT, SignalboxError, UsageError } from "../../core/
 import { quoteText } from "../../core/base/text.ts";
 import { isCompacted } from "../../core/etcd/retry.ts";
 import type { KeyValue } from "../../core/protocol/txn.ts";
-import { readKey } from "../../observe/etcd-keys.ts";
-import { checkEditAllowed, describeEdit, editKey } from "../../operate/edit-key.ts";
+import { readKey } from "../../site/observe/etcd-keys.ts";
+import { checkEditAllowed, describeEdit, editKey } from "../../site/operate/edit-key.ts";
 import { describeOwnKey } from "../../views/etcd-keys.ts";
 import { type ActionOutcome, createOutcome, type KeyResult } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";

@@ -4,10 +4,10 @@ import { formatBytes } from "../../core/base/size.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { isCompacted } from "../../core/etcd/retry.ts";
 import type { KeyValue } from "../../core/protocol/txn.ts";
-import { readKey, readKeyPage } from "../../observe/etcd-keys.ts";
-import { readCurrentRevision } from "../../observe/past-revision.ts";
-import { readEarlierValue } from "../../observe/raw-keys.ts";
-import { readSessionLiveness } from "../../observe/runner-liveness.ts";
+import { readKey, readKeyPage } from "../../site/observe/etcd-keys.ts";
+import { readCurrentRevision } from "../../site/observe/past-revision.ts";
+import { readEarlierValue } from "../../site/observe/raw-keys.ts";
+import { readSessionLiveness } from "../../site/observe/runner-liveness.ts";
 import {
   KEY_COLUMNS,
   KEY_DETAIL_JSON,

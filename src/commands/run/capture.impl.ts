@@ -1,8 +1,8 @@
 import { OVER, waitAtMost } from "../../core/base/wait.ts";
 import type { OutputCopies } from "../../core/process/guarded-command/command.ts";
 import type { RunPorts, RunRequest } from "../../core/run/request.ts";
-import { OutputKeeper, type OutputStorage } from "../../output/output-keeper.ts";
-import { OutputServer } from "../../output/output-server.ts";
+import { OutputKeeper, type OutputStorage } from "../../site/output/output-keeper.ts";
+import { OutputServer } from "../../site/output/output-server.ts";
 import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection } from "../connect.ts";
 import type { RunFlags } from "./run.ts";

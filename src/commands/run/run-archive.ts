@@ -1,9 +1,9 @@
 import type { Settings } from "../../core/config/settings.ts";
 import type { PastRun } from "../../core/protocol/history.ts";
-import type { ArchiveOptions, ArchivePorts, ArchiveWriter } from "../../output/archive.ts";
-import { getDefaultOutputDirectory } from "../../output/output-directory.ts";
-import type { OutputStorage } from "../../output/output-keeper.ts";
-import { parseMasks } from "../../output/output-mask.ts";
+import type { ArchiveOptions, ArchivePorts, ArchiveWriter } from "../../site/output/archive.ts";
+import { getDefaultOutputDirectory } from "../../site/output/output-directory.ts";
+import type { OutputStorage } from "../../site/output/output-keeper.ts";
+import { parseMasks } from "../../site/output/output-mask.ts";
 import type { CommandIo } from "../command.ts";
 
 /** Returns where records of the past are archived; undefined for nowhere. */
@@ -35,7 +35,7 @@ export class RunArchive {
   }
 
   async #openWriter(options: ArchiveOptions): Promise<ArchiveWriter> {
-    const { ArchiveWriter } = await import("../../output/archive.ts");
+    const { ArchiveWriter } = await import("../../site/output/archive.ts");
     return new ArchiveWriter(this.#ports, options);
   }
 }

@@ -1,9 +1,13 @@
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { quoteText } from "../../core/base/text.ts";
-import { readKeysIfAllowed } from "../../observe/ports.ts";
-import { formatImportCounts } from "../../operate/import-schedules.ts";
-import { applyMutation, previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
-import type { PlannedChange } from "../../operate/stored-schedules.ts";
+import { readKeysIfAllowed } from "../../site/observe/ports.ts";
+import { formatImportCounts } from "../../site/operate/import-schedules.ts";
+import {
+  applyMutation,
+  previewMutation,
+  type ScheduleMutation,
+} from "../../site/operate/schedule-mutation.ts";
+import type { PlannedChange } from "../../site/operate/stored-schedules.ts";
 import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import { checkPastRevision } from "../read-snapshot.ts";

@@ -3,8 +3,14 @@ import { generateRunId } from "../../core/base/ids.ts";
 import { canonicalizeHost, quoteText } from "../../core/base/text.ts";
 import { buildTraceVariables, readTraceContext } from "../../core/base/trace.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import { formatOperator } from "../../operate/operator-action.ts";
-import type { ScheduleMutation } from "../../operate/schedule-mutation.ts";
+import { checkDefinition, type Definition, findUnknownField } from "../../schedule/definition.ts";
+import type { JsonFields } from "../../schedule/json-fields.ts";
+import { type CronText, formatOncePlan, MANUAL, parsePlan } from "../../schedule/plan.ts";
+import { listBackfilled } from "../../schedule/state/backfill.ts";
+import type { DueState } from "../../schedule/state/due.ts";
+import type { FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
+import { formatOperator } from "../../site/operate/operator-action.ts";
+import type { ScheduleMutation } from "../../site/operate/schedule-mutation.ts";
 import {
   buildAddMutation,
   buildBackfillCancellation,
@@ -16,14 +22,8 @@ import {
   buildPauseMutation,
   buildResumeMutation,
   buildTriggerMutation,
-} from "../../operate/schedule-mutations.ts";
-import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
-import { checkDefinition, type Definition, findUnknownField } from "../../schedule/definition.ts";
-import type { JsonFields } from "../../schedule/json-fields.ts";
-import { type CronText, formatOncePlan, MANUAL, parsePlan } from "../../schedule/plan.ts";
-import { listBackfilled } from "../../schedule/state/backfill.ts";
-import type { DueState } from "../../schedule/state/due.ts";
-import type { FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
+} from "../../site/operate/schedule-mutations.ts";
+import { readStoredSchedules, type StoredSchedule } from "../../site/operate/stored-schedules.ts";
 import { type ActionImplementation, toFlags } from "../command.ts";
 import { ACTION_FLAGS, type ActionFlags } from "../command-line/flags.ts";
 import { formatInstantUtc, INSTANT_FORM, parseInstant } from "../command-line/instant.ts";

@@ -3,9 +3,13 @@ import { UsageError } from "../../core/base/errors.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { formatShortList } from "../../core/base/text.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import { type CollisionReport, findAllCollisions, type SpreadSuggestion } from "../../state/collisions.ts";
-import type { TimeSpan } from "../../state/forecast.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import {
+  type CollisionReport,
+  findAllCollisions,
+  type SpreadSuggestion,
+} from "../../site/state/collisions.ts";
+import type { TimeSpan } from "../../site/state/forecast.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import { printResult } from "../json-output.ts";
 import { createReadCommand, readAllOutcomes, readSnapshotRanges, retryCompacted } from "../read-snapshot.ts";
 import { renderTextTable } from "../table.ts";

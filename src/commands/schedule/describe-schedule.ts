@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../core/base/duration.ts";
 import { quoteShellWords } from "../../core/base/shell.ts";
 import { formatShortList, pluralize, quoteText } from "../../core/base/text.ts";
-import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { listExcludedDays, listUpcoming, type PlannedFields } from "../../schedule/calendar/upcoming-days.ts";
@@ -21,6 +20,7 @@ import { formatExpectation, getExpectation } from "../../schedule/expectation.ts
 import { explainEventPlan, explainPlan, formatCronText, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { computeLag } from "../../schedule/timing.ts";
+import type { PlannedChange } from "../../site/operate/stored-schedules.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../outcome.ts";
 

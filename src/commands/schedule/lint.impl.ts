@@ -3,11 +3,6 @@ import { EXIT, UsageError } from "../../core/base/errors.ts";
 import { clean, pluralize } from "../../core/base/text.ts";
 import { createRealClock } from "../../core/process/clock.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import {
-  readAllStoredSchedules,
-  readStoredSchedules,
-  type StoredSchedule,
-} from "../../operate/stored-schedules.ts";
 import { type Calendars, formatDay, getWeekdayOf, toDay } from "../../schedule/calendar/calendar.ts";
 import { buildDayRule, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { listMovedDays } from "../../schedule/calendar/upcoming-days.ts";
@@ -19,6 +14,11 @@ import { isPlanned } from "../../schedule/cron/wall-times.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { createPlanTimes, parsePlan } from "../../schedule/plan.ts";
 import { createTiming } from "../../schedule/timing.ts";
+import {
+  readAllStoredSchedules,
+  readStoredSchedules,
+  type StoredSchedule,
+} from "../../site/operate/stored-schedules.ts";
 import type { CommandExecutor, CommandIo } from "../command.ts";
 import { printResult } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";

@@ -1,10 +1,14 @@
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { quoteShellWords } from "../../core/base/shell.ts";
 import { clean } from "../../core/base/text.ts";
-import { getShownDue, readAllStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import { formatCronText } from "../../schedule/plan.ts";
+import {
+  getShownDue,
+  readAllStoredSchedules,
+  type StoredSchedule,
+} from "../../site/operate/stored-schedules.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 import { createReadCommand } from "../read-snapshot.ts";
 

@@ -3,12 +3,12 @@ import { computeLineColumn } from "../../core/base/json-fault.ts";
 import { findInexactNumber } from "../../core/base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../core/base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../core/base/text.ts";
-import type { SchedulePosition } from "../../operate/site.ts";
 import { isCron } from "../../schedule/cron/cron.ts";
 import { listPerfectschedDifferences } from "../../schedule/cron/lint.ts";
 import { checkZone } from "../../schedule/cron/offsets.ts";
 import { type Definition, findDefinitionFault } from "../../schedule/definition.ts";
 import { parsePlan } from "../../schedule/plan.ts";
+import type { SchedulePosition } from "../../site/operate/site.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 
 /** Columns of PerfectSched's table. */

@@ -1,14 +1,18 @@
 import { ConfigError, UsageError } from "../../core/base/errors.ts";
 import { quoteText } from "../../core/base/text.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import { readCalendars } from "../../operate/stored-calendars.ts";
-import { getShownDue, readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../schedule/cron/offsets.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { type CronText, parsePlan } from "../../schedule/plan.ts";
+import { readCalendars } from "../../site/operate/stored-calendars.ts";
+import {
+  getShownDue,
+  readStoredSchedules,
+  type StoredSchedule,
+} from "../../site/operate/stored-schedules.ts";
 import type { Call } from "../command.ts";
 import type { WrittenTime } from "../command-line/instant.ts";
 import type { CommandContext } from "../store-command.ts";

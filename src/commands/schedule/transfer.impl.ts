@@ -3,14 +3,14 @@ import { basename } from "node:path";
 import { EXIT, UsageError } from "../../core/base/errors.ts";
 import { clean, quoteText } from "../../core/base/text.ts";
 import { validateName } from "../../core/protocol/names.ts";
+import { checkZone } from "../../schedule/cron/offsets.ts";
 import {
   buildImportMutation,
   buildImportsMutation,
   formatImportCounts,
   type ScheduleImport,
-} from "../../operate/import-schedules.ts";
-import { previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
-import { checkZone } from "../../schedule/cron/offsets.ts";
+} from "../../site/operate/import-schedules.ts";
+import { previewMutation, type ScheduleMutation } from "../../site/operate/schedule-mutation.ts";
 import { type CrontabFormat, guessCrontabFormat } from "../../syntax/crontab.ts";
 import { formatDocumentName, readDocumentText } from "../documents.ts";
 import { formatJsonDocument } from "../json-output.ts";

@@ -3,7 +3,7 @@ import { EXIT } from "../../core/base/errors.ts";
 import { readMemberClocks } from "../../core/etcd/member-metrics.ts";
 import { buildStoreOptions } from "../../core/etcd/store-options.ts";
 import { createGuardianHost, readUserName } from "../../core/process/host.ts";
-import { getRetentionLimits } from "../../operate/retention.ts";
+import { getRetentionLimits } from "../../site/operate/retention.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
 import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";

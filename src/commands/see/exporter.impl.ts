@@ -4,8 +4,8 @@ import { clean } from "../../core/base/text.ts";
 import { VERSION } from "../../core/base/version.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import type { WatchEvent } from "../../core/protocol/txn.ts";
-import { followEtcd } from "../../observe/follow.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+import { followEtcd } from "../../site/observe/follow.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 import {
   createMetric,
   formatExposition,

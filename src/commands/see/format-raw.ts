@@ -2,9 +2,9 @@ import { parseJson } from "../../core/base/parse-json.ts";
 import { clean } from "../../core/base/text.ts";
 import type { Keys } from "../../core/protocol/keys.ts";
 import type { KeyValue, RangeOp } from "../../core/protocol/txn.ts";
-import type { RawKey } from "../../observe/raw-keys.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
-import type { Subject } from "../../state/subject.ts";
+import type { RawKey } from "../../site/observe/raw-keys.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
+import type { Subject } from "../../site/state/subject.ts";
 import { escapeInvisible } from "../json-output.ts";
 
 /** A line of a value: new in this revision, removed in it, or as before. */

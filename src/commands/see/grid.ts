@@ -1,7 +1,7 @@
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
-import { renderShareBar } from "../../state/shares.ts";
-import type { Tone } from "../../state/subject.ts";
+import { renderShareBar } from "../../site/state/shares.ts";
+import type { Tone } from "../../site/state/subject.ts";
 import type { TableColumn } from "../../views/view.ts";
 import type { CommandIo } from "../command.ts";
 import { detectOutputStyle, type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";

@@ -1,16 +1,16 @@
 import { UsageError } from "../../core/base/errors.ts";
 import { clean, quoteText } from "../../core/base/text.ts";
 import { validateName } from "../../core/protocol/names.ts";
-import { formatOperator } from "../../operate/operator-action.ts";
-import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../state/claims.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import { formatOperator } from "../../site/operate/operator-action.ts";
+import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../site/state/claims.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import {
   ASCII_SIGNS,
   buildTimeline,
   formatTimeline,
   type TimelineTrack,
   UNICODE_SIGNS,
-} from "../../state/timeline.ts";
+} from "../../site/state/timeline.ts";
 import {
   computeDrainEffect,
   computeResetEffect,
@@ -19,7 +19,7 @@ import {
   formatWhatIf,
   predictChange,
   type WhatIfReport,
-} from "../../state/what-if.ts";
+} from "../../site/state/what-if.ts";
 import type { CommandIo } from "../command.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
 import { parseDrainTarget } from "../drain-target.ts";

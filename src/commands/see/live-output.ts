@@ -1,9 +1,9 @@
 import { buildStoreOptions } from "../../core/etcd/store-options.ts";
-import { type EtcdHealth, watchEtcdHealth } from "../../observe/etcd-health.ts";
-import { followEtcd } from "../../observe/follow.ts";
-import { findEtcdFaults } from "../../state/etcd-findings.ts";
-import type { Collection, Snapshot } from "../../state/snapshot.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+import { type EtcdHealth, watchEtcdHealth } from "../../site/observe/etcd-health.ts";
+import { followEtcd } from "../../site/observe/follow.ts";
+import { findEtcdFaults } from "../../site/state/etcd-findings.ts";
+import type { Collection, Snapshot } from "../../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 import type { CommandIo } from "../command.ts";
 import type { CommandContext } from "../store-command.ts";
 

@@ -1,7 +1,7 @@
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { UsageError } from "../../core/base/errors.ts";
-import type { EtcdHealth } from "../../observe/etcd-health.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
 import { buildOverview, OVERVIEW_COLLECTIONS, OVERVIEW_JSON } from "../../views/overview.ts";
 import { drawOverview, type OverviewLook } from "../../views/overview-drawing.ts";

@@ -1,8 +1,8 @@
-import type { TextSpan, Tone } from "../../state/subject.ts";
+import type { TextSpan, Tone } from "../../site/state/subject.ts";
 import { ASCII_DRAWING, UNICODE_DRAWING } from "../../views/drawing.ts";
 import type { CommandIo } from "../command.ts";
 
-export type { TextSpan } from "../../state/subject.ts";
+export type { TextSpan } from "../../site/state/subject.ts";
 
 /** The style of the output: what the terminal can show, and what the user has chosen. */
 export interface OutputStyle {

@@ -1,9 +1,9 @@
 import { parseJson } from "../../core/base/parse-json.ts";
 import { validateName } from "../../core/protocol/names.ts";
 import type { KeyValue } from "../../core/protocol/txn.ts";
-import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
-import { buildClaims } from "../../state/claims.ts";
-import type { Subject } from "../../state/subject.ts";
+import { type RawKey, readEarlierValue, readRawKeys } from "../../site/observe/raw-keys.ts";
+import { buildClaims } from "../../site/state/claims.ts";
+import type { Subject } from "../../site/state/subject.ts";
 import { printResult } from "../json-output.ts";
 import {
   createReadCommand,

@@ -1,11 +1,11 @@
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import { toSingleKeyRange } from "../../core/protocol/txn.ts";
-import { type Claim, formatTicketOwner } from "../../state/claims.ts";
-import type { ClaimObstacle, Explanation } from "../../state/explain.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";
-import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import type { ViewContext } from "../../state/view-context.ts";
+import { type Claim, formatTicketOwner } from "../../site/state/claims.ts";
+import type { ClaimObstacle, Explanation } from "../../site/state/explain.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../../site/state/explain.ts";
+import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import type { ViewContext } from "../../site/state/view-context.ts";
 import type { Detail } from "../../views/detail.ts";
 import { buildClaimRow, listDrainsOnWaiter, RUN_JSON, TICKET_JSON } from "../../views/runs.ts";
 import type { RunnerRecord } from "../outcome.ts";

@@ -4,10 +4,15 @@ import { formatAuditTime } from "../../core/protocol/audit.ts";
 import { validateName } from "../../core/protocol/names.ts";
 import { toSingleKeyRange } from "../../core/protocol/txn.ts";
 import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
-import { buildClaims, type Claim, formatTicketOwner } from "../../state/claims.ts";
-import { explain, formatExplanation } from "../../state/explain.ts";
-import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import { explainLockAt, explainScheduleAt, findMainReason, type PastReason } from "../../state/why-then.ts";
+import { buildClaims, type Claim, formatTicketOwner } from "../../site/state/claims.ts";
+import { explain, formatExplanation } from "../../site/state/explain.ts";
+import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import {
+  explainLockAt,
+  explainScheduleAt,
+  findMainReason,
+  type PastReason,
+} from "../../site/state/why-then.ts";
 import type { WrittenPastTime } from "../command-line/instant.ts";
 import { printResult } from "../json-output.ts";
 import {

@@ -14,8 +14,8 @@ import {
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
 import { collectTexts } from "../../core/base/text.ts";
-import { countThings, type Snapshot } from "../../state/snapshot.ts";
-import type { Subject } from "../../state/subject.ts";
+import { countThings, type Snapshot } from "../../site/state/snapshot.ts";
+import type { Subject } from "../../site/state/subject.ts";
 import { buildExportTable, type ExportTable } from "../../views/export-table.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../views/filter.ts";
 import { createHostMacroView } from "../../views/hosts.ts";

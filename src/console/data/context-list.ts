@@ -8,10 +8,10 @@ import { findOverridingVariables, openConnection } from "../../commands/connect.
 import type { CommandContext } from "../../commands/store-command.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { collectTexts } from "../../core/base/text.ts";
-import type { ObserverPorts } from "../../observe/ports.ts";
-import { load } from "../../observe/read.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
-import type { Tone } from "../../state/subject.ts";
+import type { ObserverPorts } from "../../site/observe/ports.ts";
+import { load } from "../../site/observe/read.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
+import type { Tone } from "../../site/state/subject.ts";
 import { problemsView } from "../../views/problems.ts";
 import { TabCounter, type TabCounts } from "./tab-counter.ts";
 

@@ -1,11 +1,15 @@
 import type { CommandContext } from "../../commands/store-command.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
-import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
-import { findClaim } from "../../state/claims.ts";
-import type { SessionLivenessMap } from "../../state/explain.ts";
-import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import { type Subject, toActionable } from "../../state/subject.ts";
+import {
+  type RunnerKey,
+  readRunnerLiveness,
+  selectFirstSessions,
+} from "../../site/observe/runner-liveness.ts";
+import { findClaim } from "../../site/state/claims.ts";
+import type { SessionLivenessMap } from "../../site/state/explain.ts";
+import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import { type Subject, toActionable } from "../../site/state/subject.ts";
 import type { Detail, DetailContext } from "../../views/detail.ts";
 import { buildDrainDetail } from "../../views/drains.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";

@@ -2,7 +2,7 @@ import { readMembers } from "../../commands/etcd/cluster.impl.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { collectTexts } from "../../core/base/text.ts";
-import { readSessions } from "../../observe/etcd-cluster.ts";
+import { readSessions } from "../../site/observe/etcd-cluster.ts";
 import { buildMemberRows } from "../../views/etcd-members.ts";
 import { buildSessionRows } from "../../views/etcd-sessions.ts";
 import { buildUserRows } from "../../views/etcd-users.ts";

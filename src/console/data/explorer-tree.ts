@@ -1,7 +1,7 @@
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
-import { buildProblemId, formatQueueName, type Problem } from "../../state/problem.ts";
+import { buildProblemId, formatQueueName, type Problem } from "../../site/state/problem.ts";
 import {
   computeQueueTally,
   computeShares,
@@ -10,10 +10,10 @@ import {
   type ResourceShare,
   type ResourceShares,
   renderShareBar,
-} from "../../state/shares.ts";
-import { buildQueueId, type NamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import type { Tone } from "../../state/subject.ts";
-import { buildViewContext, type ViewContext } from "../../state/view-context.ts";
+} from "../../site/state/shares.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import type { Tone } from "../../site/state/subject.ts";
+import { buildViewContext, type ViewContext } from "../../site/state/view-context.ts";
 import { getStateTone, shortenOwner, shortenResourceName } from "../../views/columns.ts";
 import { shortenAlarm } from "../../views/etcd-members.ts";
 import { listKnownHosts } from "../../views/hosts.ts";

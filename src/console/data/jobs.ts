@@ -5,7 +5,7 @@ import { listOutcomeLines } from "../../commands/print-outcome.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { clean } from "../../core/base/text.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { StyleRole } from "../theme/palettes.ts";
 
 /** A command that runs or has ended. */

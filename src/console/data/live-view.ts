@@ -2,11 +2,11 @@ import { explainError } from "../../commands/command-line/execute-command.ts";
 import { watchHealth } from "../../commands/see/live-output.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
-import type { EtcdHealth } from "../../observe/etcd-health.ts";
-import { followEtcd } from "../../observe/follow.ts";
-import { findEtcdFaults } from "../../state/etcd-findings.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
+import { followEtcd } from "../../site/observe/follow.ts";
+import { findEtcdFaults } from "../../site/state/etcd-findings.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 
 /** A displayed state: the live state of etcd, or that of a past revision. */
 export interface ShownData {

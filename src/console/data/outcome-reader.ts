@@ -4,7 +4,7 @@ import type { Clock } from "../../core/base/clock.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import type { KeyRange } from "../../core/protocol/txn.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 
 /** Minimum time between two reads, ms. */
 const PAUSE = 500;

@@ -1,6 +1,6 @@
-import type { Problem } from "../../state/problem.ts";
-import { computeQueueTally } from "../../state/shares.ts";
-import { countRuns, type Snapshot } from "../../state/snapshot.ts";
+import type { Problem } from "../../site/state/problem.ts";
+import { computeQueueTally } from "../../site/state/shares.ts";
+import { countRuns, type Snapshot } from "../../site/state/snapshot.ts";
 import { listKnownHosts } from "../../views/hosts.ts";
 import { findProblems } from "../../views/problems.ts";
 import type { TabId } from "../state/console-state.ts";

@@ -15,10 +15,10 @@ import {
   readCurrentRevision,
   readTimeOfRevision,
   type TimedRevision,
-} from "../../observe/past-revision.ts";
-import { load } from "../../observe/read.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
-import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+} from "../../site/observe/past-revision.ts";
+import { load } from "../../site/observe/read.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";
 
 /** Receives the messages of time travel for the user. */

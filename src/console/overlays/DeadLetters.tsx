@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { buildGridSpans } from "../../commands/see/grid.ts";
 import { formatShortList } from "../../core/base/text.ts";
-import { toActionable } from "../../state/subject.ts";
+import { toActionable } from "../../site/state/subject.ts";
 import { buildDeadLetterTarget } from "../../views/history.ts";
 import { DEAD_LETTER_COLUMNS, type DeadLetter, listDeadLetters } from "../../views/schedules.ts";
 import type { ConsoleApp } from "../console-app.ts";

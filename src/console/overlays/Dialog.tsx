@@ -3,7 +3,7 @@ import type { RowCommandId } from "../../commands/registry.ts";
 import { buildDetailLines } from "../../commands/see/detail.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
-import type { Remedy, Subject } from "../../state/subject.ts";
+import type { Remedy, Subject } from "../../site/state/subject.ts";
 import type { DetailTarget } from "../../views/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { buildDetail } from "../data/detail-cache.ts";

@@ -3,7 +3,7 @@ import type { CommandContext } from "../../commands/store-command.ts";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../core/base/bytes.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import { pluralize } from "../../core/base/text.ts";
-import { type FolderChild, readFolderPage } from "../../observe/etcd-keys.ts";
+import { type FolderChild, readFolderPage } from "../../site/observe/etcd-keys.ts";
 import { describeOwnKey } from "../../views/etcd-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { clamp } from "../state/cursor.ts";

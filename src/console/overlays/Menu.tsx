@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { isRowCommandId } from "../../commands/registry.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
-import type { Subject } from "../../state/subject.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
+import type { Subject } from "../../site/state/subject.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { KeyAction } from "../parts/keymap.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

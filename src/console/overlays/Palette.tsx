@@ -3,7 +3,7 @@ import { type Command, isRowCommand } from "../../commands/command.ts";
 import { COMMANDS, isRowCommandId } from "../../commands/registry.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
-import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
+import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
 import { listKnownHosts } from "../../views/hosts.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ListedContext } from "../data/context-list.ts";

@@ -9,8 +9,8 @@ import {
 import { decodeUtf8, formatKey } from "../../core/base/bytes.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import type { KeyValue, RangeOp } from "../../core/protocol/txn.ts";
-import { readKey } from "../../observe/etcd-keys.ts";
-import { readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
+import { readKey } from "../../site/observe/etcd-keys.ts";
+import { readEarlierValue, readRawKeys } from "../../site/observe/raw-keys.ts";
 import { describeOwnKey } from "../../views/etcd-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

@@ -3,10 +3,10 @@ import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
 import type { KeyRange } from "../../core/protocol/txn.ts";
-import type { TimeSpan } from "../../state/forecast.ts";
-import { computeUnitPeaks } from "../../state/resource-use.ts";
-import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
-import type { ActionableSubject } from "../../state/subject.ts";
+import type { TimeSpan } from "../../site/state/forecast.ts";
+import { computeUnitPeaks } from "../../site/state/resource-use.ts";
+import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
+import type { ActionableSubject } from "../../site/state/subject.ts";
 import {
   type BarCell,
   buildHostTimeline,
@@ -19,7 +19,7 @@ import {
   type RunBar,
   type TimelineInputs,
   type TimelineTrack,
-} from "../../state/timeline.ts";
+} from "../../site/state/timeline.ts";
 import { ASCII_DRAWING, drawLevel, UNICODE_DRAWING } from "../../views/drawing.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { OutcomeReader } from "../data/outcome-reader.ts";

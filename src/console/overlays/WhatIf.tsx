@@ -1,9 +1,9 @@
 import { useLayoutEffect, useMemo, useState } from "react";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
-import { formatOperator } from "../../operate/operator-action.ts";
-import { buildClaims, findResetTargets } from "../../state/claims.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import { formatOperator } from "../../site/operate/operator-action.ts";
+import { buildClaims, findResetTargets } from "../../site/state/claims.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import {
   computeDrainEffect,
   computeResetEffect,
@@ -11,7 +11,7 @@ import {
   type DirectEffect,
   formatWhatIf,
   predictChange,
-} from "../../state/what-if.ts";
+} from "../../site/state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { chooseSubject, toQueueSubject } from "../parts/marks.ts";
 import {

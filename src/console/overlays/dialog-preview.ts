@@ -1,9 +1,9 @@
 import type { Command } from "../../commands/command.ts";
 import type { OperationResult } from "../../commands/outcome.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
-import { formatOperator } from "../../operate/operator-action.ts";
-import { findPlainTotal } from "../../state/eviction-preview.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import { formatOperator } from "../../site/operate/operator-action.ts";
+import { findPlainTotal } from "../../site/state/eviction-preview.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import {
   canPredictGrants,
   computeDrainEffect,
@@ -11,7 +11,7 @@ import {
   computeTotalEffect,
   type DirectEffect,
   formatNextGrants,
-} from "../../state/what-if.ts";
+} from "../../site/state/what-if.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { AT_ONCE } from "../data/jobs.ts";
 import { isLive } from "../data/live-view.ts";

@@ -2,7 +2,7 @@ import { type Command, isRowCommand } from "../../commands/command.ts";
 import type { RowCommandId } from "../../commands/registry.ts";
 import { formatChord, parseChord } from "../../core/base/chord.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";
-import type { Subject } from "../../state/subject.ts";
+import type { Subject } from "../../site/state/subject.ts";
 
 /** Maps keys to actions. */
 export interface Keymap {

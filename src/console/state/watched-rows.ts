@@ -1,5 +1,5 @@
 import { DRAIN_SCOPES } from "../../core/protocol/keys.ts";
-import type { ActionableSubject } from "../../state/subject.ts";
+import type { ActionableSubject } from "../../site/state/subject.ts";
 
 /** A row whose changes the user is notified of. */
 export type WatchedRow = ActionableSubject;

@@ -1,7 +1,7 @@
 import chalk from "chalk";
 import { isUtf8, type OutputStyle } from "../../commands/see/paint.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
-import type { Tone } from "../../state/subject.ts";
+import type { Tone } from "../../site/state/subject.ts";
 import { clamp } from "../state/cursor.ts";
 import { type BaseColours, OWN_COLOURS } from "../terminal/output-sequences.ts";
 import {

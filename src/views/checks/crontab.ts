@@ -5,8 +5,8 @@ import { evaluateUnits } from "../../core/fleet/arithmetic.ts";
 import { createUnknownGroupError, listGroupHosts } from "../../core/fleet/groups.ts";
 import { type LeaseSpec, parseLeases } from "../../core/fleet/lease-spec.ts";
 import { createMacros, type MacroFacts, type Macros } from "../../core/fleet/macros.ts";
-import { buildHostMacros } from "../../state/configuration.ts";
-import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
+import { buildHostMacros } from "../../site/state/configuration.ts";
+import { buildGroupMembers, type Snapshot } from "../../site/state/snapshot.ts";
 import { formatHostNames } from "./hosts.ts";
 
 /** The configuration in etcd that jobs depend on. */

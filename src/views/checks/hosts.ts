@@ -3,9 +3,9 @@ import { createFindingBuilder, type Finding } from "../../core/base/finding.ts";
 import { canonicalizeHost, pluralize, quoteText } from "../../core/base/text.ts";
 import { createUnknownGroupError, listGroupHosts, listGroupNotes } from "../../core/fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../core/protocol/drain.ts";
-import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
-import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
-import { buildHostReach } from "../../state/view-context.ts";
+import { computeSeenAgo, isSeenWithin } from "../../site/state/liveness.ts";
+import { buildGroupMembers, type Snapshot } from "../../site/state/snapshot.ts";
+import { buildHostReach } from "../../site/state/view-context.ts";
 
 /** Inputs for the check of hosts and groups. */
 interface HostCheckInputs {

@@ -15,8 +15,8 @@ import { type PastRun, parsePastRuns } from "../../core/protocol/history.ts";
 import { findNestedPrefix, type Keys, type QueueKind } from "../../core/protocol/keys.ts";
 import { isMark, toQueue, toQueueEntry } from "../../core/protocol/ticket.ts";
 import type { KeyValue } from "../../core/protocol/txn.ts";
-import { createWarning, type Problem } from "../../state/problem.ts";
-import type { NamedQueue, Snapshot } from "../../state/snapshot.ts";
+import { createWarning, type Problem } from "../../site/state/problem.ts";
+import type { NamedQueue, Snapshot } from "../../site/state/snapshot.ts";
 import {
   buildUnknownKeyProblem,
   findDrainProblems,

@@ -14,7 +14,6 @@ import {
   type TxnResponse,
 } from "../../core/protocol/txn.ts";
 import type { VanishedTickets } from "../../core/run/vanished-tickets.ts";
-import { readWithRetries } from "../../observe/ports.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Boot } from "../../schedule/state/boot.ts";
@@ -38,6 +37,7 @@ import {
   startOccurrence,
 } from "../../schedule/state/start-occurrence.ts";
 import { createTiming, NEVER_DUE, type Timing } from "../../schedule/timing.ts";
+import { readWithRetries } from "../../site/observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";

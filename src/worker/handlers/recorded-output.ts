@@ -1,6 +1,6 @@
 import { clean } from "../../core/base/text.ts";
-import { OutputKeeper, OutputTail } from "../../output/output-keeper.ts";
-import { buildSecretMasks } from "../../output/output-mask.ts";
+import { OutputKeeper, OutputTail } from "../../site/output/output-keeper.ts";
+import { buildSecretMasks } from "../../site/output/output-mask.ts";
 import type { ScheduledTask } from "../handler.ts";
 import type { HandlerPorts } from "../worker-ports.ts";
 

@@ -1,7 +1,7 @@
-import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { isUnavailable } from "../../core/etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/running-record.ts";
+import { type ClockOffset, computeClockDistance } from "../../site/check/clock.ts";
 import type { WorkerListener } from "../events.ts";
 import type { HandlerRegistry } from "../handler.ts";
 import type { SchedulePorts } from "../worker-ports.ts";

@@ -4,8 +4,8 @@ import { Session, type SessionOwner, type SessionProof } from "../../core/etcd/s
 import { guardRevision } from "../../core/protocol/guards.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../core/protocol/schema.ts";
 import { findFirstKey, listKeys, type Txn } from "../../core/protocol/txn.ts";
-import { commitWithRetries } from "../../observe/ports.ts";
 import { formatWorker, type WorkerRecord } from "../../schedule/state/running-record.ts";
+import { commitWithRetries } from "../../site/observe/ports.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */

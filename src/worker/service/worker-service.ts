@@ -1,4 +1,3 @@
-import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../check/permissions.ts";
 import { formatDuration, formatInstant } from "../../core/base/duration.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import type { Log } from "../../core/base/log.ts";
@@ -11,9 +10,10 @@ import { createMacros, type MacroFacts } from "../../core/fleet/macros.ts";
 import type { CommandHost } from "../../core/process/guarded-command/command.ts";
 import { createSpanSender, type SpanSender } from "../../core/process/span-sender.ts";
 import { keepHostRecord } from "../../core/run/keep-host-record.ts";
-import type { ArchiveOptions } from "../../output/archive.ts";
-import type { OutputStorage } from "../../output/output-keeper.ts";
-import { OutputServer } from "../../output/output-server.ts";
+import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../site/check/permissions.ts";
+import type { ArchiveOptions } from "../../site/output/archive.ts";
+import type { OutputStorage } from "../../site/output/output-keeper.ts";
+import { OutputServer } from "../../site/output/output-server.ts";
 import { createBootReader, ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
 import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";

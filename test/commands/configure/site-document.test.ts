@@ -8,8 +8,8 @@ import { formatSiteYaml, parseSiteDocument } from "../../../src/commands/configu
 import { formatSiteJson } from "../../../src/commands/configure/site-fields.ts";
 import { evaluateUnits } from "../../../src/core/fleet/arithmetic.ts";
 import type { TotalCheck } from "../../../src/core/fleet/resources.ts";
-import type { SiteDocument } from "../../../src/operate/site.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
+import type { SiteDocument } from "../../../src/site/operate/site.ts";
 import { anyConfiguration } from "../../core/fleet/configurations.ts";
 import { usableName } from "../../core/protocol/samples.ts";
 import { findMismatches } from "../../safety/support/find-mismatches.ts";

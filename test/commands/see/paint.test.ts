@@ -7,7 +7,7 @@ import {
   paintText,
   trimSpans,
 } from "../../../src/commands/see/paint.ts";
-import type { Tone } from "../../../src/state/subject.ts";
+import type { Tone } from "../../../src/site/state/subject.ts";
 import { spansOf } from "../../views/spans.ts";
 
 function detect(

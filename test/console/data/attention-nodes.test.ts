@@ -10,8 +10,8 @@ import {
 import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { getTheme, UNICODE } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
-import type { Problem } from "../../../src/state/problem.ts";
-import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import type { Problem } from "../../../src/site/state/problem.ts";
+import { NOW, pictureOf, stand } from "../../site/state/pictures.ts";
 import { renderComponent } from "../panes/render-component.ts";
 import { createStubConsole, withConsole } from "../stub-console.ts";
 

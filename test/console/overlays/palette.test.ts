@@ -16,7 +16,7 @@ import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
 import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 import { clean } from "../../../src/core/base/text.ts";
-import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../state/pictures.ts";
+import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../site/state/pictures.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});

@@ -8,8 +8,8 @@ import {
   hasPreview,
   runPreview,
 } from "../../../src/console/parts/row-actions.ts";
-import { previewEviction } from "../../../src/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "../../state/pictures.ts";
+import { previewEviction } from "../../../src/site/state/eviction-preview.ts";
+import { NOW, pictureOf, runOf, stand } from "../../site/state/pictures.ts";
 
 const SNAPSHOT = pictureOf([stand("lock x held", "a", 1), stand("lock x", "b", 2)]);
 

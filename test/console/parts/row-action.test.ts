@@ -8,8 +8,8 @@ import {
   findConfirmationWord,
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
-import { pictureOf, runOf, stand } from "../../state/pictures.ts";
-import { subjectOf } from "../../state/subjects.ts";
+import { pictureOf, runOf, stand } from "../../site/state/pictures.ts";
+import { subjectOf } from "../../site/state/subjects.ts";
 
 const SNAPSHOT = pictureOf([
   stand("lock x held", "a", 1),

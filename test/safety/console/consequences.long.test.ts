@@ -5,7 +5,7 @@ import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
 import { keys, ticketWith } from "../../core/protocol/samples.ts";
-import { plain, runOf } from "../../state/pictures.ts";
+import { plain, runOf } from "../../site/state/pictures.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

@@ -10,7 +10,7 @@ import { appendPastRun } from "../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { keys, ticketWith } from "../../core/protocol/samples.ts";
-import { pastRun, plain, runOf } from "../../state/pictures.ts";
+import { pastRun, plain, runOf } from "../../site/state/pictures.ts";
 import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 

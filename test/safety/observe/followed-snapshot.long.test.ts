@@ -13,12 +13,12 @@ import { realRandom } from "../../../src/core/process/random.ts";
 import { createKeys, type Keys } from "../../../src/core/protocol/keys.ts";
 import { serializeTicket, TICKET_STATES } from "../../../src/core/protocol/ticket.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
-import { followEtcd } from "../../../src/observe/follow.ts";
-import type { ObserverPorts } from "../../../src/observe/ports.ts";
-import { load } from "../../../src/observe/read.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
+import { followEtcd } from "../../../src/site/observe/follow.ts";
+import type { ObserverPorts } from "../../../src/site/observe/ports.ts";
+import { load } from "../../../src/site/observe/read.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
 import { ticketWith } from "../../core/protocol/samples.ts";
 import { runningOf } from "../../views/schedules.ts";
 

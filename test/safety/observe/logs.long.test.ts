@@ -23,7 +23,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parsePastRuns } from "../../../src/core/protocol/history.ts";
 import { formatOutputChunk } from "../../../src/core/protocol/output.ts";
 import { buildPrefixRange } from "../../../src/core/protocol/txn.ts";
-import { encodeRecord, HEADER_BYTES } from "../../../src/output/output-record.ts";
+import { encodeRecord, HEADER_BYTES } from "../../../src/site/output/output-record.ts";
 import { putDueSchedule, runShell, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CrontabJob } from "../../../src/views/checks/crontab.ts";
 import { judgeJobs } from "../../../src/views/checks/crontab.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { groupOf, hostOf, pictureOf, plain, resourceOf } from "../../state/pictures.ts";
+import { groupOf, hostOf, pictureOf, plain, resourceOf } from "../../site/state/pictures.ts";
 
 const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   where: "jobs:1",

@@ -5,7 +5,7 @@ import { createKeys } from "../../../src/core/protocol/keys.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { HostClockCheck, KeyCheck } from "../../../src/views/checks/key-check.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../../state/pictures.ts";
+import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../../site/state/pictures.ts";
 
 const past = (change: Partial<PastRun>) =>
   pastRun({ grantedAt: NOW - 9_000, endedAt: NOW - 8_000, ...change });

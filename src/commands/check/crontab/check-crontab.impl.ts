@@ -6,7 +6,7 @@ import { pluralize, quoteText } from "../../../core/base/text.ts";
 import { resolveConfig } from "../../../core/config/config.ts";
 import type { Settings } from "../../../core/config/settings.ts";
 import { StoreError } from "../../../core/etcd/store.ts";
-import type { Collection, Snapshot } from "../../../state/snapshot.ts";
+import type { Collection, Snapshot } from "../../../site/state/snapshot.ts";
 import { type JobConfiguration, judgeJobs } from "../../../views/checks/crontab.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";

@@ -1,7 +1,7 @@
 import { cleanToWidth } from "../../../core/base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../core/base/duration.ts";
 import { EXIT } from "../../../core/base/errors.ts";
-import type { ViewContext } from "../../../state/view-context.ts";
+import type { ViewContext } from "../../../site/state/view-context.ts";
 import type { AnyView } from "../../../views/view.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { CommandContext } from "../../store-command.ts";

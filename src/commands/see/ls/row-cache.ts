@@ -1,6 +1,6 @@
 import type { QueueKind } from "../../../core/protocol/keys.ts";
-import type { Collection, NamedQueue, Snapshot } from "../../../state/snapshot.ts";
-import { buildViewContext, type ViewContext } from "../../../state/view-context.ts";
+import type { Collection, NamedQueue, Snapshot } from "../../../site/state/snapshot.ts";
+import { buildViewContext, type ViewContext } from "../../../site/state/view-context.ts";
 import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../views/filter.ts";
 import { buildEmptyTableRows, createTallyFinder } from "../../../views/queues.ts";
 import type { AnyView, QueueView, SnapshotView } from "../../../views/view.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { formatScheduleChange } from "../../../../src/commands/schedule/describe-schedule.ts";
-import type { StoredSchedule } from "../../../../src/operate/stored-schedules.ts";
+import type { StoredSchedule } from "../../../../src/site/operate/stored-schedules.ts";
 import { definitionOf, dueOf } from "../../../views/schedules.ts";
 
 const HOUR = 3_600_000;

@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { RowCache } from "../../../../src/commands/see/ls/row-cache.ts";
 import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
-import type { Snapshot } from "../../../../src/state/snapshot.ts";
-import { SnapshotBuilder } from "../../../../src/state/snapshot-builder.ts";
-import { buildViewContext } from "../../../../src/state/view-context.ts";
+import type { Snapshot } from "../../../../src/site/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../../src/site/state/snapshot-builder.ts";
+import { buildViewContext } from "../../../../src/site/state/view-context.ts";
 import { NO_FILTER, parseRowFilter } from "../../../../src/views/filter.ts";
 import { VIEWS, type ViewId } from "../../../../src/views/index.ts";
 import { keys } from "../../../core/protocol/samples.ts";
-import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../../../state/pictures.ts";
-import { SnapshotFollower } from "../../../state/snapshot-follower.ts";
+import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../../../site/state/pictures.ts";
+import { SnapshotFollower } from "../../../site/state/snapshot-follower.ts";
 
 const WISH = {
   filter: NO_FILTER,
