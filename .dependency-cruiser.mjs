@@ -139,6 +139,9 @@ const places = {
   operate: "site/operate",
   output: "site/output",
   check: "site/check",
+  syntax: "cli/syntax",
+  views: "cli/views",
+  commands: "cli/commands",
 };
 const placeOf = (folder) => places[folder] ?? folder;
 

@@ -62,14 +62,14 @@ const RUNTIMES = "test/runtimes/**";
 /** Folders whose tests start no processes and have no side effects. */
 const RULES = [
   "core/base",
-  "commands",
+  "cli/commands",
   "compat",
   "core/config",
   "console",
   "core/fleet",
-  "syntax",
+  "cli/syntax",
   "site/state",
-  "views",
+  "cli/views",
   "core/protocol",
   "schedule",
 ].map((folder) => `test/${folder}/**/*.test.ts`);

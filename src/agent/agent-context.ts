@@ -1,4 +1,4 @@
-import type { RunArchive } from "../commands/run/run-archive.ts";
+import type { RunArchive } from "../cli/commands/run/run-archive.ts";
 import type { Clock } from "../core/base/clock.ts";
 import type { FileReader } from "../core/config/files.ts";
 import type { Settings } from "../core/config/settings.ts";

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { AgentFlags } from "../commands/agent.ts";
-import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
-import { openConnection } from "../commands/connect.ts";
-import { raiseVerbosity } from "../commands/logging.ts";
-import { findOutputDirectory, RunArchive } from "../commands/run/run-archive.ts";
+import type { AgentFlags } from "../cli/commands/agent.ts";
+import type { Call, CommandExecutor, CommandIo } from "../cli/commands/command.ts";
+import { openConnection } from "../cli/commands/connect.ts";
+import { raiseVerbosity } from "../cli/commands/logging.ts";
+import { findOutputDirectory, RunArchive } from "../cli/commands/run/run-archive.ts";
 import { ConfigError, EXIT } from "../core/base/errors.ts";
 import { generateRunId } from "../core/base/ids.ts";
 import type { Log } from "../core/base/log.ts";

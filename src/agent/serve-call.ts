@@ -1,13 +1,13 @@
-import type { Call, Command, CommandIo } from "../commands/command.ts";
-import { executeCommand } from "../commands/command-line/execute-command.ts";
+import type { Call, Command, CommandIo } from "../cli/commands/command.ts";
+import { executeCommand } from "../cli/commands/command-line/execute-command.ts";
 import {
   buildLogOptions,
   type CommandConnection,
   type FrontEndOptions,
   warnOverriddenContext,
   warnUnknownVariables,
-} from "../commands/connect.ts";
-import { openLog } from "../commands/logging.ts";
+} from "../cli/commands/connect.ts";
+import { openLog } from "../cli/commands/logging.ts";
 import {
   type CallNote,
   findForeignPath,
@@ -15,9 +15,9 @@ import {
   type LaunchedRun,
   parseCallNote,
   renderCallNote,
-} from "../commands/run/call-note.ts";
-import { type RunFlags, runCommand } from "../commands/run/run.ts";
-import { buildArchiveOptions } from "../commands/run/run-archive.ts";
+} from "../cli/commands/run/call-note.ts";
+import { type RunFlags, runCommand } from "../cli/commands/run/run.ts";
+import { buildArchiveOptions } from "../cli/commands/run/run-archive.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { generateRunId } from "../core/base/ids.ts";

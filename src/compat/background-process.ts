@@ -1,5 +1,5 @@
-import { parseShellCommands } from "../syntax/shell-parser.ts";
-import { findShellText, getBaseName, unwrapWords } from "../syntax/shell-wrappers.ts";
+import { parseShellCommands } from "../cli/syntax/shell-parser.ts";
+import { findShellText, getBaseName, unwrapWords } from "../cli/syntax/shell-wrappers.ts";
 
 /** A process that continues after the command has ended. */
 interface BackgroundProcess {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { findCommandName, removeReleaseNames } from "../cli/syntax/command-name.ts";
+import { type OptionSyntax, type ParsedWord, parseToolWords } from "../cli/syntax/getopt.ts";
+import { CHPST_VALUED, type LockToolName } from "../cli/syntax/lock-tools.ts";
 import { UsageError } from "../core/base/errors.ts";
 import { collectTexts, quoteText } from "../core/base/text.ts";
 import { SETTINGS } from "../core/config/settings.ts";
 import { computeSmallestTtl } from "../core/config/ttl.ts";
-import { findCommandName, removeReleaseNames } from "../syntax/command-name.ts";
-import { type OptionSyntax, type ParsedWord, parseToolWords } from "../syntax/getopt.ts";
-import { CHPST_VALUED, type LockToolName } from "../syntax/lock-tools.ts";
 import { translateCronlock, translateGolock } from "./cronlock/options.ts";
 import type { LineTranslator, ToolContext, TranslatedRun } from "./front-end.ts";
 import { translateSwitchman } from "./switchman/options.ts";

@@ -1,11 +1,11 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Call, CommandIo } from "../commands/command.ts";
-import { COMMANDS } from "../commands/registry.ts";
-import type { CommandContext } from "../commands/store-command.ts";
+import type { Call, CommandIo } from "../cli/commands/command.ts";
+import { COMMANDS } from "../cli/commands/registry.ts";
+import type { CommandContext } from "../cli/commands/store-command.ts";
+import type { Detail } from "../cli/views/detail.ts";
+import { type EventList, EventLog, limitEvents } from "../cli/views/event-log.ts";
 import type { Subject } from "../site/state/subject.ts";
-import type { Detail } from "../views/detail.ts";
-import { type EventList, EventLog, limitEvents } from "../views/event-log.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
 import { type ConsoleTable, listTableNotes, Tables } from "./data/console-table.ts";
 import { ContextList, type OpenedContext } from "./data/context-list.ts";

@@ -1,5 +1,5 @@
 import { createElement, type ReactNode } from "react";
-import { COMMANDS } from "../../src/commands/registry.ts";
+import { COMMANDS } from "../../src/cli/commands/registry.ts";
 import type { ConsoleApp } from "../../src/console/console-app.ts";
 import { ConsoleContext } from "../../src/console/context.tsx";
 import { ConsoleTable } from "../../src/console/data/console-table.ts";

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/commands/registry.ts";
+import { COMMANDS } from "../../src/cli/commands/registry.ts";
 import { createKeymap, listKeyActions } from "../../src/console/parts/keymap.ts";
 import {
   buildUserCommand,
@@ -14,9 +14,9 @@ import {
   type UserCommand,
 } from "../../src/console/user-commands.ts";
 import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
+import { running } from "../cli/views/schedules.ts";
 import { pictureOf, runOf, stand } from "../site/state/pictures.ts";
 import { subjectOf } from "../site/state/subjects.ts";
-import { running } from "../views/schedules.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   const parsed = userCommands.parse(

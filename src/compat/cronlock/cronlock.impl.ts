@@ -1,13 +1,13 @@
-import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { explainError } from "../../commands/command-line/execute-command.ts";
-import { type LogSink, openLog } from "../../commands/logging.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/commands/command.ts";
+import { explainError } from "../../cli/commands/command-line/execute-command.ts";
+import { type LogSink, openLog } from "../../cli/commands/logging.ts";
 import {
   createCall,
   executeRun,
   type RunInvocation,
   type RunRefusal,
   type RunResult,
-} from "../../commands/run/execute-run.ts";
+} from "../../cli/commands/run/execute-run.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import type { LogFields } from "../../core/base/log.ts";
 import { clean, quoteText } from "../../core/base/text.ts";

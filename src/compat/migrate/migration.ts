@@ -1,6 +1,6 @@
+import type { CrontabFormat } from "../../cli/syntax/crontab.ts";
+import type { UnknownExpansion } from "../../cli/syntax/shell-parser.ts";
 import { quotePosixWord } from "../../core/base/shell.ts";
-import type { CrontabFormat } from "../../syntax/crontab.ts";
-import type { UnknownExpansion } from "../../syntax/shell-parser.ts";
 import type { ToolFiles } from "../front-end.ts";
 
 /** The result for a line that uses a lock tool. */

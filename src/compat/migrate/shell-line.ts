@@ -1,7 +1,12 @@
-import { applyAssignments, applyExports, NON_STARTING_PROGRAMS } from "../../syntax/line-commands.ts";
-import { findToolStart, hasToolName, type ToolStart, unwrapCommand } from "../../syntax/lock-tools.ts";
-import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
-import { ASSIGNMENT, findRemoteStarter, findShellText, getBaseName } from "../../syntax/shell-wrappers.ts";
+import { applyAssignments, applyExports, NON_STARTING_PROGRAMS } from "../../cli/syntax/line-commands.ts";
+import { findToolStart, hasToolName, type ToolStart, unwrapCommand } from "../../cli/syntax/lock-tools.ts";
+import { parseShellCommands, type ShellCommand } from "../../cli/syntax/shell-parser.ts";
+import {
+  ASSIGNMENT,
+  findRemoteStarter,
+  findShellText,
+  getBaseName,
+} from "../../cli/syntax/shell-wrappers.ts";
 import { hasPrivateUseCharacters, Markers, type TextEdit, UntranslatableError } from "./migration.ts";
 import { OWN_VARIABLES, type TranslationContext, translateCommand } from "./translate.ts";
 

@@ -1,11 +1,11 @@
-import { parseCall } from "../../commands/command-line/parse-call.ts";
-import { runCommand } from "../../commands/run/run.ts";
+import { parseCall } from "../../cli/commands/command-line/parse-call.ts";
+import { runCommand } from "../../cli/commands/run/run.ts";
+import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../cli/syntax/lock-tools.ts";
+import type { ShellCommand } from "../../cli/syntax/shell-parser.ts";
 import { SignalboxError } from "../../core/base/errors.ts";
 import { findNameFault, quoteText } from "../../core/base/text.ts";
 import { resolveConfig } from "../../core/config/config.ts";
 import { getSetting, type SettingKey } from "../../core/config/settings.ts";
-import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../syntax/lock-tools.ts";
-import type { ShellCommand } from "../../syntax/shell-parser.ts";
 import { findBackgroundProcess } from "../background-process.ts";
 import type { ToolContext, TranslatedRun } from "../front-end.ts";
 import { TRANSLATORS } from "../lock-tools.ts";

@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Call, CONNECTION_SETTINGS } from "../../commands/command.ts";
-import { readEnvironments } from "../../commands/schedule/sheets.ts";
+import { type Call, CONNECTION_SETTINGS } from "../../cli/commands/command.ts";
+import { readEnvironments } from "../../cli/commands/schedule/sheets.ts";
+import { type OptionFault, type OptionSyntax, parseToolWords } from "../../cli/syntax/getopt.ts";
 import { ConfigError, describeFileError } from "../../core/base/errors.ts";
 import { findInexactNumber } from "../../core/base/json-numbers.ts";
 import { isJsonObject } from "../../core/base/parse-json.ts";
@@ -10,7 +11,6 @@ import { resolveConfig } from "../../core/config/config.ts";
 import type { Env, FileContent } from "../../core/config/files.ts";
 import { getSetting, type SettingKey } from "../../core/config/settings.ts";
 import { SourceDocument } from "../../core/config/source-document.ts";
-import { type OptionFault, type OptionSyntax, parseToolWords } from "../../syntax/getopt.ts";
 import { readPlainFile } from "../front-end.ts";
 
 /** A parsed perfectsched line. */

@@ -1,3 +1,4 @@
+import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { ConfigError, UsageError } from "../../core/base/errors.ts";
 import { clean, collectTexts, quoteText } from "../../core/base/text.ts";
@@ -9,7 +10,6 @@ import { computeSmallestTtl } from "../../core/config/ttl.ts";
 import { evaluateExpression, type MacroLookup } from "../../core/fleet/arithmetic.ts";
 import { readHostFacts } from "../../core/fleet/host.ts";
 import { createMacros } from "../../core/fleet/macros.ts";
-import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { LineTranslator } from "../front-end.ts";
 
 /** The value of a signalbox setting, and its source. */

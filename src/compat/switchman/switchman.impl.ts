@@ -1,15 +1,16 @@
 import { writeSync } from "node:fs";
-import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
-import { explainError } from "../../commands/command-line/execute-command.ts";
-import { type LogSink, openForAppend } from "../../commands/logging.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/commands/command.ts";
+import { explainError } from "../../cli/commands/command-line/execute-command.ts";
+import { type LogSink, openForAppend } from "../../cli/commands/logging.ts";
 import {
   createCall,
   executeRun,
   type RunInvocation,
   type RunRefusal,
   type RunResult,
-} from "../../commands/run/execute-run.ts";
-import { findQueuedRun } from "../../commands/run/queued.ts";
+} from "../../cli/commands/run/execute-run.ts";
+import { findQueuedRun } from "../../cli/commands/run/queued.ts";
+import { parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
 import { parseDuration } from "../../core/base/duration.ts";
 import { ConfigError, EXIT, SignalboxError } from "../../core/base/errors.ts";
 import type { LogFields } from "../../core/base/log.ts";
@@ -18,7 +19,6 @@ import { VERSION } from "../../core/base/version.ts";
 import { resolveConfig } from "../../core/config/config.ts";
 import type { Env, FileReader } from "../../core/config/files.ts";
 import { createValueLayer } from "../../core/config/layers.ts";
-import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { formatLogTime, hasEndpoints, readPlainFile } from "../front-end.ts";
 import {
   buildSwitchmanOptions,
@@ -47,7 +47,7 @@ export const execute: CommandExecutor = async ({ args }, io) => {
 
 /** Prints the help or the version. Both end with exit code 1, as in Perl's Pod::Usage. */
 async function printHelpOrVersion(asks: "help" | "version", io: CommandIo): Promise<number> {
-  const { renderCommandHelp, computeHelpWidth } = await import("../../commands/command-line/help.ts");
+  const { renderCommandHelp, computeHelpWidth } = await import("../../cli/commands/command-line/help.ts");
   if (asks === "help") io.writeOutput(renderCommandHelp(switchman, computeHelpWidth(io.terminal)));
   else io.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
   return EXIT.undone;

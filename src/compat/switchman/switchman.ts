@@ -1,4 +1,4 @@
-import { declareCommand } from "../../commands/command.ts";
+import { declareCommand } from "../../cli/commands/command.ts";
 
 /** Exit code of Perl's `die`. */
 export const DIED = 255;

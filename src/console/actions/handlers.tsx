@@ -1,9 +1,9 @@
-import { formatJsonDocument } from "../../commands/json-output.ts";
-import { ROW_COMMANDS } from "../../commands/registry.ts";
+import { formatJsonDocument } from "../../cli/commands/json-output.ts";
+import { ROW_COMMANDS } from "../../cli/commands/registry.ts";
+import { buildRerunSection } from "../../cli/views/queues.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";
 import { toActionable } from "../../site/state/subject.ts";
-import { buildRerunSection } from "../../views/queues.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { openDeadLetters } from "../overlays/DeadLetters.tsx";
 import { openDialog, openRowAction } from "../overlays/Dialog.tsx";

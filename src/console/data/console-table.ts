@@ -10,18 +10,18 @@ import {
   ON_DEMAND,
   shortenColumn,
   spreadColumns,
-} from "../../commands/see/grid.ts";
-import { RowCache } from "../../commands/see/ls/row-cache.ts";
-import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
+} from "../../cli/commands/see/grid.ts";
+import { RowCache } from "../../cli/commands/see/ls/row-cache.ts";
+import type { OutputStyle, TextSpan } from "../../cli/commands/see/paint.ts";
+import { buildExportTable, type ExportTable } from "../../cli/views/export-table.ts";
+import { NO_FILTER, parseRowFilter, type RowFilter } from "../../cli/views/filter.ts";
+import { createHostMacroView } from "../../cli/views/hosts.ts";
+import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../cli/views/index.ts";
+import { parseSortOrder, SortedRows, type SortOrder } from "../../cli/views/sort.ts";
+import type { AnyView, TableColumn } from "../../cli/views/view.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { countThings, type Snapshot } from "../../site/state/snapshot.ts";
 import type { Subject } from "../../site/state/subject.ts";
-import { buildExportTable, type ExportTable } from "../../views/export-table.ts";
-import { NO_FILTER, parseRowFilter, type RowFilter } from "../../views/filter.ts";
-import { createHostMacroView } from "../../views/hosts.ts";
-import { type EtcdViewId, TABLE_VIEWS, type ViewId } from "../../views/index.ts";
-import { parseSortOrder, SortedRows, type SortOrder } from "../../views/sort.ts";
-import type { AnyView, TableColumn } from "../../views/view.ts";
 import { getTabView, type PanelId, type TabId, type TabState } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 

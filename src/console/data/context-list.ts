@@ -2,17 +2,17 @@ import {
   type ContextSummary,
   describeContexts,
   withCluster,
-} from "../../commands/check/describe-contexts.ts";
-import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../commands/command.ts";
-import { findOverridingVariables, openConnection } from "../../commands/connect.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
+} from "../../cli/commands/check/describe-contexts.ts";
+import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../cli/commands/command.ts";
+import { findOverridingVariables, openConnection } from "../../cli/commands/connect.ts";
+import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { problemsView } from "../../cli/views/problems.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { ObserverPorts } from "../../site/observe/ports.ts";
 import { load } from "../../site/observe/read.ts";
 import { SnapshotBuilder } from "../../site/state/snapshot-builder.ts";
 import type { Tone } from "../../site/state/subject.ts";
-import { problemsView } from "../../views/problems.ts";
 import { TabCounter, type TabCounts } from "./tab-counter.ts";
 
 /** Counts of a cluster. For a cluster with very many keys, only the number of keys. */

@@ -1,4 +1,11 @@
-import type { CommandContext } from "../../commands/store-command.ts";
+import type { CommandContext } from "../../cli/commands/store-command.ts";
+import type { Detail, DetailContext } from "../../cli/views/detail.ts";
+import { buildDrainDetail } from "../../cli/views/drains.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../cli/views/groups.ts";
+import { buildHostDetail, findHostState } from "../../cli/views/hosts.ts";
+import { buildQueueDetail } from "../../cli/views/queues.ts";
+import { buildRunDetail } from "../../cli/views/runs.ts";
+import { buildScheduleDetail } from "../../cli/views/schedules.ts";
 import { isHolding } from "../../core/protocol/admission.ts";
 import type { QueueEntry } from "../../core/protocol/ticket.ts";
 import {
@@ -10,13 +17,6 @@ import { findClaim } from "../../site/state/claims.ts";
 import type { SessionLivenessMap } from "../../site/state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import { type Subject, toActionable } from "../../site/state/subject.ts";
-import type { Detail, DetailContext } from "../../views/detail.ts";
-import { buildDrainDetail } from "../../views/drains.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
-import { buildHostDetail, findHostState } from "../../views/hosts.ts";
-import { buildQueueDetail } from "../../views/queues.ts";
-import { buildRunDetail } from "../../views/runs.ts";
-import { buildScheduleDetail } from "../../views/schedules.ts";
 import type { ConsoleTable } from "./console-table.ts";
 import type { PastMoment } from "./live-view.ts";
 import { OutcomeReader, RepeatedRead } from "./outcome-reader.ts";

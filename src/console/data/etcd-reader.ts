@@ -1,12 +1,12 @@
-import { readMembers } from "../../commands/etcd/cluster.impl.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
+import { readMembers } from "../../cli/commands/etcd/cluster.impl.ts";
+import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { buildMemberRows } from "../../cli/views/etcd-members.ts";
+import { buildSessionRows } from "../../cli/views/etcd-sessions.ts";
+import { buildUserRows } from "../../cli/views/etcd-users.ts";
+import type { EtcdViewId } from "../../cli/views/index.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import { readSessions } from "../../site/observe/etcd-cluster.ts";
-import { buildMemberRows } from "../../views/etcd-members.ts";
-import { buildSessionRows } from "../../views/etcd-sessions.ts";
-import { buildUserRows } from "../../views/etcd-users.ts";
-import type { EtcdViewId } from "../../views/index.ts";
 import { isEtcdTab, type TabId } from "../state/console-state.ts";
 import type { OutsideRows } from "./console-table.ts";
 import { RepeatedRead } from "./outcome-reader.ts";

@@ -1,3 +1,9 @@
+import { getStateTone, shortenOwner, shortenResourceName } from "../../cli/views/columns.ts";
+import { shortenAlarm } from "../../cli/views/etcd-members.ts";
+import { listKnownHosts } from "../../cli/views/hosts.ts";
+import { selectFirst } from "../../cli/views/overview.ts";
+import { buildQueueRow } from "../../cli/views/queues.ts";
+import { buildScheduleRows, getScheduleTone } from "../../cli/views/schedules.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import { collectTexts } from "../../core/base/text.ts";
 import type { Drain } from "../../core/protocol/drain.ts";
@@ -14,12 +20,6 @@ import {
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import { buildViewContext, type ViewContext } from "../../site/state/view-context.ts";
-import { getStateTone, shortenOwner, shortenResourceName } from "../../views/columns.ts";
-import { shortenAlarm } from "../../views/etcd-members.ts";
-import { listKnownHosts } from "../../views/hosts.ts";
-import { selectFirst } from "../../views/overview.ts";
-import { buildQueueRow } from "../../views/queues.ts";
-import { buildScheduleRows, getScheduleTone } from "../../views/schedules.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 import type { ClusterCounts, ListedContext } from "./context-list.ts";

@@ -1,7 +1,7 @@
-import type { Call, Command, CommandIo } from "../../commands/command.ts";
-import { type CommandEnd, performCommand } from "../../commands/command-line/execute-command.ts";
-import type { ActionOutcome } from "../../commands/outcome.ts";
-import { listOutcomeLines } from "../../commands/print-outcome.ts";
+import type { Call, Command, CommandIo } from "../../cli/commands/command.ts";
+import { type CommandEnd, performCommand } from "../../cli/commands/command-line/execute-command.ts";
+import type { ActionOutcome } from "../../cli/commands/outcome.ts";
+import { listOutcomeLines } from "../../cli/commands/print-outcome.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { clean } from "../../core/base/text.ts";

@@ -1,8 +1,8 @@
+import { listKnownHosts } from "../../cli/views/hosts.ts";
+import { findProblems } from "../../cli/views/problems.ts";
 import type { Problem } from "../../site/state/problem.ts";
 import { computeQueueTally } from "../../site/state/shares.ts";
 import { countRuns, type Snapshot } from "../../site/state/snapshot.ts";
-import { listKnownHosts } from "../../views/hosts.ts";
-import { findProblems } from "../../views/problems.ts";
 import type { TabId } from "../state/console-state.ts";
 
 /** Number of rows by tab, and of the runs that hold and that wait. */

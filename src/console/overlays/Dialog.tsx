@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useState } from "react";
-import type { RowCommandId } from "../../commands/registry.ts";
-import { buildDetailLines } from "../../commands/see/detail.ts";
+import type { RowCommandId } from "../../cli/commands/registry.ts";
+import { buildDetailLines } from "../../cli/commands/see/detail.ts";
+import type { DetailTarget } from "../../cli/views/detail.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
 import type { Remedy, Subject } from "../../site/state/subject.ts";
-import type { DetailTarget } from "../../views/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { buildDetail } from "../data/detail-cache.ts";
 import { AT_ONCE, type ConsoleJob, type JobRequest } from "../data/jobs.ts";

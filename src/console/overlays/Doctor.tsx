@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "react";
-import { formatLevelCounts, judgeFinding, LEVEL_WIDTH } from "../../commands/check/findings.ts";
-import { wrapText } from "../../commands/see/grid.ts";
+import { formatLevelCounts, judgeFinding, LEVEL_WIDTH } from "../../cli/commands/check/findings.ts";
+import { wrapText } from "../../cli/commands/see/grid.ts";
+import { findPage } from "../../cli/views/problems.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { parseObject } from "../../core/base/parse-json.ts";
 import { clean } from "../../core/base/text.ts";
-import { findPage } from "../../views/problems.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getCommandById } from "../parts/row-actions.ts";
 import { BLANK_ROW, createRow, joinCellTexts, padText, type RowModel } from "../theme/Row.tsx";

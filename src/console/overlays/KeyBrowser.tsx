@@ -1,10 +1,10 @@
 import { useEffect } from "react";
-import type { CommandContext } from "../../commands/store-command.ts";
+import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { describeOwnKey } from "../../cli/views/etcd-keys.ts";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../core/base/bytes.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import { pluralize } from "../../core/base/text.ts";
 import { type FolderChild, readFolderPage } from "../../site/observe/etcd-keys.ts";
-import { describeOwnKey } from "../../views/etcd-keys.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { clamp } from "../state/cursor.ts";
 import { BLANK_ROW, buildTreeCells, joinCellTexts, type RowCell } from "../theme/Row.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { isRowCommandId } from "../../commands/registry.ts";
+import { isRowCommandId } from "../../cli/commands/registry.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { Subject } from "../../site/state/subject.ts";

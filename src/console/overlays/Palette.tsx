@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react";
-import { type Command, isRowCommand } from "../../commands/command.ts";
-import { COMMANDS, isRowCommandId } from "../../commands/registry.ts";
+import { type Command, isRowCommand } from "../../cli/commands/command.ts";
+import { COMMANDS, isRowCommandId } from "../../cli/commands/registry.ts";
+import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
 import { buildQueueId, type Snapshot } from "../../site/state/snapshot.ts";
-import { listKnownHosts } from "../../views/hosts.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { ListedContext } from "../data/context-list.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";

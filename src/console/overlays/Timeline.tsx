@@ -1,4 +1,5 @@
 import { useMemo, useState } from "react";
+import { ASCII_DRAWING, drawLevel, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
@@ -20,7 +21,6 @@ import {
   type TimelineInputs,
   type TimelineTrack,
 } from "../../site/state/timeline.ts";
-import { ASCII_DRAWING, drawLevel, UNICODE_DRAWING } from "../../views/drawing.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import type { OutcomeReader } from "../data/outcome-reader.ts";
 import { chooseSubject, toQueueSubject } from "../parts/marks.ts";

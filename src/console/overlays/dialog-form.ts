@@ -1,6 +1,6 @@
-import type { Argument, Command, Flag, NameKind } from "../../commands/command.ts";
-import { CommandLineError, parseCall } from "../../commands/command-line/parse-call.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
+import type { Argument, Command, Flag, NameKind } from "../../cli/commands/command.ts";
+import { CommandLineError, parseCall } from "../../cli/commands/command-line/parse-call.ts";
+import type { CommandContext } from "../../cli/commands/store-command.ts";
 import { parseDuration } from "../../core/base/duration.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../core/base/shell.ts";

@@ -1,5 +1,5 @@
-import { wrapProseLines } from "../../commands/see/detail.ts";
-import { wrapText } from "../../commands/see/grid.ts";
+import { wrapProseLines } from "../../cli/commands/see/detail.ts";
+import { wrapText } from "../../cli/commands/see/grid.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";
 import type { ConsoleApp } from "../console-app.ts";

@@ -1,7 +1,7 @@
 import { Box } from "ink";
+import type { SnapshotEvent } from "../../cli/views/event.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../core/base/duration.ts";
-import type { SnapshotEvent } from "../../views/event.ts";
 import { openSelected } from "../actions/open.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { useConsole } from "../context.tsx";

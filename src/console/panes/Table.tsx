@@ -1,11 +1,11 @@
 import { useMemo } from "react";
-import { wrapProseLines } from "../../commands/see/detail.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
+import { wrapProseLines } from "../../cli/commands/see/detail.ts";
+import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
+import { buildOverview } from "../../cli/views/overview.ts";
+import { drawOverview } from "../../cli/views/overview-drawing.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatBriefDuration } from "../../core/base/duration.ts";
-import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
-import { buildOverview } from "../../views/overview.ts";
-import { drawOverview } from "../../views/overview-drawing.ts";
 import { openSelected } from "../actions/open.ts";
 import { sortByColumn } from "../actions/sort.ts";
 import type { ConsoleApp } from "../console-app.ts";

@@ -1,5 +1,5 @@
-import { buildDetailLines, type DetailLine } from "../../commands/see/detail.ts";
-import type { DetailTarget } from "../../views/detail.ts";
+import { buildDetailLines, type DetailLine } from "../../cli/commands/see/detail.ts";
+import type { DetailTarget } from "../../cli/views/detail.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
 

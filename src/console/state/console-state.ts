@@ -1,5 +1,5 @@
-import type { EtcdViewId, ViewId } from "../../views/index.ts";
-import type { SortOrder } from "../../views/sort.ts";
+import type { EtcdViewId, ViewId } from "../../cli/views/index.ts";
+import type { SortOrder } from "../../cli/views/sort.ts";
 import { type Cursor, clamp, clampCursor, type RowList, START_CURSOR } from "./cursor.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 

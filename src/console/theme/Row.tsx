@@ -1,6 +1,6 @@
 import { Box, type BoxProps, Text } from "ink";
 import { createContext, memo, type ReactNode, use } from "react";
-import { wrapProseLines } from "../../commands/see/detail.ts";
+import { wrapProseLines } from "../../cli/commands/see/detail.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { StyleRole } from "./palettes.ts";
 import { getTheme, type Sequences, type Theme } from "./theme.ts";

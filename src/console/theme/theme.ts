@@ -1,5 +1,5 @@
 import chalk from "chalk";
-import { isUtf8, type OutputStyle } from "../../commands/see/paint.ts";
+import { isUtf8, type OutputStyle } from "../../cli/commands/see/paint.ts";
 import { computeDisplayWidth } from "../../core/base/display-width.ts";
 import type { Tone } from "../../site/state/subject.ts";
 import { clamp } from "../state/cursor.ts";

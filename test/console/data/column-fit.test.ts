@@ -1,6 +1,6 @@
 /** Which columns of a table are on, and where they are. */
 import { describe, expect, it } from "vitest";
-import { ON_DEMAND } from "../../../src/commands/see/grid.ts";
+import { ON_DEMAND } from "../../../src/cli/commands/see/grid.ts";
 import {
   ConsoleTable,
   chooseColumns,

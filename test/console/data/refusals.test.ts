@@ -1,6 +1,6 @@
 /** In the past nothing can be changed or run. */
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { isLive } from "../../../src/console/data/live-view.ts";
 import { PastView } from "../../../src/console/data/time-travel.ts";
 import { findChoiceObstacle } from "../../../src/console/overlays/Palette.tsx";

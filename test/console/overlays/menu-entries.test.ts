@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { listMenuEntries } from "../../../src/console/overlays/Menu.tsx";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";

@@ -1,7 +1,7 @@
 /** The palette: choices, search, and rendering. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import {
   addRecentEntry,
   buildEntryRows,

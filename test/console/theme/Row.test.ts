@@ -22,7 +22,7 @@ import {
   type Theme,
 } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
-import { spansOf } from "../../views/spans.ts";
+import { spansOf } from "../../cli/views/spans.ts";
 import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);

@@ -10,7 +10,7 @@ import {
   truncateCells,
 } from "../../../src/console/theme/Row.tsx";
 import { clean } from "../../../src/core/base/text.ts";
-import { spansOf } from "../../views/spans.ts";
+import { spansOf } from "../../cli/views/spans.ts";
 
 const cells: RowCell[] = spansOf<StyleRole>("lock {held}日本{quiet} web1");
 

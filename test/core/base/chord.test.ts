@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeKeystroke } from "../../../fixtures/console/keys.ts";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { formatChord, parseChord } from "../../../src/core/base/chord.ts";
 import { chords } from "../../console/terminal/parsed.ts";

@@ -9,9 +9,9 @@ import { serializeAuditRecord } from "../../../src/core/protocol/audit.ts";
 import { appendPastRun } from "../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { memory, schedule } from "../../cli/views/schedules.ts";
 import { keys, ticketWith } from "../../core/protocol/samples.ts";
 import { pastRun, plain, runOf } from "../../site/state/pictures.ts";
-import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

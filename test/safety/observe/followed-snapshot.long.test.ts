@@ -19,8 +19,8 @@ import type { ObserverPorts } from "../../../src/site/observe/ports.ts";
 import { load } from "../../../src/site/observe/read.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
+import { runningOf } from "../../cli/views/schedules.ts";
 import { ticketWith } from "../../core/protocol/samples.ts";
-import { runningOf } from "../../views/schedules.ts";
 
 const clock = createRealClock();
 const cluster = TestCluster.startForFile();

@@ -5,15 +5,15 @@ import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { buildDocuments, buildRowSchema, EVENTS, LISTINGS } from "../../../scripts/json-doc.ts";
-import { LISTINGS as VIEWS } from "../../../src/commands/see/ls/ls.ts";
+import { LISTINGS as VIEWS } from "../../../src/cli/commands/see/ls/ls.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { appendPastRun } from "../../../src/core/protocol/history.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
+import { running, schedule, worker } from "../../cli/views/schedules.ts";
 import { keys as sampleKeys, ticketWith } from "../../core/protocol/samples.ts";
 import { pastRun } from "../../site/state/pictures.ts";
-import { running, schedule, worker } from "../../views/schedules.ts";
 import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
 import { startSampleQueues } from "../support/sample-queues.ts";
 

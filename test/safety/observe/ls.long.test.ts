@@ -3,7 +3,7 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { LISTINGS } from "../../../src/commands/see/ls/ls.ts";
+import { LISTINGS } from "../../../src/cli/commands/see/ls/ls.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import { ticketWith } from "../../core/protocol/samples.ts";
 import { putTickets, startSampleQueues, TERMINAL } from "../support/sample-queues.ts";

@@ -15,8 +15,8 @@ import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/core/run/request.ts";
 import { run } from "../../../src/core/run/run.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
+import { running } from "../../cli/views/schedules.ts";
 import { ticketWith } from "../../core/protocol/samples.ts";
-import { running } from "../../views/schedules.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
 import { listAudits, listDrains } from "../support/read-keys.ts";
 

@@ -13,8 +13,8 @@ import {
   findStatedTime,
   readTimeOfRevision,
 } from "../../../src/site/observe/past-revision.ts";
+import { memory, running } from "../../cli/views/schedules.ts";
 import { keys, ticketWith } from "../../core/protocol/samples.ts";
-import { memory, running } from "../../views/schedules.ts";
 import { StoredKeys } from "../operate/stored-keys.ts";
 import { pastRun, plain, runOf } from "../state/pictures.ts";
 

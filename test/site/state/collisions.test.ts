@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { findCollisions, shiftCron, suggestSpread } from "../../../src/site/state/collisions.ts";
 import { forecastSchedule, type RecordedSchedule } from "../../../src/site/state/forecast.ts";
-import { definitionOf } from "../../views/schedules.ts";
+import { definitionOf } from "../../cli/views/schedules.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/site/state/timeline.ts";
-import { running } from "../../views/schedules.ts";
+import { running } from "../../cli/views/schedules.ts";
 import { drainOf, historyOf, NOW, pictureOf, stand } from "./pictures.ts";
 
 const SPAN = { from: NOW - 10_000, until: NOW };

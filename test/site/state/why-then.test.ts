@@ -8,7 +8,7 @@ import {
   findLastExpected,
   findMainReason,
 } from "../../../src/site/state/why-then.ts";
-import { definitionOf, dueOf } from "../../views/schedules.ts";
+import { definitionOf, dueOf } from "../../cli/views/schedules.ts";
 import { auditOf, drainOf, groupOf, historyOf, pictureOf } from "./pictures.ts";
 
 const MINUTE = 60_000;

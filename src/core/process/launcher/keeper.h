@@ -4,7 +4,7 @@
 #include "options.h"
 
 /*
- * Returns unless the environment requests it (src/commands/run/start-agent.impl.ts). Then closes the caller's descriptors,
+ * Returns unless the environment requests it (src/cli/commands/run/start-agent.impl.ts). Then closes the caller's descriptors,
  * runs the agent, and restarts it if a signal ends it, because the commands that it serves need it.
  */
 void keep_agent(const struct options *options);

@@ -7,8 +7,8 @@ import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { grantOnce } from "../../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
+import { memory, schedule, worker } from "../../../cli/views/schedules.ts";
 import { ticketWith } from "../../../core/protocol/samples.ts";
-import { memory, schedule, worker } from "../../../views/schedules.ts";
 import { listAudits, readSchedule } from "../../support/read-keys.ts";
 import { putKeys } from "../../support/sample-schedules.ts";
 import { playStory, readDocumentedStories } from "./operator.ts";
