@@ -62,6 +62,24 @@ const folders = {
     may: ["base", "protocol", "fleet", "syntax", "schedule", "state"],
     why: "rows, columns, colours, JSON and details as data: commands and the console show the same",
   },
+  frame: {
+    may: [
+      "base",
+      "config",
+      "protocol",
+      "fleet",
+      "schedule",
+      "etcd",
+      "process",
+      "run",
+      "observe",
+      "check",
+      "operate",
+      "state",
+      "views",
+    ],
+    why: "what every command has: declaration, parsing, help, completion, connection, log, outcome; it knows no command",
+  },
   commands: {
     may: [
       "base",
@@ -80,11 +98,12 @@ const folders = {
       "worker",
       "state",
       "views",
+      "frame",
     ],
     why: "a command connects the parts below it; these do not depend on commands",
   },
   console: {
-    may: ["base", "protocol", "observe", "operate", "state", "views", "commands"],
+    may: ["base", "protocol", "observe", "operate", "state", "views", "frame", "commands"],
     why: "renders the model, and changes things only through commands",
   },
   library: {
@@ -104,7 +123,7 @@ const folders = {
     why: "the API for programs: it connects use cases as commands do, without a command line",
   },
   compat: {
-    may: ["base", "config", "fleet", "syntax", "commands"],
+    may: ["base", "config", "fleet", "syntax", "frame", "commands"],
     why: "front ends only translate arguments, variables and crontabs",
   },
   agent: {
@@ -119,6 +138,7 @@ const folders = {
       "check",
       "run",
       "worker",
+      "frame",
       "commands",
       "compat",
     ],
@@ -141,6 +161,7 @@ const places = {
   check: "site/check",
   syntax: "cli/syntax",
   views: "cli/views",
+  frame: "cli/frame",
   commands: "cli/commands",
 };
 const placeOf = (folder) => places[folder] ?? folder;

@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
-import { SCRIPTS } from "../src/cli/commands/completion/completion.impl.ts";
+import { SCRIPTS } from "../src/cli/frame/completion/completion.impl.ts";
 import { VERSION } from "../src/core/base/version.ts";
 import { cacheCode } from "./build/code-cache.ts";
 import { adaptInkModules } from "./build/ink-modules.ts";

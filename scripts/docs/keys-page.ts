@@ -1,6 +1,6 @@
 /** Generates docs/console-keys.md from the declarations of the console's actions. */
 
-import type { Command } from "../../src/cli/commands/command.ts";
+import type { Command } from "../../src/cli/frame/command.ts";
 import { type KeyAction, listKeyActions } from "../../src/console/parts/keymap.ts";
 import { formatChord } from "../../src/core/base/chord.ts";
 import { renderMarkdownTable } from "./markdown.ts";

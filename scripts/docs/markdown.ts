@@ -6,9 +6,9 @@ import {
   type Command,
   LOGGING_SETTINGS,
   TOPICS,
-} from "../../src/cli/commands/command.ts";
-import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/cli/commands/command-line/help.ts";
-import { EXIT_CODES } from "../../src/cli/commands/command-line/help-topics.ts";
+} from "../../src/cli/frame/command.ts";
+import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/cli/frame/command-line/help.ts";
+import { EXIT_CODES } from "../../src/cli/frame/command-line/help-topics.ts";
 import { getFlagName, type SettingKey } from "../../src/core/config/settings.ts";
 import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
 import { listSettings } from "./settings.ts";

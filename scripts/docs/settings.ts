@@ -1,4 +1,4 @@
-import { COMMON_FLAGS, type Command } from "../../src/cli/commands/command.ts";
+import { COMMON_FLAGS, type Command } from "../../src/cli/frame/command.ts";
 import { describeSettings, type SettingRow } from "../../src/core/config/config.ts";
 
 /** Lists all settings. A flag is listed only if a command has it. */

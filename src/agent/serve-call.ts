@@ -1,13 +1,5 @@
-import type { Call, Command, CommandIo } from "../cli/commands/command.ts";
-import { executeCommand } from "../cli/commands/command-line/execute-command.ts";
-import {
-  buildLogOptions,
-  type CommandConnection,
-  type FrontEndOptions,
-  warnOverriddenContext,
-  warnUnknownVariables,
-} from "../cli/commands/connect.ts";
-import { openLog } from "../cli/commands/logging.ts";
+import { type RunFlags, runCommand } from "../cli/commands/run/run.ts";
+import { buildArchiveOptions } from "../cli/commands/run/run-archive.ts";
 import {
   type CallNote,
   findForeignPath,
@@ -15,9 +7,17 @@ import {
   type LaunchedRun,
   parseCallNote,
   renderCallNote,
-} from "../cli/commands/run/call-note.ts";
-import { type RunFlags, runCommand } from "../cli/commands/run/run.ts";
-import { buildArchiveOptions } from "../cli/commands/run/run-archive.ts";
+} from "../cli/frame/call-note.ts";
+import type { Call, Command, CommandIo } from "../cli/frame/command.ts";
+import { executeCommand } from "../cli/frame/command-line/execute-command.ts";
+import {
+  buildLogOptions,
+  type CommandConnection,
+  type FrontEndOptions,
+  warnOverriddenContext,
+  warnUnknownVariables,
+} from "../cli/frame/connect.ts";
+import { openLog } from "../cli/frame/logging.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { generateRunId } from "../core/base/ids.ts";

@@ -1,4 +1,4 @@
-import { reportError } from "../cli/commands/command-line/execute-command.ts";
+import { reportError } from "../cli/frame/command-line/execute-command.ts";
 import { RUNNERS } from "../compat/registry/runners.ts";
 import { UsageError } from "../core/base/errors.ts";
 import { launch } from "./launch.ts";

@@ -1,6 +1,8 @@
-import { type Command, type CommandIo, listFlags, listSpellings } from "../cli/commands/command.ts";
-import { reportError } from "../cli/commands/command-line/execute-command.ts";
-import { computeHelpWidth } from "../cli/commands/command-line/help.ts";
+import { replaceAliases } from "../cli/commands/registry.ts";
+import { runCommand } from "../cli/commands/run/run.ts";
+import { type Command, type CommandIo, listFlags, listSpellings } from "../cli/frame/command.ts";
+import { reportError } from "../cli/frame/command-line/execute-command.ts";
+import { computeHelpWidth } from "../cli/frame/command-line/help.ts";
 import {
   formatExitCodesJson,
   renderAllCommandsHelp,
@@ -8,9 +10,7 @@ import {
   renderExitCodesHelp,
   renderProgramHelp,
   renderSubcommandsHelp,
-} from "../cli/commands/command-line/help-topics.ts";
-import { replaceAliases } from "../cli/commands/registry.ts";
-import { runCommand } from "../cli/commands/run/run.ts";
+} from "../cli/frame/command-line/help-topics.ts";
 import { SWITCHES, VALUED } from "../cli/syntax/leading-options.ts";
 import { EXIT, UsageError } from "../core/base/errors.ts";
 import { quoteShellWords } from "../core/base/shell.ts";

@@ -1,5 +1,5 @@
-import type { CommandIo } from "../cli/commands/command.ts";
-import { reportError } from "../cli/commands/command-line/execute-command.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
+import { reportError } from "../cli/frame/command-line/execute-command.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { processIo } from "./process-io.ts";
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
-import type { Command, CommandIo } from "../cli/commands/command.ts";
-import { executeCommand, reportError } from "../cli/commands/command-line/execute-command.ts";
+import type { Command, CommandIo } from "../cli/frame/command.ts";
+import { executeCommand, reportError } from "../cli/frame/command-line/execute-command.ts";
 import { UsageError } from "../core/base/errors.ts";
 import { quoteText } from "../core/base/text.ts";
 

@@ -1,4 +1,4 @@
-import type { CommandIo } from "../cli/commands/command.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
 import { EXIT, SignalboxError } from "../core/base/errors.ts";
 import type { Terminal } from "../core/base/terminal.ts";
 import { clean } from "../core/base/text.ts";

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Call, CommandIo } from "../cli/commands/command.ts";
 import { COMMANDS } from "../cli/commands/registry.ts";
-import type { CommandContext } from "../cli/commands/store-command.ts";
+import type { Call, CommandIo } from "../cli/frame/command.ts";
+import type { CommandContext } from "../cli/frame/store-command.ts";
 import type { Detail } from "../cli/views/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../cli/views/event-log.ts";
 import type { Subject } from "../site/state/subject.ts";

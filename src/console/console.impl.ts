@@ -1,6 +1,6 @@
-import type { Call, CommandExecutor, CommandIo } from "../cli/commands/command.ts";
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
-import { createStoreCommand } from "../cli/commands/store-command.ts";
+import type { Call, CommandExecutor, CommandIo } from "../cli/frame/command.ts";
+import { createStoreCommand } from "../cli/frame/store-command.ts";
 import { UsageError } from "../core/base/errors.ts";
 import { quoteText } from "../core/base/text.ts";
 import { TABS, type TabId } from "./state/console-state.ts";

@@ -1,6 +1,6 @@
 import type { DOMElement } from "ink";
 import { createRef } from "react";
-import type { CommandIo } from "../cli/commands/command.ts";
+import type { CommandIo } from "../cli/frame/command.ts";
 import { formatEventText } from "../cli/views/event.ts";
 import { clean, stripStyles } from "../core/base/text.ts";
 import { ComponentTree } from "./component-tree.tsx";

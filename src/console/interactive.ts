@@ -1,6 +1,6 @@
-import type { Call, CommandIo } from "../cli/commands/command.ts";
 import type { ConsoleFlags } from "../cli/commands/see/console.ts";
-import type { CommandContext } from "../cli/commands/store-command.ts";
+import type { Call, CommandIo } from "../cli/frame/command.ts";
+import type { CommandContext } from "../cli/frame/store-command.ts";
 import { cleanToWidth } from "../core/base/display-width.ts";
 import { EXIT, getErrorMessage } from "../core/base/errors.ts";
 import { act, dispatch } from "./actions/handlers.tsx";

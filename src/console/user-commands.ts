@@ -1,4 +1,4 @@
-import type { CommandContext } from "../cli/commands/store-command.ts";
+import type { CommandContext } from "../cli/frame/store-command.ts";
 import { listUsedVariables, quoteShellWord } from "../core/base/shell.ts";
 import { quoteText } from "../core/base/text.ts";
 import { isHolding } from "../core/protocol/admission.ts";

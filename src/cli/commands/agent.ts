@@ -4,7 +4,7 @@ import {
   declareFlags,
   type FlagsOf,
   LOGGING_SETTINGS,
-} from "./command.ts";
+} from "../frame/command.ts";
 
 const AGENT_FLAGS = declareFlags({
   "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",

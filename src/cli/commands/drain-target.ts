@@ -4,9 +4,9 @@ import type { DrainTarget } from "../../core/protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../../core/protocol/keys.ts";
 import { validateName } from "../../core/protocol/names.ts";
 import { findNamedQueue, type Snapshot } from "../../site/state/snapshot.ts";
+import { readRecordedLocks } from "../frame/read-snapshot.ts";
+import type { CommandContext } from "../frame/store-command.ts";
 import { computeHostActivity, listKnownHosts } from "../views/hosts.ts";
-import { readRecordedLocks } from "./read-snapshot.ts";
-import type { CommandContext } from "./store-command.ts";
 
 /** Parses SCOPE and NAME. Host names are canonicalized. @throws UsageError */
 export function parseDrainTarget([scopeGiven = "", name]: readonly string[]): DrainTarget {

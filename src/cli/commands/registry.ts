@@ -1,3 +1,5 @@
+import { type Command, isRowCommand, type RowCommand } from "../frame/command.ts";
+import { completion } from "../frame/completion/completion.ts";
 import { DRAIN_COMMANDS } from "./act/drain.ts";
 import { RESET_COMMANDS } from "./act/reset.ts";
 import { agentCommand } from "./agent.ts";
@@ -6,8 +8,6 @@ import { checkToken } from "./check/check-token.ts";
 import { CONFIG_COMMANDS } from "./check/config.ts";
 import { checkCrontab } from "./check/crontab/check-crontab.ts";
 import { checkHosts, DOCTOR_COMMANDS } from "./check/doctor.ts";
-import { type Command, isRowCommand, type RowCommand } from "./command.ts";
-import { completion } from "./completion/completion.ts";
 import { CALENDAR_COMMANDS } from "./configure/calendar.ts";
 import { GROUP_COMMANDS } from "./configure/group.ts";
 import { pruneCommand } from "./configure/prune.ts";

@@ -1,6 +1,3 @@
-import type { CommandExecutor, CommandIo } from "../../cli/commands/command.ts";
-import { explainError } from "../../cli/commands/command-line/execute-command.ts";
-import { type LogSink, openLog } from "../../cli/commands/logging.ts";
 import {
   createCall,
   executeRun,
@@ -8,6 +5,9 @@ import {
   type RunRefusal,
   type RunResult,
 } from "../../cli/commands/run/execute-run.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { type LogSink, openLog } from "../../cli/frame/logging.ts";
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
 import type { LogFields } from "../../core/base/log.ts";
 import { clean, quoteText } from "../../core/base/text.ts";

@@ -1,6 +1,6 @@
 import { reset } from "../../cli/commands/act/reset.ts";
-import type { CommandIo } from "../../cli/commands/command.ts";
-import { executeCommand } from "../../cli/commands/command-line/execute-command.ts";
+import type { CommandIo } from "../../cli/frame/command.ts";
+import { executeCommand } from "../../cli/frame/command-line/execute-command.ts";
 import { formatDuration } from "../../core/base/duration.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";

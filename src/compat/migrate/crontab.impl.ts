@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import type { Call, CommandExecutor, CommandIo } from "../../cli/commands/command.ts";
-import { replaceFileText } from "../../cli/commands/documents.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { replaceFileText } from "../../cli/frame/documents.ts";
 import { findCommandName, removeReleaseNames } from "../../cli/syntax/command-name.ts";
 import {
   type CronJob,

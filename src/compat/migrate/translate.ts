@@ -1,5 +1,5 @@
-import { parseCall } from "../../cli/commands/command-line/parse-call.ts";
 import { runCommand } from "../../cli/commands/run/run.ts";
+import { parseCall } from "../../cli/frame/command-line/parse-call.ts";
 import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../cli/syntax/lock-tools.ts";
 import type { ShellCommand } from "../../cli/syntax/shell-parser.ts";
 import { SignalboxError } from "../../core/base/errors.ts";

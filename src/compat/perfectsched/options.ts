@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Call, CONNECTION_SETTINGS } from "../../cli/commands/command.ts";
 import { readEnvironments } from "../../cli/commands/schedule/sheets.ts";
+import { type Call, CONNECTION_SETTINGS } from "../../cli/frame/command.ts";
 import { type OptionFault, type OptionSyntax, parseToolWords } from "../../cli/syntax/getopt.ts";
 import { ConfigError, describeFileError } from "../../core/base/errors.ts";
 import { findInexactNumber } from "../../core/base/json-numbers.ts";

@@ -1,9 +1,9 @@
-import type { Call, CommandExecutor, CommandIo } from "../../cli/commands/command.ts";
-import { explainError } from "../../cli/commands/command-line/execute-command.ts";
-import { parseCall } from "../../cli/commands/command-line/parse-call.ts";
 import { scheduleAdd } from "../../cli/commands/schedule/change.ts";
 import { listCronNotes } from "../../cli/commands/schedule/perfectsched.ts";
 import { AlreadyExistsError, NotFoundError } from "../../cli/commands/schedule/sheets.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { parseCall } from "../../cli/frame/command-line/parse-call.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
 import { VERSION } from "../../core/base/version.ts";

@@ -1,4 +1,4 @@
-import { declareCommand } from "../../cli/commands/command.ts";
+import { declareCommand } from "../../cli/frame/command.ts";
 import { EXIT } from "../../core/base/errors.ts";
 
 export const perfectsched = declareCommand({

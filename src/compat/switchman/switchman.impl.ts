@@ -1,7 +1,4 @@
 import { writeSync } from "node:fs";
-import type { CommandExecutor, CommandIo } from "../../cli/commands/command.ts";
-import { explainError } from "../../cli/commands/command-line/execute-command.ts";
-import { type LogSink, openForAppend } from "../../cli/commands/logging.ts";
 import {
   createCall,
   executeRun,
@@ -10,6 +7,9 @@ import {
   type RunResult,
 } from "../../cli/commands/run/execute-run.ts";
 import { findQueuedRun } from "../../cli/commands/run/queued.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { type LogSink, openForAppend } from "../../cli/frame/logging.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../cli/syntax/switchman-call.ts";
 import { parseDuration } from "../../core/base/duration.ts";
 import { ConfigError, EXIT, SignalboxError } from "../../core/base/errors.ts";
@@ -47,7 +47,7 @@ export const execute: CommandExecutor = async ({ args }, io) => {
 
 /** Prints the help or the version. Both end with exit code 1, as in Perl's Pod::Usage. */
 async function printHelpOrVersion(asks: "help" | "version", io: CommandIo): Promise<number> {
-  const { renderCommandHelp, computeHelpWidth } = await import("../../cli/commands/command-line/help.ts");
+  const { renderCommandHelp, computeHelpWidth } = await import("../../cli/frame/command-line/help.ts");
   if (asks === "help") io.writeOutput(renderCommandHelp(switchman, computeHelpWidth(io.terminal)));
   else io.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
   return EXIT.undone;

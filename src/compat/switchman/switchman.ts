@@ -1,4 +1,4 @@
-import { declareCommand } from "../../cli/commands/command.ts";
+import { declareCommand } from "../../cli/frame/command.ts";
 
 /** Exit code of Perl's `die`. */
 export const DIED = 255;

@@ -1,13 +1,13 @@
 import { lookup } from "node:dns/promises";
 import { setTimeout } from "node:timers/promises";
-import type { CommandExecutor, CommandIo } from "../../cli/commands/command.ts";
-import { explainError } from "../../cli/commands/command-line/execute-command.ts";
 import {
   createCall,
   executeRun,
   type RunRefusal,
   type RunResult,
 } from "../../cli/commands/run/execute-run.ts";
+import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
 import { createValueLayer } from "../../core/config/layers.ts";

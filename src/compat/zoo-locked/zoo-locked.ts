@@ -1,4 +1,4 @@
-import { declareCommand } from "../../cli/commands/command.ts";
+import { declareCommand } from "../../cli/frame/command.ts";
 
 /** EINVAL, the exit code for hosts that ZooKeeper's library refuses. */
 export const INVALID = 22;

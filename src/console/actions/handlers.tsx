@@ -1,5 +1,5 @@
-import { formatJsonDocument } from "../../cli/commands/json-output.ts";
 import { ROW_COMMANDS } from "../../cli/commands/registry.ts";
+import { formatJsonDocument } from "../../cli/frame/json-output.ts";
 import { buildRerunSection } from "../../cli/views/queues.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { quoteShellWord } from "../../core/base/shell.ts";

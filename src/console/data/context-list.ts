@@ -3,9 +3,9 @@ import {
   describeContexts,
   withCluster,
 } from "../../cli/commands/check/describe-contexts.ts";
-import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../cli/commands/command.ts";
-import { findOverridingVariables, openConnection } from "../../cli/commands/connect.ts";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../cli/frame/command.ts";
+import { findOverridingVariables, openConnection } from "../../cli/frame/connect.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { problemsView } from "../../cli/views/problems.ts";
 import { ConfigError } from "../../core/base/errors.ts";
 import { collectTexts } from "../../core/base/text.ts";

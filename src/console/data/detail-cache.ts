@@ -1,4 +1,4 @@
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import type { Detail, DetailContext } from "../../cli/views/detail.ts";
 import { buildDrainDetail } from "../../cli/views/drains.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../cli/views/groups.ts";

@@ -1,5 +1,5 @@
 import { readMembers } from "../../cli/commands/etcd/cluster.impl.ts";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { buildMemberRows } from "../../cli/views/etcd-members.ts";
 import { buildSessionRows } from "../../cli/views/etcd-sessions.ts";
 import { buildUserRows } from "../../cli/views/etcd-users.ts";

@@ -1,7 +1,7 @@
-import type { Call, Command, CommandIo } from "../../cli/commands/command.ts";
-import { type CommandEnd, performCommand } from "../../cli/commands/command-line/execute-command.ts";
-import type { ActionOutcome } from "../../cli/commands/outcome.ts";
-import { listOutcomeLines } from "../../cli/commands/print-outcome.ts";
+import type { Call, Command, CommandIo } from "../../cli/frame/command.ts";
+import { type CommandEnd, performCommand } from "../../cli/frame/command-line/execute-command.ts";
+import type { ActionOutcome } from "../../cli/frame/outcome.ts";
+import { listOutcomeLines } from "../../cli/frame/print-outcome.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { Finding } from "../../core/base/finding.ts";
 import { clean } from "../../core/base/text.ts";

@@ -1,6 +1,6 @@
-import { explainError } from "../../cli/commands/command-line/execute-command.ts";
 import { watchHealth } from "../../cli/commands/see/live-output.ts";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { EXIT, getErrorMessage } from "../../core/base/errors.ts";
 import type { EtcdHealth } from "../../site/observe/etcd-health.ts";
 import { followEtcd } from "../../site/observe/follow.ts";

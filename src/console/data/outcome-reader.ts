@@ -1,5 +1,5 @@
-import { type OutcomeHistories, readOutcomes } from "../../cli/commands/read-snapshot.ts";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { type OutcomeHistories, readOutcomes } from "../../cli/frame/read-snapshot.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";

@@ -1,5 +1,5 @@
-import { parseInstant } from "../../cli/commands/command-line/instant.ts";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import { parseInstant } from "../../cli/frame/command-line/instant.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { cleanToWidth } from "../../core/base/display-width.ts";
 import { formatInstant, parseDuration } from "../../core/base/duration.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";

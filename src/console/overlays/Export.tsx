@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { useState } from "react";
-import { formatJsonDocument } from "../../cli/commands/json-output.ts";
 import { renderDetailText } from "../../cli/commands/see/detail.ts";
 import { wrapText } from "../../cli/commands/see/grid.ts";
+import { formatJsonDocument } from "../../cli/frame/json-output.ts";
 import type { Detail } from "../../cli/views/detail.ts";
 import {
   type ExportTable,

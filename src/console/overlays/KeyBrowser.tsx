@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { describeOwnKey } from "../../cli/views/etcd-keys.ts";
 import { decodeUtf8, encodeUtf8, formatKey } from "../../core/base/bytes.ts";
 import { getErrorMessage } from "../../core/base/errors.ts";

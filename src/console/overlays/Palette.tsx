@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
-import { type Command, isRowCommand } from "../../cli/commands/command.ts";
 import { COMMANDS, isRowCommandId } from "../../cli/commands/registry.ts";
+import { type Command, isRowCommand } from "../../cli/frame/command.ts";
 import { listKnownHosts } from "../../cli/views/hosts.ts";
 import { cleanToWidth, computeDisplayWidth } from "../../core/base/display-width.ts";
 import { clean } from "../../core/base/text.ts";

@@ -1,6 +1,6 @@
-import type { Argument, Command, Flag, NameKind } from "../../cli/commands/command.ts";
-import { CommandLineError, parseCall } from "../../cli/commands/command-line/parse-call.ts";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import type { Argument, Command, Flag, NameKind } from "../../cli/frame/command.ts";
+import { CommandLineError, parseCall } from "../../cli/frame/command-line/parse-call.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { parseDuration } from "../../core/base/duration.ts";
 import { UsageError } from "../../core/base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../core/base/shell.ts";

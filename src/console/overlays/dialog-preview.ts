@@ -1,5 +1,5 @@
-import type { Command } from "../../cli/commands/command.ts";
-import type { OperationResult } from "../../cli/commands/outcome.ts";
+import type { Command } from "../../cli/frame/command.ts";
+import type { OperationResult } from "../../cli/frame/outcome.ts";
 import { mapAtMost } from "../../core/base/wait.ts";
 import { formatOperator } from "../../site/operate/operator-action.ts";
 import { findPlainTotal } from "../../site/state/eviction-preview.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { Command } from "../../cli/commands/command.ts";
+import type { Command } from "../../cli/frame/command.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import type { ConsoleApp } from "../console-app.ts";

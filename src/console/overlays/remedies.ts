@@ -1,5 +1,5 @@
-import type { Command } from "../../cli/commands/command.ts";
 import { COMMANDS } from "../../cli/commands/registry.ts";
+import type { Command } from "../../cli/frame/command.ts";
 import type { ConsoleApp } from "../console-app.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { goTo } from "../parts/navigation.ts";

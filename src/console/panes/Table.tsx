@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { wrapProseLines } from "../../cli/commands/see/detail.ts";
-import type { CommandContext } from "../../cli/commands/store-command.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../cli/views/drawing.ts";
 import { buildOverview } from "../../cli/views/overview.ts";
 import { drawOverview } from "../../cli/views/overview-drawing.ts";

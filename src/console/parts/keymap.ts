@@ -1,5 +1,5 @@
-import { type Command, isRowCommand } from "../../cli/commands/command.ts";
 import type { RowCommandId } from "../../cli/commands/registry.ts";
+import { type Command, isRowCommand } from "../../cli/frame/command.ts";
 import { formatChord, parseChord } from "../../core/base/chord.ts";
 import { findNearest, quoteText } from "../../core/base/text.ts";
 import type { Subject } from "../../site/state/subject.ts";

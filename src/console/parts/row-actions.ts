@@ -1,8 +1,8 @@
 import { drain } from "../../cli/commands/act/drain.ts";
-import { type Command, isRowCommand, type RowCommand } from "../../cli/commands/command.ts";
-import type { ActionOutcome, OperationResult } from "../../cli/commands/outcome.ts";
 import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../cli/commands/registry.ts";
 import { toEditFlags } from "../../cli/commands/schedule/definition-flags.ts";
+import { type Command, isRowCommand, type RowCommand } from "../../cli/frame/command.ts";
+import type { ActionOutcome, OperationResult } from "../../cli/frame/outcome.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { clean } from "../../core/base/text.ts";
 import { isHolding } from "../../core/protocol/admission.ts";

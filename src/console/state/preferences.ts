@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import type { CommandIo } from "../../cli/commands/command.ts";
+import type { CommandIo } from "../../cli/frame/command.ts";
 import { hash } from "../../core/base/hash.ts";
 import {
   type ConsoleState,

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { ReadStream } from "node:tty";
-import type { CommandIo } from "../../cli/commands/command.ts";
+import type { CommandIo } from "../../cli/frame/command.ts";
 import { isLightBackground, type TerminalReport } from "./input-event.ts";
 
 /**

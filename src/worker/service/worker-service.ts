@@ -8,6 +8,7 @@ import { scrubEnv } from "../../core/config/scrub.ts";
 import { createConditionLookup } from "../../core/fleet/conditions.ts";
 import { createMacros, type MacroFacts } from "../../core/fleet/macros.ts";
 import type { CommandHost } from "../../core/process/guarded-command/command.ts";
+import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "../../core/process/notifier.ts";
 import { createSpanSender, type SpanSender } from "../../core/process/span-sender.ts";
 import { keepHostRecord } from "../../core/run/keep-host-record.ts";
 import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../site/check/permissions.ts";
@@ -25,7 +26,6 @@ import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
 import { OutcomeArchive } from "../outcome-archive.ts";
 import type { HandlerPorts, SchedulePorts } from "../worker-ports.ts";
-import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
 import { TaskTraces } from "./task-traces.ts";
 
 /** What a worker needs from its environment. */

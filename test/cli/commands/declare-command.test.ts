@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CONNECTION_SETTINGS, declareCommand, toFlags } from "../../../src/cli/commands/command.ts";
+import { CONNECTION_SETTINGS, declareCommand, toFlags } from "../../../src/cli/frame/command.ts";
 
 describe("flags", () => {
   test.each([

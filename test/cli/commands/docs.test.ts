@@ -7,9 +7,9 @@ import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { renderCommandsPage } from "../../../scripts/docs/markdown.ts";
 import { renderManualPages } from "../../../scripts/docs/roff.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
-import { COMMON_FLAGS } from "../../../src/cli/commands/command.ts";
-import { renderUsage } from "../../../src/cli/commands/command-line/help.ts";
-import { EXIT_CODES } from "../../../src/cli/commands/command-line/help-topics.ts";
+import { COMMON_FLAGS } from "../../../src/cli/frame/command.ts";
+import { renderUsage } from "../../../src/cli/frame/command-line/help.ts";
+import { EXIT_CODES } from "../../../src/cli/frame/command-line/help-topics.ts";
 import { describeSettings } from "../../../src/core/config/config.ts";
 import { everyKind } from "./samples.ts";
 

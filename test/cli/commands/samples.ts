@@ -1,4 +1,4 @@
-import type { Command, CommandIo } from "../../../src/cli/commands/command.ts";
+import type { Command, CommandIo } from "../../../src/cli/frame/command.ts";
 
 /** The surroundings of a command without a terminal, and what the command writes there. */
 export function createIo(env: Record<string, string> = {}, input = "") {

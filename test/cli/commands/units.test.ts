@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
-import { parseCall } from "../../../src/cli/commands/command-line/parse-call.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { EXIT } from "../../../src/core/base/errors.ts";
 import { readWorkerFile } from "../../../src/worker/file/worker-file.ts";
 

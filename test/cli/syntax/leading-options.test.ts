@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import { ls } from "../../../src/cli/commands/see/ls/ls.ts";
 import {
   COMMON_FLAGS,
   CONNECTION_SETTINGS,
   LOGGING_SETTINGS,
   listFlags,
   listSpellings,
-} from "../../../src/cli/commands/command.ts";
-import { ls } from "../../../src/cli/commands/see/ls/ls.ts";
+} from "../../../src/cli/frame/command.ts";
 import { moveLeadingOptions, SWITCHES, VALUED } from "../../../src/cli/syntax/leading-options.ts";
 
 test("they are the options of every command, and those of connection and log", () => {

@@ -1,7 +1,7 @@
 /** Translation of cronlock and golock lines to `signalbox run`: all variables, their defaults, and invalid values. */
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/cli/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   computeArgumentsHash,
   translateCronlock,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/cli/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
 import { UsageError } from "../../../src/core/base/errors.ts";
 import { shellWords } from "../../cli/commands/samples.ts";

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { CommandContext } from "../../../src/cli/commands/store-command.ts";
+import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { EtcdReader } from "../../../src/console/data/etcd-reader.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";

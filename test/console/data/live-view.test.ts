@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { CommandContext } from "../../../src/cli/commands/store-command.ts";
+import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { LiveView } from "../../../src/console/data/live-view.ts";
 import { MemoryEtcd, MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { createRealClock } from "../../../src/core/process/clock.ts";

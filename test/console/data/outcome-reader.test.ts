@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { CommandContext } from "../../../src/cli/commands/store-command.ts";
+import type { CommandContext } from "../../../src/cli/frame/store-command.ts";
 import { OutcomeReader } from "../../../src/console/data/outcome-reader.ts";
 import { MemoryEtcd, MemoryStore } from "../../../src/core/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";

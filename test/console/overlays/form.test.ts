@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
-import type { Command } from "../../../src/cli/commands/command.ts";
-import { parseCall } from "../../../src/cli/commands/command-line/parse-call.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
+import type { Command } from "../../../src/cli/frame/command.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   createForm,
   type Form,

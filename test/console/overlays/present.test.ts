@@ -1,7 +1,7 @@
 /** The form for editing a schedule: it shows all values, and passes on only the changed ones. */
 import { describe, expect, it } from "vitest";
-import { parseCall } from "../../../src/cli/commands/command-line/parse-call.ts";
 import { applyGivenFields, readGivenFields } from "../../../src/cli/commands/schedule/definition-input.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   createForm,
   type Form,

@@ -1,7 +1,7 @@
 /** The preview of a dialog, from the outcome of a dry run. */
 import { describe, expect, it } from "vitest";
-import type { EvictionResult, RunnerRecord } from "../../../src/cli/commands/outcome.ts";
-import { createFaultyOutcome, createOutcome } from "../../../src/cli/commands/outcome.ts";
+import type { EvictionResult, RunnerRecord } from "../../../src/cli/frame/outcome.ts";
+import { createFaultyOutcome, createOutcome } from "../../../src/cli/frame/outcome.ts";
 import {
   createPreview,
   getCommandById,

@@ -1,7 +1,7 @@
 /** Commands on rows: accepted rows, the resulting command line, and the text to type. */
 import { describe, expect, it } from "vitest";
-import { loadCommand } from "../../../src/cli/commands/command-line/execute-command.ts";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../src/cli/commands/registry.ts";
+import { loadCommand } from "../../../src/cli/frame/command-line/execute-command.ts";
 import type { CommandPreview } from "../../../src/console/parts/row-actions.ts";
 import {
   buildRowAction,

@@ -21,8 +21,8 @@ import {
 } from "../../../site/state/drain-extent.ts";
 import { describeDrainTarget } from "../../../site/state/eviction-preview.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
-import { readSnapshot, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
-import { type CommandContext, InterruptedError } from "../store-command.ts";
+import { readSnapshot, SCOPE_COLLECTIONS } from "../../frame/read-snapshot.ts";
+import { type CommandContext, InterruptedError } from "../../frame/store-command.ts";
 import type { DrainFlags } from "./drain.ts";
 
 /**

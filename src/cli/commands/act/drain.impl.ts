@@ -19,17 +19,22 @@ import {
 } from "../../../site/state/drain-extent.ts";
 import { describeDrainTarget } from "../../../site/state/eviction-preview.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../../site/state/snapshot.ts";
-import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
-import { type ActionOutcome, createOutcome, type DrainResult, type UndrainResult } from "../outcome.ts";
-import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";
+import {
+  type ActionOutcome,
+  createOutcome,
+  type DrainResult,
+  type UndrainResult,
+} from "../../frame/outcome.ts";
+import { confirmAction, createActionCommand, REVERTED } from "../../frame/print-outcome.ts";
 import {
   checkPastRevision,
   QUEUE_COLLECTIONS,
   readSnapshot,
   readSnapshotAt,
   SCOPE_COLLECTIONS,
-} from "../read-snapshot.ts";
-import type { ActionContext, CommandContext } from "../store-command.ts";
+} from "../../frame/read-snapshot.ts";
+import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
+import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
 import type { DrainFlags } from "./drain.ts";
 import { waitForDrain } from "./drain-wait.ts";
 

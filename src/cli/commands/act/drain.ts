@@ -1,6 +1,6 @@
 import { DRAIN_SCOPES } from "../../../core/protocol/keys.ts";
-import { type ArgumentDetails, declareFlags, declareRowCommand, type FlagsOf } from "../command.ts";
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareFlags, declareRowCommand, type FlagsOf } from "../../frame/command.ts";
+import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
 const SCOPE: ArgumentDetails = { choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
 const NAME: ArgumentDetails = { help: "the name of the lock, resource, host or group; none for all" };

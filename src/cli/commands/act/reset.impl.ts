@@ -32,17 +32,22 @@ import {
 } from "../../../site/state/eviction-preview.ts";
 import { judgeRunnerLiveness } from "../../../site/state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
-import { type ActionOutcome, createOutcome, type EvictionResult, type RunnerRecord } from "../outcome.ts";
-import { confirmAction, createActionCommand, REVERTED } from "../print-outcome.ts";
+import {
+  type ActionOutcome,
+  createOutcome,
+  type EvictionResult,
+  type RunnerRecord,
+} from "../../frame/outcome.ts";
+import { confirmAction, createActionCommand, REVERTED } from "../../frame/print-outcome.ts";
 import {
   findOnlyClaim,
   QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshot,
   readSnapshotAt,
-} from "../read-snapshot.ts";
+} from "../../frame/read-snapshot.ts";
+import { type CommandContext, InterruptedError } from "../../frame/store-command.ts";
 import { toRunnersJson } from "../see/show-json.ts";
-import { type CommandContext, InterruptedError } from "../store-command.ts";
 import type { EvictionFlags, ResetFlags } from "./reset.ts";
 
 export const resetQueue = createActionCommand<ResetFlags>(async (context) => {

@@ -1,5 +1,5 @@
-import { declareFlags, declareRowCommand, type FlagsOf } from "../command.ts";
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { declareFlags, declareRowCommand, type FlagsOf } from "../../frame/command.ts";
+import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
 const EVICTION_FLAGS = declareFlags({
   "--force":

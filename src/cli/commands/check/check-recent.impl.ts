@@ -11,6 +11,9 @@ import type { DueState } from "../../../schedule/state/due.ts";
 import { listStates } from "../../../schedule/state/host-states.ts";
 import { isFailure, NO_OUTCOMES, type OccurrenceOutcome } from "../../../schedule/state/outcome.ts";
 import { type Execution, findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
+import type { CommandExecutor } from "../../frame/command.ts";
+import { readSnapshotRanges, throwUnknownName } from "../../frame/read-snapshot.ts";
+import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import {
   computeTimeSinceSuccess,
   type EndedRun,
@@ -18,9 +21,6 @@ import {
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
 import { findNextStart, findOverruns, findStoredFault, formatExpected } from "../../views/schedules.ts";
-import type { CommandExecutor } from "../command.ts";
-import { readSnapshotRanges, throwUnknownName } from "../read-snapshot.ts";
-import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
 import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 

@@ -4,10 +4,10 @@ import { isHolding } from "../../../core/protocol/admission.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { formatTicketOwner } from "../../../site/state/claims.ts";
 import { findNamedQueue } from "../../../site/state/snapshot.ts";
-import type { JsonFlags } from "../command-line/flags.ts";
-import { printResult } from "../json-output.ts";
-import { readSnapshotRanges } from "../read-snapshot.ts";
-import { createStoreCommand } from "../store-command.ts";
+import type { JsonFlags } from "../../frame/command-line/flags.ts";
+import { printResult } from "../../frame/json-output.ts";
+import { readSnapshotRanges } from "../../frame/read-snapshot.ts";
+import { createStoreCommand } from "../../frame/store-command.ts";
 
 export const compareToken = createStoreCommand<JsonFlags>(async (context) => {
   const [name = "", token = ""] = context.args;

@@ -1,5 +1,5 @@
-import { declareCommand } from "../command.ts";
-import { JSON_FLAGS } from "../command-line/flags.ts";
+import { declareCommand } from "../../frame/command.ts";
+import { JSON_FLAGS } from "../../frame/command-line/flags.ts";
 
 /** The command that compares a fencing token with that of the holder. */
 export const checkToken = declareCommand({

@@ -1,10 +1,10 @@
 import { ConfigError, EXIT } from "../../../core/base/errors.ts";
 import { describeConfig, resolveConfig } from "../../../core/config/config.ts";
 import { findStrayVariables } from "../../../core/config/scrub.ts";
-import type { CommandExecutor } from "../command.ts";
-import type { JsonFlags } from "../command-line/flags.ts";
-import { printResult } from "../json-output.ts";
-import { renderTextTable } from "../table.ts";
+import type { CommandExecutor } from "../../frame/command.ts";
+import type { JsonFlags } from "../../frame/command-line/flags.ts";
+import { printResult } from "../../frame/json-output.ts";
+import { renderTextTable } from "../../frame/table.ts";
 import { type ContextSummary, describeContexts } from "./describe-contexts.ts";
 
 export const showConfig: CommandExecutor<JsonFlags> = async ({ flags, settings }, io) => {

@@ -1,5 +1,5 @@
-import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../command.ts";
-import { JSON_FLAGS } from "../command-line/flags.ts";
+import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../../frame/command.ts";
+import { JSON_FLAGS } from "../../frame/command-line/flags.ts";
 
 export const config = declareCommand({
   id: "config",

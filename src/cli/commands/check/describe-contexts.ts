@@ -9,8 +9,8 @@ import { openStore } from "../../../core/etcd/open.ts";
 import { buildStoreOptions } from "../../../core/etcd/store-options.ts";
 import { createKeys } from "../../../core/protocol/keys.ts";
 import type { ObserverPorts } from "../../../site/observe/ports.ts";
-import type { Call, CommandIo } from "../command.ts";
-import type { CommandConnection } from "../connect.ts";
+import type { Call, CommandIo } from "../../frame/command.ts";
+import type { CommandConnection } from "../../frame/connect.ts";
 
 /** A context of the configuration, as a command with `--context` would use it. */
 export interface ContextSummary extends ContextEntry {

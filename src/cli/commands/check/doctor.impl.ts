@@ -27,13 +27,13 @@ import { countPresent, getAnsweringMembers } from "../../../site/state/etcd-find
 import type { Collection } from "../../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
 import { CONTEXT_COLLECTIONS } from "../../../site/state/view-context.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../frame/command.ts";
+import { formatJsonDocument } from "../../frame/json-output.ts";
+import { readSnapshot, retryCompacted } from "../../frame/read-snapshot.ts";
+import { type CommandContext, createMessagePrinter, createStoreCommand } from "../../frame/store-command.ts";
 import { findStaleHosts, judgeHosts } from "../../views/checks/hosts.ts";
 import { KeyCheck } from "../../views/checks/key-check.ts";
-import type { Call, CommandExecutor, CommandIo } from "../command.ts";
-import { formatJsonDocument } from "../json-output.ts";
-import { readSnapshot, retryCompacted } from "../read-snapshot.ts";
 import { findOutputDirectory } from "../run/run-archive.ts";
-import { type CommandContext, createMessagePrinter, createStoreCommand } from "../store-command.ts";
 import type { CheckHostsFlags, DoctorFlags, InitFlags } from "./doctor.ts";
 import {
   AcceptedWarnings,

@@ -1,6 +1,6 @@
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
-import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
+import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 
 const ACCEPT_FLAG = declareFlags({

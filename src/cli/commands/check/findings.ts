@@ -9,8 +9,8 @@ import {
 import { clean } from "../../../core/base/text.ts";
 import { StoreError } from "../../../core/etcd/store.ts";
 import type { Tone } from "../../../site/state/subject.ts";
-import { type CommandExecutor, type CommandIo, declareFlags, type FlagsOf } from "../command.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import { type CommandExecutor, type CommandIo, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { formatJsonDocument } from "../../frame/json-output.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
 
 /** Flags of every check command. */

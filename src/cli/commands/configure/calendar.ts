@@ -1,5 +1,5 @@
-import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { ACTION_FLAGS, JSON_FLAGS } from "../../frame/command-line/flags.ts";
 
 const NAME: ArgumentDetails = { names: "calendar", help: "name of the calendar" };
 

@@ -32,12 +32,17 @@ import {
 } from "../../../site/state/impact.ts";
 import type { Collection, Snapshot } from "../../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
-import { type ActionOutcome, createOutcome, type SiteResult } from "../outcome.ts";
-import { confirmAction } from "../print-outcome.ts";
-import { QUEUE_COLLECTIONS, readAtRevision, readSnapshot, readSnapshotRanges } from "../read-snapshot.ts";
+import { type ActionOutcome, createOutcome, type SiteResult } from "../../frame/outcome.ts";
+import { confirmAction } from "../../frame/print-outcome.ts";
+import {
+  QUEUE_COLLECTIONS,
+  readAtRevision,
+  readSnapshot,
+  readSnapshotRanges,
+} from "../../frame/read-snapshot.ts";
+import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
 import { listChangeNotes } from "../schedule/amend-schedules.ts";
 import { formatScheduleChange, toScheduleChange } from "../schedule/describe-schedule.ts";
-import type { ActionContext, CommandContext } from "../store-command.ts";
 
 export type SiteKinds = ReadonlySet<SiteKind>;
 

@@ -1,5 +1,5 @@
-import { type ArgumentDetails, declareCommand } from "../command.ts";
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareCommand } from "../../frame/command.ts";
+import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
 const GROUP: ArgumentDetails = { names: "group", help: "name of the group" };
 const MEMBER: ArgumentDetails = { names: ["host", "group"], help: "hosts and groups" };

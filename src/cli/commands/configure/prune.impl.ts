@@ -4,9 +4,9 @@ import { getTicketKey } from "../../../core/protocol/ticket.ts";
 import { type PruneCandidates, prune, readPruneCandidates } from "../../../site/operate/prune.ts";
 import { waitUntilGone } from "../../../site/operate/reset.ts";
 import { getRetentionLimits } from "../../../site/operate/retention.ts";
-import { createOutcome, type PruneResult } from "../outcome.ts";
-import { confirmAction, createActionCommand, PRUNE_ENDS } from "../print-outcome.ts";
-import type { CommandContext } from "../store-command.ts";
+import { createOutcome, type PruneResult } from "../../frame/outcome.ts";
+import { confirmAction, createActionCommand, PRUNE_ENDS } from "../../frame/print-outcome.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import type { PruneFlags } from "./prune.ts";
 
 export const { execute, perform } = createActionCommand<PruneFlags>(async (context) => {

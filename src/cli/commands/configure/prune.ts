@@ -1,5 +1,5 @@
-import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
+import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { UNGUARDED_ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
 const PRUNE_FLAGS = declareFlags({
   "--expired":

@@ -3,10 +3,10 @@ import { normalizeResource } from "../../../core/fleet/configuration.ts";
 import { LONGEST_NOTE, type ResourceConfig } from "../../../core/fleet/resources.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
-import type { ActionImplementation } from "../command.ts";
-import type { ActionFlags } from "../command-line/flags.ts";
-import { createActionCommand } from "../print-outcome.ts";
-import type { CommandContext } from "../store-command.ts";
+import type { ActionImplementation } from "../../frame/command.ts";
+import type { ActionFlags } from "../../frame/command-line/flags.ts";
+import { createActionCommand } from "../../frame/print-outcome.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { changeConfigEntry, createTotalCheck, readSite } from "./change-site.ts";
 import type { ResourceSetFlags } from "./resource.ts";
 

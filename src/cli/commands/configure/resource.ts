@@ -1,7 +1,7 @@
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
-import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
 const RESOURCE: ArgumentDetails = { names: "resource", help: "name of the resource" };
 

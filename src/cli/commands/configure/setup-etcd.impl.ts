@@ -8,7 +8,7 @@ import { quotePosixWord, quoteShellWord } from "../../../core/base/shell.ts";
 import { quoteText } from "../../../core/base/text.ts";
 import { resolveConfig } from "../../../core/config/config.ts";
 import { listWrittenCollections } from "../../../site/check/permissions.ts";
-import type { CommandExecutor } from "../command.ts";
+import type { CommandExecutor } from "../../frame/command.ts";
 import type { SetupEtcdFlags } from "./setup-etcd.ts";
 
 /** A new etcd: its members, and what a host has to know of it. */

@@ -1,4 +1,4 @@
-import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
 
 const SETUP_ETCD_FLAGS = declareFlags({
   "--to FOLDER": "the folder to make (default: signalbox-etcd)",

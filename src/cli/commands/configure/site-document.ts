@@ -30,9 +30,9 @@ import {
 import { HOOK_ADDRESS_FORM, parseHookAddress } from "../../../schedule/definition-values.ts";
 import { toJsonData } from "../../../schedule/json-fields.ts";
 import type { DocumentedGroup, DocumentedResource, SiteDocument } from "../../../site/operate/site.ts";
-import { toFlags } from "../command.ts";
-import { parseInstant } from "../command-line/instant.ts";
-import { escapeInvisible } from "../json-output.ts";
+import { toFlags } from "../../frame/command.ts";
+import { parseInstant } from "../../frame/command-line/instant.ts";
+import { escapeInvisible } from "../../frame/json-output.ts";
 import { DEFINITION_FLAGS } from "../schedule/definition-flags.ts";
 import { listSiteFields, SITE_VERSION } from "./site-fields.ts";
 

@@ -5,7 +5,7 @@ import { DEFINITION_FIELDS, type Definition } from "../../../schedule/definition
 import type { DocumentedGroup, SiteDocument } from "../../../site/operate/site.ts";
 import { buildConfiguration } from "../../../site/state/configuration.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
-import { escapeInvisible } from "../json-output.ts";
+import { escapeInvisible } from "../../frame/json-output.ts";
 
 /** The version of the document of a site. A document can omit it. */
 export const SITE_VERSION = 1;

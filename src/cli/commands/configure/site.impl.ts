@@ -7,13 +7,18 @@ import { SITE_KINDS, type SiteKind } from "../../../core/fleet/configuration.ts"
 import { validateName } from "../../../core/protocol/names.ts";
 import type { SiteDocument, SiteTerms } from "../../../site/operate/site.ts";
 import { listMalformedConfig } from "../../../site/state/configuration.ts";
-import { formatDocumentName, formatFaultLines, readDocumentText, replaceFileText } from "../documents.ts";
-import { editText, ignoreCtrlC } from "../editor.ts";
-import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
-import { createActionCommand, printOutcome } from "../print-outcome.ts";
-import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
+import {
+  formatDocumentName,
+  formatFaultLines,
+  readDocumentText,
+  replaceFileText,
+} from "../../frame/documents.ts";
+import { editText, ignoreCtrlC } from "../../frame/editor.ts";
+import { type ActionOutcome, createFaultyOutcome } from "../../frame/outcome.ts";
+import { createActionCommand, printOutcome } from "../../frame/print-outcome.ts";
+import { createReadCommand, readSnapshot } from "../../frame/read-snapshot.ts";
+import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { formatScheduleCrontab } from "../schedule/crontab.ts";
-import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import {
   CONFIG_COLLECTIONS,
   changeSite,

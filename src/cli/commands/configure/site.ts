@@ -1,6 +1,6 @@
 import { SITE_KINDS } from "../../../core/fleet/configuration.ts";
-import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { ACTION_FLAGS, UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { ACTION_FLAGS, UNGUARDED_ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
 const FILE: ArgumentDetails = { help: "the file, YAML or JSON; - for standard input" };
 

@@ -3,13 +3,13 @@ import { quoteText } from "../../../core/base/text.ts";
 import { StoreError } from "../../../core/etcd/store.ts";
 import { buildStoreOptions } from "../../../core/etcd/store-options.ts";
 import { readCluster, readSessions } from "../../../site/observe/etcd-cluster.ts";
+import type { JsonFlags } from "../../frame/command-line/flags.ts";
+import { formatJsonDocument } from "../../frame/json-output.ts";
+import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { buildMemberRows, MEMBER_COLUMNS, MEMBERS_JSON } from "../../views/etcd-members.ts";
 import { buildSessionRows, SESSION_COLUMNS, SESSIONS_JSON } from "../../views/etcd-sessions.ts";
 import { buildPermissionRows, PERMISSION_COLUMNS, USER_COLUMNS, USERS_JSON } from "../../views/etcd-users.ts";
-import type { JsonFlags } from "../command-line/flags.ts";
-import { formatJsonDocument } from "../json-output.ts";
 import { printTable } from "../see/grid.ts";
-import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import { DEFAULT_LIMIT, type SessionsFlags } from "./etcd.ts";
 
 /** Reads the members of the cluster of a context. @throws the signal's reason */

@@ -6,12 +6,12 @@ import { isCompacted } from "../../../core/etcd/retry.ts";
 import type { KeyValue } from "../../../core/protocol/txn.ts";
 import { readKey } from "../../../site/observe/etcd-keys.ts";
 import { checkEditAllowed, describeEdit, editKey } from "../../../site/operate/edit-key.ts";
+import { type ActionOutcome, createOutcome, type KeyResult } from "../../frame/outcome.ts";
+import { confirmAction, createActionCommand } from "../../frame/print-outcome.ts";
+import { checkPastRevision } from "../../frame/read-snapshot.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { describeOwnKey } from "../../views/etcd-keys.ts";
-import { type ActionOutcome, createOutcome, type KeyResult } from "../outcome.ts";
-import { confirmAction, createActionCommand } from "../print-outcome.ts";
-import { checkPastRevision } from "../read-snapshot.ts";
 import { formatEarlierFacts } from "../see/format-raw.ts";
-import type { CommandContext } from "../store-command.ts";
 import type { DelFlags, PutFlags } from "./etcd.ts";
 import { formatBytesLines, formatDifference, parseNamedKey } from "./key-text.ts";
 

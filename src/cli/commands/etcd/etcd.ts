@@ -1,6 +1,6 @@
-import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
-import { createCountParser } from "../command-line/values.ts";
+import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { ACTION_FLAGS, JSON_FLAGS } from "../../frame/command-line/flags.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 
 const members = declareCommand({
   id: "etcd members",

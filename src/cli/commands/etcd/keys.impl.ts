@@ -8,6 +8,10 @@ import { readKey, readKeyPage } from "../../../site/observe/etcd-keys.ts";
 import { readCurrentRevision } from "../../../site/observe/past-revision.ts";
 import { readEarlierValue } from "../../../site/observe/raw-keys.ts";
 import { readSessionLiveness } from "../../../site/observe/runner-liveness.ts";
+import type { CommandIo } from "../../frame/command.ts";
+import { formatJsonDocument, printResult } from "../../frame/json-output.ts";
+import { checkPastRevision, retryCompacted } from "../../frame/read-snapshot.ts";
+import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import {
   KEY_COLUMNS,
   KEY_DETAIL_JSON,
@@ -15,12 +19,8 @@ import {
   KEYS_WITH_VALUES_JSON,
   type KeyDetail,
 } from "../../views/etcd-keys.ts";
-import type { CommandIo } from "../command.ts";
-import { formatJsonDocument, printResult } from "../json-output.ts";
-import { checkPastRevision, retryCompacted } from "../read-snapshot.ts";
 import { formatEarlierFacts, formatKeyFacts } from "../see/format-raw.ts";
 import { printTable } from "../see/grid.ts";
-import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import { DEFAULT_LIMIT, type GetFlags, type KeysFlags } from "./etcd.ts";
 import { formatBytesLines, formatDifference, parseKey, parseNamedKey, quoteKey } from "./key-text.ts";
 

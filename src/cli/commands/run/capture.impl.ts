@@ -3,8 +3,8 @@ import type { OutputCopies } from "../../../core/process/guarded-command/command
 import type { RunPorts, RunRequest } from "../../../core/run/request.ts";
 import { OutputKeeper, type OutputStorage } from "../../../site/output/output-keeper.ts";
 import { OutputServer } from "../../../site/output/output-server.ts";
-import type { Call, CommandIo } from "../command.ts";
-import type { CommandConnection } from "../connect.ts";
+import type { Call, CommandIo } from "../../frame/command.ts";
+import type { CommandConnection } from "../../frame/connect.ts";
 import type { RunFlags } from "./run.ts";
 import { buildOutputStorage } from "./run-archive.ts";
 

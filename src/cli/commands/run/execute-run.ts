@@ -27,10 +27,10 @@ import {
   type RunRequest,
 } from "../../../core/run/request.ts";
 import { buildRunSpan, type RunResult, run } from "../../../core/run/run.ts";
-import type { Call, CommandIo } from "../command.ts";
-import { explainError } from "../command-line/execute-command.ts";
-import { type CommandConnection, type FrontEndOptions, openConnection } from "../connect.ts";
-import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "./call-note.ts";
+import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "../../frame/call-note.ts";
+import type { Call, CommandIo } from "../../frame/command.ts";
+import { explainError } from "../../frame/command-line/execute-command.ts";
+import { type CommandConnection, type FrontEndOptions, openConnection } from "../../frame/connect.ts";
 import type { RunFlags } from "./run.ts";
 import { buildArchiveOptions, RunArchive } from "./run-archive.ts";
 

@@ -4,7 +4,7 @@ import type { ArchiveOptions, ArchivePorts, ArchiveWriter } from "../../../site/
 import { getDefaultOutputDirectory } from "../../../site/output/output-directory.ts";
 import type { OutputStorage } from "../../../site/output/output-keeper.ts";
 import { parseMasks } from "../../../site/output/output-mask.ts";
-import type { CommandIo } from "../command.ts";
+import type { CommandIo } from "../../frame/command.ts";
 
 /** Returns where records of the past are archived; undefined for nowhere. */
 export function buildArchiveOptions({ archiveFile: path, archiveSize: size, archiveCount: files }: Settings) {

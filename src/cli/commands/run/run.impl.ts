@@ -1,4 +1,4 @@
-import type { CommandExecutor } from "../command.ts";
+import type { CommandExecutor } from "../../frame/command.ts";
 import { executeRun, withOpenRun } from "./execute-run.ts";
 import type { RunFlags } from "./run.ts";
 

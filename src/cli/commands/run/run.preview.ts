@@ -2,8 +2,8 @@ import { EXIT } from "../../../core/base/errors.ts";
 import { clean } from "../../../core/base/text.ts";
 import { type ClaimPreview, previewClaim } from "../../../core/run/preview.ts";
 import type { RunPorts, RunRequest } from "../../../core/run/request.ts";
-import type { Call, CommandIo } from "../command.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import type { Call, CommandIo } from "../../frame/command.ts";
+import { formatJsonDocument } from "../../frame/json-output.ts";
 import type { RunFlags } from "./run.ts";
 
 /**

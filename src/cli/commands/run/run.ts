@@ -7,7 +7,7 @@ import {
   declareFlags,
   type FlagsOf,
   LOGGING_SETTINGS,
-} from "../command.ts";
+} from "../../frame/command.ts";
 
 /** The smallest size of kept output, bytes. */
 const LEAST = 16 * 1024;

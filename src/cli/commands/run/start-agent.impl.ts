@@ -8,9 +8,9 @@ import { type HostFacts, readHostFacts } from "../../../core/fleet/host.ts";
 import { isAnswered, prepareSocketDirectory } from "../../../core/process/agent-socket/listening-socket.ts";
 import { chooseSocketPlace } from "../../../core/process/agent-socket/socket-places.ts";
 import { locateNative } from "../../../core/process/native/locate.ts";
-import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../command.ts";
-import type { CommandConnection } from "../connect.ts";
-import { findForeignPath } from "./call-note.ts";
+import { findForeignPath } from "../../frame/call-note.ts";
+import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../frame/command.ts";
+import type { CommandConnection } from "../../frame/connect.ts";
 import type { RunFlags } from "./run.ts";
 
 /** How long an agent that was started stays unless it serves a run. */

@@ -8,10 +8,10 @@ import {
   type ScheduleMutation,
 } from "../../../site/operate/schedule-mutation.ts";
 import type { PlannedChange } from "../../../site/operate/stored-schedules.ts";
-import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
-import { confirmAction } from "../print-outcome.ts";
-import { checkPastRevision } from "../read-snapshot.ts";
-import type { ActionContext, CommandContext } from "../store-command.ts";
+import { type ActionOutcome, createOutcome, type ScheduleResult } from "../../frame/outcome.ts";
+import { confirmAction } from "../../frame/print-outcome.ts";
+import { checkPastRevision } from "../../frame/read-snapshot.ts";
+import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
 import { listDefinitionNotes } from "./definition-input.ts";
 import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 

@@ -24,14 +24,14 @@ import {
   buildTriggerMutation,
 } from "../../../site/operate/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../site/operate/stored-schedules.ts";
-import { type ActionImplementation, toFlags } from "../command.ts";
-import { ACTION_FLAGS, type ActionFlags } from "../command-line/flags.ts";
-import { formatInstantUtc, INSTANT_FORM, parseInstant } from "../command-line/instant.ts";
-import { editText } from "../editor.ts";
-import { escapeInvisible, formatJsonDocument } from "../json-output.ts";
-import type { ActionOutcome } from "../outcome.ts";
-import { createActionCommand } from "../print-outcome.ts";
-import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
+import { type ActionImplementation, toFlags } from "../../frame/command.ts";
+import { ACTION_FLAGS, type ActionFlags } from "../../frame/command-line/flags.ts";
+import { formatInstantUtc, INSTANT_FORM, parseInstant } from "../../frame/command-line/instant.ts";
+import { editText } from "../../frame/editor.ts";
+import { escapeInvisible, formatJsonDocument } from "../../frame/json-output.ts";
+import type { ActionOutcome } from "../../frame/outcome.ts";
+import { createActionCommand } from "../../frame/print-outcome.ts";
+import { type ActionContext, type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { amendSchedules } from "./amend-schedules.ts";
 import type {
   ScheduleAddFlags,

@@ -5,10 +5,10 @@ import {
   declareFlags,
   declareRowCommand,
   type FlagsOf,
-} from "../command.ts";
-import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { parseTime, type WrittenTime } from "../command-line/instant.ts";
-import { createCountParser } from "../command-line/values.ts";
+} from "../../frame/command.ts";
+import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
+import { parseTime, type WrittenTime } from "../../frame/command-line/instant.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 import { DEFINITION_FLAGS, parseDataJson, parseVariable, START_FLAGS } from "./definition-flags.ts";
 import { TIME_FLAGS } from "./times.ts";
 

@@ -10,9 +10,14 @@ import {
 } from "../../../site/state/collisions.ts";
 import type { TimeSpan } from "../../../site/state/forecast.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
-import { printResult } from "../json-output.ts";
-import { createReadCommand, readAllOutcomes, readSnapshotRanges, retryCompacted } from "../read-snapshot.ts";
-import { renderTextTable } from "../table.ts";
+import { printResult } from "../../frame/json-output.ts";
+import {
+  createReadCommand,
+  readAllOutcomes,
+  readSnapshotRanges,
+  retryCompacted,
+} from "../../frame/read-snapshot.ts";
+import { renderTextTable } from "../../frame/table.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
 import { createUnknownScheduleError } from "./read-schedule.ts";
 

@@ -23,10 +23,10 @@ import {
   resemblesHookAddress,
 } from "../../../schedule/definition-values.ts";
 import { findExpectationFault } from "../../../schedule/expectation.ts";
+import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
+import { parseTime } from "../../frame/command-line/instant.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
-import { declareFlags, type Flag, type FlagsOf, toFlags } from "../command.ts";
-import { parseTime } from "../command-line/instant.ts";
-import { createCountParser } from "../command-line/values.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
 export function parseDataJson(text: string): unknown {

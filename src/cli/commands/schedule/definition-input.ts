@@ -9,8 +9,8 @@ import { type Definition, runsOnEveryHost } from "../../../schedule/definition.t
 import { EVERY_HOST, HOOK_NAMES, type Hook } from "../../../schedule/definition-values.ts";
 import { findExpectationNote } from "../../../schedule/expectation.ts";
 import { readKeysIfAllowed } from "../../../site/observe/ports.ts";
-import type { Call } from "../command.ts";
-import type { CommandContext } from "../store-command.ts";
+import type { Call } from "../../frame/command.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { type DefinitionFlags, listFieldFlags } from "./definition-flags.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */

@@ -25,8 +25,8 @@ import { explainEventPlan, explainPlan, formatCronText, MANUAL, parsePlan } from
 import type { DueState } from "../../../schedule/state/due.ts";
 import { computeLag } from "../../../schedule/timing.ts";
 import type { PlannedChange } from "../../../site/operate/stored-schedules.ts";
-import { formatInstantUtc } from "../command-line/instant.ts";
-import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../outcome.ts";
+import { formatInstantUtc } from "../../frame/command-line/instant.ts";
+import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../../frame/outcome.ts";
 
 /** Converts a planned change to the record that programs get. */
 export function toScheduleChange(change: PlannedChange): ScheduleChangeRecord {

@@ -1,5 +1,5 @@
 import { HOOK_NAMES } from "../../../schedule/definition-values.ts";
-import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
 
 const HOOK_TEST_FLAGS = declareFlags({
   "--schedule KEY": { names: "schedule", help: "call the hooks of this schedule" },

@@ -7,14 +7,14 @@ import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { explainEventPlan, explainPlan, parsePlan } from "../../../schedule/plan.ts";
 import { type ChainGraph, listConnected } from "../../../schedule/state/chain.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../site/operate/stored-schedules.ts";
+import type { CommandExecutor, CommandIo } from "../../frame/command.ts";
+import type { JsonFlags } from "../../frame/command-line/flags.ts";
+import { formatInstantUtc } from "../../frame/command-line/instant.ts";
+import { printResult } from "../../frame/json-output.ts";
+import { createReadCommand, type OutcomeHistories, readOutcomes } from "../../frame/read-snapshot.ts";
+import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
+import { renderTextTable } from "../../frame/table.ts";
 import { type DeadLetter, listDeadLetters } from "../../views/schedules.ts";
-import type { CommandExecutor, CommandIo } from "../command.ts";
-import type { JsonFlags } from "../command-line/flags.ts";
-import { formatInstantUtc } from "../command-line/instant.ts";
-import { printResult } from "../json-output.ts";
-import { createReadCommand, type OutcomeHistories, readOutcomes } from "../read-snapshot.ts";
-import { type CommandContext, createStoreCommand } from "../store-command.ts";
-import { renderTextTable } from "../table.ts";
 import {
   computeNextRuns,
   computeRunsFrom,

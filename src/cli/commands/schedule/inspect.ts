@@ -1,7 +1,7 @@
-import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { JSON_FLAGS } from "../command-line/flags.ts";
-import { parseTime } from "../command-line/instant.ts";
-import { createCountParser } from "../command-line/values.ts";
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { JSON_FLAGS } from "../../frame/command-line/flags.ts";
+import { parseTime } from "../../frame/command-line/instant.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 import { SECONDS_FLAG, TIME_FLAGS } from "./times.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };

@@ -19,9 +19,9 @@ import {
   readStoredSchedules,
   type StoredSchedule,
 } from "../../../site/operate/stored-schedules.ts";
-import type { CommandExecutor, CommandIo } from "../command.ts";
-import { printResult } from "../json-output.ts";
-import { createStoreCommand } from "../store-command.ts";
+import type { CommandExecutor, CommandIo } from "../../frame/command.ts";
+import { printResult } from "../../frame/json-output.ts";
+import { createStoreCommand } from "../../frame/store-command.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
 import { createUnknownScheduleError, findCronArgument } from "./read-schedule.ts";
 

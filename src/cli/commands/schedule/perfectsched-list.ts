@@ -9,8 +9,8 @@ import {
   readAllStoredSchedules,
   type StoredSchedule,
 } from "../../../site/operate/stored-schedules.ts";
-import { formatInstantUtc } from "../command-line/instant.ts";
-import { createReadCommand } from "../read-snapshot.ts";
+import { formatInstantUtc } from "../../frame/command-line/instant.ts";
+import { createReadCommand } from "../../frame/read-snapshot.ts";
 
 const HEAD = ["key", "type", "cron", "delay", "timezone", "next_time", "next_run_time", "data"];
 

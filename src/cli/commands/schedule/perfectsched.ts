@@ -9,7 +9,7 @@ import { checkZone } from "../../../schedule/cron/offsets.ts";
 import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
 import { parsePlan } from "../../../schedule/plan.ts";
 import type { SchedulePosition } from "../../../site/operate/site.ts";
-import { formatInstantUtc } from "../command-line/instant.ts";
+import { formatInstantUtc } from "../../frame/command-line/instant.ts";
 
 /** Columns of PerfectSched's table. */
 const TABLE_COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "timezone"] as const;

@@ -13,9 +13,9 @@ import {
   readStoredSchedules,
   type StoredSchedule,
 } from "../../../site/operate/stored-schedules.ts";
-import type { Call } from "../command.ts";
-import type { WrittenTime } from "../command-line/instant.ts";
-import type { CommandContext } from "../store-command.ts";
+import type { Call } from "../../frame/command.ts";
+import type { WrittenTime } from "../../frame/command-line/instant.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { readCronTexts, readTimes, type TimeFlags } from "./times.ts";
 
 /** A schedule that exists and can be parsed. */

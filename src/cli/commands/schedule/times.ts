@@ -5,7 +5,7 @@ import { getZoneOffset } from "../../../schedule/cron/offsets.ts";
 import { formatRecurrence } from "../../../schedule/cron/recurrence.ts";
 import { anchorInterval } from "../../../schedule/interval.ts";
 import type { CronText } from "../../../schedule/plan.ts";
-import { declareFlags, type FlagsOf } from "../command.ts";
+import { declareFlags, type FlagsOf } from "../../frame/command.ts";
 
 export const SECONDS_FLAG = declareFlags({
   "--seconds": "cron texts may have six fields; the first one is for seconds",

@@ -11,12 +11,12 @@ import {
   type ScheduleImport,
 } from "../../../site/operate/import-schedules.ts";
 import { previewMutation, type ScheduleMutation } from "../../../site/operate/schedule-mutation.ts";
+import { formatDocumentName, readDocumentText } from "../../frame/documents.ts";
+import { formatJsonDocument } from "../../frame/json-output.ts";
+import { type ActionOutcome, createFaultyOutcome } from "../../frame/outcome.ts";
+import { createActionCommand, printOutcome, toScheduleChangeJson } from "../../frame/print-outcome.ts";
+import { type ActionContext, type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { type CrontabFormat, guessCrontabFormat } from "../../syntax/crontab.ts";
-import { formatDocumentName, readDocumentText } from "../documents.ts";
-import { formatJsonDocument } from "../json-output.ts";
-import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
-import { createActionCommand, printOutcome, toScheduleChangeJson } from "../print-outcome.ts";
-import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
 import { amendSchedules } from "./amend-schedules.ts";
 import { type CrontabImportOptions, convertCrontab } from "./crontab.ts";
 import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";

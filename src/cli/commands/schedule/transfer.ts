@@ -1,6 +1,6 @@
 import { CATCHUPS, IMPORT_HOSTS, OVERLAPS } from "../../../schedule/definition-values.ts";
-import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
 
 const KIND: ArgumentDetails = { choices: ["crontab"], help: "the format of the file" };
 const FILES: ArgumentDetails = { help: "the files; - for standard input" };

@@ -5,9 +5,9 @@ import { buildStoreOptions } from "../../../core/etcd/store-options.ts";
 import { createGuardianHost, readUserName } from "../../../core/process/host.ts";
 import { getRetentionLimits } from "../../../site/operate/retention.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../../worker/service/worker-service.ts";
-import type { Call, CommandExecutor, CommandIo } from "../command.ts";
-import { type CommandConnection, openConnection } from "../connect.ts";
-import { raiseVerbosity } from "../logging.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../frame/command.ts";
+import { type CommandConnection, openConnection } from "../../frame/connect.ts";
+import { raiseVerbosity } from "../../frame/logging.ts";
 import { buildArchiveOptions, buildOutputStorage } from "../run/run-archive.ts";
 import type { WorkerFlags } from "./worker.ts";
 

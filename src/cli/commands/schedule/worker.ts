@@ -4,8 +4,8 @@ import {
   declareFlags,
   type FlagsOf,
   LOGGING_SETTINGS,
-} from "../command.ts";
-import { createCountParser } from "../command-line/values.ts";
+} from "../../frame/command.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 
 const WORKER_FLAGS = declareFlags({
   "--handlers FILE": "handlers by type, as YAML or JSON; see docs/worker.md",

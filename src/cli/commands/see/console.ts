@@ -4,7 +4,7 @@ import {
   declareFlags,
   type FlagsOf,
   LOGGING_SETTINGS,
-} from "../command.ts";
+} from "../../frame/command.ts";
 
 const CONSOLE_FLAGS = declareFlags({
   "--once": "print one text screen and exit; needs no terminal",

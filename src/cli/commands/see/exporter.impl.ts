@@ -2,6 +2,7 @@ import type { Counter } from "prom-client";
 import { EXIT, type SignalboxError } from "../../../core/base/errors.ts";
 import { clean } from "../../../core/base/text.ts";
 import { VERSION } from "../../../core/base/version.ts";
+import { createNotifier } from "../../../core/process/notifier.ts";
 import type { Keys } from "../../../core/protocol/keys.ts";
 import type { WatchEvent } from "../../../core/protocol/txn.ts";
 import { followEtcd } from "../../../site/observe/follow.ts";
@@ -12,7 +13,7 @@ import {
   parseListenAddress,
 } from "../../../worker/metrics/listen-address.ts";
 import { createProcessRegistry, serveMetrics } from "../../../worker/metrics/metrics-server.ts";
-import { createNotifier } from "../../../worker/service/notifier.ts";
+import { type CommandContext, createStoreCommand, InterruptedError } from "../../frame/store-command.ts";
 import {
   createMetric,
   formatExposition,
@@ -20,7 +21,6 @@ import {
   type MetricFamily,
   measureSnapshot,
 } from "../../views/metrics.ts";
-import { type CommandContext, createStoreCommand, InterruptedError } from "../store-command.ts";
 import type { ExporterFlags } from "./exporter.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */

@@ -5,7 +5,7 @@ import {
   declareFlags,
   type FlagsOf,
   LOGGING_SETTINGS,
-} from "../command.ts";
+} from "../../frame/command.ts";
 
 const EXPORTER_FLAGS = declareFlags({
   "--listen [HOST]:PORT": `where to listen (default: ${EXPORTER_LISTEN})`,

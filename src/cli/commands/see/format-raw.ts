@@ -5,7 +5,7 @@ import type { KeyValue, RangeOp } from "../../../core/protocol/txn.ts";
 import type { RawKey } from "../../../site/observe/raw-keys.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
 import type { Subject } from "../../../site/state/subject.ts";
-import { escapeInvisible } from "../json-output.ts";
+import { escapeInvisible } from "../../frame/json-output.ts";
 
 /** A line of a value: new in this revision, removed in it, or as before. */
 interface ChangedLine {

@@ -2,8 +2,8 @@ import { cleanToWidth, computeDisplayWidth } from "../../../core/base/display-wi
 import { clean } from "../../../core/base/text.ts";
 import { renderShareBar } from "../../../site/state/shares.ts";
 import type { Tone } from "../../../site/state/subject.ts";
+import type { CommandIo } from "../../frame/command.ts";
 import type { TableColumn } from "../../views/view.ts";
-import type { CommandIo } from "../command.ts";
 import { detectOutputStyle, type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
 
 /** Columns with this priority are shown only on request. */

@@ -20,10 +20,9 @@ import {
   predictChange,
   type WhatIfReport,
 } from "../../../site/state/what-if.ts";
-import type { CommandIo } from "../command.ts";
-import type { JsonFlags } from "../command-line/flags.ts";
-import { parseDrainTarget } from "../drain-target.ts";
-import { printResult } from "../json-output.ts";
+import type { CommandIo } from "../../frame/command.ts";
+import type { JsonFlags } from "../../frame/command-line/flags.ts";
+import { printResult } from "../../frame/json-output.ts";
 import {
   createReadCommand,
   QUEUE_COLLECTIONS,
@@ -31,8 +30,9 @@ import {
   readSnapshot,
   readSnapshotRanges,
   retryCompacted,
-} from "../read-snapshot.ts";
-import type { CommandContext } from "../store-command.ts";
+} from "../../frame/read-snapshot.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
+import { parseDrainTarget } from "../drain-target.ts";
 import type { TimelineFlags, WhatIfResetFlags } from "./insight.ts";
 import { isUtf8 } from "./paint.ts";
 

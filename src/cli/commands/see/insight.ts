@@ -1,8 +1,8 @@
 import { DRAIN_SCOPES } from "../../../core/protocol/keys.ts";
-import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { JSON_FLAGS } from "../command-line/flags.ts";
-import { parseWrittenPastTime } from "../command-line/instant.ts";
-import { createCountParser } from "../command-line/values.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { JSON_FLAGS } from "../../frame/command-line/flags.ts";
+import { parseWrittenPastTime } from "../../frame/command-line/instant.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 
 const TIMELINE_FLAGS = declareFlags({
   "--since TIME": {

@@ -4,8 +4,8 @@ import { followEtcd } from "../../../site/observe/follow.ts";
 import { findEtcdFaults } from "../../../site/state/etcd-findings.ts";
 import type { Collection, Snapshot } from "../../../site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
-import type { CommandIo } from "../command.ts";
-import type { CommandContext } from "../store-command.ts";
+import type { CommandIo } from "../../frame/command.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 
 /** The last known state, which may be out of date. */
 export interface LiveSnapshot {

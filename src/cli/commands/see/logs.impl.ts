@@ -15,8 +15,8 @@ import { listSegments } from "../../../site/output/output-directory.ts";
 import { findOutputStart, readRecords } from "../../../site/output/output-reader.ts";
 import { cutFirst, getLostBytes, type OutputRecord } from "../../../site/output/output-record.ts";
 import { viewOutput } from "../../../site/output/output-viewer.ts";
+import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
 import { findOutputDirectory } from "../run/run-archive.ts";
-import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { LogsFlags } from "./logs.ts";
 
 /** Prints records: as they are, or one line after the other, without what a terminal would interpret. */

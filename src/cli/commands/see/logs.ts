@@ -1,6 +1,6 @@
-import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { parseWrittenPastTime } from "../command-line/instant.ts";
-import { createCountParser } from "../command-line/values.ts";
+import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { parseWrittenPastTime } from "../../frame/command-line/instant.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 
 const LOGS_FLAGS = declareFlags({
   "-f, --follow": "also what the run will write, until it ends",

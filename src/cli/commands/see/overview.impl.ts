@@ -2,12 +2,12 @@ import { formatBriefDuration, formatInstant } from "../../../core/base/duration.
 import { UsageError } from "../../../core/base/errors.ts";
 import type { EtcdHealth } from "../../../site/observe/etcd-health.ts";
 import type { Snapshot } from "../../../site/state/snapshot.ts";
+import { formatJsonDocument } from "../../frame/json-output.ts";
+import { createReadCommand, readSnapshot } from "../../frame/read-snapshot.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { ASCII_DRAWING, countGraphValues, UNICODE_DRAWING } from "../../views/drawing.ts";
 import { buildOverview, OVERVIEW_COLLECTIONS, OVERVIEW_JSON } from "../../views/overview.ts";
 import { drawOverview, type OverviewLook } from "../../views/overview-drawing.ts";
-import { formatJsonDocument } from "../json-output.ts";
-import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
-import type { CommandContext } from "../store-command.ts";
 import {
   AnsiScreen,
   addEtcdFaults,

@@ -1,5 +1,5 @@
-import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { createCountParser } from "../command-line/values.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { createCountParser } from "../../frame/command-line/values.ts";
 
 const OVERVIEW_FLAGS = declareFlags({
   "--watch": "repaint every second; needs a terminal",

@@ -1,6 +1,6 @@
 import type { TextSpan, Tone } from "../../../site/state/subject.ts";
+import type { CommandIo } from "../../frame/command.ts";
 import { ASCII_DRAWING, UNICODE_DRAWING } from "../../views/drawing.ts";
-import type { CommandIo } from "../command.ts";
 
 export type { TextSpan } from "../../../site/state/subject.ts";
 

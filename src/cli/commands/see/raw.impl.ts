@@ -4,15 +4,15 @@ import type { KeyValue } from "../../../core/protocol/txn.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../../site/observe/raw-keys.ts";
 import { buildClaims } from "../../../site/state/claims.ts";
 import type { Subject } from "../../../site/state/subject.ts";
-import { printResult } from "../json-output.ts";
+import { printResult } from "../../frame/json-output.ts";
 import {
   createReadCommand,
   findOnlyClaim,
   QUEUE_COLLECTIONS,
   readSnapshot,
   throwUnknownName,
-} from "../read-snapshot.ts";
-import type { CommandContext } from "../store-command.ts";
+} from "../../frame/read-snapshot.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import {
   compareLines,
   formatEarlierFacts,

@@ -6,11 +6,11 @@ import type { ClaimObstacle, Explanation } from "../../../site/state/explain.ts"
 import { findRunnerLiveness, type SessionLivenessMap } from "../../../site/state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../../site/state/snapshot.ts";
 import type { ViewContext } from "../../../site/state/view-context.ts";
+import type { RunnerRecord } from "../../frame/outcome.ts";
+import { readSnapshotRanges } from "../../frame/read-snapshot.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import type { Detail } from "../../views/detail.ts";
 import { buildClaimRow, listDrainsOnWaiter, RUN_JSON, TICKET_JSON } from "../../views/runs.ts";
-import type { RunnerRecord } from "../outcome.ts";
-import { readSnapshotRanges } from "../read-snapshot.ts";
-import type { CommandContext } from "../store-command.ts";
 
 /** The details of an object, as text and as JSON. docs/json.md describes the fields. */
 export interface DetailDocument {

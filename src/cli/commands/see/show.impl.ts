@@ -15,6 +15,19 @@ import { type Collection, findNamedQueue, type Snapshot } from "../../../site/st
 import { SnapshotBuilder } from "../../../site/state/snapshot-builder.ts";
 import type { ViewContext } from "../../../site/state/view-context.ts";
 import { buildViewContext, CONTEXT_COLLECTIONS } from "../../../site/state/view-context.ts";
+import type { JsonFlags } from "../../frame/command-line/flags.ts";
+import { printResult } from "../../frame/json-output.ts";
+import {
+  buildRecentAuditRange,
+  createReadCommand,
+  findOnlyClaim,
+  QUEUE_COLLECTIONS,
+  readEntryLiveness,
+  readSnapshotRanges,
+  retryCompacted,
+  throwUnknownName,
+} from "../../frame/read-snapshot.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { filterAuditRecords } from "../../views/detail.ts";
 import { DRAIN_JSON } from "../../views/drains.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
@@ -39,19 +52,6 @@ import {
 } from "../../views/queues.ts";
 import { buildRunDetail } from "../../views/runs.ts";
 import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
-import type { JsonFlags } from "../command-line/flags.ts";
-import { printResult } from "../json-output.ts";
-import {
-  buildRecentAuditRange,
-  createReadCommand,
-  findOnlyClaim,
-  QUEUE_COLLECTIONS,
-  readEntryLiveness,
-  readSnapshotRanges,
-  retryCompacted,
-  throwUnknownName,
-} from "../read-snapshot.ts";
-import type { CommandContext } from "../store-command.ts";
 import { renderDetailText } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
 import {

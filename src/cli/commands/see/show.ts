@@ -1,6 +1,6 @@
-import { type ArgumentTable, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
-import { JSON_FLAGS } from "../command-line/flags.ts";
-import { parseWrittenPastTime } from "../command-line/instant.ts";
+import { type ArgumentTable, declareCommand, declareFlags, type FlagsOf } from "../../frame/command.ts";
+import { JSON_FLAGS } from "../../frame/command-line/flags.ts";
+import { parseWrittenPastTime } from "../../frame/command-line/instant.ts";
 
 /** The arguments that name an object. */
 export const OBJECT_ARGUMENTS: ArgumentTable = {

@@ -13,8 +13,8 @@ import {
   findMainReason,
   type PastReason,
 } from "../../../site/state/why-then.ts";
-import type { WrittenPastTime } from "../command-line/instant.ts";
-import { printResult } from "../json-output.ts";
+import type { WrittenPastTime } from "../../frame/command-line/instant.ts";
+import { printResult } from "../../frame/json-output.ts";
 import {
   createReadCommand,
   findOnlyClaim,
@@ -23,8 +23,8 @@ import {
   readSnapshotRanges,
   retryCompacted,
   throwUnknownName,
-} from "../read-snapshot.ts";
-import type { CommandContext } from "../store-command.ts";
+} from "../../frame/read-snapshot.ts";
+import type { CommandContext } from "../../frame/store-command.ts";
 import { wrapProseLines } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
 import type { WhyFlags } from "./show.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { printContexts, showContext } from "../../../../src/cli/commands/check/config.impl.ts";
-import type { CommandExecutor } from "../../../../src/cli/commands/command.ts";
+import type { CommandExecutor } from "../../../../src/cli/frame/command.ts";
 import { createIo } from "../samples.ts";
 
 const path = join(createTestFolder(afterAll), "config.json");

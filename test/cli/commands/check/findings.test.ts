@@ -5,7 +5,7 @@ import {
   reportCheck,
   reportErrorsToNagios,
 } from "../../../../src/cli/commands/check/findings.ts";
-import type { Call } from "../../../../src/cli/commands/command.ts";
+import type { Call } from "../../../../src/cli/frame/command.ts";
 import { UsageError } from "../../../../src/core/base/errors.ts";
 import type { Finding, FindingLevel } from "../../../../src/core/base/finding.ts";
 import { StoreError } from "../../../../src/core/etcd/store.ts";

@@ -1,16 +1,16 @@
 /** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
-import type { Call } from "../../../../src/cli/commands/command.ts";
-import type { DrainResult, PruneResult } from "../../../../src/cli/commands/outcome.ts";
+import type { Call } from "../../../../src/cli/frame/command.ts";
+import type { DrainResult, PruneResult } from "../../../../src/cli/frame/outcome.ts";
 import {
   type ActionOutcome,
   addAdvice,
   createAbandonedOutcome,
   createFaultyOutcome,
   createOutcome,
-} from "../../../../src/cli/commands/outcome.ts";
-import { printOutcome } from "../../../../src/cli/commands/print-outcome.ts";
-import { createMessagePrinter } from "../../../../src/cli/commands/store-command.ts";
+} from "../../../../src/cli/frame/outcome.ts";
+import { printOutcome } from "../../../../src/cli/frame/print-outcome.ts";
+import { createMessagePrinter } from "../../../../src/cli/frame/store-command.ts";
 import { createIo } from "../samples.ts";
 
 function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {

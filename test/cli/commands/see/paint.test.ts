@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { CommandIo } from "../../../../src/cli/commands/command.ts";
 import {
   detectOutputStyle,
   isUtf8,
@@ -7,6 +6,7 @@ import {
   paintText,
   trimSpans,
 } from "../../../../src/cli/commands/see/paint.ts";
+import type { CommandIo } from "../../../../src/cli/frame/command.ts";
 import type { Tone } from "../../../../src/site/state/subject.ts";
 import { spansOf } from "../../views/spans.ts";
 

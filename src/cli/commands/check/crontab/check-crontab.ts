@@ -1,4 +1,4 @@
-import { declareCommand, declareFlags, type FlagsOf } from "../../command.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../../frame/command.ts";
 import { CHECK_FLAGS } from "../findings.ts";
 
 const CHECK_CRONTAB_FLAGS = declareFlags({

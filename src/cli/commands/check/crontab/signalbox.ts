@@ -11,12 +11,12 @@ import {
 } from "../../../../core/config/settings.ts";
 import { readHostFacts } from "../../../../core/fleet/host.ts";
 import { validateName } from "../../../../core/protocol/names.ts";
+import type { Call } from "../../../frame/command.ts";
+import { parseCall } from "../../../frame/command-line/parse-call.ts";
 import type { Invocation } from "../../../syntax/line-commands.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { getBaseName } from "../../../syntax/shell-wrappers.ts";
 import type { CrontabJob } from "../../../views/checks/crontab.ts";
-import type { Call } from "../../command.ts";
-import { parseCall } from "../../command-line/parse-call.ts";
 import { type RunFlags, runCommand } from "../../run/run.ts";
 
 /** The result of reading a line: the job, if the line can be parsed, and the findings. */

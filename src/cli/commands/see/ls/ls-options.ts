@@ -1,10 +1,10 @@
 import { UsageError } from "../../../../core/base/errors.ts";
 import { quoteText, suggestNearest } from "../../../../core/base/text.ts";
+import type { Call } from "../../../frame/command.ts";
+import { renderTextTable } from "../../../frame/table.ts";
 import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../views/sort.ts";
 import type { AnyView } from "../../../views/view.ts";
-import type { Call } from "../../command.ts";
-import { renderTextTable } from "../../table.ts";
 import { ON_DEMAND } from "../grid.ts";
 import type { LsFlags } from "./ls.ts";
 

@@ -2,9 +2,9 @@ import { cleanToWidth } from "../../../../core/base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../../core/base/duration.ts";
 import { EXIT } from "../../../../core/base/errors.ts";
 import type { ViewContext } from "../../../../site/state/view-context.ts";
+import { formatJsonLine, formatJsonText } from "../../../frame/json-output.ts";
+import type { CommandContext } from "../../../frame/store-command.ts";
 import type { AnyView } from "../../../views/view.ts";
-import { formatJsonLine, formatJsonText } from "../../json-output.ts";
-import type { CommandContext } from "../../store-command.ts";
 import { renderGrid } from "../grid.ts";
 import {
   AnsiScreen,

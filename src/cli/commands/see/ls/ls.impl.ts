@@ -15,6 +15,10 @@ import {
   CONTEXT_COLLECTIONS,
   type ViewContext,
 } from "../../../../site/state/view-context.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../../frame/command.ts";
+import { formatJsonText } from "../../../frame/json-output.ts";
+import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../../frame/read-snapshot.ts";
+import { type CommandContext, createMessagePrinter } from "../../../frame/store-command.ts";
 import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
 import { isFilterMatch } from "../../../views/filter.ts";
 import { historyView, type PastRunRow, parseArchivedRun } from "../../../views/history.ts";
@@ -22,10 +26,6 @@ import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
 import type { AnyView, QueueView } from "../../../views/view.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
-import { formatJsonText } from "../../json-output.ts";
-import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../read-snapshot.ts";
-import { type CommandContext, createMessagePrinter } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { addEtcdFaults, readEtcdHealth } from "../live-output.ts";
 import { detectOutputStyle, paintText } from "../paint.ts";

@@ -1,6 +1,6 @@
-import { declareCommand, declareFlags, type FlagsOf } from "../../command.ts";
-import { parseWrittenPastTime } from "../../command-line/instant.ts";
-import { createCountParser } from "../../command-line/values.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../../frame/command.ts";
+import { parseWrittenPastTime } from "../../../frame/command-line/instant.ts";
+import { createCountParser } from "../../../frame/command-line/values.ts";
 
 /** The views that can be listed. */
 export const LISTINGS = [

@@ -1,13 +1,13 @@
 /** Flags and arguments of the schedule commands. */
 import { describe, expect, it } from "vitest";
-import { parseInstant } from "../../../../../src/cli/commands/command-line/instant.ts";
-import { parseCall } from "../../../../../src/cli/commands/command-line/parse-call.ts";
 import { scheduleEdit } from "../../../../../src/cli/commands/schedule/change.ts";
 import { parseCommandWords } from "../../../../../src/cli/commands/schedule/definition-flags.ts";
 import {
   applyGivenFields,
   readGivenFields,
 } from "../../../../../src/cli/commands/schedule/definition-input.ts";
+import { parseInstant } from "../../../../../src/cli/frame/command-line/instant.ts";
+import { parseCall } from "../../../../../src/cli/frame/command-line/parse-call.ts";
 import type { Definition } from "../../../../../src/schedule/definition.ts";
 import { shellWords } from "../../samples.ts";
 

@@ -1,7 +1,7 @@
 /** Completion of names from etcd. */
 import { describe, expect, it } from "vitest";
-import type { NameKind } from "../../../../src/cli/commands/command.ts";
-import { readCompletionNames } from "../../../../src/cli/commands/completion/complete.ts";
+import type { NameKind } from "../../../../src/cli/frame/command.ts";
+import { readCompletionNames } from "../../../../src/cli/frame/completion/complete.ts";
 import { MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
 import type { RangeOp } from "../../../../src/core/protocol/txn.ts";
 import { ManualClock } from "../../../core/etcd/manual-clock.ts";

@@ -1,6 +1,6 @@
 /** Reads of commands: all data are from one revision. */
 import { describe, expect, it } from "vitest";
-import { retryCompacted } from "../../../src/cli/commands/read-snapshot.ts";
+import { retryCompacted } from "../../../src/cli/frame/read-snapshot.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 
 describe("a read in several steps", () => {

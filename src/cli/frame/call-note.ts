@@ -1,13 +1,13 @@
 import { isAbsolute } from "node:path";
-import { isCount, isJsonObject, parseJson } from "../../../core/base/parse-json.ts";
-import type { Env } from "../../../core/config/files.ts";
-import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../../core/config/settings.ts";
-import type { SpanSender } from "../../../core/process/span-sender.ts";
-import { RUN_ID, SESSION_ID } from "../../../core/protocol/keys.ts";
-import type { CallAttempts, ResumedAttempt, RunPorts, StartedAttempt } from "../../../core/run/request.ts";
-import type { Call, CommandIo } from "../command.ts";
-import type { CommandConnection, FrontEndOptions } from "../connect.ts";
-import type { RunFlags } from "./run.ts";
+import { isCount, isJsonObject, parseJson } from "../../core/base/parse-json.ts";
+import type { Env } from "../../core/config/files.ts";
+import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../core/config/settings.ts";
+import type { SpanSender } from "../../core/process/span-sender.ts";
+import { RUN_ID, SESSION_ID } from "../../core/protocol/keys.ts";
+import type { CallAttempts, ResumedAttempt, RunPorts, StartedAttempt } from "../../core/run/request.ts";
+import type { RunFlags } from "../commands/run/run.ts";
+import type { Call, CommandIo } from "./command.ts";
+import type { CommandConnection, FrontEndOptions } from "./connect.ts";
 
 /** The variable with which a launcher passes the note of its call to the program that it becomes without an agent. */
 export const CALL_VARIABLE = "SIGNALBOX_CALL";

@@ -6,8 +6,8 @@ import {
   type CompletionOffer,
   findCandidates,
   type NameQuery,
-} from "../../../../src/cli/commands/completion/complete.ts";
-import { SCRIPTS } from "../../../../src/cli/commands/completion/completion.impl.ts";
+} from "../../../../src/cli/frame/completion/complete.ts";
+import { SCRIPTS } from "../../../../src/cli/frame/completion/completion.impl.ts";
 
 /** Answers with what it was asked for, so that it can be read. */
 const lookup = async ({ kinds, prefix, scope, queue }: NameQuery) => {

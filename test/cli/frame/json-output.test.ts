@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatJsonDocument } from "../../../src/cli/commands/json-output.ts";
+import { formatJsonDocument } from "../../../src/cli/frame/json-output.ts";
 import { anyText } from "../../core/protocol/samples.ts";
 
 describe("a document for programs", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseCallNote, renderCallNote } from "../../../../src/cli/commands/run/call-note.ts";
-import { CallAttempts } from "../../../../src/core/run/request.ts";
+import { parseCallNote, renderCallNote } from "../../../src/cli/frame/call-note.ts";
+import { CallAttempts } from "../../../src/core/run/request.ts";
 
 const CALL = new CallAttempts("ca11ca11ca11ca11", 2, 1_600_000_000_000);
 const attempt = {
@@ -31,7 +31,7 @@ describe("a note is refused", () => {
   const valid = JSON.parse(renderCallNote(CALL, attempt));
   test.each<[string, unknown]>([
     ["of another version", { ...valid, v: 2 }],
-    ["with a path for a run", { ...valid, run: "../../../0123456789" }],
+    ["with a path for a run", { ...valid, run: "../../0123456789" }],
     ["without a run", { ...valid, run: undefined }],
     ["with an id of the wrong form", { ...valid, id: "x" }],
     ["with a session that is none", { ...valid, session: "0" }],

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { ALL_COMMANDS } from "../../../../src/bin/commands.ts";
-import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../../src/cli/commands/command.ts";
-import { loadCommand } from "../../../../src/cli/commands/command-line/execute-command.ts";
+import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../../src/cli/frame/command.ts";
+import { loadCommand } from "../../../../src/cli/frame/command-line/execute-command.ts";
 import {
   computeHelpWidth,
   renderCommandHelp,
   renderUsage,
-} from "../../../../src/cli/commands/command-line/help.ts";
+} from "../../../../src/cli/frame/command-line/help.ts";
 import {
   EXIT_CODES,
   formatExitCodesJson,
@@ -15,15 +15,15 @@ import {
   renderExitCodesHelp,
   renderProgramHelp,
   renderSubcommandsHelp,
-} from "../../../../src/cli/commands/command-line/help-topics.ts";
-import { parseCall } from "../../../../src/cli/commands/command-line/parse-call.ts";
+} from "../../../../src/cli/frame/command-line/help-topics.ts";
+import { parseCall } from "../../../../src/cli/frame/command-line/parse-call.ts";
 import { EXIT } from "../../../../src/core/base/errors.ts";
 import { findNearest } from "../../../../src/core/base/text.ts";
 import { resolveConfig } from "../../../../src/core/config/config.ts";
 import { getFlagName, getSetting } from "../../../../src/core/config/settings.ts";
 import { parseLeases } from "../../../../src/core/fleet/lease-spec.ts";
 import { createMacros } from "../../../../src/core/fleet/macros.ts";
-import { everyKind, runs, shellWords } from "../samples.ts";
+import { everyKind, runs, shellWords } from "../../commands/samples.ts";
 
 const COLUMNS = 100;
 

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { declareCommand, declareFlags } from "../../../../src/cli/commands/command.ts";
+import { declareCommand, declareFlags } from "../../../../src/cli/frame/command.ts";
 import {
   parseTime,
   parseWrittenPastTime,
   type WrittenPastTime,
   type WrittenTime,
-} from "../../../../src/cli/commands/command-line/instant.ts";
-import { parseCall } from "../../../../src/cli/commands/command-line/parse-call.ts";
-import { createCountParser } from "../../../../src/cli/commands/command-line/values.ts";
+} from "../../../../src/cli/frame/command-line/instant.ts";
+import { parseCall } from "../../../../src/cli/frame/command-line/parse-call.ts";
+import { createCountParser } from "../../../../src/cli/frame/command-line/values.ts";
 import { UsageError } from "../../../../src/core/base/errors.ts";
 import { anyText } from "../../../core/protocol/samples.ts";
-import { everyKind, runs, shellWords } from "../samples.ts";
+import { everyKind, runs, shellWords } from "../../commands/samples.ts";
 
 const parse = (line: string) => parseCall(everyKind, shellWords(line));
 const nothing = { flags: {}, settings: {}, args: ["x"], command: [], verbosity: 0 };

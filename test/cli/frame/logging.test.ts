@@ -17,7 +17,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type LogOptions, openLog } from "../../../src/cli/commands/logging.ts";
+import { type LogOptions, openLog } from "../../../src/cli/frame/logging.ts";
 import { ConfigError } from "../../../src/core/base/errors.ts";
 import type { LogFields } from "../../../src/core/base/log.ts";
 import { anyText } from "../../core/protocol/samples.ts";
@@ -209,7 +209,7 @@ describe("the file", () => {
 describe("standard error", () => {
   /** What a process of its own says there. */
   async function said(options: Partial<LogOptions>): Promise<string> {
-    const module = JSON.stringify(resolve("src/cli/commands/logging.ts"));
+    const module = JSON.stringify(resolve("src/cli/frame/logging.ts"));
     const all = JSON.stringify({ level: "warn", format: "text", isQuiet: false, ...options });
     const script = `const { openLog } = await import(${module}); const log = openLog(${all}, () => 0);
       log.info("not this"); log.warn("m", { host: "h" }); log.reopen(); log.error("n");`;

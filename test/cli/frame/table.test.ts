@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderTextTable } from "../../../src/cli/commands/table.ts";
+import { renderTextTable } from "../../../src/cli/frame/table.ts";
 import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 import { anyText } from "../../core/protocol/samples.ts";
 

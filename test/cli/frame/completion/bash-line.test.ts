@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatBashWord, parseBashLine } from "../../../../src/cli/commands/completion/partial-line.ts";
+import { formatBashWord, parseBashLine } from "../../../../src/cli/frame/completion/partial-line.ts";
 
 const BREAKS = " \t\n\"'@><=;|&(:"; // bash's own
 const read = (line: string, breaks = BREAKS) => parseBashLine(line, breaks);

@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { Log } from "../../core/base/log.ts";
-import { clean } from "../../core/base/text.ts";
-import { locateNative } from "../../core/process/native/locate.ts";
+import type { Log } from "../base/log.ts";
+import { clean } from "../base/text.ts";
+import { locateNative } from "./native/locate.ts";
 
 /** Sends the state of a service to systemd, see sd_notify(3). Without systemd, the methods do nothing. */
 export interface Notifier {
