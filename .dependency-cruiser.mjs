@@ -1,184 +1,54 @@
-// Allowed imports between the folders of src/. Each folder lists the folders that it may import, and the reason.
-const folders = {
-  base: { may: [], why: "errors, ports and ids are used everywhere, so they import no other folder" },
-  config: { may: ["base"], why: "settings are resolved before anything else is created" },
-  protocol: { may: ["base"], why: "pure: the rules can be tested without etcd, clock or process" },
-  fleet: { may: ["base"], why: "pure: hosts and groups do not depend on the code that uses them" },
-  syntax: {
-    may: ["base"],
-    why: "pure: the syntax of crontabs, shells and znodes does not depend on their meaning",
-  },
-  schedule: {
-    may: ["base", "fleet"],
-    why: "pure: due times do not depend on the worker that starts the occurrence; a definition can have conditions on hosts",
-  },
-  state: {
-    may: ["base", "protocol", "fleet", "syntax", "schedule"],
-    why: "builds a snapshot from keys and events, and computes what it means; it has no side effects",
-  },
-  etcd: {
-    may: ["base", "config", "protocol"],
-    why: "the only folder with an etcd client; it does not depend on use cases",
-  },
-  process: { may: ["base"], why: "a command must be ended even if etcd is unreachable" },
-  observe: {
-    may: ["base", "protocol", "schedule", "etcd"],
-    why: "reads and follows etcd; whoever decides on what it reads is above it",
-  },
-  output: {
-    may: ["base", "config", "protocol", "etcd", "process", "observe"],
-    why: "keeps and shows the output of runs; it does not start them",
-  },
-  check: {
-    may: ["base", "config", "protocol", "schedule", "state", "etcd", "process", "observe", "output"],
-    why: "examines etcd and this host, and changes neither",
-  },
-  run: {
-    may: ["base", "protocol", "fleet", "etcd", "process"],
-    why: "a claim decides with the pure folders, then acts; it does not depend on a command line or a screen",
-  },
-  operate: {
-    may: ["base", "protocol", "fleet", "schedule", "etcd", "run", "observe"],
-    why: "actions of operators change keys; runs and workers act on what they read there",
-  },
-  worker: {
-    may: [
-      "base",
-      "config",
-      "protocol",
-      "fleet",
-      "schedule",
-      "etcd",
-      "process",
-      "observe",
-      "output",
-      "check",
-      "run",
-      "operate",
-    ],
-    why: "starts occurrences with the code below it; it does not depend on a command line or a screen",
-  },
-  views: {
-    may: ["base", "protocol", "fleet", "syntax", "schedule", "state"],
-    why: "rows, columns, colours, JSON and details as data: commands and the console show the same",
-  },
-  frame: {
-    may: [
-      "base",
-      "config",
-      "protocol",
-      "fleet",
-      "schedule",
-      "etcd",
-      "process",
-      "run",
-      "observe",
-      "check",
-      "operate",
-      "state",
-      "views",
-    ],
-    why: "what every command has: declaration, parsing, help, completion, connection, log, outcome; it knows no command",
-  },
-  commands: {
-    may: [
-      "base",
-      "config",
-      "protocol",
-      "fleet",
-      "syntax",
-      "schedule",
-      "etcd",
-      "process",
-      "observe",
-      "output",
-      "check",
-      "run",
-      "operate",
-      "worker",
-      "state",
-      "views",
-      "frame",
-    ],
-    why: "a command connects the parts below it; these do not depend on commands",
-  },
-  console: {
-    may: ["base", "protocol", "observe", "operate", "state", "views", "frame", "commands"],
-    why: "renders the model, and changes things only through commands",
-  },
-  library: {
-    may: [
-      "base",
-      "config",
-      "protocol",
-      "fleet",
-      "schedule",
-      "etcd",
-      "process",
-      "observe",
-      "run",
-      "operate",
-      "worker",
-    ],
-    why: "the API for programs: it connects use cases as commands do, without a command line",
-  },
-  compat: {
-    may: ["base", "config", "fleet", "syntax", "frame", "commands"],
-    why: "front ends only translate arguments, variables and crontabs",
-  },
-  agent: {
-    may: [
-      "base",
-      "config",
-      "protocol",
-      "fleet",
-      "etcd",
-      "process",
-      "output",
-      "check",
-      "run",
-      "worker",
-      "frame",
-      "commands",
-      "compat",
-    ],
-    why: "serves the calls of launchers with the commands and front ends that they name",
-  },
-};
-/** Where a folder is, below src/. */
-const places = {
-  base: "core/base",
-  config: "core/config",
-  protocol: "core/protocol",
-  fleet: "core/fleet",
-  etcd: "core/etcd",
-  process: "core/process",
-  run: "core/run",
-  observe: "site/observe",
-  state: "site/state",
-  operate: "site/operate",
-  output: "site/output",
-  check: "site/check",
-  syntax: "cli/syntax",
-  views: "cli/views",
-  frame: "cli/frame",
-  commands: "cli/commands",
-};
-const placeOf = (folder) => places[folder] ?? folder;
+import { ROOMS } from "./rooms.config.ts";
 
-const pure = ["base", "protocol", "fleet", "syntax", "schedule", "state", "views"];
+/** Folders that use no clock, network, file or process, so that their tests need none. */
+const pure = [
+  "core/base",
+  "core/protocol",
+  "core/fleet",
+  "schedule",
+  "site/state",
+  "cli/syntax",
+  "cli/views",
+];
 
-const flow = Object.entries(folders).map(([folder, { may, why }]) => ({
-  name: `${folder}-imports`,
-  comment: `${folder}/: ${why}`,
-  severity: "error",
-  from: { path: `^src/${placeOf(folder)}/` },
-  to: { path: "^src/", pathNot: `^src/(${[folder, ...may].map(placeOf).join("|")})/` },
-}));
+/** Matches files below src/: a name that ends in / is a whole folder. */
+const toPattern = (paths) => `^src/(${paths.map((path) => path.replaceAll(".", "[.]")).join("|")})`;
+
+const listDoors = (room) =>
+  Object.values(ROOMS[room].doors)
+    .flat()
+    .map((door) => `${room}/${door}`);
+
+const rules = Object.entries(ROOMS).flatMap(([room, { may, why, folders = {} }]) => [
+  {
+    name: `${room}-imports`,
+    comment: `${room}/: ${why}`,
+    severity: "error",
+    from: { path: toPattern([`${room}/`]) },
+    to: { path: "^src/", pathNot: toPattern([room, ...may].map((place) => `${place}/`)) },
+  },
+  {
+    name: `${room}-doors`,
+    comment: `other ROOMS import ${room}/ by its doors only; a new door needs a reason in rooms.config.ts`,
+    severity: "error",
+    from: { path: "^src/", pathNot: toPattern([`${room}/`]) },
+    to: { path: toPattern([`${room}/`]), pathNot: toPattern([...listDoors(room), `${room}/ `]) },
+  },
+  ...Object.entries(folders).map(([folder, { may, why }]) => ({
+    name: `${room}-${folder}-imports`,
+    comment: `${room}/${folder}/: ${why}`,
+    severity: "error",
+    from: { path: toPattern([`${room}/${folder}/`]) },
+    to: {
+      path: toPattern([`${room}/`]),
+      pathNot: toPattern([folder, ...may].map((place) => `${room}/${place}/`)),
+    },
+  })),
+]);
 
 export default {
   forbidden: [
-    ...flow,
+    ...rules,
     {
       name: "no-cycles",
       comment: "files in a cycle belong together, or some of their code belongs into another file",
@@ -196,10 +66,17 @@ export default {
       to: { circular: true },
     },
     {
+      name: "pure-imports",
+      comment: "a pure folder imports pure folders only, else its tests would need what those need",
+      severity: "error",
+      from: { path: toPattern(pure.map((folder) => `${folder}/`)) },
+      to: { path: "^src/", pathNot: toPattern(pure.map((folder) => `${folder}/`)) },
+    },
+    {
       name: "pure-folders",
       comment: "pure folders use no clock, network, file or process, so their tests need none",
       severity: "error",
-      from: { path: `^src/(${pure.map(placeOf).join("|")})/` },
+      from: { path: toPattern(pure.map((folder) => `${folder}/`)) },
       to: { dependencyTypes: ["core"] },
     },
     {

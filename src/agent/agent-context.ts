@@ -1,14 +1,22 @@
-import type { RunArchive } from "../cli/commands/run/run-archive.ts";
+import type { Command } from "../cli/frame/command.ts";
 import type { Clock } from "../core/base/clock.ts";
 import type { FileReader } from "../core/config/files.ts";
 import type { Settings } from "../core/config/settings.ts";
 import type { HostFacts } from "../core/fleet/host.ts";
 import type { SpanSender } from "../core/process/span-sender.ts";
+import type { RunPorts } from "../core/run/request.ts";
 import type { Successors } from "../core/run/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AgentPorts } from "./fence.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { SharedSessions } from "./shared-sessions.ts";
+
+/** Archives the runs of callers in the files that their settings name. */
+export interface AgentArchive {
+  chooseFile(settings: Settings): RunPorts["archivePastRun"];
+  /** Waits until everything is written. */
+  close(): Promise<void>;
+}
 
 /** The context that all calls of an agent share. */
 export interface AgentContext extends AgentPorts {
@@ -27,7 +35,9 @@ export interface AgentContext extends AgentPorts {
   /** Sends the spans of runs; undefined if the environment of this process names no collector. */
   spans: SpanSender | undefined;
   /** Archives the runs of all callers. */
-  archive: RunArchive;
+  archive: AgentArchive;
+  /** The commands that the agent serves. Other front ends read and write files as their caller. */
+  served: readonly Command[];
   /** Facts of this host. */
   facts: HostFacts;
   statistics: AgentStatistics;

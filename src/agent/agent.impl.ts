@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { AgentFlags } from "../cli/commands/agent.ts";
-import { findOutputDirectory, RunArchive } from "../cli/commands/run/run-archive.ts";
-import type { Call, CommandExecutor, CommandIo } from "../cli/frame/command.ts";
+import type { Call, Command, CommandExecutor, CommandIo } from "../cli/frame/command.ts";
 import { openConnection } from "../cli/frame/connect.ts";
 import { raiseVerbosity } from "../cli/frame/logging.ts";
+import type { Clock } from "../core/base/clock.ts";
 import { ConfigError, EXIT } from "../core/base/errors.ts";
+import type { Finding } from "../core/base/finding.ts";
 import { generateRunId } from "../core/base/ids.ts";
 import type { Log } from "../core/base/log.ts";
 import { findNameFault, quoteText } from "../core/base/text.ts";
@@ -31,13 +31,9 @@ import { createSpanSender } from "../core/process/span-sender.ts";
 import { formatAgentReport, formatAgentSession } from "../core/protocol/agent-record.ts";
 import { keepHostRecord } from "../core/run/keep-host-record.ts";
 import { Successors } from "../core/run/successors.ts";
-import { checkNative } from "../site/check/this-host.ts";
-import { OutputServer } from "../site/output/output-server.ts";
-import { formatListenAddress, parseListenAddress } from "../worker/metrics/listen-address.ts";
-import { createProcessRegistry, type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
 import { Accounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
-import { type AgentContext, AgentStatistics, BriefCache } from "./agent-context.ts";
+import { type AgentArchive, type AgentContext, AgentStatistics, BriefCache } from "./agent-context.ts";
 import type { AgentPorts } from "./fence.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { createRunKiller } from "./run-killer.ts";
@@ -50,22 +46,46 @@ const STATUS_INTERVAL = 5_000;
 /** How long the agent waits at its end for the socket thread to write what was sent, ms. */
 const FLUSH_WITHIN = 2_000;
 
-/** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
-export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
-  const descriptor = takeInheritedSocket(process.env);
-  try {
-    return await serveCalls(call, io, descriptor);
-  } catch (error) {
-    // Otherwise systemd would restart the agent again and again for the connections that wait.
-    if (descriptor !== undefined) await refuseConnections(descriptor);
-    throw error;
-  }
-};
+/** The flags of the command. */
+export interface AgentFlags {
+  readonly metrics?: string;
+  /** Ms. */
+  readonly "idle-timeout"?: number;
+}
+
+/** What the process of an agent does with other rooms. `bin` provides it, so that an agent needs nothing but the core. */
+export interface AgentServices {
+  served: readonly Command[];
+  openArchive(context: AgentPorts): AgentArchive;
+  /** Starts the native programs once. */
+  checkNative(clock: Clock): Promise<Finding[]>;
+  /** Serves the kept output of this user's ended runs until the signal aborts. Never rejects. */
+  serveOutput(context: AgentContext, env: CommandIo["env"], signal: AbortSignal): Promise<void>;
+  /**
+   * Serves metrics to Prometheus.
+   * @param listen  as given to `--metrics`, for example `:9466`
+   * @throws UsageError, ConfigError when the server cannot listen there
+   */
+  serveMetrics(listen: string, context: AgentContext, agent: Agent): Promise<{ close(): Promise<void> }>;
+}
+
+/** Creates the command, which serves the calls of launchers until a signal stops it. It throws ConfigError and UsageError. */
+export function createAgentCommand(services: AgentServices): CommandExecutor<AgentFlags> {
+  return async (call, io) => {
+    const descriptor = takeInheritedSocket(process.env);
+    try {
+      return await serveCalls({ call, io, services }, descriptor);
+    } catch (error) {
+      // Otherwise systemd would restart the agent again and again for the connections that wait.
+      if (descriptor !== undefined) await refuseConnections(descriptor);
+      throw error;
+    }
+  };
+}
 
 /** @param descriptor  of the socket that systemd has passed */
 async function serveCalls(
-  call: Call<AgentFlags>,
-  io: CommandIo,
+  { call, io, services }: { call: Call<AgentFlags>; io: CommandIo; services: AgentServices },
   descriptor: number | undefined,
 ): Promise<number> {
   const addon = loadPeerAddon();
@@ -78,7 +98,7 @@ async function serveCalls(
   const { settings, log } = connection;
   const path = settings.agentSocket ?? chooseSocketPlace(io.env);
   await prepareSocketDirectory(path); // /run is empty after each boot
-  const context = createContext({ ...connection, path, readBootTime });
+  const context = createContext({ ...connection, path, readBootTime }, services);
   const agent = new Agent(context);
   const address = descriptor === undefined ? { path } : { descriptor };
   const listener = await openAgentListener({
@@ -90,8 +110,7 @@ async function serveCalls(
   });
   const { flags } = call;
   const metrics =
-    flags.metrics === undefined ? undefined : await startAgentMetrics(flags.metrics, context, agent);
-  if (metrics !== undefined) log.info("metrics are served", { at: formatListenAddress(metrics.address) });
+    flags.metrics === undefined ? undefined : await services.serveMetrics(flags.metrics, context, agent);
   const stop = new AbortController();
   const stopListening = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();
@@ -101,9 +120,9 @@ async function serveCalls(
   void context.spans?.load();
   log.info("ready", { socket: path });
   notifier.sendReady();
-  void warnOfNative(context);
+  void services.checkNative(context.clock).then((findings) => warnOfFindings(findings, log));
   void keepHostRecord(context, context.facts, stop.signal);
-  void serveOutput(context, findOutputDirectory(settings.outputDirectory, io.env), stop.signal);
+  void services.serveOutput(context, io.env, stop.signal);
   void keepSocket(context, listener, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
   if (flags["idle-timeout"] !== undefined)
@@ -129,19 +148,9 @@ async function serveCalls(
   return EXIT.ok;
 }
 
-/** Serves the kept output of this user's ended runs. Runs whose output is kept are never runs of an agent. */
-async function serveOutput(
-  context: AgentContext,
-  directory: string | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  if (directory === undefined) return;
-  await new OutputServer(context, { host: context.host, directory, isRunning: () => false }).run(signal);
-}
-
 /** Warns if launchers cannot start commands on this host. */
-async function warnOfNative({ clock, log }: AgentContext): Promise<void> {
-  for (const { level, check, detail, remedy } of await checkNative(clock))
+function warnOfFindings(findings: readonly Finding[], log: Log): void {
+  for (const { level, check, detail, remedy } of findings)
     if (level !== "ok") log.warn(`${check}: ${detail}`, remedy === undefined ? {} : { remedy });
 }
 
@@ -157,6 +166,7 @@ type Connection = Awaited<ReturnType<typeof openConnection>>;
 
 function createContext(
   connection: Connection & Pick<AgentContext, "readBootTime"> & { path: string },
+  { served, openArchive }: AgentServices,
 ): AgentContext {
   const { clock, readBootTime, keys, random, log, facts, settings, path } = connection;
   const fault = findNameFault(facts.fqdn);
@@ -191,68 +201,9 @@ function createContext(
     configFiles: new BriefCache(clock),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
     spans: createSpanSender(process.env, ports, facts.fqdn),
-    archive: new RunArchive(ports),
+    archive: openArchive(ports),
+    served,
   };
-}
-
-/**
- * Serves the metrics of an agent to Prometheus. Loads prom-client only when it is called.
- * @param listen  as given to `--metrics`, for example `:9466`
- * @throws UsageError, ConfigError when the server cannot listen there
- */
-async function startAgentMetrics(
-  listen: string,
-  { statistics, sessions, log }: AgentContext,
-  agent: Agent,
-): Promise<MetricsServer> {
-  const address = parseListenAddress(listen);
-  const prom = await import("prom-client");
-  const registry = createProcessRegistry(prom);
-  const registers = [registry];
-  const addCounter = (name: string, help: string, read: () => number) =>
-    new prom.Counter({
-      name: `signalbox_agent_${name}_total`,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
-  const addGauge = (name: string, help: string, read: () => number) =>
-    new prom.Gauge({
-      name: `signalbox_agent_${name}`,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  addCounter("served", "Calls that were served to their end.", () => statistics.served);
-  new prom.Counter({
-    name: "signalbox_agent_declined_total",
-    help: "Calls that were declined, by reason.",
-    registers,
-    labelNames: ["reason"],
-    collect() {
-      this.reset();
-      for (const [reason, count] of statistics.declined) this.inc({ reason }, count);
-    },
-  });
-  addCounter("takeovers", "Sessions of earlier agents that were taken over.", () => sessions.takeovers);
-  addGauge("held", "Calls whose command runs or is about to.", () => agent.countCalls().held);
-  addGauge("waiting", "Calls whose command does not run yet.", () => agent.countCalls().waiting);
-  addGauge("sessions", "Sessions that are renewed.", () => sessions.listLive().length);
-  addGauge(
-    "renewal_lag_seconds",
-    "How late the renewal of a session is, at most; 0 if none is late.",
-    () => sessions.measureRenewalLag() / 1_000,
-  );
-  return await serveMetrics(
-    address,
-    { renderMetrics: () => registry.metrics(), findFault: () => undefined },
-    log,
-  );
 }
 
 /** Interval at which an agent checks whether launchers can find it, and whether it is still needed, ms. */

@@ -1,14 +1,13 @@
-import { type RunFlags, runCommand } from "../cli/commands/run/run.ts";
-import { buildArchiveOptions } from "../cli/commands/run/run-archive.ts";
 import {
   type CallNote,
   findForeignPath,
+  type LaunchedFlags,
   type LaunchedIo,
   type LaunchedRun,
   parseCallNote,
   renderCallNote,
 } from "../cli/frame/call-note.ts";
-import type { Call, Command, CommandIo } from "../cli/frame/command.ts";
+import type { Call, CommandIo } from "../cli/frame/command.ts";
 import { executeCommand } from "../cli/frame/command-line/execute-command.ts";
 import {
   buildLogOptions,
@@ -18,7 +17,6 @@ import {
   warnUnknownVariables,
 } from "../cli/frame/connect.ts";
 import { openLog } from "../cli/frame/logging.ts";
-import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
 import { EXIT } from "../core/base/errors.ts";
 import { generateRunId } from "../core/base/ids.ts";
 import type { LogFields } from "../core/base/log.ts";
@@ -35,11 +33,8 @@ import type { CallRequest } from "../core/process/agent-socket/call-request.ts";
 import type { LaunchedCall } from "../core/process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../core/process/agent-socket/launched-command.ts";
 import type { SpanSender } from "../core/process/span-sender.ts";
-import { CallAttempts, type StartedAttempt } from "../core/run/request.ts";
+import { CallAttempts, type RunPorts, type StartedAttempt } from "../core/run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
-
-/** The commands that an agent serves. Other front ends read and write files as their caller. */
-const SERVED: readonly Command[] = [runCommand, zooLocked];
 
 /** The call that requests the version of the agent. */
 const VERSION_WORD = "--version";
@@ -72,7 +67,7 @@ export async function serveCall(
     const note = readNote(context, served, call);
     const id = note?.id ?? generateRunId(context.random);
     const [name = "", ...words] = call.request.words;
-    const command = SERVED.find(({ id }) => id === name);
+    const command = context.served.find(({ id }) => id === name);
     if (command === undefined) throw new CallDeclined("command", `the agent does not serve ${name}`);
     served.set(id, call);
     try {
@@ -219,7 +214,7 @@ class ServedRun implements LaunchedRun {
   #patience = PATIENCE;
   #facts: HostFacts | undefined;
   readonly #attempts: CallAttempts;
-  #archive: ReturnType<typeof buildArchiveOptions>;
+  #archivePastRun: RunPorts["archivePastRun"];
 
   /** @param note  the note of the call if it is resumed */
   constructor(
@@ -241,7 +236,7 @@ class ServedRun implements LaunchedRun {
   }
 
   /** @throws CallDeclined, ConfigError, UsageError */
-  async openConnection(call: Call<RunFlags>, options: FrontEndOptions) {
+  async openConnection(call: Call<LaunchedFlags>, options: FrontEndOptions) {
     try {
       return this.#connect(call, options);
     } catch (error) {
@@ -250,7 +245,7 @@ class ServedRun implements LaunchedRun {
     }
   }
 
-  #connect(call: Call<RunFlags>, { options, openLog: openOwn }: FrontEndOptions): CommandConnection {
+  #connect(call: Call<LaunchedFlags>, { options, openLog: openOwn }: FrontEndOptions): CommandConnection {
     const { settings: own, store, keys, clock, random } = this.#context;
     if (call.flags.capture !== undefined)
       throw new CallDeclined("capture", "the agent does not keep output (--capture) yet");
@@ -275,7 +270,7 @@ class ServedRun implements LaunchedRun {
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log file belongs to another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
-    this.#archive = buildArchiveOptions(this.#isOwnUser ? values : own); // another user must not choose which files are removed
+    this.#archivePastRun = this.#context.archive.chooseFile(this.#isOwnUser ? values : own); // another user must not choose which files are removed
     const { host, macros } = values;
     const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
       readHostFacts(thisMachine, { host, macros }),
@@ -307,8 +302,8 @@ class ServedRun implements LaunchedRun {
 
   createPorts(): ReturnType<LaunchedRun["createPorts"]> {
     this.hasBegun = true;
-    const { sessions, successors, archive } = this.#context;
-    const options = this.#archive;
+    const { sessions, successors } = this.#context;
+    const archivePastRun = this.#archivePastRun;
     const note = this.#note;
     const isStarted = this.#call.request.state === "running";
     const facts = this.#facts;
@@ -327,7 +322,7 @@ class ServedRun implements LaunchedRun {
       isStarted,
       onWait: () => this.#sendNote(),
       ...(isOther && { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) }),
-      ...(options && { archivePastRun: (lock, past) => archive.append(options, lock, past) }),
+      ...(archivePastRun && { archivePastRun }),
     };
   }
 
@@ -364,7 +359,7 @@ function isSameHost(one: HostFacts, other: HostFacts): boolean {
   return one.fqdn === other.fqdn && JSON.stringify(one.macros) === JSON.stringify(other.macros);
 }
 
-function canWait({ flags }: Call<RunFlags>): boolean {
+function canWait({ flags }: Call<LaunchedFlags>): boolean {
   return flags.wait !== undefined || flags.lease !== undefined;
 }
 

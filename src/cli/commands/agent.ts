@@ -2,7 +2,6 @@ import {
   CONNECTION_SETTINGS,
   declareCommand,
   declareFlags,
-  type FlagsOf,
   LOGGING_SETTINGS,
 } from "../frame/command.ts";
 
@@ -10,9 +9,6 @@ const AGENT_FLAGS = declareFlags({
   "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
   "--idle-timeout DURATION": "end when no run was served for this long, or the program was replaced",
 });
-
-/** Values of these flags. */
-export type AgentFlags = FlagsOf<typeof AGENT_FLAGS>;
 
 export const agentCommand = declareCommand({
   id: "agent",

@@ -5,7 +5,6 @@ import { getEnvVariableName, getSetting, SETTING_KEYS } from "../../core/config/
 import type { SpanSender } from "../../core/process/span-sender.ts";
 import { RUN_ID, SESSION_ID } from "../../core/protocol/keys.ts";
 import type { CallAttempts, ResumedAttempt, RunPorts, StartedAttempt } from "../../core/run/request.ts";
-import type { RunFlags } from "../commands/run/run.ts";
 import type { Call, CommandIo } from "./command.ts";
 import type { CommandConnection, FrontEndOptions } from "./connect.ts";
 
@@ -66,6 +65,14 @@ function parseAttempt({
 
 const isMatching = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
 
+/** The flags of a served command that decide whether and how an agent serves it. */
+export interface LaunchedFlags {
+  readonly capture?: unknown;
+  readonly foreground?: true;
+  readonly lease?: unknown;
+  readonly wait?: unknown;
+}
+
 /** What an agent supplies to a run that a launcher has started. */
 export interface LaunchedRun {
   /** The launcher, as it is shown to others. */
@@ -73,7 +80,7 @@ export interface LaunchedRun {
   /** Sends the spans of runs; undefined if the agent sends none. */
   readonly spans: SpanSender | undefined;
   /** Replaces `openConnection`. The store is that of the agent. @throws if the agent cannot serve this call */
-  openConnection(call: Call<RunFlags>, options: FrontEndOptions): Promise<CommandConnection>;
+  openConnection(call: Call<LaunchedFlags>, options: FrontEndOptions): Promise<CommandConnection>;
   /** The ports that differ from those of a run in a process of its own. */
   createPorts(): Pick<
     RunPorts,

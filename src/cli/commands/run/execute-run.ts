@@ -32,7 +32,7 @@ import type { Call, CommandIo } from "../../frame/command.ts";
 import { explainError } from "../../frame/command-line/execute-command.ts";
 import { type CommandConnection, type FrontEndOptions, openConnection } from "../../frame/connect.ts";
 import type { RunFlags } from "./run.ts";
-import { buildArchiveOptions, RunArchive } from "./run-archive.ts";
+import { RunArchive } from "./run-archive.ts";
 
 export type { RunResult };
 /** The reason why the command was not run. */
@@ -153,10 +153,10 @@ interface EndedRun {
 
 /** Writes runs whose claims are free into the archive, if there is one. Never rejects. */
 async function archiveRuns(connection: CommandConnection, ended: readonly EndedRun[]): Promise<void> {
-  const options = buildArchiveOptions(connection.settings);
-  if (options === undefined) return;
   const archive = new RunArchive(connection);
-  for (const { lock, past } of ended) archive.append(options, lock, past);
+  const append = archive.chooseFile(connection.settings);
+  if (append === undefined) return;
+  for (const { lock, past } of ended) append(lock, past);
   await archive.close();
 }
 

@@ -21,8 +21,16 @@ export class RunArchive {
     this.#ports = ports;
   }
 
-  /** Adds a run to the archive, as the history of a lock has it. */
-  append(options: ArchiveOptions, lock: string, past: PastRun): void {
+  /**
+   * Chooses the file that the settings name.
+   * @returns what adds a run to it, as the history of a lock has the run; undefined if the settings name none
+   */
+  chooseFile(settings: Settings): ((lock: string, past: PastRun) => void) | undefined {
+    const options = buildArchiveOptions(settings);
+    return options && ((lock, past) => this.#append(options, lock, past));
+  }
+
+  #append(options: ArchiveOptions, lock: string, past: PastRun): void {
     const key = JSON.stringify(options);
     const writer = this.#writers.get(key) ?? this.#openWriter(options);
     this.#writers.set(key, writer);
