@@ -149,9 +149,9 @@ test("of several writers at the same time, nothing is lost or torn", async () =>
 
 /** Appends records with a writer for each, as short runs do. It says which it has written. */
 const APPENDING = (name: string, options: ArchiveOptions) => `
-  import { ArchiveWriter } from "${SRC}/output/archive.ts";
-  import { createRealClock } from "${SRC}/process/clock.ts";
-  import { realRandom } from "${SRC}/process/random.ts";
+  import { ArchiveWriter } from "${SRC}/site/output/archive.ts";
+  import { createRealClock } from "${SRC}/core/process/clock.ts";
+  import { realRandom } from "${SRC}/core/process/random.ts";
   const log = { debug() {}, info() {}, warn: console.error, error: console.error };
   for (let n = 0; ; n += 1) {
     const ports = { clock: createRealClock(), random: realRandom, log };

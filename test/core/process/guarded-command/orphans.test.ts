@@ -7,8 +7,8 @@ import { createMark, waitUntilDead } from "../helpers.ts";
 
 /** Searches for the processes of the run MARK, and prints each pause. */
 const SEARCH = `
-import { CommandCgroup } from "./src/process/guarded-command/cgroup.ts";
-import { killOrphans } from "./src/process/guarded-command/orphans.ts";
+import { CommandCgroup } from "./src/core/process/guarded-command/cgroup.ts";
+import { killOrphans } from "./src/core/process/guarded-command/orphans.ts";
 const [runId] = process.argv.slice(1);
 process.stdin.once("data", async () => {
   const mark = { session: -1, runId, startTimes: new Map(), cgroup: new CommandCgroup(""), owner: undefined };
