@@ -1,9 +1,4 @@
-import {
-  CONNECTION_SETTINGS,
-  declareCommand,
-  declareFlags,
-  LOGGING_SETTINGS,
-} from "../frame/command.ts";
+import { CONNECTION_SETTINGS, declareCommand, declareFlags, LOGGING_SETTINGS } from "../frame/command.ts";
 
 const AGENT_FLAGS = declareFlags({
   "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
