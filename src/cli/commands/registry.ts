@@ -83,7 +83,7 @@ export function isRowCommandId(id: string): id is RowCommandId {
 }
 
 /** Old words of commands, and the words that do the same today. What follows them on a command line is unchanged. */
-const ALIASES: Readonly<Record<string, string>> = {
+const OLD_COMMAND_WORDS: Readonly<Record<string, string>> = {
   "group list": "ls groups",
   "resource list": "ls resources --all",
   "schedule list": "ls schedules",
@@ -98,10 +98,10 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** The format that old words had without `--format`. */
-const DEFAULTS: Readonly<Record<string, readonly string[]>> = { "schedule export": ["--format", "json"] };
+const OLD_FORMATS: Readonly<Record<string, readonly string[]>> = { "schedule export": ["--format", "json"] };
 
 /** Commands that begin with an old word. */
-const CURRENT: readonly string[] = ["import switchman", "import perfectsched"];
+const CURRENT_COMMAND_WORDS: readonly string[] = ["import switchman", "import perfectsched"];
 
 /** Options that old words had: the beginning of a filter, or another option. */
 const OLD_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -112,15 +112,19 @@ const OLD_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 
 /** Replaces old words at the start of a command line, and options that only they had. */
 export function replaceAliases(words: readonly string[]): readonly string[] {
-  if (CURRENT.includes(words.slice(0, 2).join(" "))) return words;
+  if (CURRENT_COMMAND_WORDS.includes(words.slice(0, 2).join(" "))) return words;
   for (const length of [3, 2, 1]) {
     const alias = words.slice(0, length).join(" ");
-    if (!Object.hasOwn(ALIASES, alias)) continue;
+    if (!Object.hasOwn(OLD_COMMAND_WORDS, alias)) continue;
     const options = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
     const rest =
       alias === "import" ? options.map((word) => (word === "--replace" ? "--prune" : word)) : options;
     const hasFormat = rest.some((word) => /^--format(=|$)/.test(word));
-    return [...(ALIASES[alias]?.split(" ") ?? []), ...(hasFormat ? [] : (DEFAULTS[alias] ?? [])), ...rest];
+    return [
+      ...(OLD_COMMAND_WORDS[alias]?.split(" ") ?? []),
+      ...(hasFormat ? [] : (OLD_FORMATS[alias] ?? [])),
+      ...rest,
+    ];
   }
   return words;
 }

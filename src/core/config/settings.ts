@@ -10,11 +10,11 @@ import {
 } from "./setting-kinds.ts";
 import { userCommands } from "./user-commands.ts";
 
-const WAYS = ["bell", "desktop", "title"] as const;
-const WORDS = ["all", ...WAYS, "off"] as const;
+const NOTIFY_WAYS = ["bell", "desktop", "title"] as const;
+const NOTIFY_WORDS = ["all", ...NOTIFY_WAYS, "off"] as const;
 
 /** A way to tell the user outside the console's screen; `all` and `off` stand alone. */
-type NotifyWay = (typeof WORDS)[number];
+type NotifyWay = (typeof NOTIFY_WORDS)[number];
 
 /** Ways to notify: `all`, `off`, or some of the others, as a list or separated by commas. */
 export const notifyWays: SettingKind<readonly NotifyWay[]> = {
@@ -25,7 +25,7 @@ export const notifyWays: SettingKind<readonly NotifyWay[]> = {
     if (bad !== undefined || words.length === 0)
       return buildValueFault(
         words.length === 0 ? given : bad,
-        `one of ${WORDS.join(", ")}; use off for none`,
+        `one of ${NOTIFY_WORDS.join(", ")}; use off for none`,
       );
     const ways = [...new Set(words.filter(isNotifyWay))];
     const alone = ways.find((way) => way === "all" || way === "off");
@@ -37,7 +37,7 @@ export const notifyWays: SettingKind<readonly NotifyWay[]> = {
 };
 
 function isNotifyWay(word: unknown): word is NotifyWay {
-  return WORDS.some((one) => one === word);
+  return NOTIFY_WORDS.some((one) => one === word);
 }
 
 /** One setting. Types, parsing, `signalbox config`, the help of flags and the docs are derived from it. */
