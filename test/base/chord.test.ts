@@ -3,7 +3,7 @@ import { encodeKeystroke } from "../../fixtures/console/keys.ts";
 import { formatChord, parseChord } from "../../src/base/chord.ts";
 import { COMMANDS } from "../../src/commands/registry.ts";
 import { listKeyActions } from "../../src/console/parts/keymap.ts";
-import { chords } from "../console/terminal/parsed.ts";
+import { chords } from "../console/terminal/parse-reads.ts";
 
 describe("a chord as people write it", () => {
   it.each<[texts: string[], chord: string, shown: string]>([

@@ -4,7 +4,7 @@ import { AlertNotifier, Alerts, chooseChannels } from "../../src/console/alerts.
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
 import { formatDesktopNotification, formatWindowTitle } from "../../src/console/terminal/output-sequences.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import { drainOf, NOW, stand } from "../state/pictures.ts";
+import { drainOf, NOW, stand } from "../state/sample-snapshots.ts";
 import { SnapshotFollower } from "../state/snapshot-follower.ts";
 
 /** Reads locks and drains one after the other. @returns what is told of the watched row after so many ms */

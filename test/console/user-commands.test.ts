@@ -14,7 +14,7 @@ import {
   listUserKeyActions,
   type UserCommand,
 } from "../../src/console/user-commands.ts";
-import { pictureOf, runOf, stand } from "../state/pictures.ts";
+import { pictureOf, runOf, stand } from "../state/sample-snapshots.ts";
 import { subjectOf } from "../state/subjects.ts";
 import { running } from "../views/schedules.ts";
 

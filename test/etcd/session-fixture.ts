@@ -5,7 +5,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { Session, type SessionProof } from "../../src/etcd/session/session.ts";
 import { StoreError } from "../../src/etcd/store.ts";
-import { put, remove } from "../protocol/room.ts";
+import { put, remove } from "../protocol/claim-fixture.ts";
 import { ManualClock, waitForPending } from "./manual-clock.ts";
 
 /** Handles one call; `call` executes it on etcd. */

@@ -15,7 +15,7 @@ import { serializeAuditRecord } from "../../src/protocol/audit.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
 import { StoredKeys } from "../operate/stored-keys.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
-import { pastRun, plain, runOf } from "../state/pictures.ts";
+import { pastRun, plain, runOf } from "../state/sample-snapshots.ts";
 import { memory, running } from "../views/schedules.ts";
 
 const { signal } = new AbortController();

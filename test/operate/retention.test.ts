@@ -9,7 +9,7 @@ import {
 } from "../../src/operate/retention.ts";
 import { formatAuditTime, parseAuditTime } from "../../src/protocol/audit.ts";
 import { keys } from "../protocol/samples.ts";
-import { historyOf } from "../state/pictures.ts";
+import { historyOf } from "../state/sample-snapshots.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;

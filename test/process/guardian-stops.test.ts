@@ -35,7 +35,7 @@ test.each<[string, (guardians: Guardians) => void]>([
   ],
 ])("%s, then the runner killed: all dead", async (_, fault) => {
   const mark = createMark();
-  const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
+  const run = startRunner(mark, { command: [getFixturePath("process-tree.sh")] });
   await run.waitForEvent("started");
   fault(findGuardians(mark, run.pid));
   killProcess(run.pid, "SIGKILL");

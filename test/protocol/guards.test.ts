@@ -25,7 +25,7 @@ import {
   room,
   SESSION,
   stake,
-} from "./room.ts";
+} from "./claim-fixture.ts";
 import { keys, ticketWith } from "./samples.ts";
 
 const transactions = {

@@ -21,7 +21,7 @@ import {
   room,
   SESSION,
   stake,
-} from "./room.ts";
+} from "./claim-fixture.ts";
 import { EMPTY_BASIS, keys, ticketWith } from "./samples.ts";
 
 describe("a claim from which nothing was read", () => {

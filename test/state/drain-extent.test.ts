@@ -17,7 +17,7 @@ import {
 } from "../../src/state/drain-extent.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { keys } from "../protocol/samples.ts";
-import { groupOf, held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
+import { groupOf, held, NOW, pictureOf, plain, runOf, stand, waiting } from "./sample-snapshots.ts";
 
 const snapshotOf = (...kvs: readonly KeyValue[]) => pictureOf(kvs);
 

@@ -16,7 +16,7 @@ import {
 import { formatEvictionPreview, previewEviction } from "../../src/state/eviction-preview.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { keys } from "../protocol/samples.ts";
-import { held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
+import { held, NOW, pictureOf, plain, runOf, stand, waiting } from "./sample-snapshots.ts";
 
 const nextOf = (snapshot: Snapshot, ...letters: string[]) =>
   previewEviction(snapshot, new Set(letters.map(runOf)), NOW).next.map(({ claim }) => claim.run[0]);

@@ -18,7 +18,7 @@ import {
   runOf,
   stand,
   waiting,
-} from "./pictures.ts";
+} from "./sample-snapshots.ts";
 
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 

@@ -5,7 +5,7 @@ import { isClaimReady } from "../../src/state/eviction-preview.ts";
 import { buildQueueId, type Snapshot } from "../../src/state/snapshot.ts";
 import { buildViewContext, listDrainsOnClaim } from "../../src/state/view-context.ts";
 import { computeGrantOrder, removeRunsFrom } from "../../src/state/what-if.ts";
-import { drainOf, NOW, pictureOf, stand } from "./pictures.ts";
+import { drainOf, NOW, pictureOf, stand } from "./sample-snapshots.ts";
 
 const QUEUES = ["lock x", "lock y", "resource db", "resource net"] as const;
 const TOTAL = 3;

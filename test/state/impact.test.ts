@@ -18,7 +18,17 @@ import {
 } from "../../src/state/impact.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, groupOf, held, hostOf, NOW, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
+import {
+  drainOf,
+  groupOf,
+  held,
+  hostOf,
+  NOW,
+  pictureOf,
+  plain,
+  resourceOf,
+  stand,
+} from "./sample-snapshots.ts";
 
 const claim = (what: string, letter: string, ticket: Partial<Ticket>) => stand(what, letter, 1, ticket);
 const resource = (name: string, total: string) => resourceOf(name, { total });

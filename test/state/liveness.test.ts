@@ -9,7 +9,7 @@ import {
   judgeRunnerLiveness,
   type RunnerLiveness,
 } from "../../src/state/liveness.ts";
-import { NOW } from "./pictures.ts";
+import { NOW } from "./sample-snapshots.ts";
 
 describe("whether a runner is there", () => {
   it.each([

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { computeDrainExtent, formatDrainExtent } from "../../src/state/drain-extent.ts";
 import { formatEvictionPreview, previewEviction } from "../../src/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "./pictures.ts";
+import { NOW, pictureOf, runOf, stand } from "./sample-snapshots.ts";
 
 const TARGET = { scope: "lock", name: "x" } as const;
 const AGES = { grantedAt: NOW - 60_000, enqueuedAt: NOW - 90_000 };

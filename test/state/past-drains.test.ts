@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { AuditRecord } from "../../src/protocol/audit.ts";
 import { listPastDrains } from "../../src/state/past-drains.ts";
-import { auditOf, drainOf, NOW, pictureOf } from "./pictures.ts";
+import { auditOf, drainOf, NOW, pictureOf } from "./sample-snapshots.ts";
 
 const audit = (action: AuditRecord["action"], target: string, ago: number, outcome = "drained") =>
   auditOf(`${action}${ago}`, { at: NOW - ago, host: "web1", action, target, outcome });

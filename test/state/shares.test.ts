@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { computeShares, formatShare, getShareTone, renderShareBar } from "../../src/state/shares.ts";
 import { keys } from "../protocol/samples.ts";
-import { hostOf, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
+import { hostOf, pictureOf, plain, resourceOf, stand } from "./sample-snapshots.ts";
 
 const WEB1 = "web1.example.com";
 const host = (fqdn: string, cpu: number, macros: object = {}) =>

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeLockStatistics, computePercentile, computeTypicalHeld } from "../../src/state/statistics.ts";
-import { pastRun } from "./pictures.ts";
+import { pastRun } from "./sample-snapshots.ts";
 
 describe("a percentile", () => {
   it.each([

@@ -1,10 +1,10 @@
 import type { QueueKind } from "../../src/protocol/keys.ts";
 import type { Subject } from "../../src/state/subject.ts";
-import { runOf } from "./pictures.ts";
+import { runOf } from "./sample-snapshots.ts";
 
 /**
  * The subject of a text: `lock x`, `drain host web1`, `drain all`, `run a of lock x` (named by a letter as in
- * pictures), `record 1 of lock x`, or `ended 1 of lock x` for a record of a run that has ended.
+ * sample snapshots), `record 1 of lock x`, or `ended 1 of lock x` for a record of a run that has ended.
  */
 export function subjectOf(text: string): Subject;
 export function subjectOf(text: string | undefined): Subject | undefined;

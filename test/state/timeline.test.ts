@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../src/state/timeline.ts";
 import { running } from "../views/schedules.ts";
-import { drainOf, historyOf, NOW, pictureOf, stand } from "./pictures.ts";
+import { drainOf, historyOf, NOW, pictureOf, stand } from "./sample-snapshots.ts";
 
 const SPAN = { from: NOW - 10_000, until: NOW };
 

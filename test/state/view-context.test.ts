@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { buildViewContext, listStoppingDrains } from "../../src/state/view-context.ts";
-import { drainOf, groupOf, NOW, pictureOf } from "./pictures.ts";
+import { drainOf, groupOf, NOW, pictureOf } from "./sample-snapshots.ts";
 
 test("the groups are read once for all runs of a view", () => {
   const viewContext = buildViewContext(pictureOf([groupOf("g", "a.x"), drainOf("group", "g")]), NOW);

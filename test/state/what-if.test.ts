@@ -14,7 +14,17 @@ import {
   type WhatIfReport,
 } from "../../src/state/what-if.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, held, NOW, pictureOf, plain, resourceOf, runOf, stand, waiting } from "./pictures.ts";
+import {
+  drainOf,
+  held,
+  NOW,
+  pictureOf,
+  plain,
+  resourceOf,
+  runOf,
+  stand,
+  waiting,
+} from "./sample-snapshots.ts";
 
 const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
 

@@ -9,7 +9,7 @@ import {
   findMainReason,
 } from "../../src/state/why-then.ts";
 import { definitionOf, dueOf } from "../views/schedules.ts";
-import { auditOf, drainOf, groupOf, historyOf, pictureOf } from "./pictures.ts";
+import { auditOf, drainOf, groupOf, historyOf, pictureOf } from "./sample-snapshots.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

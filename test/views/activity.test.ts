@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { countActivity } from "../../src/views/overview.ts";
 import { keys } from "../protocol/samples.ts";
-import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../state/pictures.ts";
+import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../state/sample-snapshots.ts";
 import { running, schedule } from "./schedules.ts";
 
 const SPAN = { from: NOW - 4_000, until: NOW };

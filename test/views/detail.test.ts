@@ -25,7 +25,7 @@ import {
   runOf,
   stand,
   waiting,
-} from "../state/pictures.ts";
+} from "../state/sample-snapshots.ts";
 import { listFacts, readSection } from "./rows.ts";
 import { memory, running, schedule, worker } from "./schedules.ts";
 

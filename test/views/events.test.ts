@@ -19,7 +19,7 @@ import {
   resourceOf,
   runOf,
   stand,
-} from "../state/pictures.ts";
+} from "../state/sample-snapshots.ts";
 import { SnapshotFollower } from "../state/snapshot-follower.ts";
 import { lastOf, running, schedule } from "./schedules.ts";
 

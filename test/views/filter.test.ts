@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { addFieldWords, NO_FILTER, parseRowFilter, splitTimedFilter } from "../../src/views/filter.ts";
 import { VIEWS } from "../../src/views/index.ts";
 import { locksView } from "../../src/views/queues.ts";
-import { drainOf, held, stand } from "../state/pictures.ts";
+import { drainOf, held, stand } from "../state/sample-snapshots.ts";
 import { LOCKS } from "./locks.ts";
 import { showView } from "./rows.ts";
 

@@ -1,7 +1,7 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
 import { historyView } from "../../src/views/history.ts";
-import { historyOf, NOW, pastRun } from "../state/pictures.ts";
+import { historyOf, NOW, pastRun } from "../state/sample-snapshots.ts";
 import { showView } from "./rows.ts";
 
 const first = pastRun({ run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" });

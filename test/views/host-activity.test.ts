@@ -4,7 +4,7 @@ import type { QueueEntry, TicketState } from "../../src/protocol/ticket.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/state/claims.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { computeHostActivity, type HostSigns, judgeHostState, NO_ACTIVITY } from "../../src/views/hosts.ts";
-import { held, NOW, pictureOf, runOf, stand } from "../state/pictures.ts";
+import { held, NOW, pictureOf, runOf, stand } from "../state/sample-snapshots.ts";
 import { running, worker } from "./schedules.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];

@@ -12,7 +12,7 @@ import {
 import { formatExposition, measureAgents } from "../../src/views/metrics.ts";
 import { findProblems } from "../../src/views/problems.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { NOW, pictureOf, plain, stand } from "../state/sample-snapshots.ts";
 import { listFacts, showView } from "./rows.ts";
 
 const HOST = "web1.example.com";

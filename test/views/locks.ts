@@ -1,6 +1,6 @@
 /** Sample locks in each state. Each is named for its state. */
 import { keys } from "../protocol/samples.ts";
-import { drainOf, held, NOW, plain, stand } from "../state/pictures.ts";
+import { drainOf, held, NOW, plain, stand } from "../state/sample-snapshots.ts";
 
 const waiting = { state: "waiting", enqueuedAt: NOW - 5_000 } as const;
 

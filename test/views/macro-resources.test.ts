@@ -12,7 +12,7 @@ import {
   createTallyFinder,
   resourcesView,
 } from "../../src/views/queues.ts";
-import { hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { hostOf, NOW, pictureOf, resourceOf, stand } from "../state/sample-snapshots.ts";
 import { listFacts, readSection } from "./rows.ts";
 
 const [WEB, DB] = ["web1.example.com", "db1.example.com"];

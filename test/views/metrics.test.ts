@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { formatExposition, type MetricFamily, measureSnapshot } from "../../src/views/metrics.ts";
 import { keys } from "../protocol/samples.ts";
-import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../state/sample-snapshots.ts";
 import { lastOf, running, schedule, worker } from "./schedules.ts";
 
 /** Measures a cluster. @returns the lines without the common beginning of the names */

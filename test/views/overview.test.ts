@@ -11,7 +11,7 @@ import {
 } from "../../src/views/drawing.ts";
 import { buildOverview, type Overview } from "../../src/views/overview.ts";
 import { drawHosts, drawOverview } from "../../src/views/overview-drawing.ts";
-import { drainOf, historyOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/sample-snapshots.ts";
 import { schedule } from "./schedules.ts";
 
 const WEB = "web1.example.com";

@@ -15,7 +15,7 @@ import {
   pictureOf,
   plain,
   stand,
-} from "../state/pictures.ts";
+} from "../state/sample-snapshots.ts";
 import { lastOf, running, schedule, worker } from "./schedules.ts";
 
 const ticket = stand("lock x", "a", 1, held);

@@ -10,7 +10,7 @@ import {
   renderSparkline,
   renderTrendCell,
 } from "../../src/views/queues.ts";
-import { drainOf, historyOf, NOW, pastRun, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import { drainOf, historyOf, NOW, pastRun, pictureOf, resourceOf, stand } from "../state/sample-snapshots.ts";
 
 const tickets = [
   stand("lock x held", "a", 1, { grantedAt: NOW - 1_000 }),

@@ -12,7 +12,7 @@ import {
 } from "../../src/views/schedules.ts";
 import { workersView } from "../../src/views/workers.ts";
 import { keys } from "../protocol/samples.ts";
-import { groupOf, NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+import { groupOf, NOW, pictureOf, plain, stand } from "../state/sample-snapshots.ts";
 import { SnapshotFollower } from "../state/snapshot-follower.ts";
 import { showView } from "./rows.ts";
 import { definitionOf, lastOf, running, schedule, worker } from "./schedules.ts";

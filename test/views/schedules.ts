@@ -10,7 +10,7 @@ import {
   type WorkerRecord,
 } from "../../src/schedule/state/running-record.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, plain } from "../state/pictures.ts";
+import { NOW, plain } from "../state/sample-snapshots.ts";
 
 /** Every hour; the next one in an hour. */
 export const definitionOf = (more: Partial<Definition> = {}): Definition => ({

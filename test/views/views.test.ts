@@ -4,7 +4,16 @@ import type { KeyValue } from "../../src/protocol/txn.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { shortenOwner } from "../../src/views/columns.ts";
 import { VIEWS, type ViewId } from "../../src/views/index.ts";
-import { drainOf, groupOf, held, hostOf, NOW, pictureOf, resourceOf, stand } from "../state/pictures.ts";
+import {
+  drainOf,
+  groupOf,
+  held,
+  hostOf,
+  NOW,
+  pictureOf,
+  resourceOf,
+  stand,
+} from "../state/sample-snapshots.ts";
 import { LOCKS } from "./locks.ts";
 import { showView } from "./rows.ts";
 

@@ -5,7 +5,7 @@ import { StoreError } from "../../../src/etcd/store.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
 import type { OpenedSession } from "../../../src/run/request.ts";
 import { write } from "../../etcd/contract/index.ts";
-import { put } from "../../protocol/room.ts";
+import { put } from "../../protocol/claim-fixture.ts";
 import { keys } from "../../protocol/samples.ts";
 import { AgentHost, ClaimOwner, HOST, NEVER, TTL } from "./shared-fixture.ts";
 

@@ -11,7 +11,7 @@ import {
 import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { getTheme, UNICODE } from "../../../src/console/theme/theme.ts";
 import type { Problem } from "../../../src/state/problem.ts";
-import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { NOW, pictureOf, stand } from "../../state/sample-snapshots.ts";
 import { renderComponent } from "../panes/render-component.ts";
 import { createStubConsole, withConsole } from "../stub-console.ts";
 

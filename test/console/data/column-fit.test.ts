@@ -8,7 +8,7 @@ import {
   listColumnIds,
   placeTableColumns,
 } from "../../../src/console/data/console-table.ts";
-import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { NOW, pictureOf, stand } from "../../state/sample-snapshots.ts";
 
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
   id,

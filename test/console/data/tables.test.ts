@@ -3,7 +3,7 @@ import { Tables } from "../../../src/console/data/console-table.ts";
 import { TabCounter } from "../../../src/console/data/tab-counter.ts";
 import { buildViewContext } from "../../../src/state/view-context.ts";
 import { buildHostRows } from "../../../src/views/hosts.ts";
-import { groupOf, hostOf, NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { groupOf, hostOf, NOW, pictureOf, stand } from "../../state/sample-snapshots.ts";
 import { worker } from "../../views/schedules.ts";
 
 const ALL = { filter: "", order: undefined };

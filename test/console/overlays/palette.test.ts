@@ -16,7 +16,7 @@ import {
 } from "../../../src/console/overlays/Palette.tsx";
 import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
-import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../state/pictures.ts";
+import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../state/sample-snapshots.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});

@@ -11,7 +11,7 @@ import {
 } from "../../../src/console/overlays/dialog-form.ts";
 import { buildEditAction } from "../../../src/console/parts/row-actions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { pictureOf } from "../../state/pictures.ts";
+import { pictureOf } from "../../state/sample-snapshots.ts";
 
 const FULL: Definition = {
   cron: "30 4 * * *",

@@ -9,7 +9,7 @@ import {
   runPreview,
 } from "../../../src/console/parts/row-actions.ts";
 import { previewEviction } from "../../../src/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "../../state/pictures.ts";
+import { NOW, pictureOf, runOf, stand } from "../../state/sample-snapshots.ts";
 
 const SNAPSHOT = pictureOf([stand("lock x held", "a", 1), stand("lock x", "b", 2)]);
 

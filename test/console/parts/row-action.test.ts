@@ -8,7 +8,7 @@ import {
   findConfirmationWord,
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
-import { pictureOf, runOf, stand } from "../../state/pictures.ts";
+import { pictureOf, runOf, stand } from "../../state/sample-snapshots.ts";
 import { subjectOf } from "../../state/subjects.ts";
 
 const SNAPSHOT = pictureOf([

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InputParser } from "../../../src/console/terminal/input-parser.ts";
-import { chords, parsed } from "./parsed.ts";
+import { chords, parsed } from "./parse-reads.ts";
 
 describe("keys as terminals send them", () => {
   it.each<[what: string, bytes: string, wanted: string]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chords } from "./parsed.ts";
+import { chords } from "./parse-reads.ts";
 
 /** Keys in the order in which the tables below have their bytes. */
 const MOVES = "up down right left home end".split(" ");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
-import { put, remove } from "../../protocol/room.ts";
+import { put, remove } from "../../protocol/claim-fixture.ts";
 import { storeContract } from "../contract/index.ts";
 
 storeContract("the memory store", async () => {

@@ -4,7 +4,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { Acquisition } from "../../../src/run/acquire.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { OTHER, put } from "../../protocol/room.ts";
+import { OTHER, put } from "../../protocol/claim-fixture.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, REQUESTS } from "./situations.ts";
 

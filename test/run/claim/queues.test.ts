@@ -13,7 +13,7 @@ import {
   readClaimView,
 } from "../../../src/run/claim-view.ts";
 import { decideStep } from "../../../src/run/decide.ts";
-import { find, put } from "../../protocol/room.ts";
+import { find, put } from "../../protocol/claim-fixture.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, LOCK_KEY, REQUESTS, WALL } from "./situations.ts";
 

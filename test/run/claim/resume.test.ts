@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { claimWithRetries, createOwnSessions, resumeGrant } from "../../../src/run/claim.ts";
 import { CallAttempts, type ClaimRequest } from "../../../src/run/request.ts";
-import { put } from "../../protocol/room.ts";
+import { put } from "../../protocol/claim-fixture.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createPorts, createRequest, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "./situations.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { ResourceTotal } from "../../../src/run/eligibility.ts";
 import { buildStepTransaction } from "../../../src/run/step.ts";
-import { find, OTHER, put, remove } from "../../protocol/room.ts";
+import { find, OTHER, put, remove } from "../../protocol/claim-fixture.ts";
 import { EMPTY_BASIS, keys, ticketWith } from "../../protocol/samples.ts";
 import {
   createAttempt,

@@ -8,7 +8,7 @@ import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { finishClaim } from "../../../src/run/finish.ts";
 import type { Grant } from "../../../src/run/step.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, put, remove } from "../../protocol/room.ts";
+import { find, put, remove } from "../../protocol/claim-fixture.ts";
 import { keys, past, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
 

@@ -6,7 +6,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { type ClaimLoss, ClaimWatch } from "../../../src/run/claim-watch.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, OTHER, put, remove } from "../../protocol/room.ts";
+import { find, OTHER, put, remove } from "../../protocol/claim-fixture.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, DB_KEY, HOST, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
 

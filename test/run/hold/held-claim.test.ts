@@ -7,7 +7,7 @@ import type { Op, Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { acquireClaim } from "../../../src/run/held-claim.ts";
 import type { ClaimRequest } from "../../../src/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { remove } from "../../protocol/room.ts";
+import { remove } from "../../protocol/claim-fixture.ts";
 import { keys } from "../../protocol/samples.ts";
 import { createPorts, createRequest } from "../claim/situations.ts";
 

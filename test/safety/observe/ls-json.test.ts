@@ -12,7 +12,7 @@ import type { Ticket } from "../../../src/protocol/ticket.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
-import { pastRun } from "../../state/pictures.ts";
+import { pastRun } from "../../state/sample-snapshots.ts";
 import { running, schedule, worker } from "../../views/schedules.ts";
 import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
 import { startSampleQueues } from "../support/sample-queues.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CrontabJob } from "../../../src/views/checks/crontab.ts";
 import { judgeJobs } from "../../../src/views/checks/crontab.ts";
 import { keys } from "../../protocol/samples.ts";
-import { groupOf, hostOf, pictureOf, plain, resourceOf } from "../../state/pictures.ts";
+import { groupOf, hostOf, pictureOf, plain, resourceOf } from "../../state/sample-snapshots.ts";
 
 const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   where: "jobs:1",

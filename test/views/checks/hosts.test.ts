@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { findStaleHosts, judgeHosts } from "../../../src/views/checks/hosts.ts";
 import { keys } from "../../protocol/samples.ts";
-import { drainOf, groupOf, hostOf, NOW, pictureOf, plain } from "../../state/pictures.ts";
+import { drainOf, groupOf, hostOf, NOW, pictureOf, plain } from "../../state/sample-snapshots.ts";
 
 const HOUR = 3_600_000;
 

@@ -5,7 +5,7 @@ import { createKeys } from "../../../src/protocol/keys.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { HostClockCheck, KeyCheck } from "../../../src/views/checks/key-check.ts";
 import { keys } from "../../protocol/samples.ts";
-import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../../state/pictures.ts";
+import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../../state/sample-snapshots.ts";
 
 const past = (change: Partial<PastRun>) =>
   pastRun({ grantedAt: NOW - 9_000, endedAt: NOW - 8_000, ...change });

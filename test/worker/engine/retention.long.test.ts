@@ -8,7 +8,7 @@ import { delegateStore, StoreError } from "../../../src/etcd/store.ts";
 import { formatAuditTime } from "../../../src/protocol/audit.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../../../src/worker/worker-ports.ts";
-import { historyOf } from "../../state/pictures.ts";
+import { historyOf } from "../../state/sample-snapshots.ts";
 import { isDeleting, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const DAY = 86_400_000;

@@ -8,7 +8,7 @@ import { buildViewContext } from "../../../../src/state/view-context.ts";
 import { NO_FILTER, parseRowFilter } from "../../../../src/views/filter.ts";
 import { VIEWS, type ViewId } from "../../../../src/views/index.ts";
 import { keys } from "../../../protocol/samples.ts";
-import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../../../state/pictures.ts";
+import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../../../state/sample-snapshots.ts";
 import { SnapshotFollower } from "../../../state/snapshot-follower.ts";
 
 const WISH = {

@@ -5,7 +5,7 @@ import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
-import { plain, runOf } from "../../state/pictures.ts";
+import { plain, runOf } from "../../state/sample-snapshots.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

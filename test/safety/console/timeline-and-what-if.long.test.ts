@@ -10,7 +10,7 @@ import { appendPastRun } from "../../../src/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
-import { pastRun, plain, runOf } from "../../state/pictures.ts";
+import { pastRun, plain, runOf } from "../../state/sample-snapshots.ts";
 import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
