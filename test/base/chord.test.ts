@@ -3,7 +3,7 @@ import { encodeKeystroke } from "../../fixtures/console/keys.ts";
 import { formatChord, parseChord } from "../../src/base/chord.ts";
 import { COMMANDS } from "../../src/commands/registry.ts";
 import { listKeyActions } from "../../src/console/parts/keymap.ts";
-import { chords } from "../console/terminal/parse-reads.ts";
+import { parseChords } from "../console/terminal/parse-reads.ts";
 
 describe("a chord as people write it", () => {
   it.each<[texts: string[], chord: string, shown: string]>([
@@ -71,6 +71,6 @@ describe("the usual keys", () => {
   });
 
   it("arrive as terminals send them", () => {
-    expect(keys.map((chord) => chords(encodeKeystroke(chord)))).toEqual(keys.map((chord) => [chord]));
+    expect(keys.map((chord) => parseChords(encodeKeystroke(chord)))).toEqual(keys.map((chord) => [chord]));
   });
 });

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import type { LogFields } from "../../src/base/log.ts";
 import { type LogOptions, openLog } from "../../src/commands/logging.ts";
-import { anyText } from "../protocol/samples.ts";
+import { generateText } from "../protocol/samples.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -34,7 +34,7 @@ afterEach(() => {
 const hostile = fc
   .array(
     fc.oneof(
-      anyText({ maxLength: 4 }),
+      generateText({ maxLength: 4 }),
       fc.constantFrom("\x1b[", "\x9b31m", "\x07", "\x85", "\u202e", "\u2028"),
     ),
   )

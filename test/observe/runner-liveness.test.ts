@@ -8,7 +8,7 @@ import {
   selectFirstSessions,
 } from "../../src/observe/runner-liveness.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+import { createTicket, keys } from "../protocol/samples.ts";
 
 const [OWN, SHARED, GONE] = [1n, 2n, 3n];
 const HOST = "web1.example.com";
@@ -23,7 +23,7 @@ async function createStore(): Promise<MemoryStore> {
 
 const keyOf = (session: bigint, ticket?: Partial<Ticket>): RunnerKey => ({
   session,
-  ticket: ticket && ticketWith({ host: HOST, ...ticket }),
+  ticket: ticket && createTicket({ host: HOST, ...ticket }),
 });
 const CALL = { call: "c".repeat(16) };
 

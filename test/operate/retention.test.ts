@@ -9,7 +9,7 @@ import {
 } from "../../src/operate/retention.ts";
 import { formatAuditTime, parseAuditTime } from "../../src/protocol/audit.ts";
 import { keys } from "../protocol/samples.ts";
-import { historyOf } from "../state/sample-snapshots.ts";
+import { createHistoryKey } from "../state/sample-snapshots.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;
@@ -93,7 +93,7 @@ describe("the time of an audit record", () => {
 });
 
 describe("deleting", () => {
-  const buildHistory = (endedAt: number) => historyOf("", { endedAt }).value;
+  const buildHistory = (endedAt: number) => createHistoryKey("", { endedAt }).value;
 
   it("leaves histories of locks that are used, and what was written again meanwhile", async () => {
     const operator = new OperatorFixture();

@@ -13,7 +13,7 @@ import {
   findGuardians,
   getFixturePath,
   listRemains,
-  startBrood,
+  startProcessTree,
   startRunner,
   waitUntilDead,
 } from "./helpers.ts";
@@ -44,7 +44,7 @@ test.each<[string, (guardians: Guardians) => void]>([
 
 const createDeadlines = () => ({ termAt: clock.now() + 300, killAt: clock.now() + 600 });
 
-test.each<[string, (brood: Awaited<ReturnType<typeof startBrood>>) => void]>([
+test.each<[string, (brood: Awaited<ReturnType<typeof startProcessTree>>) => void]>([
   [
     "both stopped: their deadlines are kept all the same",
     ({ it, outer, inner }) => {
@@ -81,7 +81,7 @@ test.each<[string, (brood: Awaited<ReturnType<typeof startBrood>>) => void]>([
     },
   ],
 ])("%s", async (_, act) => {
-  const brood = await startBrood();
+  const brood = await startProcessTree();
   act(brood);
   await brood.it.gone;
   expect(listRemains(brood.mark)).toEqual([]);

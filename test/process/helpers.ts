@@ -54,7 +54,7 @@ export function createMark(): string {
 }
 
 /** A process tree that is complete: eight sleepers in four sessions, one of them without the mark, and a stopped shell. */
-export async function startBrood() {
+export async function startProcessTree() {
   const mark = createMark();
   const { it } = await startGuarded(mark, [getFixturePath("process-tree.sh")]);
   await waitForSleepers(mark, 8);

@@ -9,6 +9,8 @@ import {
 import { type QueueEntry, serializeTicket, toQueue, toQueueEntry } from "../../src/protocol/ticket.ts";
 import type { Op } from "../../src/protocol/txn.ts";
 import {
+  createClaimFixture,
+  createHeldTicket,
   dbConfig,
   dbKey,
   find,
@@ -18,18 +20,16 @@ import {
   OWN,
   put,
   remove,
-  room,
   SESSION,
-  stake,
 } from "./claim-fixture.ts";
-import { EMPTY_BASIS, keys, ticketWith } from "./samples.ts";
+import { createTicket, EMPTY_BASIS, keys } from "./samples.ts";
 
 describe("a claim from which nothing was read", () => {
   const claim = (etcd: MemoryEtcd, ...locks: string[]) =>
     etcd.apply(
       buildTicketClaimTxn(keys, {
         locks,
-        tickets: [stake(lockKey), stake(dbKey)],
+        tickets: [createHeldTicket(lockKey), createHeldTicket(dbKey)],
         session: SESSION,
         basis: EMPTY_BASIS,
         marked: undefined,
@@ -38,7 +38,7 @@ describe("a claim from which nothing was read", () => {
       }),
     );
   const empty = (key?: string) => {
-    const { etcd } = room([]);
+    const { etcd } = createClaimFixture([]);
     remove(etcd, keys.drain("lock", "z"));
     if (key !== undefined) put(etcd, key, "{}");
     return etcd;
@@ -74,7 +74,7 @@ describe("a claim from which nothing was read", () => {
 });
 
 test("a grant keeps key, create_revision and session, changes the state alone, and puts marks without a session", () => {
-  const { etcd, basis, entries: places } = room([lockKey, dbKey]);
+  const { etcd, basis, entries: places } = createClaimFixture([lockKey, dbKey]);
   const malformed = { ...(places[0] as QueueEntry), ticket: undefined };
   const tickets = rewriteTickets([...places, malformed], { state: "held", grantedAt: 5 });
   const reads: Op[] = [{ op: "range", key: dbConfig }];
@@ -93,11 +93,11 @@ test("a grant keeps key, create_revision and session, changes the state alone, a
 });
 
 test("who joins a queue stands behind those who are there, and marks where it stands already", () => {
-  const { etcd, basis, entries: places } = room([lockKey]);
-  put(etcd, keys.resource("db", OTHER), serializeTicket(ticketWith()), OTHERS);
+  const { etcd, basis, entries: places } = createClaimFixture([lockKey]);
+  put(etcd, keys.resource("db", OTHER), serializeTicket(createTicket()), OTHERS);
   const changed = rewriteTickets(places, { state: "admitted" });
   const on = { after: places, session: SESSION, basis };
-  etcd.apply(buildJoinTxn(keys, { ...on, tickets: [stake(dbKey)], changed }));
+  etcd.apply(buildJoinTxn(keys, { ...on, tickets: [createHeldTicket(dbKey)], changed }));
   const queue = etcd.range({
     ...keys.getQueueRange("resource", "db"),
     sort: { by: "create", order: "ascend" },

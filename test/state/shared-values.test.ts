@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
 import { SharedValues } from "../../src/state/snapshot-builder.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
-import { plain } from "./sample-snapshots.ts";
+import { createTicket, keys } from "../protocol/samples.ts";
+import { createKeyValue } from "./sample-snapshots.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>
-  toQueueEntry(plain(keys.lock("a", inKey), serializeTicket(ticketWith({ run, host }))));
+  toQueueEntry(createKeyValue(keys.lock("a", inKey), serializeTicket(createTicket({ run, host }))));
 
 describe("SharedValues", () => {
   test("changes nothing that can be seen", () => {

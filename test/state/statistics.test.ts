@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeLockStatistics, computePercentile, computeTypicalHeld } from "../../src/state/statistics.ts";
-import { pastRun } from "./sample-snapshots.ts";
+import { createEndedRun } from "./sample-snapshots.ts";
 
 describe("a percentile", () => {
   it.each([
@@ -43,9 +43,9 @@ describe("a lock's statistics", () => {
 
   it("count failures, and the share of the time that it was held", () => {
     const runs = [
-      pastRun({ grantedAt: 3_000, held: 500, waited: 30, exit: 1 }),
-      pastRun({ grantedAt: 2_000, held: 300, waited: 10 }),
-      pastRun({ grantedAt: 1_000, held: 200, waited: 20 }),
+      createEndedRun({ grantedAt: 3_000, held: 500, waited: 30, exit: 1 }),
+      createEndedRun({ grantedAt: 2_000, held: 300, waited: 10 }),
+      createEndedRun({ grantedAt: 1_000, held: 200, waited: 20 }),
     ];
     expect(computeLockStatistics("x", runs, 5_000)).toMatchObject({
       runs: 3,
@@ -60,7 +60,7 @@ describe("a lock's statistics", () => {
   it("bear clocks that differ", () => {
     const anyRun = fc
       .record({ grantedAt: fc.integer(), held: fc.integer(), waited: fc.integer() })
-      .map(pastRun);
+      .map(createEndedRun);
     fc.assert(
       fc.property(fc.array(anyRun, { minLength: 1 }), fc.integer(), (runs, wall) => {
         const { busy, held } = computeLockStatistics("x", runs, wall);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
 import { listLeasesToHold, parseSwitchman } from "../../src/syntax/switchman-call.ts";
-import { shellWords } from "../commands/samples.ts";
+import { splitShellWords } from "../commands/samples.ts";
 
-const parse = (line: string) => parseSwitchman(shellWords(line));
+const parse = (line: string) => parseSwitchman(splitShellWords(line));
 
 /** What a line means that has only the command `x`. */
 const USUAL = {

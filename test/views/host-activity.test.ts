@@ -4,8 +4,8 @@ import type { QueueEntry, TicketState } from "../../src/protocol/ticket.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/state/claims.ts";
 import type { Snapshot } from "../../src/state/snapshot.ts";
 import { computeHostActivity, type HostSigns, judgeHostState, NO_ACTIVITY } from "../../src/views/hosts.ts";
-import { held, NOW, pictureOf, runOf, stand } from "../state/sample-snapshots.ts";
-import { running, worker } from "./schedules.ts";
+import { createSnapshot, createTicketKey, held, NOW, toRunId } from "../state/sample-snapshots.ts";
+import { createRunningKey, createWorkerKey } from "./schedules.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];
 
@@ -22,10 +22,10 @@ const snapshots: fc.Arbitrary<Snapshot> = fc
     { maxLength: 12 },
   )
   .map((tickets) => {
-    const snapshot = pictureOf(
+    const snapshot = createSnapshot(
       tickets.map(({ queue, run, state }, at) => {
         const host = HOSTS[Number(run.slice(1)) % HOSTS.length] as string; // a run is on one host
-        return stand(queue, run, at + 1, { state, host, enqueuedAt: NOW - at });
+        return createTicketKey(queue, run, at + 1, { state, host, enqueuedAt: NOW - at });
       }),
     );
     const queues = [...snapshot.queues].map(([id, queue]): [string, typeof queue] => {
@@ -57,11 +57,11 @@ it("the runs of a host are the claims whose first readable ticket names it", () 
 });
 
 it("a worker shows that its host is alive, and its tasks are runs; one with leases counts once", () => {
-  const snapshot = pictureOf([
-    worker("w1", { host: "Web1.example.com" }),
-    running("plain", { host: "web1.example.com", run: runOf("p") }),
-    running("leased", { host: "web1.example.com", run: runOf("l") }),
-    stand("resource db", "l", 1, { ...held, host: "web1.example.com" }),
+  const snapshot = createSnapshot([
+    createWorkerKey("w1", { host: "Web1.example.com" }),
+    createRunningKey("plain", { host: "web1.example.com", run: toRunId("p") }),
+    createRunningKey("leased", { host: "web1.example.com", run: toRunId("l") }),
+    createTicketKey("resource db", "l", 1, { ...held, host: "web1.example.com" }),
   ]);
   expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ held: 2, isPresent: true });
 });
@@ -79,9 +79,9 @@ it("the claims with some entry are whole, and in the order of all claims", () =>
 });
 
 it("takes the latest of all that a host has written as its last sign of life", () => {
-  const snapshot = pictureOf([
-    stand("lock a held", "r", 1, { grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
-    stand("lock b", "s", 2, { enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
+  const snapshot = createSnapshot([
+    createTicketKey("lock a held", "r", 1, { grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
+    createTicketKey("lock b", "s", 2, { enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
   ]);
   expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ writtenAt: NOW - 5_000 });
 });

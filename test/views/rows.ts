@@ -4,11 +4,11 @@ import type { Detail } from "../../src/views/detail.ts";
 import { isFilterMatch, parseRowFilter } from "../../src/views/filter.ts";
 import { parseSortOrder, sortViewRows } from "../../src/views/sort.ts";
 import type { AnyView } from "../../src/views/view.ts";
-import { NOW, pictureOf } from "../state/sample-snapshots.ts";
+import { createSnapshot, NOW } from "../state/sample-snapshots.ts";
 
 /** Builds the rows of a view in its order, the texts of a column, of all cells, and the keys of the rows that pass a filter. */
 export function showView<R>(view: AnyView<R>, kvs: readonly KeyValue[]) {
-  const snapshot = pictureOf(kvs);
+  const snapshot = createSnapshot(kvs);
   const context = buildViewContext(snapshot, NOW);
   const built =
     view.of === "snapshot"

@@ -19,7 +19,7 @@ import { resolveConfig } from "../../../src/config/config.ts";
 import { getFlagName, getSetting } from "../../../src/config/settings.ts";
 import { parseLeases } from "../../../src/fleet/lease-spec.ts";
 import { createMacros } from "../../../src/fleet/macros.ts";
-import { everyKind, runs, shellWords } from "../samples.ts";
+import { everyKind, runs, splitShellWords } from "../samples.ts";
 
 const COLUMNS = 100;
 
@@ -82,7 +82,7 @@ describe.each(ALL_COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %
       // A line may be a pipeline; what it calls of other programs is none of ours.
       const own =
         line.split(/ && | \| | > |; /).find((part) => part.startsWith(`signalbox ${spec.id}`)) ?? "";
-      const words = shellWords(own);
+      const words = splitShellWords(own);
       expect(words.slice(0, 1 + spec.id.split(" ").length).join(" "), line).toBe(`signalbox ${spec.id}`);
       const call = parseCall(spec, words.slice(1 + spec.id.split(" ").length));
       const { config: _, ...given } = call.settings;
@@ -140,7 +140,7 @@ describe("the overview", () => {
   test("has a line for crontabs that is a good one", () => {
     const cron = text.split("\n").find((line) => line.includes("* * * * *")) ?? "";
     const [command] = ALL_COMMANDS;
-    expect(command && parseCall(command, shellWords(cron).slice(7)).command).toEqual(["./invoices.sh"]);
+    expect(command && parseCall(command, splitShellWords(cron).slice(7)).command).toEqual(["./invoices.sh"]);
   });
 });
 

@@ -10,10 +10,10 @@ import {
 } from "../../../src/commands/command-line/instant.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { createCountParser } from "../../../src/commands/command-line/values.ts";
-import { anyText } from "../../protocol/samples.ts";
-import { everyKind, runs, shellWords } from "../samples.ts";
+import { generateText } from "../../protocol/samples.ts";
+import { everyKind, runs, splitShellWords } from "../samples.ts";
 
-const parse = (line: string) => parseCall(everyKind, shellWords(line));
+const parse = (line: string) => parseCall(everyKind, splitShellWords(line));
 const nothing = { flags: {}, settings: {}, args: ["x"], command: [], verbosity: 0 };
 
 describe("a command line", () => {
@@ -133,7 +133,10 @@ describe("a command to run", () => {
     ["--help", "", { help: true }],
     ["stray --help", "", { help: true }],
   ])("%s", (line, command, flags) => {
-    expect(parseCall(runs, shellWords(line))).toMatchObject({ command: shellWords(command), flags });
+    expect(parseCall(runs, splitShellWords(line))).toMatchObject({
+      command: splitShellWords(command),
+      flags,
+    });
   });
 
   test.each<[string, string]>([
@@ -149,8 +152,8 @@ describe("a command to run", () => {
     ["5m -- ls", 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
     ["--name -- ls", "--name needs a value; got none"],
   ])("%s is refused: %s", (line, why) => {
-    expect(() => parseCall(runs, shellWords(line))).toThrow(UsageError);
-    expect(() => parseCall(runs, shellWords(line))).toThrow(why);
+    expect(() => parseCall(runs, splitShellWords(line))).toThrow(UsageError);
+    expect(() => parseCall(runs, splitShellWords(line))).toThrow(why);
   });
 });
 
@@ -193,8 +196,8 @@ describe("values of flags", () => {
     ["--since soon", "--since must be a time such as"],
     ["--since 30", "--since must be a time such as"],
   ])("%s is refused", (line, why) => {
-    expect(() => parseCall(typed, shellWords(line))).toThrow(why);
-    expect(parseCall(typed, shellWords(`${line} --help`)).flags.help).toBe(true);
+    expect(() => parseCall(typed, splitShellWords(line))).toThrow(why);
+    expect(parseCall(typed, splitShellWords(`${line} --help`)).flags.help).toBe(true);
   });
 });
 
@@ -206,7 +209,7 @@ interface Said {
   arg?: string;
 }
 
-const value = anyText({ maxLength: 6 }).filter((text) => text !== "--");
+const value = generateText({ maxLength: 6 }).filter((text) => text !== "--");
 /** A value that is no flag: one that is needs the form with `=`. */
 const separate = value.filter((text) => !/^(-[a-z](=|$)|--[a-z])/i.test(text));
 const said: fc.Arbitrary<Said> = fc.oneof(
@@ -240,7 +243,7 @@ test("what is said in flags is what is heard, in any order and style", () => {
 
 test("what stands after -- is left untouched, whatever it is", () => {
   fc.assert(
-    fc.property(fc.array(anyText(), { minLength: 1 }), (command) => {
+    fc.property(fc.array(generateText(), { minLength: 1 }), (command) => {
       expect(parseCall(runs, ["-j", "--", ...command])).toMatchObject({
         command,
         args: [],
@@ -265,7 +268,7 @@ test("any words give a call or an error of usage", () => {
       "-=",
       "--=",
     ),
-    anyText().map((text) => `-${text}`),
+    generateText().map((text) => `-${text}`),
     fc.string(),
   );
   fc.assert(

@@ -8,7 +8,7 @@ import {
   trimSpans,
 } from "../../../src/commands/see/paint.ts";
 import type { Tone } from "../../../src/state/subject.ts";
-import { spansOf } from "../../views/spans.ts";
+import { parseSpans } from "../../views/spans.ts";
 
 function detect(
   env: Record<string, string>,
@@ -68,15 +68,15 @@ describe("painting", () => {
   });
 
   test("a heading is bold, and a piece without a role is left as it is", () => {
-    const spans = spansOf<Tone | "heading">("{heading}NAME{}  {held}x");
+    const spans = parseSpans<Tone | "heading">("{heading}NAME{}  {held}x");
     expect(paintSpans(spans, colours)).toBe("\x1b[1mNAME\x1b[0m  \x1b[32mx\x1b[0m");
     expect(paintSpans(spans, plain)).toBe("NAME  x");
   });
 
   test("blanks at the end of a line go, unless they are painted", () => {
-    const spans = spansOf<Tone>("{held}x {}  {quiet}  ");
-    expect(trimSpans(spans, colours)).toEqual(spansOf("{held}x "));
-    expect(trimSpans(spans, plain)).toEqual(spansOf("{held}x"));
-    expect(trimSpans(spansOf<Tone>("  "), plain)).toEqual([]);
+    const spans = parseSpans<Tone>("{held}x {}  {quiet}  ");
+    expect(trimSpans(spans, colours)).toEqual(parseSpans("{held}x "));
+    expect(trimSpans(spans, plain)).toEqual(parseSpans("{held}x"));
+    expect(trimSpans(parseSpans<Tone>("  "), plain)).toEqual([]);
   });
 });

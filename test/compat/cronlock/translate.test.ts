@@ -8,8 +8,8 @@ import {
   translateGolock,
 } from "../../../src/compat/cronlock/options.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
-import { shellWords } from "../../commands/samples.ts";
-import { toolContext } from "../tool-context.ts";
+import { splitShellWords } from "../../commands/samples.ts";
+import { createToolContext } from "../tool-context.ts";
 
 const WORDS = ["ls", "-al"];
 const LOCK = `cronlock.${computeArgumentsHash("cronlock", WORDS)}`;
@@ -24,7 +24,7 @@ const STANDARD = {
 /** Parses an environment, such as `HOST=a`: names without the prefix of a program are those of cronlock. */
 const parseEnv = (text: string) =>
   Object.fromEntries(
-    shellWords(text).map((word) => {
+    splitShellWords(text).map((word) => {
       const [, name = "", value = ""] = /^(\w+)=(.*)$/s.exec(word) ?? [];
       return [name.startsWith("SIGNALBOX_") ? name : `CRONLOCK_${name}`, value];
     }),
@@ -32,7 +32,7 @@ const parseEnv = (text: string) =>
 
 /** The line, as `signalbox run` reads it. */
 function read(env: Record<string, string>, { asRun = translateCronlock, files = {} } = {}) {
-  const found = asRun(WORDS, toolContext(env, files));
+  const found = asRun(WORDS, createToolContext(env, files));
   const { flags, settings, command } = parseCall(runCommand, [...found.options, "--", ...found.command]);
   expect(command).toEqual(WORDS);
   return {
@@ -45,7 +45,7 @@ function read(env: Record<string, string>, { asRun = translateCronlock, files = 
 
 test("defaults", () => {
   expect(read({})).toMatchObject({ asked: STANDARD, env: undefined, notes: [] });
-  expect(translateCronlock(WORDS, toolContext()).options).toEqual([
+  expect(translateCronlock(WORDS, createToolContext()).options).toEqual([
     "--lock",
     LOCK,
     "--connect-timeout",
@@ -232,7 +232,7 @@ describe("refused", () => {
   });
 
   test("a line without a command", () => {
-    expect(() => translateCronlock([], toolContext())).toThrow(/usage: cronlock COMMAND/);
-    expect(() => translateGolock([], toolContext())).toThrow(/usage: golock COMMAND/);
+    expect(() => translateCronlock([], createToolContext())).toThrow(/usage: cronlock COMMAND/);
+    expect(() => translateGolock([], createToolContext())).toThrow(/usage: golock COMMAND/);
   });
 });

@@ -4,13 +4,13 @@ import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import type { TranslatedRun } from "../../../src/compat/front-end.ts";
 import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
-import { shellWords } from "../../commands/samples.ts";
-import { toolContext } from "../tool-context.ts";
+import { splitShellWords } from "../../commands/samples.ts";
+import { createToolContext } from "../tool-context.ts";
 
 function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {
-  const [tool = "", ...words] = shellWords(line);
+  const [tool = "", ...words] = splitShellWords(line);
   const translate = TRANSLATORS[tool as keyof typeof TRANSLATORS];
-  return translate(words, toolContext(variables, {}, tool));
+  return translate(words, createToolContext(variables, {}, tool));
 }
 
 /** The line of ours, as text. */

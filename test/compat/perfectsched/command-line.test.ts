@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { formatTableLine } from "../../../src/commands/schedule/perfectsched-list.ts";
 import { type PerfectschedLine, parsePerfectschedLine } from "../../../src/compat/perfectsched/options.ts";
-import { shellWords } from "../../commands/samples.ts";
+import { splitShellWords } from "../../commands/samples.ts";
 
-const read = (line: string, rails?: string) => parsePerfectschedLine(shellWords(line), rails);
+const read = (line: string, rails?: string) => parsePerfectschedLine(splitShellWords(line), rails);
 const ADD = "add s1 user_task '* * * * *' {}";
 const STANDARD = {
   environment: "development",

@@ -3,12 +3,12 @@ import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { translateSwitchman } from "../../../src/compat/switchman/options.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
-import { toolContext } from "../tool-context.ts";
+import { createToolContext } from "../tool-context.ts";
 
 const FILE = "/etc/switchman.conf";
 const config = (more: object = {}) => JSON.stringify({ prefix: "/p", zkhosts: "zk:2181", ...more });
 const translated = (line: string, more?: object) =>
-  translateSwitchman(line.split(" "), toolContext({}, { [FILE]: config(more) }));
+  translateSwitchman(line.split(" "), createToolContext({}, { [FILE]: config(more) }));
 
 const FROM_OURS = "signalbox's own configuration must say where etcd is";
 const ETCD = { etcdhosts: "e1:2379,e2:2379" };
@@ -61,7 +61,7 @@ describe("a line of switchman as one of signalbox run", () => {
   });
 
   test("without the file at hand: what it says is left to our configuration, and told", () => {
-    expect(translateSwitchman(["-c", "/x", "--", "x"], toolContext())).toEqual({
+    expect(translateSwitchman(["-c", "/x", "--", "x"], createToolContext())).toEqual({
       options: ["-E", "0"],
       command: ["x"],
       notes: [expect.stringMatching(/^"\/x" was not read.*run this on a host that has the file$/), FROM_OURS],

@@ -3,8 +3,8 @@ import { UsageError } from "../../../src/base/errors.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
-import { shellWords } from "../../commands/samples.ts";
-import { toolContext } from "../tool-context.ts";
+import { splitShellWords } from "../../commands/samples.ts";
+import { createToolContext } from "../tool-context.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;
@@ -20,14 +20,14 @@ describe("a line of zoo-locked", () => {
     ["zk1:2181,zk2:2181 /a x", undefined, "a", "x"],
     ["e1:2379 '/日本/a b' x", "e1:2379", "日本/a b", "x"],
   ])("%s", (line, endpoints, lock, text) => {
-    const words = shellWords(line);
+    const words = splitShellWords(line);
     expect(parseZooLockedOptions(words)).toEqual({
       endpoints,
       lock,
       command: ["sh", "-c", text],
       ignored: [],
     });
-    const ours = translateZooLocked(words, toolContext());
+    const ours = translateZooLocked(words, createToolContext());
     expect(ours).toMatchObject({
       options: ["-E", "0", "--lock", lock, ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
       command: ["sh", "-c", text],
@@ -45,7 +45,7 @@ describe("a line of zoo-locked", () => {
       command: ["sh", "-c", "/opt/backup.sh"],
       ignored: ["--all", "b c"],
     });
-    const { command, notes } = translateZooLocked(words, toolContext());
+    const { command, notes } = translateZooLocked(words, createToolContext());
     expect(command).toEqual(["sh", "-c", "/opt/backup.sh"]);
     expect(notes[0]).toBe(
       'only "/opt/backup.sh" is run: zoo-locked ignores the words after the command ("--all" "b c"); put the whole' +
@@ -68,7 +68,7 @@ describe("a line of zoo-locked", () => {
     ["e:1 /a//b x", /it needs a name between slashes/],
     ["e:1 /a/../b x", /no part of it can be/],
   ])("%s is refused", (line, fault) => {
-    expect(() => parseZooLockedOptions(shellWords(line))).toThrow(UsageError);
-    expect(() => parseZooLockedOptions(shellWords(line))).toThrow(fault);
+    expect(() => parseZooLockedOptions(splitShellWords(line))).toThrow(UsageError);
+    expect(() => parseZooLockedOptions(splitShellWords(line))).toThrow(fault);
   });
 });

@@ -18,7 +18,7 @@ import {
   setFieldValue,
   toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
-import { shellWords } from "../../commands/samples.ts";
+import { splitShellWords } from "../../commands/samples.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);
@@ -27,7 +27,7 @@ function command(id: string): Command {
 }
 /** The form of a command, filled in from a line such as `drain host web1`. */
 function formOf(line: string, flags: Record<string, string | true> = {}): Form {
-  const words = shellWords(line);
+  const words = splitShellWords(line);
   const two = words.slice(0, 2).join(" ");
   const id = COMMANDS.some((one) => one.id === two) ? two : (words[0] ?? "");
   return createForm(command(id), { args: words.slice(id.split(" ").length), flags });

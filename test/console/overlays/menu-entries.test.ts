@@ -5,14 +5,14 @@ import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
-import { subjectOf } from "../../state/subjects.ts";
+import { parseSubject } from "../../state/subjects.ts";
 
 const snapshot = new SnapshotBuilder(createKeys("/test/"), SNAPSHOT_COLLECTIONS).getSnapshot();
 
 function list(subjects: readonly string[], changeObstacle?: string) {
   return listMenuEntries({
     actions: listKeyActions(COMMANDS),
-    subjects: subjects.map((text) => subjectOf(text)),
+    subjects: subjects.map((text) => parseSubject(text)),
     snapshot,
     changeObstacle,
     getKeyLabels: (id) => [`<${id}>`],

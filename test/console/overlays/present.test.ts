@@ -11,7 +11,7 @@ import {
 } from "../../../src/console/overlays/dialog-form.ts";
 import { buildEditAction } from "../../../src/console/parts/row-actions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { pictureOf } from "../../state/sample-snapshots.ts";
+import { createSnapshot } from "../../state/sample-snapshots.ts";
 
 const FULL: Definition = {
   cron: "30 4 * * *",
@@ -49,7 +49,7 @@ const FULL: Definition = {
 
 function editing(definition: Definition): Form {
   const picture = {
-    ...pictureOf([]),
+    ...createSnapshot([]),
     schedules: new Map([["mail", { modRevision: 1n, value: definition }]]),
   };
   const deed = buildEditAction({ kind: "schedule", name: "mail" }, picture);

@@ -22,7 +22,7 @@ import {
   shadeTheme,
   type Theme,
 } from "../../../src/console/theme/theme.ts";
-import { spansOf } from "../../views/spans.ts";
+import { parseSpans } from "../../views/spans.ts";
 import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);
@@ -31,7 +31,7 @@ const dark = getTheme("dark", "24bit", false);
 const at = (hex: string) => Number.parseInt(hex.slice(1), 16);
 const [SELECTED, GREEN, QUIET, TEXT] = [at("#04395e"), at("#6cc58a"), at("#a0a8b2"), at("#cccccc")];
 
-const cellsOf = (text: string): RowCell[] => spansOf<StyleRole>(text);
+const cellsOf = (text: string): RowCell[] => parseSpans<StyleRole>(text);
 
 function renderRow(row: RowModel, theme = dark, width = 20): string {
   return renderComponent(createElement(Row, { ...row, width }), theme)[0] ?? "";

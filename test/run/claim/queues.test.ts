@@ -14,7 +14,7 @@ import {
 } from "../../../src/run/claim-view.ts";
 import { decideStep } from "../../../src/run/decide.ts";
 import { find, put } from "../../protocol/claim-fixture.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { createTicket, keys } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, LOCK_KEY, REQUESTS, WALL } from "./situations.ts";
 
 const ALL = Number.POSITIVE_INFINITY;
@@ -36,7 +36,7 @@ class Bed {
       const run = `${index}`.padStart(16, "0");
       // Names are in another order than places.
       this.#runs.push([...run].reverse().join(""));
-      const ticket = ticketWith({ run: this.run(index), ...wish });
+      const ticket = createTicket({ run: this.run(index), ...wish });
       put(this.#etcd, this.key(index), wish === undefined ? "{" : serializeTicket(ticket));
     });
   }
@@ -172,11 +172,11 @@ describe("the places ahead in the queue of a lock that the run shares", () => {
           const state = held && canHold ? "held" : "waiting";
           const run = `${at}`.padStart(16, "0");
           const key = keys.lock("a", run);
-          const ticket = ticketWith({ run, state, ...(!sole && { shared: true as const }) });
+          const ticket = createTicket({ run, state, ...(!sole && { shared: true as const }) });
           put(etcd, key, serializeTicket(ticket));
           return { key, sole, state };
         });
-        put(etcd, LOCK_KEY, serializeTicket(ticketWith({ run: attempt.run, shared: true })));
+        put(etcd, LOCK_KEY, serializeTicket(createTicket({ run: attempt.run, shared: true })));
         const store = {
           ...ports.store,
           commitTxn: async (txn: Txn) => etcd.apply(txn),

@@ -7,7 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { createTicket } from "../../protocol/samples.ts";
 
 const [one, two] = [TestCluster.startForFile(), TestCluster.startForFile()];
 const NOWHERE = "http://127.0.0.1:9";
@@ -124,7 +124,7 @@ describe("contexts in the console", () => {
     await terminal.waitFor(/staging +ro ●1/);
     await second.put(
       second.keys.lock("theirs", "w".repeat(16)),
-      serializeTicket(ticketWith({ run: "w".repeat(16) })),
+      serializeTicket(createTicket({ run: "w".repeat(16) })),
     );
     await terminal.waitFor(/staging +ro ●1 ◌1/);
     await second.put(second.keys.lock("broken", "0000000000000001"), "no ticket");

@@ -7,7 +7,7 @@ import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-n
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { createTicket } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -16,7 +16,7 @@ const RUN = "0000000000000001";
 
 /** Holds a lock since a time, without a run. @returns the revision */
 async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()): Promise<bigint> {
-  const value = serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
+  const value = serializeTicket(createTicket({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
   const put = { op: "put" as const, key: namespace.keys.lock(lock, RUN), value };
   return (await namespace.write(put)).revision;
 }

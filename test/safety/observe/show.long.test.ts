@@ -7,7 +7,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { generateAuditId } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
+import { createTicket } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -196,7 +196,7 @@ describe.concurrent("show and why", () => {
       ["1".repeat(16), "held"],
       ["2".repeat(16), "waiting"],
     ] as const) {
-      const value = serializeTicket(ticketWith({ run, state, ...long }));
+      const value = serializeTicket(createTicket({ run, state, ...long }));
       const put = { op: "put" as const, key: namespace.keys.lock("x", run), value, session: 31n };
       await namespace.write(put);
     }
@@ -233,8 +233,8 @@ describe.concurrent("show and why", () => {
       ["2".repeat(16), "waiting", "w1.example.com"],
       ["3".repeat(16), "waiting", evil],
     ] as const) {
-      await put(keys.lock("x", run), ticketWith({ run, state, host, ...words, reset }));
-      await put(keys.resource("db", run), ticketWith({ run, state, host, ...words, count: 2, total: 3 }));
+      await put(keys.lock("x", run), createTicket({ run, state, host, ...words, reset }));
+      await put(keys.resource("db", run), createTicket({ run, state, host, ...words, count: 2, total: 3 }));
     }
     const times = { enqueuedAt: 0, grantedAt: 0, endedAt: 0, waited: 0, held: 1 };
     const past = {

@@ -2,7 +2,12 @@
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { keys as sampleKeys } from "../../protocol/samples.ts";
-import { memory, running, schedule, worker } from "../../views/schedules.ts";
+import {
+  createOutcomesKey,
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../views/schedules.ts";
 
 const HOUR = 3_600_000;
 
@@ -29,12 +34,12 @@ export async function putSampleSchedules(namespace: TestNamespace): Promise<void
   const tail = "no \x1b]0;title\x07space\n";
   const letter = { ...last, host: "web1.example.com", code: 7, tail };
   await putKeys(namespace, [
-    worker("w1", { running: 1 }),
-    ...schedule("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last, dead: 1 }),
-    ...schedule("bill", { type: "bill" }, { runAt: now + 3 * HOUR }),
-    ...schedule("old", {}, { runAt: now - HOUR }),
-    ...schedule("backup", { command: ["db-dump", "--all"] }, { runAt: now + HOUR / 2 }),
-    running("backup", { since: now - 5_000, scheduled: now - 6_000 }),
-    memory("mail", { runs: [letter], dead: [letter] }),
+    createWorkerKey("w1", { running: 1 }),
+    ...createScheduleKeys("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last, dead: 1 }),
+    ...createScheduleKeys("bill", { type: "bill" }, { runAt: now + 3 * HOUR }),
+    ...createScheduleKeys("old", {}, { runAt: now - HOUR }),
+    ...createScheduleKeys("backup", { command: ["db-dump", "--all"] }, { runAt: now + HOUR / 2 }),
+    createRunningKey("backup", { since: now - 5_000, scheduled: now - 6_000 }),
+    createOutcomesKey("mail", { runs: [letter], dead: [letter] }),
   ]);
 }

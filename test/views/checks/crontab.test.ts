@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import type { CrontabJob } from "../../../src/views/checks/crontab.ts";
 import { judgeJobs } from "../../../src/views/checks/crontab.ts";
 import { keys } from "../../protocol/samples.ts";
-import { groupOf, hostOf, pictureOf, plain, resourceOf } from "../../state/sample-snapshots.ts";
+import {
+  createGroupKey,
+  createHostKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+} from "../../state/sample-snapshots.ts";
 
 const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   where: "jobs:1",
@@ -19,24 +25,24 @@ const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   ...change,
 });
 const host = (name: string, facts: object = {}) =>
-  hostOf(`${name}.example.com`, { cpu: 2, memMb: 4000, seenAt: 1, ...facts });
+  createHostKey(`${name}.example.com`, { cpu: 2, memMb: 4000, seenAt: 1, ...facts });
 
-const configured = pictureOf([
-  groupOf("web", "web1.example.com", "web2.example.com"),
-  groupOf("all", "web", "db1.example.com"),
-  groupOf("empty"),
-  groupOf("ring", "ring"),
-  plain(keys.group("broken"), "{"),
-  groupOf("ghosts", "ghost.example.com"),
+const configured = createSnapshot([
+  createGroupKey("web", "web1.example.com", "web2.example.com"),
+  createGroupKey("all", "web", "db1.example.com"),
+  createGroupKey("empty"),
+  createGroupKey("ring", "ring"),
+  createKeyValue(keys.group("broken"), "{"),
+  createGroupKey("ghosts", "ghost.example.com"),
   host("web1"),
   host("web2", { cpu: 8 }),
   host("db1", { cpu: undefined, macros: { DISKS: 12 } }),
-  resourceOf("db", { total: "10" }),
-  resourceOf("FQDN_cpu", { total: "CPU" }),
-  resourceOf("disks", { total: "DISKS" }),
-  resourceOf("nowhere", { total: "TAPES" }),
-  resourceOf("noted", { note: "no total" }),
-  plain(keys.resourceConfig("broken"), "[]"),
+  createResourceKey("db", { total: "10" }),
+  createResourceKey("FQDN_cpu", { total: "CPU" }),
+  createResourceKey("disks", { total: "DISKS" }),
+  createResourceKey("nowhere", { total: "TAPES" }),
+  createResourceKey("noted", { note: "no total" }),
+  createKeyValue(keys.resourceConfig("broken"), "[]"),
 ]);
 
 const told = (

@@ -6,7 +6,7 @@ import { scheduleEdit } from "../../../../src/commands/schedule/change.ts";
 import { parseCommandWords } from "../../../../src/commands/schedule/definition-flags.ts";
 import { applyGivenFields, readGivenFields } from "../../../../src/commands/schedule/definition-input.ts";
 import type { Definition } from "../../../../src/schedule/definition.ts";
-import { shellWords } from "../../samples.ts";
+import { splitShellWords } from "../../samples.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const BEFORE: Definition = {
@@ -23,7 +23,7 @@ const BEFORE: Definition = {
 };
 
 function edited(line: string): Definition {
-  const call = parseCall(scheduleEdit, ["key", ...shellWords(line)]);
+  const call = parseCall(scheduleEdit, ["key", ...splitShellWords(line)]);
   return applyGivenFields(BEFORE, readGivenFields(call, "UTC", NOW), call.flags);
 }
 
