@@ -44,7 +44,7 @@ test.each<[string, (guardians: Guardians) => void]>([
 
 const createDeadlines = () => ({ termAt: clock.now() + 300, killAt: clock.now() + 600 });
 
-test.each<[string, (brood: Awaited<ReturnType<typeof startProcessTree>>) => void]>([
+test.each<[string, (tree: Awaited<ReturnType<typeof startProcessTree>>) => void]>([
   [
     "both stopped: their deadlines are kept all the same",
     ({ it, outer, inner }) => {
@@ -81,11 +81,11 @@ test.each<[string, (brood: Awaited<ReturnType<typeof startProcessTree>>) => void
     },
   ],
 ])("%s", async (_, act) => {
-  const brood = await startProcessTree();
-  act(brood);
-  await brood.it.gone;
-  expect(listRemains(brood.mark)).toEqual([]);
-  await waitUntilDead(brood.mark, 10_000);
+  const tree = await startProcessTree();
+  act(tree);
+  await tree.it.gone;
+  expect(listRemains(tree.mark)).toEqual([]);
+  await waitUntilDead(tree.mark, 10_000);
 });
 
 test("a guardian that does not answer at the horizon is killed, and the runner ends what it guards", async () => {

@@ -80,7 +80,7 @@ describe("a key", () => {
   });
 
   test("means something only as we would write it, and parsing never throws", () => {
-    const rooms = [
+    const folders = [
       "locks",
       "resources",
       "config/resources",
@@ -92,7 +92,7 @@ describe("a key", () => {
       "audit",
     ];
     const piece = fc.constantFrom(
-      ...rooms,
+      ...folders,
       "/",
       "/",
       "a",

@@ -173,11 +173,11 @@ describe("an explanation", () => {
   });
 
   it("says that a run waits if and only if the rules of admission do", () => {
-    const wish = fc.record({ count: fc.integer({ min: 1, max: 7 }), isHeld: fc.boolean() });
+    const claim = fc.record({ count: fc.integer({ min: 1, max: 7 }), isHeld: fc.boolean() });
     const configured = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
     fc.assert(
-      fc.property(fc.array(wish, { minLength: 1, maxLength: 8 }), configured, (wishes, units) => {
-        const kvs = wishes.map(({ count, isHeld }, index) =>
+      fc.property(fc.array(claim, { minLength: 1, maxLength: 8 }), configured, (claims, units) => {
+        const kvs = claims.map(({ count, isHeld }, index) =>
           createTicketKey("resource db", "abcdefgh"[index] ?? "z", index + 1, {
             count,
             total: 7,

@@ -36,7 +36,7 @@ const host = (fqdn: string, ago: number, more = {}) =>
   createHostKey(fqdn, { cpu: 4, memMb: 7976, seenAt: NOW - ago, ...more });
 const drain = (scope: "lock" | "host" | "group" | "all", name: string, until?: number) =>
   createDrainKey(scope, name, { at: 1, ...(until && { until }) });
-const deed = (id: string, target: string) =>
+const createAudit = (id: string, target: string) =>
   createAuditKey(id, { user: "root", sudoUser: "ann", host: "ops1", target, outcome: `drained ${id}` });
 
 const around = { wall: NOW, sessions: ALIVE };
@@ -161,7 +161,13 @@ describe("what is shown of a lock", () => {
   });
 
   it("is what was done to it, newest first, and not to others", () => {
-    const detail = shown("lock", "x", deed("a1", "lock x"), deed("a2", "lock xy"), deed("a3", "lock x"));
+    const detail = shown(
+      "lock",
+      "x",
+      createAudit("a1", "lock x"),
+      createAudit("a2", "lock xy"),
+      createAudit("a3", "lock x"),
+    );
     expect(readSection(detail, "operators")?.map(([, who, , outcome]) => [who, outcome])).toEqual([
       ["ann as root@ops1", "drained a3"],
       ["ann as root@ops1", "drained a1"],
@@ -265,7 +271,7 @@ describe("what is shown of a host", () => {
       createTicketKey("resource db", "a", 3, { ...held, count: 2 }),
       drain("group", "web"),
       drain("lock", "x"),
-      deed("a1", "host A.example.com"),
+      createAudit("a1", "host A.example.com"),
     );
     expect(detail?.heading).toBe("host a.example.com: waiting, drained");
     expect(listFacts(detail)).toEqual({

@@ -48,13 +48,13 @@ const FULL: Definition = {
 };
 
 function editing(definition: Definition): Form {
-  const picture = {
+  const snapshot = {
     ...createSnapshot([]),
     schedules: new Map([["mail", { modRevision: 1n, value: definition }]]),
   };
-  const deed = buildEditAction({ kind: "schedule", name: "mail" }, picture);
-  if (!("command" in deed)) throw new Error("it cannot be edited");
-  const { command, args, flags, present } = deed;
+  const action = buildEditAction({ kind: "schedule", name: "mail" }, snapshot);
+  if (!("command" in action)) throw new Error("it cannot be edited");
+  const { command, args, flags, present } = action;
   return createForm(command, { args, flags, present, fixed: args.length });
 }
 

@@ -30,12 +30,12 @@ it("has no colours at all in mono", () => {
 
 it("tells what matters apart without colours", () => {
   const theme = getTheme("mono", "16", false);
-  const looks = (roles: StyleRole[]) => new Set(roles.map((role) => JSON.stringify(theme.getLook(role))));
-  expect(looks(["selected", "selectedUnfocused", "plain"])).toHaveLength(3);
-  expect(looks(["titleFocused", "title"])).toHaveLength(2);
-  expect(looks(["tabActive", "tab"])).toHaveLength(2);
-  expect(looks(["barLive", "barAway"])).toHaveLength(2);
-  expect(looks(["match", "plain"])).toHaveLength(2);
+  const listLooks = (roles: StyleRole[]) => new Set(roles.map((role) => JSON.stringify(theme.getLook(role))));
+  expect(listLooks(["selected", "selectedUnfocused", "plain"])).toHaveLength(3);
+  expect(listLooks(["titleFocused", "title"])).toHaveLength(2);
+  expect(listLooks(["tabActive", "tab"])).toHaveLength(2);
+  expect(listLooks(["barLive", "barAway"])).toHaveLength(2);
+  expect(listLooks(["match", "plain"])).toHaveLength(2);
   expect(new Set(Object.values(theme.signs.marks))).toHaveLength(5);
 });
 

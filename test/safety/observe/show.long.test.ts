@@ -252,9 +252,17 @@ describe.concurrent("show and why", () => {
     await put(keys.host("w1.example.com"), { macros: { RACK: evil }, version: evil, seenAt: Date.now() });
     await put(keys.group("web"), { members: ["w1.example.com", "\u202eevil"] });
     await put(keys.drain("group", "web"), { by: evil, at: 1, why: evil });
-    const deed = { at: 1, user: evil, host: evil, sudoUser: evil, action: "reset", seen: "1", outcome: evil };
+    const record = {
+      at: 1,
+      user: evil,
+      host: evil,
+      sudoUser: evil,
+      action: "reset",
+      seen: "1",
+      outcome: evil,
+    };
     for (const target of ["lock x", "resource db", "host w1.example.com", "group web"])
-      await put(keys.audit(generateAuditId(Date.now(), realRandom)), { ...deed, target, reason: evil });
+      await put(keys.audit(generateAuditId(Date.now(), realRandom)), { ...record, target, reason: evil });
     for (const args of [
       ["show", "lock", "x"],
       ["show", "resource", "db"],

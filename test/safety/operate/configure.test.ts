@@ -170,7 +170,7 @@ describe.concurrent("a resource", () => {
   }) => {
     const { jobs } = namespace;
     await namespace.expectDone("resource set db 10 --note x");
-    const buildLeaseOptions = (wish: string) => ["--no-lock", "--lease", wish];
+    const buildLeaseOptions = (lease: string) => ["--no-lock", "--lease", lease];
     const holder = await jobs.startHolder({
       name: "holder",
       options: buildLeaseOptions("db=4"),
@@ -209,8 +209,8 @@ describe.concurrent("a resource", () => {
 
   test("without a total is known by name, and runs state the total", async ({ namespace }) => {
     await namespace.expectDone("resource set db --order 1");
-    const run = (wish: string) =>
-      namespace.jobs.start({ name: wish, options: ["--no-lock", "--lease", wish], hold: [1] });
+    const run = (lease: string) =>
+      namespace.jobs.start({ name: lease, options: ["--no-lock", "--lease", lease], hold: [1] });
     expect(await run("db=1:2").ended).toExit(0);
     expect(await run("db=1").ended).toExit(78, { stderr: "no total" });
   });
