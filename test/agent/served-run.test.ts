@@ -40,15 +40,15 @@ test("the agent writes the record of its host, without any run", async () => {
 });
 
 describe("a call that is not for this agent", () => {
-  test.each<[string, string[], Record<string, string>, RegExp]>([
-    ["another prefix", [], { SIGNALBOX_PREFIX: "/other/" }, /prefix differs from that of the agent/],
-    ["a relative path", ["--log-file", "x.log"], {}, /"x\.log" is a path in the caller's directory/],
-    ["more options than it parses", Array(600).fill("-v"), {}, /too many options and settings/],
-    ["a setting that is too long", [], { ETCDCTL_X: "x".repeat(17_000) }, /too long ones/],
+  test.each<[string, string[], Record<string, string>, string]>([
+    ["another prefix", [], { SIGNALBOX_PREFIX: "/other/" }, "prefix differs from that of the agent"],
+    ["a relative path", ["--log-file", "x.log"], {}, '"x.log" is a path in the caller\'s directory'],
+    ["more options than it parses", Array(600).fill("-v"), {}, "too many options and settings"],
+    ["a setting that is too long", [], { ETCDCTL_X: "x".repeat(17_000) }, "too long ones"],
   ])("%s: fails with always, and runs without the agent otherwise", async (_, options, env, reason) => {
     const words = [...options, "--lock", "a", "--", "sh", "-c", "exit 7"];
     const refused = await launch(["--agent", "always", ...words], { env, cwd: folder });
-    expect(refused).toMatchObject({ code: 69, stderr: expect.stringMatching(reason) });
+    expect(refused).toMatchObject({ code: 69, stderr: expect.stringContaining(reason) });
     expect(await launch(words, { env, cwd: folder })).toMatchObject({ code: 7 });
   });
 });

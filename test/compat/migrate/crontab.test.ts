@@ -109,11 +109,11 @@ describe("--in-place", () => {
     expect(statSync(path)).toMatchObject({ ino, mtimeMs });
   });
 
-  test.each<[args: string[], message: RegExp]>([
-    [["--in-place", "-"], /standard input/],
-    [["--in-place", "--check", "tab"], /--check/],
+  test.each<[args: string[], message: string]>([
+    [["--in-place", "-"], "standard input"],
+    [["--in-place", "--check", "tab"], "--check"],
   ])("%j is refused", async (args, message) => {
-    expect(await migrate(args)).toEqual({ code: 64, stdout: "", stderr: expect.stringMatching(message) });
+    expect(await migrate(args)).toEqual({ code: 64, stdout: "", stderr: expect.stringContaining(message) });
   });
 });
 

@@ -157,16 +157,16 @@ describe("what only the shell knows", () => {
     expect(became("flock -n /x -c 'a b'", {}, "SHELL=/bin/bash\n")).toBe(`${F} /bin/bash -c 'a b'`);
   });
 
-  test.each<[line: string, reason: RegExp]>([
-    ["flock $OPTS /x job", /\$OPTS can become any number of words/],
-    ["flock -n $LOCK job", /\$LOCK can become any number of words/],
-    ['flock -w "$SECS" /x job', /-w: "\$SECS" is not a number of seconds/],
-    ["flock -n /run/*.lock job", /\* has a value that only the shell knows/],
-    ["flock -n ~/lock job", /~ has a value/],
-    ['flock -n /run/`id "-u"` job', /write `id "-u"` as \$\(\.\.\.\)/],
-    ["cronlock job $(date)", /what cronlock makes of \$\(date\) is known only when the shell runs it/],
-    ["cronlock rm /tmp/*.log", /what cronlock makes of \/tmp\/\*\.log/],
-    ['CRONLOCK_GRACE="$G" cronlock job', /\$G/],
+  test.each<[line: string, reason: string]>([
+    ["flock $OPTS /x job", "$OPTS can become any number of words"],
+    ["flock -n $LOCK job", "$LOCK can become any number of words"],
+    ['flock -w "$SECS" /x job', '-w: "$SECS" is not a number of seconds'],
+    ["flock -n /run/*.lock job", "* has a value that only the shell knows"],
+    ["flock -n ~/lock job", "~ has a value"],
+    ['flock -n /run/`id "-u"` job', 'write `id "-u"` as $(...)'],
+    ["cronlock job $(date)", "what cronlock makes of $(date) is known only when the shell runs it"],
+    ["cronlock rm /tmp/*.log", "what cronlock makes of /tmp/*.log"],
+    ['CRONLOCK_GRACE="$G" cronlock job', "$G"],
   ])("%s stays: %s", (line, reason) => {
     expect(reasonOf(line)).toMatch(reason);
   });
@@ -227,22 +227,22 @@ describe("lines of the front ends' tools", () => {
   });
 });
 
-test.each<[line: string, reason: RegExp]>([
-  ["( flock -n 9 || exit 1; job ) 9>/x", /9 is a file that the shell has opened/],
-  ["flock -u /x job", /-u releases/],
-  ["flock -n 2>/dev/null /x job", /2>\/dev\/null is between the words of flock/],
-  ["flock -n >/dev/null /x job", />\/dev\/null is between/],
-  ["wrapper flock -n /x job", /whether wrapper starts flock is not known/],
-  ["nice A=b flock -n /x job", /whether A=b starts flock/],
-  ["$W flock -n /x job", /whether \$W starts flock is not known/],
-  ["flock -n /x 'job", /a quote \('\) is not closed/],
+test.each<[line: string, reason: string | RegExp]>([
+  ["( flock -n 9 || exit 1; job ) 9>/x", "9 is a file that the shell has opened"],
+  ["flock -u /x job", "-u releases"],
+  ["flock -n 2>/dev/null /x job", "2>/dev/null is between the words of flock"],
+  ["flock -n >/dev/null /x job", ">/dev/null is between"],
+  ["wrapper flock -n /x job", "whether wrapper starts flock is not known"],
+  ["nice A=b flock -n /x job", "whether A=b starts flock"],
+  ["$W flock -n /x job", "whether $W starts flock is not known"],
+  ["flock -n /x 'job", "a quote (') is not closed"],
   ["flock -n /x $(job", /a bracket .* is not closed/],
-  ['sh -c "flock -n \\"/x\\" job"', /quotes inside quotes/],
-  ['sh -c "flock -n $X job"', /quotes inside quotes/],
-  ["flock -n /x\ue001 job", /private-use/],
-  ["cronlock", /no command/],
-  ["CRONLOCK_RESET=yes cronlock job", /signalbox reset lock/],
-  ["CRONLOCK_DB=x cronlock job", /CRONLOCK_DB/],
+  ['sh -c "flock -n \\"/x\\" job"', "quotes inside quotes"],
+  ['sh -c "flock -n $X job"', "quotes inside quotes"],
+  ["flock -n /x\ue001 job", "private-use"],
+  ["cronlock", "no command"],
+  ["CRONLOCK_RESET=yes cronlock job", "signalbox reset lock"],
+  ["CRONLOCK_DB=x cronlock job", "CRONLOCK_DB"],
 ])("%s stays as it is: %s", (line, reason) => {
   expect(reasonOf(line)).toMatch(reason);
 });
@@ -289,7 +289,7 @@ test("a tool behind signalbox run stays, and is named: a move is under way", () 
 });
 
 describe("what is left in the background", () => {
-  test.each<[command: string, reason: RegExp]>([
+  test.each<[command: string, reason: string | RegExp]>([
     [
       "flock -n /x -c 'job a &'",
       /^job a & continues in the background: flock keeps its lock until that has ended/,
@@ -298,11 +298,11 @@ describe("what is left in the background", () => {
     ["flock -n /x bash -lc '(job &)'", /^job & continues/],
     ["flock -n /x sh -c 'a & wait; b &'", /^b & continues/],
     ["flock -n /x setsid job", /^what setsid starts continues/],
-    ["setlock -n /x sh -c 'job &'", /setlock keeps its lock/],
-    ["chpst -L /x sh -c 'job &'", /chpst keeps its lock/],
-    ["run-one sh -c 'job &'", /run-one keeps its lock/],
-    ["solo -port=1 sh -c 'job &'", /solo keeps its lock/],
-    ["zoo-locked e:2379 /x 'job &'", /zoo-locked keeps its lock/],
+    ["setlock -n /x sh -c 'job &'", "setlock keeps its lock"],
+    ["chpst -L /x sh -c 'job &'", "chpst keeps its lock"],
+    ["run-one sh -c 'job &'", "run-one keeps its lock"],
+    ["solo -port=1 sh -c 'job &'", "solo keeps its lock"],
+    ["zoo-locked e:2379 /x 'job &'", "zoo-locked keeps its lock"],
   ])("%s stays: the tool's lock covers that, ours does not", (command, reason) => {
     expect(reasonOf(command)).toMatch(reason);
   });

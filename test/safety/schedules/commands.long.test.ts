@@ -163,24 +163,24 @@ describe("a mistake", () => {
     await namespace.expectDone("schedule add a @daily -- true");
     const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
     const cases: EndCase[] = [
-      ["add a @daily -- true", 1, /"a" already/],
-      ["add b @daily", 64, /CRON or COMMAND is missing/],
-      ["add b @daily x -- true", 64, /got "@daily" as TYPE, and "x" as CRON/],
-      ["add b @daily echo hi", 64, /KEY CRON -- COMMAND; got "@daily" as TYPE, and "echo" as CRON/],
-      [["add", "b", "@team/mail", "60 * * * *"], 64, /minute/],
-      [["add", "b", "x", "61 * * * *"], 64, /minute/],
+      ["add a @daily -- true", 1, '"a" already'],
+      ["add b @daily", 64, "CRON or COMMAND is missing"],
+      ["add b @daily x -- true", 64, 'got "@daily" as TYPE, and "x" as CRON'],
+      ["add b @daily echo hi", 64, 'KEY CRON -- COMMAND; got "@daily" as TYPE, and "echo" as CRON'],
+      [["add", "b", "@team/mail", "60 * * * *"], 64, "minute"],
+      [["add", "b", "x", "61 * * * *"], 64, "minute"],
       [["add", "b", "x", "* * * * * *"], 64, /six|6 field/],
-      ["add b x @daily {", 64, /not JSON/],
-      ["add b x @daily --timezone Europe/Berln", 64, /Europe\/Berlin/],
-      ["add b x @daily --start soon", 64, /--start: "soon"/],
-      ["edit z --note x", 1, /no schedule "z"/],
-      ["edit a", 64, /terminal/],
-      ["delete a z --yes", 1, /no schedule "z"/],
-      ["delete a", 64, /--yes/],
-      ["trigger z", 1, /no schedule "z"/],
-      ["pause a --until 2020-01-01", 64, /must end in the future/],
-      ["next", 64, /KEY or CRON is missing/],
-      [["next", "0 25 * * *"], 64, /hour/],
+      ["add b x @daily {", 64, "not JSON"],
+      ["add b x @daily --timezone Europe/Berln", 64, "Europe/Berlin"],
+      ["add b x @daily --start soon", 64, '--start: "soon"'],
+      ["edit z --note x", 1, 'no schedule "z"'],
+      ["edit a", 64, "terminal"],
+      ["delete a z --yes", 1, 'no schedule "z"'],
+      ["delete a", 64, "--yes"],
+      ["trigger z", 1, 'no schedule "z"'],
+      ["pause a --until 2020-01-01", 64, "must end in the future"],
+      ["next", 64, "KEY or CRON is missing"],
+      [["next", "0 25 * * *"], 64, "hour"],
       ["add a x @daily --hook-failure https://", 64, /must be a command line, or https:.*; got "https:\/\/"/],
       ["resume a --strict", 1, /^$/],
     ];
@@ -331,7 +331,7 @@ describe("a crontab", () => {
   test("refuses a group without a name, as an unset variable gives", async ({ namespace }) => {
     const words = ["schedule", "import", "crontab", "-", "--host-group", "", "--yes"];
     const ended = await namespace.execute(words, { input: "0 1 * * * a\n" });
-    expect(ended).toExit(64, { stderr: /group name "" cannot be used: it is empty/ });
+    expect(ended).toExit(64, { stderr: 'group name "" cannot be used: it is empty' });
     expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toEqual([]);
   });
 

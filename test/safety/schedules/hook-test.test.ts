@@ -64,10 +64,10 @@ test("all hooks of a schedule are called, and one that fails is named without it
 });
 
 test.each([
-  [["hook", "test"], /needs an address/],
-  [["hook", "test", "discord+https://x.example.com"], /must be a command line, or https:\/\/…, slack\+https/],
-  [["hook", "test", "http://x", "--schedule", "backup"], /only one of them/],
-  [["hook", "test", "http://x", "--event", "fails"], /failed-first/],
+  [["hook", "test"], "needs an address"],
+  [["hook", "test", "discord+https://x.example.com"], "must be a command line, or https://…, slack+https"],
+  [["hook", "test", "http://x", "--schedule", "backup"], "only one of them"],
+  [["hook", "test", "http://x", "--event", "fails"], "failed-first"],
 ])("%j is refused", async (args, message) => {
   const ended = await cluster.createNamespace().execute(args);
   expect(ended).toExit(64);

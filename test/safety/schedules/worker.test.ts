@@ -192,12 +192,12 @@ describe.concurrent("leases of a schedule", () => {
 });
 
 describe.concurrent("a worker that cannot start", () => {
-  test.each<[string, string, number, RegExp]>([
-    ["a file that is wrong", "handlers: 5", 78, /line 1, column 1: handlers: "5" is not a list/],
-    ["a key that is not known", "handler: []", 78, /did you mean handlers\?/],
+  test.each<[string, string, number, string]>([
+    ["a file that is wrong", "handlers: 5", 78, 'line 1, column 1: handlers: "5" is not a list'],
+    ["a key that is not known", "handler: []", 78, "did you mean handlers?"],
   ])("says what is wrong: %s", async (_, text, code, message) => {
     const ended = await cluster.createNamespace().execute(["worker", "--handlers", cluster.createPath(text)]);
-    expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(message) });
+    expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   });
 
   test("a file that is not there, a port that is none, no etcd", async () => {

@@ -188,10 +188,10 @@ test("a server that asks for a certificate gets the client's, which is read for 
   expect(() => createHandler({ url, ...ann })).toThrow(/^key: .* can be read by everybody; run: chmod o= /);
 });
 
-test.each<[string, number, RegExp]>([
+test.each<[string, number, string | RegExp]>([
   ["a\nb\n", 0o600, /must contain one line, the secret$/],
   ["a\x01", 0o600, /has a character that a header cannot contain$/],
-  ["a", 0o644, /contains a password, but other users have access to it/],
+  ["a", 0o644, "contains a password, but other users have access to it"],
 ])("the secret %j with mode %i is refused", (text, mode, message) => {
   const file = writeTestFile("secret", text);
   chmodSync(file, mode);
