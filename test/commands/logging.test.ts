@@ -48,7 +48,7 @@ const written = (path = file()) => readFileSync(path, "utf8");
 const stamp = `2026-01-02T03:04:05.000Z signalbox[${process.pid}]: `;
 
 describe("a line of text", () => {
-  test.each<[string, LogFields | undefined, string]>([
+  test.each([
     ["granted", undefined, "granted"],
     ["granted", { token: 12n, waited: 4, ok: true, label: undefined }, "granted token=12 waited=4 ok=true"],
     [

@@ -11,7 +11,7 @@ const CONTEXTS = {
 const PROD = { contexts: CONTEXTS, context: "prod" };
 
 describe("which context is active", () => {
-  test.each<[string, ConfigInput, Record<string, unknown>, string | undefined, string]>([
+  test.each([
     ["none is", {}, { [USER]: { contexts: CONTEXTS } }, undefined, "default"],
     ["a file names it", {}, { [USER]: PROD }, "prod", `${USER}: context`],
     [
@@ -65,7 +65,7 @@ describe("the settings of the active context", () => {
     ]);
   });
 
-  test.each<[string, ConfigInput, string]>([
+  test.each([
     ["SIGNALBOX_*", { env: { SIGNALBOX_ENDPOINTS: "http://x:1" } }, "environment SIGNALBOX_ENDPOINTS"],
     ["ETCDCTL_*", { env: { ETCDCTL_ENDPOINTS: "http://x:1" } }, "environment ETCDCTL_ENDPOINTS"],
     ["flags", { flags: { endpoints: "http://x:1" } }, "flag --endpoints"],
@@ -101,7 +101,7 @@ describe("the settings of the active context", () => {
 });
 
 describe("what is wrong is named with its place", () => {
-  test.each<[unknown, string]>([
+  test.each([
     [[], "contexts: it is not a set of contexts"],
     [{ "a b": {} }, 'contexts: "a b" cannot be used: the name of a context has'],
     [{ "a\x1b[31m": {} }, 'contexts: "a\\u001b[31m" cannot be used'],
@@ -119,7 +119,7 @@ describe("what is wrong is named with its place", () => {
     expect(error.message).not.toContain("\x1b");
   });
 
-  test.each<[ConfigInput, new (...words: never[]) => SignalboxError, string]>([
+  test.each([
     [{ flags: { context: "prd" } }, UsageError, '--context: there is no context "prd"; did you mean prod? '],
     [
       { env: { SIGNALBOX_CONTEXT: "zzz" } },

@@ -26,7 +26,7 @@ function findExpiredAges(days: readonly number[], limits: RetentionLimits, spare
 }
 
 describe("records expire", () => {
-  it.each<[string, number[], RetentionLimits, number[]]>([
+  it.each([
     // case, ages in days, oldest write first, limits, expired
     ["by age", [200, 100, 91, 89, 1], { age: 90 * DAY, count: undefined }, [200, 100, 91]],
     ["by number", [5, 4, 3, 2, 1], { age: 90 * DAY, count: 2 }, [5, 4, 3]],

@@ -24,7 +24,7 @@ function shared(...words: string[]): Queue {
 }
 
 describe("first come, first served", () => {
-  test.each<[string, Queue, number, string, object]>([
+  test.each([
     ["one unit short", queue(["a", 1], ["b", 2]), 2, "b", { kind: "waiting", missing: 1, total: 2 }],
     ["held behind, in the way", queue(["a", 2], ["b", 2, "held"]), 3, "a", { kind: "waiting", missing: 1 }],
     ["malformed ahead weighs all", queue(["a"], ["b", 1]), 100, "b", { kind: "waiting", missing: 1 }],
@@ -33,7 +33,7 @@ describe("first come, first served", () => {
     expect(admit(entries, run, total)).toMatchObject(expected);
   });
 
-  test.each<[string, Queue, string, object]>([
+  test.each([
     ["beside one that shares", shared("r:held", "r2"), "r2", { kind: "admitted" }],
     ["behind one that shares and waits", shared("r", "r2"), "r2", { kind: "admitted" }],
     ["behind one that does not", shared("W:held", "r"), "r", { kind: "waiting", missing: 1 }],

@@ -74,7 +74,7 @@ const reset = (key: string) => (etcd: MemoryEtcd) =>
   put(etcd, key, serializeTicket(createTicket({ reset: { by: "op", at: 1 } })), SESSION);
 
 describe("whether claim, join and grant go through when, since the read,", () => {
-  test.each<[string, (etcd: MemoryEtcd) => void, Partial<typeof goes>]>([
+  test.each([
     ["nothing has happened", () => {}, goes],
     ["the claim was applied once already", ticketAt(dbKey), { claim: false, join: false }],
     ["the lock's ticket alone is there", ticketAt(lockKey), { claim: false }],
@@ -132,7 +132,7 @@ describe("own places,", () => {
     happen(etcd);
     return etcd.apply({ compare: guard(entries), success: [], failure: [] }).succeeded;
   };
-  test.each<[string, (etcd: MemoryEtcd) => void, boolean, boolean]>([
+  test.each([
     ["left alone", () => {}, true, true],
     ["asked for a reset", reset(dbKey), false, true],
     ["removed", removed(dbKey), false, false],
@@ -150,7 +150,7 @@ describe("a transaction that also stores a text", () => {
     success: [{ op: "range", key: gate }],
     failure: [{ op: "range", key }],
   };
-  test.each<[string, boolean, string | undefined, boolean]>([
+  test.each([
     // case, whether the comparison holds, stored before, whether the text is written
     ["there was none", true, undefined, true],
     ["there was none, and it fails", false, undefined, true],

@@ -49,7 +49,7 @@ describe("what cannot be read", () => {
     expect(parsePastRuns(appendPastRun(text, createPastRun("r")))).toEqual([createPastRun("r")]);
   });
 
-  test.each<[keyof PastRun, unknown[]]>([
+  test.each([
     ["run", [undefined, 4, null]],
     ["host", [undefined, {}]],
     ["command", [undefined, []]],

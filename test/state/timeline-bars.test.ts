@@ -19,7 +19,7 @@ const one = (kind: TimelineInterval["kind"], from: number, until?: number): Time
 });
 
 describe("the bar of a run", () => {
-  it.each<{ what: string; bar: Partial<RunBar>; text: string }>([
+  it.each([
     { what: "waited and held", bar: { waitedFrom: 2_000, from: 4_000, until: 5_500 }, text: ".--##....." },
     { what: "still waits", bar: { waitedFrom: 9_000 }, text: "........--" },
     { what: "failed", bar: { from: 2_000, until: 4_500, result: "1" }, text: ".##!......" },

@@ -33,7 +33,7 @@ test("lines decide about etc/crontab of an image or a project; without users it 
 });
 
 describe("lines tell", () => {
-  test.each<[what: string, commands: string[], format: "system" | "user"]>([
+  test.each([
     ["root and a program", ["root /opt/a.sh"], "system"],
     ["root and a builtin", ["root cd / && run-parts --report /etc/cron.hourly"], "system"],
     ["root and a condition", ["root [ -x /usr/sbin/a ] && /usr/sbin/a"], "system"],
@@ -87,7 +87,7 @@ describe("comments tell where lines do not", () => {
 });
 
 describe("it has to be asked where", () => {
-  test.each<[what: string, commands: string[], doubt: string]>([
+  test.each([
     [
       "lines contradict each other",
       ["root /opt/a.sh", "/opt/b.sh"],

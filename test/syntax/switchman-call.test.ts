@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../fixtures/split-shell-words.ts";
 import { UsageError } from "../../src/base/errors.ts";
 import { listLeasesToHold, parseSwitchman } from "../../src/syntax/switchman-call.ts";
-import { splitShellWords } from "../commands/samples.ts";
 
 const parse = (line: string) => parseSwitchman(splitShellWords(line));
 
@@ -19,7 +19,7 @@ const USUAL = {
 
 // Each case was parsed by Perl's Getopt::Long with switchman's declaration of options.
 describe("the words of a switchman line", () => {
-  test.each<[line: string, meaning: object]>([
+  test.each([
     ["-- x", {}],
     ["x", {}],
     ["/opt/x 'a b'", { command: ["/opt/x", "a b"] }],
@@ -69,7 +69,7 @@ describe("the words of a switchman line", () => {
     expect(parse(line)).toMatchObject({ asks });
   });
 
-  test.each<[line: string, fault: string | RegExp]>([
+  test.each([
     ["", /^switchman: no command is given$/],
     ["--", "no command is given"],
     ["-g web", "no command is given"],

@@ -49,7 +49,7 @@ function between(before: KeyValue[], after: KeyValue[], from = NOW - 10 * MINUTE
 const texts = (before: KeyValue[], after: KeyValue[]) => between(before, after).map(formatEventText);
 
 describe("what happens to runs", () => {
-  it.each<[string, KeyValue[], KeyValue[], string[]]>([
+  it.each([
     ["a claim", [], [waits("a")], ["waiting  lock x  a:4711"]],
     ["a claim behind others", [held("a")], [held("a"), waits("b")], ["waiting  lock x  b:4711  behind 1"]],
     ["a claim granted at once", [], [held("a")], ["granted  lock x  a:4711  after 3m"]],
@@ -151,7 +151,7 @@ describe("what happens to runs", () => {
 
 describe("what operators do", () => {
   const many = ["a.b", "c.d", "e.f", "g.h", "i.j"];
-  it.each<[string, KeyValue[], KeyValue[], string[]]>([
+  it.each([
     ["a drain", [], [drain({ why: "upgrade" })], ["drained  host a.b  ann  upgrade"]],
     ["an undrain", [drain()], [], ["undrained  host a.b"]],
     [
@@ -312,7 +312,7 @@ describe("what happens to schedules", () => {
   const record = createAuditKey("a", { action: "schedule", target: "schedule s", outcome: "paused" });
   const beside = { ...createRunningKey("s", { run: "r2", pid: 43 }, 120_000), createRevision: 13n };
 
-  it.each<[string, KeyValue[], KeyValue[], string[]]>([
+  it.each([
     ["a start", idle, busy, ["started  schedule s  web1:42  attempt 2, 1.0s late"]],
     ["a start beside another run", busy, [...busy, beside], ["started  schedule s  web1:43  1.0s late"]],
     ["an end", busy, failed, ["ended  schedule s  web1:42  failed after 9s"]],

@@ -89,7 +89,7 @@ it("takes the latest of all that a host has written as its last sign of life", (
 const DAY = 86_400_000;
 const signs: HostSigns = { record: undefined, held: 0, waiting: 0, isPresent: false, writtenAt: NOW - 1 };
 
-it.each<[state: string, change: Partial<HostSigns>]>([
+it.each([
   ["busy", { held: 1, waiting: 3 }],
   ["waiting", { waiting: 1 }],
   ["idle", {}],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { EXIT } from "../../../src/base/errors.ts";
 import { findNearest } from "../../../src/base/text.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
@@ -19,7 +20,7 @@ import { resolveConfig } from "../../../src/config/config.ts";
 import { getFlagName, getSetting } from "../../../src/config/settings.ts";
 import { parseLeases } from "../../../src/fleet/lease-spec.ts";
 import { createMacros } from "../../../src/fleet/macros.ts";
-import { everyKind, runs, splitShellWords } from "../samples.ts";
+import { everyKind, runs } from "../samples.ts";
 
 const COLUMNS = 100;
 

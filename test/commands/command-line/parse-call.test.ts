@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { UsageError } from "../../../src/base/errors.ts";
 import { declareCommand, declareFlags } from "../../../src/commands/command.ts";
 import {
@@ -11,13 +12,13 @@ import {
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { createCountParser } from "../../../src/commands/command-line/values.ts";
 import { generateText } from "../../protocol/samples.ts";
-import { everyKind, runs, splitShellWords } from "../samples.ts";
+import { everyKind, runs } from "../samples.ts";
 
 const parse = (line: string) => parseCall(everyKind, splitShellWords(line));
 const nothing = { flags: {}, settings: {}, args: ["x"], command: [], verbosity: 0 };
 
 describe("a command line", () => {
-  test.each<[string, object]>([
+  test.each([
     ["x", {}],
     ["x --name a", { flags: { name: "a" } }],
     ["--name=a x", { flags: { name: "a" } }],
@@ -54,7 +55,7 @@ describe("a command line", () => {
     expect(parse(line)).toEqual({ ...nothing, ...expected });
   });
 
-  test.each<[string, string]>([
+  test.each([
     ["x --nmae a", 'unknown option "--nmae"; did you mean --name?'],
     ["x --endpoint=a", "did you mean --endpoints?"],
     ["x --history", "did you mean --no-history?"],
@@ -123,7 +124,7 @@ describe("a command line", () => {
 });
 
 describe("a command to run", () => {
-  test.each<[string, string, object]>([
+  test.each([
     ["-- ls", "ls", {}],
     ["-j -- ls -l --json", "ls -l --json", { json: true }],
     ["-- sh -c 'a -- b' -- '' -n", "sh -c 'a -- b' -- '' -n", {}],
@@ -139,7 +140,7 @@ describe("a command to run", () => {
     });
   });
 
-  test.each<[string, string]>([
+  test.each([
     ["", "COMMAND is missing: put it after --; see: signalbox runs --help"],
     ["--", "COMMAND is missing"],
     ["ls -j a", 'unexpected argument "ls"; put -- before the command: -- ls -j a'],

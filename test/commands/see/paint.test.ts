@@ -24,7 +24,7 @@ function detect(
 }
 
 describe("the style of the output", () => {
-  test.each<[string, Record<string, string>, { ascii?: boolean; wide?: boolean }, object]>([
+  test.each([
     ["a terminal", {}, {}, { colours: true, width: 80, arrow: "→" }],
     ["NO_COLOR", { NO_COLOR: "1" }, {}, { colours: false, width: 80 }],
     ["an empty NO_COLOR", { NO_COLOR: "" }, {}, { colours: true }],

@@ -15,7 +15,7 @@ writeFileSync(empty, "{}");
 
 const AWAY = new SignalboxError(EXIT.unreachable, "etcd cannot be reached");
 
-test.each<[env: Record<string, string>, hint: RegExp | undefined]>([
+test.each([
   [{}, /^no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS$/],
   [{ SIGNALBOX_ENDPOINTS: "http://a:1" }, undefined],
   [{ ETCDCTL_ENDPOINTS: "http://a:1" }, undefined],

@@ -1,5 +1,6 @@
 /** Translation of cronlock and golock lines to `signalbox run`: all variables, their defaults, and invalid values. */
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import {
@@ -8,7 +9,6 @@ import {
   translateGolock,
 } from "../../../src/compat/cronlock/options.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
-import { splitShellWords } from "../../commands/samples.ts";
 import { createToolContext } from "../tool-context.ts";
 
 const WORDS = ["ls", "-al"];
@@ -159,7 +159,7 @@ describe("its file", () => {
 });
 
 describe("what changes is noted", () => {
-  test.each<[env: string, note: RegExp]>([
+  test.each([
     ["NTPDATE=yes", /CRONLOCK_NTPDATE is ignored/],
     ["TIMEOUT=5", /124 instead of 202/],
     ["RELEASE=3600", /^a command that still runs after CRONLOCK_RELEASE is terminated/],

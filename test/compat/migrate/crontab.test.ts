@@ -52,7 +52,7 @@ test("says once what holds for several lines", async () => {
 });
 
 describe("--check", () => {
-  test.each<[text: string, code: number, report: RegExp]>([
+  test.each([
     [
       OLD,
       1,
@@ -109,7 +109,7 @@ describe("--in-place", () => {
     expect(statSync(path)).toMatchObject({ ino, mtimeMs });
   });
 
-  test.each<[args: string[], message: string]>([
+  test.each([
     [["--in-place", "-"], "standard input"],
     [["--in-place", "--check", "tab"], "--check"],
   ])("%j is refused", async (args, message) => {
@@ -195,7 +195,7 @@ describe("configuration files of the tools", () => {
   });
 });
 
-test.each<[what: string, args: () => string[], code: number, message: RegExp]>([
+test.each([
   [
     "a file that is none",
     () => [join(folder, "none")],

@@ -16,7 +16,7 @@ function migrated(command: string) {
 }
 
 describe("words that only the shell knows: the lock's name, or what is run, would be another", () => {
-  test.each<[line: string, reason: RegExp]>([
+  test.each([
     ["cronlock job {a,b}", /what cronlock makes of \{a,b\} is known only/],
     ["cronlock job x{1..3}y", /what cronlock makes of x\{1\.\.3\}y is known only/],
     ["golock job $'a\\tb'", /what golock makes of \$a\\tb is known only/],
@@ -45,7 +45,7 @@ test("a backslash at the end of a line is one", () => {
 });
 
 describe("what a run would refuse stays", () => {
-  test.each<[line: string, reason: RegExp]>([
+  test.each([
     ["etcdctl lock '' job", /signalbox run would refuse it: lock name "": it is empty/],
     [`etcdctl lock ${"x".repeat(513)} job`, /would refuse it: lock name .*: it has 513 bytes/],
     ["etcdctl lock --ttl 999999999 m job", /would refuse it: --ttl: "999999999s" is longer than ten years/],
@@ -55,7 +55,7 @@ describe("what a run would refuse stays", () => {
 });
 
 describe("variables that the line itself changes before the tool", () => {
-  test.each<[line: string, reason: string]>([
+  test.each([
     ["CRONLOCK_KEY=a; cronlock job", "gets is not known after CRONLOCK_KEY=a, which is not exported; write"],
     ["unset CRONLOCK_PREFIX; cronlock job", "what cronlock gets is not known after unset CRONLOCK_PREFIX"],
     ["read CRONLOCK_KEY; export CRONLOCK_KEY; golock job", "after read CRONLOCK_KEY"],
@@ -65,7 +65,7 @@ describe("variables that the line itself changes before the tool", () => {
     expect(migrated(line)).toMatchObject({ isSame: true, reason: expect.stringContaining(reason) });
   });
 
-  test.each<[line: string, lock: string]>([
+  test.each([
     ["export CRONLOCK_KEY=a; cronlock job", "p.a"],
     ["CRONLOCK_KEY=a; export CRONLOCK_KEY && cronlock job", "p.a"],
     ["CRONLOCK_PREFIX=q.; CRONLOCK_KEY=a cronlock job", "q.a"],
@@ -88,7 +88,7 @@ describe("variables that the line itself changes before the tool", () => {
 });
 
 describe("variables that do not reach the tool", () => {
-  test.each<[line: string, reason: string]>([
+  test.each([
     [
       "sudo cronlock job",
       "sudo may keep CRONLOCK_PREFIX from cronlock; write it after the wrapper: sudo CRONLOCK_PREFIX=",
@@ -100,7 +100,7 @@ describe("variables that do not reach the tool", () => {
     expect(migrated(line)).toMatchObject({ isSame: true, reason: expect.stringContaining(reason) });
   });
 
-  test.each<[line: string, lock: string]>([
+  test.each([
     ["sudo CRONLOCK_PREFIX=q. CRONLOCK_KEY=a cronlock job", "--lock q.a "],
     ["sudo -E CRONLOCK_KEY=a cronlock job", "--lock p.a "],
     ["runuser -u ben -- env CRONLOCK_KEY=a cronlock job", "--lock p.a "],

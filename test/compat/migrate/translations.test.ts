@@ -1,10 +1,10 @@
 /** Translations of flock, setlock, other lock tools, `etcdctl lock` and `consul lock` to `signalbox run`. */
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import type { TranslatedRun } from "../../../src/compat/front-end.ts";
 import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
-import { splitShellWords } from "../../commands/samples.ts";
 import { createToolContext } from "../tool-context.ts";
 
 function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {
@@ -162,7 +162,7 @@ test("etcdctl's password goes into a variable, never among the words", () => {
   expect(translated("etcdctl lock m job").env).toBeUndefined();
 });
 
-test.each<[line: string, note: RegExp]>([
+test.each([
   ["flock -n /x job", /one host.*all hosts.*\$\(hostname\)/],
   ["flock -n --verbose /x job", /--verbose is left out/],
   ["setlock /x job", /one host.*all hosts/],
@@ -188,7 +188,7 @@ test.each<[line: string, note: RegExp]>([
   expect(translated(line).notes).toContainEqual(expect.stringMatching(note));
 });
 
-test.each<[line: string, message: string | RegExp]>([
+test.each([
   ["flock", "no file"],
   ["flock -n", "no file"],
   ["flock /x", "no command"],

@@ -92,7 +92,7 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
     });
   });
 
-  it.each<[string, string, string | RegExp]>([
+  it.each([
     [
       "only a database",
       "development:\n  type: rdb_compat\n  url: mysql://ann:secret@db/jobs",
@@ -157,7 +157,7 @@ describe("run CLASS", () => {
     );
   };
 
-  it.each<[string, string[], string, object]>([
+  it.each([
     ["a file", [plain], "", { file: plain, environment: undefined, notes: [] }],
     ["a file in a folder of -I", ["-I", folder, "handlers.yml"], "", { file: plain, notes: [] }],
     ["the second folder", ["-I/nowhere", "-I", join(folder, "sub"), "deep.json"], "", { file: inSub }],
@@ -197,7 +197,7 @@ describe("run CLASS", () => {
     expect(run(words, `development:\n  type: etcd\n  ${more}`)).toMatchObject(expected);
   });
 
-  it.each<[string, string[], string, RegExp]>([
+  it.each([
     [
       "a class alone",
       ["-rboot.rb", "Dispatch"],

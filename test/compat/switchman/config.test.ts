@@ -17,7 +17,7 @@ const USUAL = {
 };
 
 describe("switchman's configuration", () => {
-  test.each<[more: object, meaning: object]>([
+  test.each([
     [{}, {}],
     [{ etcdhosts: "etcd1:2379" }, { etcdhosts: "etcd1:2379" }],
     [{ etcdhosts: ["http://e1:2379", "e2:2379"] }, { etcdhosts: ["http://e1:2379", "e2:2379"] }],
@@ -44,7 +44,7 @@ describe("switchman's configuration", () => {
     expect(read(more)).toEqual({ ...USUAL, ...meaning });
   });
 
-  test.each<[more: object, fault: string | RegExp]>([
+  test.each([
     [{ prefix: undefined }, "prefix is not defined in /etc/switchman.conf"],
     [{ prefix: "myproject" }, 'bad prefix in /etc/switchman.conf: "myproject" is not a path'],
     [{ prefix: "/a/" }, "bad prefix"],
@@ -64,7 +64,7 @@ describe("switchman's configuration", () => {
     expect(() => read(more)).toThrow(fault);
   });
 
-  test.each<[text: string, fault: string]>([
+  test.each([
     ["", "is not JSON: line 1"],
     ['{"prefix": \n', "is not JSON: line 2"],
     ["[]", "must contain a JSON object"],
@@ -92,7 +92,7 @@ describe("the file", () => {
     expect(paths).toEqual([FILE, "my.conf"]);
   });
 
-  test.each<[named: string | undefined, fault: string]>([
+  test.each([
     [undefined, "/etc/switchman.conf is absent and --config is missing"],
     ["/none\u001b[31m", "Failed to open </none>: it does not exist"],
   ])("%j that is not there is refused", (named, fault) => {

@@ -15,7 +15,7 @@ const ETCD = { etcdhosts: "e1:2379,e2:2379" };
 const AT = "--endpoints e1:2379,e2:2379";
 
 describe("a line of switchman as one of signalbox run", () => {
-  test.each<[line: string, more: object, options: string, notes: RegExp[]]>([
+  test.each([
     ["-- x a", {}, "", [/must say where etcd is$/]],
     ["-- x a", ETCD, AT, []],
     ["-- x a", { etcdhosts: ["e1:2379", "e2:2379"] }, AT, []],
@@ -68,7 +68,7 @@ describe("a line of switchman as one of signalbox run", () => {
     });
   });
 
-  test.each<[line: string, more: object, fault: string]>([
+  test.each([
     ["-h", {}, "the line only prints the help"],
     ["-g", {}, "needs a value"],
     ["x", { prefix: "" }, "prefix is not defined"],

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { UsageError } from "../../../src/base/errors.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
-import { splitShellWords } from "../../commands/samples.ts";
 import { createToolContext } from "../tool-context.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;
 
 describe("a line of zoo-locked", () => {
-  test.each<[line: string, endpoints: string | undefined, lock: string, text: string]>([
+  test.each([
     ["e1:2379 /a x", "e1:2379", "a", "x"],
     ["e1:2379,e2:2379 /locks/a 'x > /dev/null'", "e1:2379,e2:2379", "locks/a", "x > /dev/null"],
     ["https://e1:2379 /a 'x; y'", "https://e1:2379", "a", "x; y"],
@@ -53,7 +53,7 @@ describe("a line of zoo-locked", () => {
     );
   });
 
-  test.each<[line: string, fault: string]>([
+  test.each([
     ["", "too few arguments: 0, at least 3 are needed; write: zoo-locked HOSTS PATH COMMAND"],
     ["e:1", "too few arguments: 1"],
     ["e:1 /a", "too few arguments: 2"],

@@ -18,7 +18,7 @@ const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
 }));
 
 describe("the columns that are on", () => {
-  it.each<[chosen: string[] | undefined, on: string[], all: string[]]>([
+  it.each([
     [undefined, ["a", "b"], ["a", "b", "c"]],
     [
       ["c", "a"],

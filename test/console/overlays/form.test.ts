@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
 import type { Command } from "../../../src/commands/command.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
@@ -18,7 +19,6 @@ import {
   setFieldValue,
   toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
-import { splitShellWords } from "../../commands/samples.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);
@@ -197,7 +197,7 @@ describe("a form", () => {
 });
 
 describe("what is wrong with a form", () => {
-  test.each<[string, Record<string, string>, string | undefined]>([
+  test.each([
     ["drain host web1", {}, undefined],
     ["drain", {}, "scope is missing"],
     [

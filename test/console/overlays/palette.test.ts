@@ -124,7 +124,7 @@ describe("a view", () => {
 });
 
 describe("what cannot be chosen", () => {
-  test.each<[string, Partial<ChoiceConditions>, string | undefined]>([
+  test.each([
     ["command:drain", {}, undefined],
     ["command:drain", { isReadOnly: true }, "read-only"],
     ["command:drain", { isAway: true }, "etcd unreachable"],

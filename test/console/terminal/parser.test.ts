@@ -4,7 +4,7 @@ import { InputParser } from "../../../src/console/terminal/input-parser.ts";
 import { parseChords, parseReads } from "./parse-reads.ts";
 
 describe("keys as terminals send them", () => {
-  it.each<[what: string, bytes: string, wanted: string]>([
+  it.each([
     ["letters, signs and others", "jG:é日🙂", "j G : é 日 🙂"],
     ["Space, Enter, Tab, Backspace", " \r\t\x7f", "space enter tab backspace"],
     ["Ctrl and letters", "\x01\x10\x1a\x00\x08", "ctrl+a ctrl+p ctrl+z ctrl+space ctrl+h"],
@@ -33,7 +33,7 @@ describe("keys as terminals send them", () => {
 });
 
 describe("what is no key", () => {
-  it.each<[what: string, bytes: string]>([
+  it.each([
     ["answers about the device", "\x1b[?62;22c\x1b[>41;0;0c\x1bP>|xterm(390)\x1b\\"],
     ["the state of the terminal that nobody asks for", "\x1b[5n\x1b[?0n"],
     ["the place of the cursor", "\x1b[12;40R\x1b[1;40R"],
@@ -73,7 +73,7 @@ describe("what is no key", () => {
 });
 
 describe("what is broken", () => {
-  it.each<[what: string, reads: string[], wanted: string]>([
+  it.each([
     ["a CSI whose bytes stand in the wrong order", ["\x1b[1?5D\x1b[1 5X\x1b[<?~"], ""],
     ["a CSI that another breaks off", ["\x1b[12\x1b[A"], "up"],
     ["a CSI that is too long, in one read", [`\x1b[${"1".repeat(300)}Dj`], "j"],

@@ -89,7 +89,7 @@ describe.each(MODIFIERS.map((modifier, at) => [modifier, at + 2] as const))("wit
 });
 
 describe("peculiarities", () => {
-  it.each<[what: string, bytes: string, wanted: string]>([
+  it.each([
     ["F13 to F20", HIGHER.map((rest) => `\x1b${rest}`).join(""), "f13 f14 f15 f16 f17 f18 f19 f20"],
     [
       "kitty's F13 to F20",

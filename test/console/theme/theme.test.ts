@@ -86,7 +86,7 @@ it("gives tables the marks of its signs, and leaves their colours to the roles o
 const COLOURS = { TERM: "xterm-256color", COLORTERM: "truecolor", LANG: "en_US.UTF-8" };
 describe("the theme of a terminal", () => {
   const named = ({ name, signs }: Theme) => `${name}${signs.isAscii ? " ascii" : ""}`;
-  test.each<[NodeJS.ProcessEnv, string]>([
+  test.each([
     [COLOURS, "dark"],
     [{ ...COLOURS, COLORFGBG: "15;0" }, "dark"],
     [{ ...COLOURS, COLORFGBG: "0;15" }, "light"],

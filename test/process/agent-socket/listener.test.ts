@@ -52,7 +52,7 @@ describe("a call", () => {
   });
 
   const BYTES = Buffer.from("a\xff", "latin1");
-  test.each<[string, CallOptions | Buffer[], string]>([
+  test.each([
     ["another process id", { pid: 1 }, "another pid namespace"],
     ["another boot clock", { bootTime: addon.readBootTime() + 60_000 }, "another time namespace"],
     ["an earlier boot clock", { bootTime: addon.readBootTime() - 60_000 }, "another time namespace"],

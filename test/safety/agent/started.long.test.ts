@@ -188,7 +188,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     expect(existsSync(PLACE)).toBe(false);
   });
 
-  test.each<[string, () => void]>([
+  test.each([
     [
       "a folder of another user",
       () => {
@@ -240,7 +240,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  test.each<[string, string[]]>([
+  test.each([
     ["this run has a low priority (nice)", ["nice"]],
     ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--cpu=60"]],
     ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--nofile=100"]],

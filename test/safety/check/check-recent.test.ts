@@ -31,7 +31,7 @@ describe.concurrent("signalbox check lock", () => {
 
   test("counts from the end of the success, and tells a run that is still going", async ({ namespace }) => {
     await namespace.execute("run --lock x -- true");
-    const running = namespace.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
+    const running = namespace.start("run --lock x -- sh -c 'echo up; sleep 600'");
     await running.waitForOutput("up");
     const late = await namespace.execute("check lock x --within 0");
     expect(late).toExit(2, {

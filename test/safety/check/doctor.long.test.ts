@@ -350,7 +350,7 @@ describe("users with too small a role", () => {
     await cluster.createUserNamespace("operator", [""]);
   });
 
-  test.each<[user: string, flags: string[], runs: RegExp, operators: RegExp, isBad: boolean]>([
+  test.each([
     [
       "runner",
       [],
@@ -392,7 +392,7 @@ describe("users with too small a role", () => {
     expect(of("keys").length).toBe(user === "stranger" ? 0 : 1);
   });
 
-  test.each<[user: string, without: string[], flags: string[], expected: (string | RegExp)[], code: number]>([
+  test.each([
     [
       "whole",
       [],

@@ -107,7 +107,7 @@ describe.concurrent("options before the command", () => {
     const file = cluster.createPath(JSON.stringify({ contexts: { prod: { prefix: "/elsewhere/" } } }));
     expect(
       (
-        await namespace.executeJson(["-c", file, "--context=prod", "config"], {
+        await namespace.executeJson(`-c ${file} --context=prod config`, {
           env: { SIGNALBOX_PREFIX: "" },
         })
       ).settings,
@@ -179,7 +179,7 @@ describe.concurrent("settings", () => {
       password: ["***", expect.stringMatching(/^file /)],
       grace: ["-", "default"],
     });
-    const text = await namespace.execute(["config", "-c", file]);
+    const text = await namespace.execute(`config -c ${file}`);
     expect(text.stdout).toMatch(/^SETTING +VALUE +SOURCE\n/);
     expect(text.stdout + stdout).not.toContain("s3cret");
   });
@@ -196,7 +196,7 @@ describe.concurrent("settings", () => {
     const namespace = cluster.createNamespace({
       env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" },
     });
-    const end = await namespace.run(["-c", file]);
+    const end = await namespace.run(`-c ${file}`);
     expect(end).toFail(78, message);
     expect(end.stderr).toContain(file);
   });

@@ -180,12 +180,12 @@ it("a command line of several clusters means the one that is named", async (cont
   expect(JSON.parse((await list([])).stdout).rows).toEqual([]);
   const named = JSON.parse((await list(["--context", "staging"])).stdout);
   expect(named.rows).toMatchObject([{ name: "theirs", state: "held" }]);
-  const refused = await first.execute(["drain", "lock", "x", "-c", path, "--context", "staging", "--yes"], {
+  const refused = await first.execute(`drain lock x -c ${path} --context staging --yes`, {
     env,
   });
   expect(refused.stderr).toContain("readOnly is set, nothing was changed");
   const elsewhere = { ...env, SIGNALBOX_ENDPOINTS: first.etcd.clientUrl };
-  const warned = await first.execute(["ls", "-c", path, "--context", "staging"], { env: elsewhere });
+  const warned = await first.execute(`ls -c ${path} --context staging`, { env: elsewhere });
   expect(warned.stderr).toContain(
     "endpoints of the context staging has no effect: environment SIGNALBOX_ENDPOINTS",
   );

@@ -19,7 +19,7 @@ function enter() {
 }
 
 describe.concurrent("the command", () => {
-  test.each<[what: string, words: string[], code: number, stdout: string, stderr: string | RegExp | ""]>([
+  test.each([
     ["ends with 0", ["echo ran"], 0, "ran\n", ""],
     ["ends with 3", ["exit 3"], 3, "", ""],
     ["is killed: 0", ["kill -KILL $$"], 0, "", ""],
@@ -143,7 +143,7 @@ describe.concurrent("hosts", () => {
     expect(await start([`no-such-host.invalid:2379,${hosts}`, "/a", "echo ran"]).ended).toPrint("ran\n");
   });
 
-  test.each<[words: string[], fault: string | RegExp]>([
+  test.each([
     [[], /^zoo-locked: too few arguments: 0, at least 3 are needed/],
     [["e:2379", "/a"], /^zoo-locked: too few arguments: 2/],
     [["e:2379/chroot", "/a", "x"], 'HOSTS "e:2379/chroot" end in a path'],

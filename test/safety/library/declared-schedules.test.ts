@@ -118,7 +118,7 @@ describe.concurrent("sync", () => {
     expect((await schedules.poll())?.id).toBe("b");
   });
 
-  test.each<[string, unknown, unknown, string | RegExp]>([
+  test.each([
     ["a list", [], { source: "a" }, "sync: the schedules must be an object"],
     ["no source", {}, {}, 'sync needs the option "source"'],
     ["an empty source", {}, { source: "" }, 'source: "" is empty'],

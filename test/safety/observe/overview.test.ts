@@ -20,7 +20,7 @@ describe.concurrent("overview", () => {
 
   test("shows runs, queues, next runs and failures, as a picture and as JSON", async ({ namespace }) => {
     expect(await namespace.execute("run --lock broken -- false")).toExit(1);
-    await namespace.execute(["schedule", "add", "nightly", "0 3 * * *", "--", "true"]);
+    await namespace.execute("schedule add nightly '0 3 * * *' -- true");
     await startSampleQueues(namespace);
     const readOverview = async () => await namespace.executeJson("overview");
     const { revision, counts, queues, next, failures, activity, etcd, hosts } = await readOverview();

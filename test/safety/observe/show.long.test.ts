@@ -125,7 +125,7 @@ describe.concurrent("show and why", () => {
     const [entry] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = entry?.ticket?.host ?? "";
     await namespace.execute(["group", "set", "web", host]);
-    await namespace.execute(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]);
+    await namespace.execute("drain lock x --yes --reason 'new disks' --for 2h");
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /it may not start: lock x was drained by \S+ \S+ ago: new disks; that ends in 1h59m/,
     );

@@ -198,9 +198,7 @@ describe.concurrent("a resource", () => {
   test("keeps what is not given, and asks nobody where nobody is hit", async ({ namespace }) => {
     await namespace.expectDone("resource set db 10 --note x --order 3");
     expect(await namespace.expectDone("resource set db 12")).toBe("~ resource db: total 10 -> 12\n");
-    expect(await namespace.expectDone("resource set db --order", "", "--note", "")).toMatch(
-      "order 3 -> none",
-    );
+    expect(await namespace.expectDone("resource set db --order '' --note ''")).toMatch("order 3 -> none");
     expect(await namespace.expectDone("resource set db 12")).toMatch("is up to date");
     expect(await namespace.execute("resource delete db")).toExit(64);
     expect(await namespace.expectDone("resource delete db --yes")).toBe("- resource db (total 12)\n");

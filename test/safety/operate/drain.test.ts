@@ -212,7 +212,7 @@ describe.concurrent("a drain that waits", () => {
 
   test("waits for the task of a worker on the host, and names it", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
-    namespace.start(["worker", "--host", "web7.example.com"]);
+    namespace.start("worker --host web7.example.com");
     await putDueSchedule(namespace, "report", { command: runShell(buildWaitingScript(there, gate)) });
     await waitForFile(there);
     const host = ["drain", "host", "web7.example.com", "--yes"];

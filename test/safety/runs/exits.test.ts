@@ -106,7 +106,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 describe.concurrent("a timeout as timeout(1) has it", () => {
   const DEAF = ["sh", "-c", "trap '' INT TERM; echo up; while :; do sleep 0.1; done"];
   const POLITE = ["sh", "-c", "trap 'exit 7' INT; echo up; while :; do sleep 0.1; done"];
-  test.each<[string, string[], string[], number]>([
+  test.each([
     ["a signal of its own is sent", ["--signal", "int"], POLITE, 124],
     ["the code of the command counts", ["--signal", "SIGINT", "--preserve-status"], POLITE, 7],
     ["the signal that ended the command counts", ["--preserve-status"], FOR_EVER, 143],
@@ -260,7 +260,7 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
 describe.concurrent("what a run says", () => {
   test("lines in JSON carry the lock, the run and the host", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "web7.example.com" } });
-    const run = namespace.startRun("-v --log-format json --lock x", ["sh", "-c", "echo $SIGNALBOX_RUN"]);
+    const run = namespace.startRun("-v --log-format json --lock x", "sh -c 'echo $SIGNALBOX_RUN'");
     const { stdout, stderr } = await run.ended;
     const lines = stderr
       .trimEnd()

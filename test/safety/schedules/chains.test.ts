@@ -23,7 +23,7 @@ async function addFollowers(namespace: TestNamespace, count: number, follower: o
   const definition = { cron: "@manual", timezone: "UTC", after: ["extract"], ...follower };
   const site = { version: 1, schedules: Object.fromEntries(ids.map((id) => [id, definition])) };
   const file = cluster.createPath(JSON.stringify(site));
-  await namespace.expectDone("apply", file, "--yes");
+  await namespace.expectDone(`apply ${file} --yes`);
   return ids;
 }
 
@@ -39,7 +39,7 @@ test.concurrent("a schedule runs after another, with what that one was given", a
   await namespace.expectDone("schedule add report --after load", ...shell("echo reported"));
   await namespace.expectDone("schedule add clean --after load --on failure", ...shell("echo never"));
   namespace.start("worker");
-  await namespace.expectDone("schedule trigger extract --data", '{"day":3}', "--env", "TABLE=t1");
+  await namespace.expectDone("schedule trigger extract --data '{\"day\":3}' --env TABLE=t1");
   const [extract] = await waitForOutcomes(namespace, "extract");
   expect(extract).toMatchObject({ result: "ok", tail: expect.stringMatching(/"data":\{"day":3\}.*\nt1/s) });
   const [load] = await waitForOutcomes(namespace, "load");
@@ -143,7 +143,7 @@ test.concurrent("a chain of any length runs to its end, in one trace, and cannot
     ),
   };
   const file = cluster.createPath(JSON.stringify(site));
-  await namespace.expectDone("apply", file, "--yes");
+  await namespace.expectDone(`apply ${file} --yes`);
   expect(await schedule(namespace, "edit", "c0", "--after", `c${count - 1}`)).toExit(78, {
     stderr: "that is a cycle, c0 -> c29 -> c28 -> c27 -> c26 -> 21 more -> c4 -> c3",
   });

@@ -198,7 +198,7 @@ test("a module saves data, and gets it in the next attempt", async ({ namespace 
   const file = join(folder, "worker.json");
   writeFileSync(file, JSON.stringify({ handlers: [{ type: "job", module }] }));
   await putDueSchedule(namespace, "job", { retries: 1, backoff: 10 });
-  namespace.start(["worker", "--handlers", file]);
+  namespace.start(`worker --handlers ${file}`);
   const [last, first] = await waitForOutcomes(namespace, "job", 2);
   expect(first?.tail).toMatch(/JSON cannot represent.*\n.*it has 20002 bytes, and at most 16384/);
   expect(last).toMatchObject({ result: "ok", attempt: 2 });
@@ -229,7 +229,7 @@ describe("a web server", () => {
     const handlers = [{ type: "job", http: { url, ...more } }];
     const file = cluster.createPath(JSON.stringify({ handlers }));
     await putDueSchedule(namespace, "job", { retries: answers.length, backoff: 10 });
-    const worker = namespace.start(["worker", "--handlers", file]);
+    const worker = namespace.start(`worker --handlers ${file}`);
     const runs = await waitForOutcomes(namespace, "job", answers.length + 1);
     expect(runs[0]).toMatchObject({ result: "ok" });
     expect(await readCheckpoints(namespace, "job"), "a success ends it").toEqual([]);

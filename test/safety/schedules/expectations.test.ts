@@ -43,7 +43,7 @@ test.concurrent("auto is no use if fewer outcomes are kept than it needs, and ad
   const path = cluster.createPath();
   const few = { cron: "@daily", timezone: "UTC", expect: "auto", keep: 2, command: ["./x"] };
   writeFileSync(path, JSON.stringify({ version: 1, schedules: { b: few, c: { ...few, keep: 9 } } }));
-  const { stderr } = await namespace.execute(["apply", path, "--yes"]);
+  const { stderr } = await namespace.execute(`apply ${path} --yes`);
   expect(stderr).toMatch(/^signalbox: note: schedule "b": "expect" auto .* only 2 outcomes are kept/m);
   expect(stderr).toMatch(/^signalbox: note: schedule "c": "\.\/x" is a path in the working folder/m);
 });
@@ -186,10 +186,10 @@ test.concurrent("flags, messages, and one file for a site", async ({ namespace }
   const path = cluster.createPath();
   writeFileSync(path, exported.stdout);
   const other = cluster.createNamespace();
-  await other.expectDone("apply", path, "--yes");
+  await other.expectDone(`apply ${path} --yes`);
   expect((await other.execute("export")).stdout).toBe(exported.stdout);
   writeFileSync(path, exported.stdout.replace("..1h", "1h"));
-  expect(await other.execute(["diff", path])).toMatchObject({
+  expect(await other.execute(`diff ${path}`)).toMatchObject({
     stderr: expect.stringContaining('expect "1h"'),
   });
   await namespace.put(

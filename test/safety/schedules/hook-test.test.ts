@@ -28,14 +28,7 @@ test("an address or a command line is called without etcd, and the result is pri
   expect([posted.code, posted.stderr]).toEqual([0, ""]);
   expect(posted.stdout).toMatch(/failure +127\.0\.0\.1:\d+ +ok/);
   expect(JSON.parse(calls[0]?.body ?? "").text).toContain("example has failed with exit code 1");
-  const run = await namespace.execute([
-    "hook",
-    "test",
-    "sh -c 'cut -c 1-40 >&2; exit 3'",
-    "--event",
-    "dead",
-    "--json",
-  ]);
+  const run = await namespace.execute("hook test \"sh -c 'cut -c 1-40 >&2; exit 3'\" --event dead --json");
   expect(run).toExit(1);
   expect(JSON.parse(run.stdout).rows).toEqual([
     {

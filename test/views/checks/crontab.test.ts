@@ -55,7 +55,7 @@ const told = (
   );
 
 describe("groups", () => {
-  test.each<[group: string, found?: RegExp]>([
+  test.each([
     ["web"],
     ["all"],
     ["wbe", /failure: there is no group "wbe"; did you mean "web"\?|see: signalbox ls groups/],
@@ -70,7 +70,7 @@ describe("groups", () => {
 });
 
 describe("leases", () => {
-  test.each<[lease: string, found?: string | RegExp]>([
+  test.each([
     ["db=2:10"],
     ["db=10 in web"],
     ["db=2:12", /^jobs:1 failure: resource "db" has a configured total of 10, but the line states 12$/],

@@ -39,7 +39,7 @@ const told = (kvs: readonly KeyValue[], running: string[] = [], wanted: string[]
 
 describe("groups and their hosts", () => {
   const ACTIVE = "ok group g: 1 of 1 host is active";
-  test.each<[what: string, site: string, running: string[], found: string[]]>([
+  test.each([
     ["nothing is configured", "", [], ["ok groups: none configured"]],
     ["seen lately", "g has a.x, a.x seen 60s ago", [], [ACTIVE]],
     ["seen as lately as hosts say that they are there", "g has a.x, a.x seen 3899s ago", [], [ACTIVE]],

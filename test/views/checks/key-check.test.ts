@@ -54,7 +54,7 @@ describe("every key under the prefix", () => {
     ]);
   });
 
-  test.each<[what: string, kv: KeyValue, found: RegExp]>([
+  test.each([
     [
       "a value of a size that signalbox does not write",
       createKeyValue(keys.history("x"), `{"v":1,"runs":[],"pad":"${"x".repeat(300_000)}"}`),
@@ -208,7 +208,7 @@ describe("clocks of hosts", () => {
     ]);
   });
 
-  test.each<[what: string, first: number, second: number]>([
+  test.each([
     ["a write that took as long as it may", NOW - 1_000, NOW - 15_000],
     ["what was long ago", NOW - 200_000_000, NOW - 300_000_000],
   ])("%s is no fault of the clock", (_, first, second) => {

@@ -36,7 +36,7 @@ test("a URL alone, and everything that can stand beside it", () => {
   });
 });
 
-test.each<[unknown, string]>([
+test.each([
   ["ftp://a/", 'url: "ftp://a/" is not a URL with http:// or https://'],
   ["https://ann:hunter2@a/", "url: it contains a user or a password; put them into a file"],
   [{}, "it has no url"],
@@ -69,7 +69,7 @@ test.each<[unknown, string]>([
   expect(() => readHttpSpec(value)).toThrow(message);
 });
 
-test.each<[string, string]>([
+test.each([
   ["{ type: a, http: http://a, command: b }", "it needs exactly one of command, module and http"],
   ["{ type: a, http: http://a, env: { A: b } }", ".env: a request has no variables"],
   [

@@ -18,7 +18,7 @@ async function runHandler(command: readonly string[], more: Partial<CommandHandl
   return { ...verdict, lines };
 }
 
-test.each<[string, readonly string[], Partial<TaskResult>]>([
+test.each([
   ["ends well", buildShellCommand("exit 0"), { result: "ok", code: 0 }],
   ["fails", buildShellCommand("exit 3"), { result: "failed", code: 3, reason: "exit code 3" }],
   ["fails with the largest code", buildShellCommand("exit 255"), { result: "failed", code: 255 }],

@@ -52,7 +52,7 @@ test("a request has the task as JSON, its identity in headers, and its response 
   expect(JSON.parse(requests[1]?.body ?? "")).toMatchObject({ host: "web1" });
 });
 
-test.each<[object, string, string | undefined]>([
+test.each([
   [{ method: "GET" }, "", undefined],
   [{ method: "DELETE" }, "", undefined],
   [{ method: "PUT", body: "data" }, '{"to":"ops"}', "application/json"],
@@ -71,7 +71,7 @@ test.each<[object, string, string | undefined]>([
   expect(requests.map((one) => [one.body, one.headers["content-type"]])).toEqual([[body, type]]);
 });
 
-test.each<[number, Record<string, string>, object, TaskResult]>([
+test.each([
   [204, {}, {}, { result: "ok", code: 204 }],
   [404, {}, {}, { result: "failed", code: 404, reason: "it answered 404 Not Found" }],
   [599, {}, {}, { result: "failed", code: 599, reason: "it answered 599" }],
@@ -114,7 +114,7 @@ test.each<[number, Record<string, string>, object, TaskResult]>([
   expect(await createHandler({ url, ...more }).run(createTask())).toEqual(result);
 });
 
-test.each<[string | undefined, number | undefined]>([
+test.each([
   [undefined, undefined],
   ["", undefined],
   ["-5", undefined],
@@ -188,7 +188,7 @@ test("a server that asks for a certificate gets the client's, which is read for 
   expect(() => createHandler({ url, ...ann })).toThrow(/^key: .* can be read by everybody; run: chmod o= /);
 });
 
-test.each<[string, number, string | RegExp]>([
+test.each([
   ["a\nb\n", 0o600, /must contain one line, the secret$/],
   ["a\x01", 0o600, /has a character that a header cannot contain$/],
   ["a", 0o644, "contains a password, but other users have access to it"],

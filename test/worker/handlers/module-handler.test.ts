@@ -22,7 +22,7 @@ async function runHandler(text: string, more: { name?: string; export?: string; 
   return verdict;
 }
 
-test.each<[string, string, Partial<TaskResult>]>([
+test.each([
   ["returns", buildModule("return 5"), { result: "ok" }],
   ["finishes", buildModule("task.finish(); throw new Error('later')"), { result: "ok" }],
   ["throws", buildModule("throw new TypeError('no such table')"), matchFailure("TypeError: no such table")],

@@ -1,12 +1,12 @@
 /** Flags and arguments of the schedule commands. */
 import { describe, expect, it } from "vitest";
+import { splitShellWords } from "../../../../fixtures/split-shell-words.ts";
 import { parseInstant } from "../../../../src/commands/command-line/instant.ts";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
 import { scheduleEdit } from "../../../../src/commands/schedule/change.ts";
 import { parseCommandWords } from "../../../../src/commands/schedule/definition-flags.ts";
 import { applyGivenFields, readGivenFields } from "../../../../src/commands/schedule/definition-input.ts";
 import type { Definition } from "../../../../src/schedule/definition.ts";
-import { splitShellWords } from "../../samples.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const BEFORE: Definition = {
@@ -57,7 +57,7 @@ describe("edit", () => {
     expect(edited("")).toEqual(BEFORE);
   });
 
-  it.each<[string, string, Partial<Definition>]>([
+  it.each([
     ["durations", "--timeout 2h --delay 1m", { timeout: 7_200_000, delay: 60_000 }],
     ["what the history keeps", "--keep 100 --keep-for 7d", { keep: 100, keepFor: 604_800_000 }],
     ["a pause after failures", "--pause-after-failures 3", { pauseAfterFailures: 3 }],
@@ -89,7 +89,7 @@ describe("edit", () => {
     expect(edited(line)).toEqual(rest);
   });
 
-  it.each<[string, string | RegExp]>([
+  it.each([
     ["--timeout 5", "no unit"],
     ["--lease db", "RESOURCE=COUNT"],
     ["--lease db=20:10", "never be granted"],
