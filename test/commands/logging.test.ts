@@ -18,7 +18,6 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
-import type { LogFields } from "../../src/base/log.ts";
 import { type LogOptions, openLog } from "../../src/commands/logging.ts";
 import { generateText } from "../protocol/samples.ts";
 

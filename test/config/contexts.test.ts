@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError, type SignalboxError, UsageError } from "../../src/base/errors.ts";
-import { type ConfigInput, describeConfig } from "../../src/config/config.ts";
+import { ConfigError, UsageError } from "../../src/base/errors.ts";
+import { describeConfig } from "../../src/config/config.ts";
 import { catchFailure, resolveSettings, SYSTEM, USER } from "./fake-files.ts";
 
 const CONTEXTS = {

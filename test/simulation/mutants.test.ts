@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, test } from "vitest";
 import { MUTANTS } from "../../fixtures/mutants.ts";
-import { type Change, changeFunction } from "../../fixtures/mutate.ts";
+import { changeFunction } from "../../fixtures/mutate.ts";
 
 describe("every mutant still finds its rule", () => {
   test.each(Object.entries(MUTANTS))("%s", (_, { file, function: name, change }) => {

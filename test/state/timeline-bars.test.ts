@@ -1,13 +1,7 @@
 /** Bars of single runs, bands and axes, as tables. */
 import { describe, expect, it } from "vitest";
 import type { TimelineInterval } from "../../src/state/timeline.ts";
-import {
-  buildRunBars,
-  countBandCells,
-  drawRunBar,
-  drawTimeAxis,
-  type RunBar,
-} from "../../src/state/timeline.ts";
+import { buildRunBars, countBandCells, drawRunBar, drawTimeAxis } from "../../src/state/timeline.ts";
 
 const SPAN = { from: 1_000, until: 11_000 };
 const SIGNS = { free: ".", wait: "-", hold: "#", failed: "!" };

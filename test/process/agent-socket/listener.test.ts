@@ -6,7 +6,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
 import { BLOCK_MAX, encodeFrame } from "../../../src/process/guarded-command/wire.ts";
 import { isRoot } from "../helpers.ts";
-import { addon, type CallOptions, encodeCall, encodeHead } from "./fake-launcher.ts";
+import { addon, encodeCall, encodeHead } from "./fake-launcher.ts";
 import { LIMITS, startAgent } from "./helpers.ts";
 
 const END = encodeFrame(LAUNCHER_EVENT.callEnd, 0n, 0n);

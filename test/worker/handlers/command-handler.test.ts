@@ -3,7 +3,6 @@ import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { TaskResult } from "../../../src/worker/handler.ts";
 import { CommandHandler, type CommandHandlerOptions } from "../../../src/worker/handlers/command-handler.ts";
 import { listRemains } from "../../process/helpers.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";

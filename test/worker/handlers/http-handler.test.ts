@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { TaskResult } from "../../../src/worker/handler.ts";
 import { HttpHandler, parseRetryAfter } from "../../../src/worker/handlers/http-handler.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 import { readHttpSpec, startWebServer } from "./http-fixture.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { compareLines, formatKeyFacts, formatValueLines } from "../../../../src/commands/see/format-raw.ts";
-import type { RawKey } from "../../../../src/observe/raw-keys.ts";
 
 describe("the lines of a value", () => {
   test.each([
