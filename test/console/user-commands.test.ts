@@ -5,8 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/commands/registry.ts";
-import { COMMAND_VARIABLES, userCommands } from "../../src/config/user-commands.ts";
+import { COMMANDS } from "../../src/cli/commands/registry.ts";
 import { createKeymap, listKeyActions } from "../../src/console/parts/keymap.ts";
 import {
   buildUserCommand,
@@ -14,9 +13,10 @@ import {
   listUserKeyActions,
   type UserCommand,
 } from "../../src/console/user-commands.ts";
-import { createSnapshot, createTicketKey, toRunId } from "../state/sample-snapshots.ts";
-import { parseSubject } from "../state/subjects.ts";
-import { createRunningKey } from "../views/schedules.ts";
+import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
+import { createRunningKey } from "../cli/views/schedules.ts";
+import { createSnapshot, createTicketKey, toRunId } from "../site/state/sample-snapshots.ts";
+import { parseSubject } from "../site/state/subjects.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   const parsed = userCommands.parse(

@@ -1,7 +1,7 @@
 /** Command lines of PerfectSched: all documented options and commands, parsed as Ruby's OptionParser does. */
 import { describe, expect, it } from "vitest";
 import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
-import { formatTableLine } from "../../../src/commands/schedule/perfectsched-list.ts";
+import { formatTableLine } from "../../../src/cli/commands/schedule/perfectsched-list.ts";
 import { type PerfectschedLine, parsePerfectschedLine } from "../../../src/compat/perfectsched/options.ts";
 
 const read = (line: string, rails?: string) => parsePerfectschedLine(splitShellWords(line), rails);

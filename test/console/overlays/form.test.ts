@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
-import type { Command } from "../../../src/commands/command.ts";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
+import type { Command } from "../../../src/cli/frame/command.ts";
+import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import {
   createForm,
   type Form,

@@ -1,9 +1,7 @@
 /** The palette: choices, search, and rendering. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { clean } from "../../../src/base/text.ts";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import {
   addRecentEntry,
   buildEntryRows,
@@ -16,13 +14,15 @@ import {
 } from "../../../src/console/overlays/Palette.tsx";
 import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
+import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
+import { clean } from "../../../src/core/base/text.ts";
 import {
   createGroupKey,
   createHostKey,
   createResourceKey,
   createSnapshot,
   createTicketKey,
-} from "../../state/sample-snapshots.ts";
+} from "../../site/state/sample-snapshots.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});

@@ -3,9 +3,9 @@
 import { describe, it, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { createTicket, keys } from "../../protocol/samples.ts";
-import { createKeyValue, toRunId } from "../../state/sample-snapshots.ts";
+import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
+import { createKeyValue, toRunId } from "../../site/state/sample-snapshots.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

@@ -8,7 +8,7 @@ import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
-import { createWorkerKey } from "../../views/schedules.ts";
+import { createWorkerKey } from "../../cli/views/schedules.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForOutcomes } from "../support/due-schedules.ts";
 import { readDue } from "../support/read-keys.ts";
 import { putKeys } from "../support/sample-schedules.ts";

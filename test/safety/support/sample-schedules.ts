@@ -1,13 +1,13 @@
 /** Keys of schedules in a namespace, as workers and operators write them. */
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
-import { keys as sampleKeys } from "../../protocol/samples.ts";
+import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import {
   createOutcomesKey,
   createRunningKey,
   createScheduleKeys,
   createWorkerKey,
-} from "../../views/schedules.ts";
+} from "../../cli/views/schedules.ts";
+import { keys as sampleKeys } from "../../core/protocol/samples.ts";
 
 const HOUR = 3_600_000;
 
