@@ -1,10 +1,11 @@
 /**
  * Checks the rules for names (CONTRIBUTING.md): the share of functions that begin with a verb or a predicate, exported
- * names that exist more than once or are aliases, and words that were replaced. `npm run names` prints all violations; with `--check` it fails if there are too many.
+ * names that exist more than once or are aliases, helpers of tests that do not begin with a verb, and words that were
+ * replaced. `npm run names` prints all violations; with `--check` it fails if there are too many.
  */
 import { readFileSync } from "node:fs";
 import { glob } from "zx";
-import { findDeclarations } from "./names/declarations.ts";
+import { findDeclarations, type NameInSource } from "./names/declarations.ts";
 import { VERBS } from "./names/verbs.ts";
 
 /** Minimum share of functions and methods that begin with a verb or a predicate. */
@@ -27,6 +28,22 @@ const REPLACED: Readonly<Record<string, string>> = {
   errand: "request",
 };
 
+/** Words that no test file and no function of test/ and fixtures/ is named with either, by the word for the same thing. */
+const REPLACED_IN_TESTS: Readonly<Record<string, string>> = {
+  ...REPLACED,
+  pictures: "sample-snapshots",
+  room: "createClaimFixture",
+  stand: "createTicketKey",
+  hands: "rows",
+  looks: "terminals",
+  foresight: "timeline-and-what-if",
+  trust: "faults",
+  travel: "past-states",
+  consequences: "dialog-previews",
+  insight: "timeline-and-what-if",
+  brood: "process-tree",
+};
+
 interface Offender {
   place: string;
   name: string;
@@ -35,7 +52,8 @@ interface Offender {
 const isChecking = process.argv.includes("--check");
 const offenders: Offender[] = [];
 const aliases: Offender[] = [];
-const replaced: Offender[] = [];
+const helpers: Offender[] = [];
+const replaced: (Offender & { word: string })[] = [];
 const exported = new Map<string, string[]>();
 let functions = 0;
 
@@ -46,27 +64,34 @@ for (const path of (await glob(["{src,fixtures,scripts,test}/**/*.{ts,tsx}"])).t
     `${path}:${Buffer.from(source).subarray(0, offset).toString().split("\n").length}`;
   for (const { name, offset } of found.functions) {
     functions += 1;
-    if (!isGoodName(name, path)) offenders.push({ place: locate(offset), name });
+    if (isGoodName(name, path)) continue;
+    offenders.push({ place: locate(offset), name });
+    if (isOfTests(path) && found.exports.includes(name)) helpers.push({ place: locate(offset), name });
   }
   aliases.push(...found.aliases.map((name) => ({ place: path, name })));
+  if (isOfTests(path)) findReplacedInTests(path, found.functions, locate);
   if (!path.startsWith("src/")) continue;
   for (const name of new Set(found.exports)) exported.set(name, [...(exported.get(name) ?? []), path]);
   for (const { name, offset } of found.identifiers)
-    if (Object.hasOwn(REPLACED, name)) replaced.push({ place: locate(offset), name });
+    if (Object.hasOwn(REPLACED, name))
+      replaced.push({ place: locate(offset), name, word: REPLACED[name] ?? "" });
 }
 
 const share = 1 - offenders.length / functions;
 const repeated = [...exported].filter(([name, paths]) => paths.length > 1 && !CONTRACTS.has(name));
-const isEnough = share >= LEAST && repeated.length === 0 && aliases.length === 0 && replaced.length === 0;
+const isEnough =
+  share >= LEAST && [repeated, aliases, helpers, replaced].every((faults) => faults.length === 0);
 if (!isChecking || share < LEAST)
   for (const { place, name } of offenders) console.log(`${place}: ${name} does not begin with a verb`);
 for (const { place, name } of aliases) console.log(`${place}: ${name} is a second name of an export`);
-for (const { place, name } of replaced) console.log(`${place}: ${name} is called ${REPLACED[name]} here`);
+for (const { place, name } of helpers)
+  console.log(`${place}: ${name} is a helper of tests, and does not begin with a verb`);
+for (const { place, name, word } of replaced) console.log(`${place}: ${name} is called ${word} here`);
 for (const [name, paths] of repeated) console.log(`${name} is exported more than once: ${paths.join(", ")}`);
 console.log(
   `${(100 * share).toFixed(1)} % of ${functions} functions begin with a verb or a predicate (at least ${100 * LEAST} %); ` +
     `${repeated.length} exported names exist more than once; ${aliases.length} are second names; ` +
-    `${replaced.length} are words that were replaced`,
+    `${helpers.length} helpers of tests do not begin with a verb; ${replaced.length} are words that were replaced`,
 );
 if (isChecking && !isEnough) process.exitCode = 1;
 
@@ -75,4 +100,23 @@ function isGoodName(name: string, path: string): boolean {
   if (path.endsWith("x") && /^[A-Z]/.test(name)) return true;
   const [first = name] = /^[a-z]+/.exec(name) ?? [];
   return VERBS.has(first);
+}
+
+function isOfTests(path: string): boolean {
+  return /^(test|fixtures)\//.test(path);
+}
+
+/** Finds replaced words in the path of a file of tests, and in the names of its functions. */
+function findReplacedInTests(
+  path: string,
+  functions: readonly NameInSource[],
+  locate: (offset: number) => string,
+): void {
+  const inPath = path.split(/[/.-]/).map((name) => ({ place: path, name }));
+  for (const { place, name } of [
+    ...inPath,
+    ...functions.map((one) => ({ ...one, place: locate(one.offset) })),
+  ])
+    if (Object.hasOwn(REPLACED_IN_TESTS, name))
+      replaced.push({ place, name, word: REPLACED_IN_TESTS[name] ?? "" });
 }

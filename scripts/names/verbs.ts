@@ -11,13 +11,13 @@ choose claim clamp classify clean clear click clip clone close collapse collect 
 compare compile complete compose compress compute concat conclude condense configure confirm connect consider
 construct consume contain continue control convert copy correct could count cover crash create cut deactivate
 debounce debug decide declare decode decorate decrease deduplicate defer define defrost delay delete deliver
-derive descend describe deserialize destroy detach detect determine dial did diff dim discard disconnect
+derive descend describe deserialize destroy detach detect determine dial did diff dim discard disarm disconnect
 discover dispatch display dispose distribute distrust divert divide do does download drain draw drop dump duplicate
 edit elect emit enable encode encrypt end enforce enqueue ensure enter enumerate equal erase escape estimate
 evaluate evict examine exclude execute exit expand expect expire explain explore export expose extend extract
 fail fake fall feed fetch fill filter find finish fire fit fix flatten flip flush focus fold follow forbid
 force forget fork format forward free freeze from fulfil gather generate get give go grant greet group grow
-guard guess handle hang has hash have hear hedge hide highlight hit hold hook identify ignore implement import
+guard guess handle hang has hash have heal hear hedge hide highlight hit hold hook identify ignore implement import
 increase increment indent index infer inform inherit init initialize inject insert inspect install intercept interpret
 interrupt intersect invalidate invert invoke is isolate issue iterate join judge jump justify keep kill know
 label launch lay leave lend let lift limit link lint list listen load locate lock log look lookup loop lose

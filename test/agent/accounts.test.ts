@@ -14,7 +14,7 @@ const accounts = new Accounts(folder);
 
 describe("the list of users that an agent serves", () => {
   const deploy = { uid: 4711, gid: 4711, groups: [60] };
-  test.each<[string[], boolean]>([
+  test.each([
     [[], false],
     [["deploy"], true],
     [["4711"], true],

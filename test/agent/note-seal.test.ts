@@ -59,10 +59,10 @@ describe("the key", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test.each<[string, () => void, RegExp]>([
-    ["that others can read is refused", () => chmodSync(path, 0o644), /mode 0600/],
-    ["of another length is refused", () => writeFileSync(path, "short"), /5 bytes instead of 32/],
-    ["that is a pipe is refused", () => makePipe(path), /0 bytes instead of 32/],
+  test.each<[string, () => void, string]>([
+    ["that others can read is refused", () => chmodSync(path, 0o644), "mode 0600"],
+    ["of another length is refused", () => writeFileSync(path, "short"), "5 bytes instead of 32"],
+    ["that is a pipe is refused", () => makePipe(path), "0 bytes instead of 32"],
   ])("%s", (_, spoil, message) => {
     NoteSeal.open(path);
     spoil();

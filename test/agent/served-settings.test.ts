@@ -10,7 +10,7 @@ const readFile = () => undefined;
 const resolveFlags = (flags: Flags) => resolveConfig({ flags, readFile }).values;
 
 describe("a call differs from the agent", () => {
-  test.each<[Flags, Flags, string | undefined]>([
+  test.each([
     [{}, {}, undefined],
     [{ endpoints: "http://a:1,http://b:1" }, { endpoints: "http://a:1" }, "endpoints"],
     [{ prefix: "/x/" }, {}, "prefix"],
@@ -40,7 +40,7 @@ test.each([
 
 describe("a path that the agent cannot use for a caller", () => {
   const withSettings = (settings: Call["settings"]): Call => ({ ...createCall({}, []), settings });
-  test.each<[Call["settings"], Record<string, string>, boolean, string | undefined]>([
+  test.each([
     [{}, {}, true, undefined],
     [{ logFile: "/var/log/x" }, {}, true, undefined],
     [{ logFile: "x.log" }, {}, true, "x.log"],

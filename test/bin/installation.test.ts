@@ -31,7 +31,7 @@ function startInstalled(args: readonly string[], env: Record<string, string> = {
   return runNode([join(folder, "signalbox.cjs"), ...args], env);
 }
 
-test.each<[string, string[], number?]>([
+test.each([
   ["run", ["run", "--lock", "x", "--", "true"]],
   ["ls", ["ls", "locks"]],
   ["the console", ["console", "--once"]],

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { hasPassed, judgeFacts } from "../../fixtures/campaign/check/index.ts";
 import type { Claim, KeyChange } from "../../fixtures/campaign/facts.ts";
 import { buildCampaignReport, countFacts } from "../../fixtures/campaign/report.ts";
-import { keyOf, makeChange, makeEnding, makeFacts, makeLife, parseChanges, parseClaims } from "./samples.ts";
+import { makeChange, makeEnding, makeFacts, makeLife, parseChanges, parseClaims, toKey } from "./samples.ts";
 
 /** Returns the violations of the checks that found some. */
 function find(facts: Parameters<typeof makeFacts>[0]): Record<string, readonly string[]> {
@@ -151,14 +151,14 @@ describe("force", () => {
   const changes = parseChanges("x held 1, x gone 490");
   const ALL = ["no two holders", "every history is possible", "nothing outlives its claim"];
 
-  test.each([{ key: keyOf("x") }, { session: 7n }])("admits an overlap that it has caused: %o", (what) => {
+  test.each([{ key: toKey("x") }, { session: 7n }])("admits an overlap that it has caused: %o", (what) => {
     const facts = makeFacts({ claims, changes, forced: [{ at: 480, ...what }] });
     const { checks, admitted } = judgeFacts(facts);
     expect(Object.values(checks).flat()).toEqual([]);
     expect(admitted).toBe(1);
   });
 
-  test.each([{ key: keyOf("y") }, { session: 8n }])("on another claim admits nothing: %o", (what) => {
+  test.each([{ key: toKey("y") }, { session: 8n }])("on another claim admits nothing: %o", (what) => {
     expect(Object.keys(find({ claims, changes, forced: [{ at: 480, ...what }] }))).toEqual(ALL);
   });
 
@@ -172,7 +172,7 @@ describe("force", () => {
   });
 
   test("that came later admits nothing", () => {
-    expect(find({ claims, changes, forced: [{ at: 600, key: keyOf("x") }] })).toHaveProperty([
+    expect(find({ claims, changes, forced: [{ at: 600, key: toKey("x") }] })).toHaveProperty([
       "no two holders",
     ]);
   });
@@ -182,7 +182,7 @@ describe("force", () => {
       find({
         claims: parseClaims("x from 0 to 5000 token 1"),
         changes,
-        forced: [{ at: 480, key: keyOf("x") }],
+        forced: [{ at: 480, key: toKey("x") }],
       }),
     ).toEqual({
       "nothing outlives its claim": [expect.stringContaining("lived 4510 ms after it was lost by force")],
@@ -216,7 +216,7 @@ describe("queues", () => {
 
   test("of a resource: a small claim does not overtake a large one", () => {
     const parse = (name: string, count: number, text: string) =>
-      parseChanges(text, { key: keyOf(name, "resources/db"), count });
+      parseChanges(text, { key: toKey(name, "resources/db"), count });
     const before = [
       ...parse("x", 2, "x held 1"),
       ...parse("y", 2, "y waiting 2"),

@@ -25,13 +25,13 @@ export const parseClaims = (text: string, more: Partial<CampaignJob> = {}): Clai
       order: makeOrder(name, { locks: ["a"], ...(isShared && { isShared: true }), ...more }),
       run: `run${name}`,
       token: BigInt(token),
-      key: keyOf(name),
+      key: toKey(name),
       lives: [makeLife(Number(birth), Number(last))],
     };
   });
 
 /** The key of its ticket. */
-export function keyOf(name: string, queue = "locks/a"): string {
+export function toKey(name: string, queue = "locks/a"): string {
   return `/campaign/${queue}/run${name}`;
 }
 
@@ -48,7 +48,7 @@ export function makeChange(
     revision: BigInt(at),
     at,
     kind: isDeletion ? "delete" : "put",
-    key: keyOf(name),
+    key: toKey(name),
     createRevision: BigInt(at),
     session: 7n,
     value: isDeletion ? "" : JSON.stringify({ state, count, shared }),

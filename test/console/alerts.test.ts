@@ -4,7 +4,7 @@ import { AlertNotifier, Alerts, chooseChannels } from "../../src/console/alerts.
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
 import { formatDesktopNotification, formatWindowTitle } from "../../src/console/terminal/output-sequences.ts";
 import type { KeyValue } from "../../src/core/protocol/txn.ts";
-import { drainOf, NOW, stand } from "../site/state/pictures.ts";
+import { createDrainKey, createTicketKey, NOW } from "../site/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../site/state/snapshot-follower.ts";
 
 /** Reads locks and drains one after the other. @returns what is told of the watched row after so many ms */
@@ -21,9 +21,9 @@ function watch(row: WatchedRow) {
 }
 
 const LOCK: WatchedRow = { kind: "lock", name: "x" };
-const held = stand("lock x held", "a", 1);
-const waiting = stand("lock x", "b", 2);
-const other = stand("lock x held", "b", 2);
+const held = createTicketKey("lock x held", "a", 1);
+const waiting = createTicketKey("lock x", "b", 2);
+const other = createTicketKey("lock x held", "b", 2);
 
 describe("a watched lock", () => {
   it("is told of when it is granted, released, and granted to another", () => {
@@ -62,7 +62,7 @@ describe("a watched lock", () => {
 
 it("a watched drain is told of when it begins and when it is lifted", () => {
   const check = watch({ kind: "drain", scope: "host", name: "web1" });
-  expect(check(10_000, drainOf("host", "web1"))).toMatch("web1: drained");
+  expect(check(10_000, createDrainKey("host", "web1"))).toMatch("web1: drained");
   expect(check(10_000)).toBe("drain host web1: lifted");
 });
 

@@ -14,7 +14,7 @@ const createJob = (more: Partial<ConsoleJob>): ConsoleJob => ({
 });
 const ended = (code: number, endedAt: number) => createJob({ code, endedAt });
 
-it.each<[name: string, jobs: ConsoleJob[], seenAt: number, state: string]>([
+it.each([
   ["nothing runs", [], 0, "0"],
   ["one that tells nothing", [createJob({})], 0, "3"],
   ["one that has just begun", [createJob({ startedAt: 4_500 })], 0, "0"],

@@ -14,9 +14,9 @@ import {
   type UserCommand,
 } from "../../src/console/user-commands.ts";
 import { COMMAND_VARIABLES, userCommands } from "../../src/core/config/user-commands.ts";
-import { running } from "../cli/views/schedules.ts";
-import { pictureOf, runOf, stand } from "../site/state/pictures.ts";
-import { subjectOf } from "../site/state/subjects.ts";
+import { createRunningKey } from "../cli/views/schedules.ts";
+import { createSnapshot, createTicketKey, toRunId } from "../site/state/sample-snapshots.ts";
+import { parseSubject } from "../site/state/subjects.ts";
 
 function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   const parsed = userCommands.parse(
@@ -26,12 +26,12 @@ function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
   return parsed.value;
 }
 
-const snapshot = pictureOf([
-  stand("lock backup held", "a", 10),
-  stand("lock backup", "b", 11),
-  stand("resource db held", "c", 12),
-  stand("resource db held", "d", 13),
-  running("nightly", { run: runOf("s"), host: "h.example.com", pid: 1 }),
+const snapshot = createSnapshot([
+  createTicketKey("lock backup held", "a", 10),
+  createTicketKey("lock backup", "b", 11),
+  createTicketKey("resource db held", "c", 12),
+  createTicketKey("resource db held", "d", 13),
+  createRunningKey("nightly", { run: toRunId("s"), host: "h.example.com", pid: 1 }),
 ]);
 const context = { snapshot, settings: { prefix: "/signalbox/", context: "prod", readOnly: false } };
 
@@ -43,7 +43,7 @@ function build(
 ) {
   const [one] = parse({ command });
   if (one === undefined) throw new Error("no command");
-  return buildUserCommand(one, subjectOf(subject), given);
+  return buildUserCommand(one, parseSubject(subject), given);
 }
 
 describe("the commands of a row", () => {
@@ -56,28 +56,28 @@ describe("the commands of a row", () => {
     ["record x", ["c2"]],
     [undefined, ["c2"]],
   ])("%j", (subject, titles) => {
-    expect(listUserCommands(settings, subjectOf(subject)).map(({ title }) => title)).toEqual(titles);
+    expect(listUserCommands(settings, parseSubject(subject)).map(({ title }) => title)).toEqual(titles);
   });
 });
 
 describe("what a command gets", () => {
   it.each<[subject: string, host: string, run: string, kind?: string, name?: string]>([
-    ["lock backup", "a.example.com", runOf("a")],
+    ["lock backup", "a.example.com", toRunId("a")],
     ["lock free", "", ""],
     ["resource db", "", ""], // two holders
     ["host web1", "web1", ""],
     ["group web", "", ""],
-    ["schedule nightly", "h.example.com", runOf("s")],
-    ["run b", "b.example.com", runOf("b")],
-    ["run s", "h.example.com", runOf("s")],
+    ["schedule nightly", "h.example.com", toRunId("s")],
+    ["run b", "b.example.com", toRunId("b")],
+    ["run s", "h.example.com", toRunId("s")],
     ["run gone", "", "gone"],
     ["drain host web1", "web1", "", "host"],
     ["drain all", "", "", "all"],
-    ["record p of lock backup", "a.example.com", runOf("a"), "lock", "backup"],
+    ["record p of lock backup", "a.example.com", toRunId("a"), "lock", "backup"],
     // Another run holds the lock by now.
     ["ended p of lock backup", "", "", "lock", "backup"],
   ])("%j", (subject, host, run, kind, name) => {
-    const own = subjectOf(subject);
+    const own = parseSubject(subject);
     const context = { PREFIX: "/signalbox/", CONTEXT: "prod", SIGNALBOX_CONTEXT: "prod" };
     const env = { NAME: name ?? own.name, KIND: kind ?? own.kind, HOST: host, RUN: run, ...context };
     expect(build(subject)).toMatchObject({ argv: ["/bin/sh", "-c", ":"], env });

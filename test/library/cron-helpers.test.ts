@@ -37,13 +37,13 @@ describe("listCronTimes", () => {
     expect(listCronTimes("@manual", { from, count: 5 })).toEqual([]);
   });
 
-  test.each<[string, () => unknown, new (...args: never[]) => Error, RegExp]>([
-    ["a wrong text", () => listCronTimes("61 * * * *"), CronError, /minute/],
-    ["an unknown zone", () => listCronTimes("@daily", { timezone: "Mars" }), UsageError, /Mars/],
-    ["no times", () => listCronTimes("@daily", { count: 0 }), ConfigError, /count: 0 is less than 1/],
-    ["too many times", () => listCronTimes("@daily", { count: 1e5 }), ConfigError, /100000 is more than/],
-    ["a part of a time", () => listCronTimes("@daily", { count: 1.5 }), ConfigError, /1\.5 is not a whole/],
-    ["an option", () => listCronTimes("@daily", { zone: "UTC" } as object), ConfigError, /"zone"/],
+  test.each([
+    ["a wrong text", () => listCronTimes("61 * * * *"), CronError, "minute"],
+    ["an unknown zone", () => listCronTimes("@daily", { timezone: "Mars" }), UsageError, "Mars"],
+    ["no times", () => listCronTimes("@daily", { count: 0 }), ConfigError, "count: 0 is less than 1"],
+    ["too many times", () => listCronTimes("@daily", { count: 1e5 }), ConfigError, "100000 is more than"],
+    ["a part of a time", () => listCronTimes("@daily", { count: 1.5 }), ConfigError, "1.5 is not a whole"],
+    ["an option", () => listCronTimes("@daily", { zone: "UTC" } as object), ConfigError, '"zone"'],
   ])("refuses %s", (_, call, kind, message) => {
     expect(call).toThrow(kind);
     expect(call).toThrow(message);

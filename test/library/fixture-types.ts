@@ -12,7 +12,7 @@ import {
   Worker,
 } from "../../src/library/index.ts";
 
-export async function allowed(): Promise<void> {
+export async function callAsAllowed(): Promise<void> {
   const options: ConnectOptions = { endpoints: ["http://127.0.0.1:2379"], ttl: "10s", log: console };
   const signalbox = await connect(options);
   const length: number = await signalbox.withLock("a", async ({ token }) => token.length);
@@ -47,7 +47,7 @@ export async function allowed(): Promise<void> {
   for (const one of [signalbox, held]) one satisfies AsyncDisposable;
 }
 
-export async function refused(): Promise<void> {
+export async function callAsRefused(): Promise<void> {
   // @ts-expect-error: there is no such option
   const signalbox = await connect({ endpoint: "http://127.0.0.1:2379" });
   // @ts-expect-error: a lock's name is a text

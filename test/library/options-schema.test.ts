@@ -16,7 +16,7 @@ describe("parseOptions", () => {
     });
   });
 
-  test.each<[unknown, string]>([
+  test.each([
     [null, "withLock: the options must be an object; got null"],
     [{ waitt: 1 }, 'unknown option "waitt" of withLock; did you mean "wait"?'],
     [{ quick: 1 }, 'unknown option "quick" of withLock; the options are wait, shared, signal, group, '],
@@ -39,7 +39,7 @@ describe("parseOptions", () => {
   });
 });
 
-test.each<[unknown, number]>([
+test.each([
   [new Date(5), 5],
   [7, 7],
   ["2026-11-22T05:00Z", Date.UTC(2026, 10, 22, 5)],

@@ -166,10 +166,10 @@ describe("freeze.mjs and thaw.mjs", () => {
   it("stop everything once nothing runs, and lift exactly that", async () => {
     const { namespace, account } = await createAccount();
     const over = `${namespace.jobs.journal.folder}/over`;
-    await namespace.jobs.startAndWait({ name: "busy", options: ["--lock", "x"], hold: ["until", over] });
+    await namespace.jobs.startAndWait({ name: "busy", options: "--lock x", hold: ["until", over] });
     const freeze = account.start("freeze.mjs --reason", "etcd upgrade");
     await freeze.printed(/waiting for /);
-    await expectEnd(namespace.jobs.start({ name: "late", options: ["--lock", "y"] }).ended, 75);
+    await expectEnd(namespace.jobs.start({ name: "late", options: "--lock y" }).ended, 75);
     writeFileSync(over, "");
     await expectEnd(freeze.ended, 0, "frozen: nothing runs");
     await put(namespace, namespace.keys.drain("lock", "y"), '{"by":"ann","at":1}');
@@ -186,7 +186,7 @@ describe("freeze.mjs and thaw.mjs", () => {
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"fire"}');
     await expectEnd(account.run("freeze.mjs"), 75, "by ann: fire");
     await expectEnd(account.run("thaw.mjs"), 1);
-    await expectEnd(namespace.start(["undrain", "all", "--yes"]).ended, 0);
+    await expectEnd(namespace.start("undrain all --yes").ended, 0);
     await expectEnd(account.run("freeze.mjs"), 0);
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
     await expectEnd(account.run("thaw.mjs"), 0, /was already lifted\n.*still drained by ann: smoke/);
@@ -202,7 +202,7 @@ describe("evacuate.mjs", () => {
     const busy = await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
     const beside = await namespace.jobs.startAndWait({
       name: "beside",
-      options: ["--lock", "x"],
+      options: "--lock x",
       hold: ["until", "/never"],
     });
     await expectEnd(account.run("evacuate.mjs db --after 300ms --", 'echo "$RESOURCE" >>"$OUT"'), 0);
@@ -223,7 +223,7 @@ describe("evacuate.mjs", () => {
     expect(await listNames(namespace)).toEqual([]);
     await expectEnd(account.run("evacuate.mjs db --stay"), 0);
     expect(await listNames(namespace)).toEqual(["db"]);
-    await expectEnd(namespace.start(["undrain", "resource", "db", "--yes"]).ended, 0);
+    await expectEnd(namespace.start("undrain resource db --yes").ended, 0);
     await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
     await expectEnd(account.run("evacuate.mjs db --after 200ms --never-reset -- true"), 124, "stays drained");
     expect(await listNames(namespace)).toEqual(["db"]);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, test } from "vitest";
 import { MUTANTS } from "../../fixtures/mutants.ts";
-import { type Change, changeFunction } from "../../fixtures/mutate.ts";
+import { changeFunction } from "../../fixtures/mutate.ts";
 
 describe("every mutant still finds its rule", () => {
   test.each(Object.entries(MUTANTS))("%s", (_, { file, function: name, change }) => {
@@ -30,7 +30,7 @@ class Box {
 `;
 
 describe("a change of a function", () => {
-  test.each<[string, Change, string, string]>([
+  test.each([
     ["first", { body: "return [];" }, "{\n  const size", "{ return []; }"],
     ["first", { returns: "[]" }, "return all.flat();", "return [];"],
     ["first", { variable: "size", value: "0" }, "list.length;", "0;"],
@@ -49,7 +49,7 @@ describe("a change of a function", () => {
     expect(changed.endsWith("}\n")).toBe(true);
   });
 
-  test.each<[string, Change]>([
+  test.each([
     ["second", { body: "" }],
     ["turn", { body: "" }],
     ["first", { variable: "none", value: "0" }],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { playSchedule } from "../../fixtures/simulation/schedule.ts";
-import { playAgentChunk, playChunk, playWorkerChunk, withoutStackTraces } from "./seeds.ts";
+import { playAgentChunk, playChunk, playWorkerChunk, suppressStackTraces } from "./seeds.ts";
 
-withoutStackTraces();
+suppressStackTraces();
 
 // Every seed is a schedule: runs, deaths, freezes, lost and repeated answers, operators. The long tests play these and more,
 // `npm run simulate` millions; a seed that fails here replays with: npm run simulate -- --seed N --trace

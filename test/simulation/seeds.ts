@@ -10,7 +10,7 @@ import { playWorkerSchedule } from "../../fixtures/simulation/workers/worker-sch
 export const CHUNK = 250;
 
 /** The first seed of each chunk. */
-export function chunksOf(schedules: number, chunk = CHUNK): number[] {
+export function listChunks(schedules: number, chunk = CHUNK): number[] {
   return Array.from({ length: schedules / chunk }, (_, index) => index * chunk + 1);
 }
 
@@ -47,7 +47,7 @@ async function playAll(
  * For the tests of a file. Most errors of a simulation are calls that got no answer: nobody reads where they were made,
  * and to note it takes a fifth of the time.
  */
-export function withoutStackTraces(): void {
+export function suppressStackTraces(): void {
   const { stackTraceLimit } = Error;
   beforeAll(() => {
     Error.stackTraceLimit = 0;

@@ -8,7 +8,7 @@ import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { OpenedSession } from "../../../src/core/run/request.ts";
 import { put, write } from "../../core/etcd/contract/index.ts";
 import { ManualClock } from "../../core/etcd/manual-clock.ts";
-import { keys, ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
 
 export const HOST = "web1.example.com";
 export const TTL = 30;
@@ -47,7 +47,7 @@ export class AgentHost {
   /** Puts a ticket of a run into the queue of a lock of its own. */
   async putTicket({ store, session }: OpenedSession, run: string): Promise<string> {
     const key = keys.lock(`of ${run}`, run);
-    const value = serializeTicket(ticketWith({ run, state: "held" }));
+    const value = serializeTicket(createTicket({ run, state: "held" }));
     await write(store, put(key, value, session.id));
     return key;
   }

@@ -5,7 +5,7 @@ import { StoreError } from "../../../src/core/etcd/store.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
 import type { OpenedSession } from "../../../src/core/run/request.ts";
 import { write } from "../../core/etcd/contract/index.ts";
-import { put } from "../../core/protocol/room.ts";
+import { put } from "../../core/protocol/claim-fixture.ts";
 import { keys } from "../../core/protocol/samples.ts";
 import { AgentHost, ClaimOwner, HOST, NEVER, TTL } from "./shared-fixture.ts";
 

@@ -45,9 +45,3 @@ export const everyKind: Command = {
 
 /** A command that runs one. */
 export const runs: Command = { ...everyKind, id: "runs", args: [], takesCommand: true };
-
-/** Splits a line as a shell would, as far as our examples need it: spaces, and single quotes. */
-export function shellWords(line: string): string[] {
-  const words = line.match(/(?:'[^']*'|[^\s'])+/g) ?? [];
-  return words.map((word) => word.replaceAll("'", ""));
-}

@@ -29,7 +29,7 @@ test("a note of an earlier version says when its last attempt began", () => {
 
 describe("a note is refused", () => {
   const valid = JSON.parse(renderCallNote(CALL, attempt));
-  test.each<[string, unknown]>([
+  test.each([
     ["of another version", { ...valid, v: 2 }],
     ["with a path for a run", { ...valid, run: "../../0123456789" }],
     ["without a run", { ...valid, run: undefined }],

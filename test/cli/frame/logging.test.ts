@@ -19,8 +19,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type LogOptions, openLog } from "../../../src/cli/frame/logging.ts";
 import { ConfigError } from "../../../src/core/base/errors.ts";
-import type { LogFields } from "../../../src/core/base/log.ts";
-import { anyText } from "../../core/protocol/samples.ts";
+import { generateText } from "../../core/protocol/samples.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -34,7 +33,7 @@ afterEach(() => {
 const hostile = fc
   .array(
     fc.oneof(
-      anyText({ maxLength: 4 }),
+      generateText({ maxLength: 4 }),
       fc.constantFrom("\x1b[", "\x9b31m", "\x07", "\x85", "\u202e", "\u2028"),
     ),
   )
@@ -48,7 +47,7 @@ const written = (path = file()) => readFileSync(path, "utf8");
 const stamp = `2026-01-02T03:04:05.000Z signalbox[${process.pid}]: `;
 
 describe("a line of text", () => {
-  test.each<[string, LogFields | undefined, string]>([
+  test.each([
     ["granted", undefined, "granted"],
     ["granted", { token: 12n, waited: 4, ok: true, label: undefined }, "granted token=12 waited=4 ok=true"],
     [

@@ -33,7 +33,7 @@ test("lines decide about etc/crontab of an image or a project; without users it 
 });
 
 describe("lines tell", () => {
-  test.each<[what: string, commands: string[], format: "system" | "user"]>([
+  test.each([
     ["root and a program", ["root /opt/a.sh"], "system"],
     ["root and a builtin", ["root cd / && run-parts --report /etc/cron.hourly"], "system"],
     ["root and a condition", ["root [ -x /usr/sbin/a ] && /usr/sbin/a"], "system"],
@@ -87,19 +87,19 @@ describe("comments tell where lines do not", () => {
 });
 
 describe("it has to be asked where", () => {
-  test.each<[what: string, commands: string[], doubt: RegExp]>([
+  test.each([
     [
       "lines contradict each other",
       ["root /opt/a.sh", "/opt/b.sh"],
-      /line 1 has a user before the command, and line 2 has none/,
+      "line 1 has a user before the command, and line 2 has none",
     ],
     [
       "many do",
       ["root /a", "/b", "root /c", "/d"],
-      /line 1 has a user before the command, and line 2 has none/,
+      "line 1 has a user before the command, and line 2 has none",
     ],
-    ["nothing but unknown words stands there", ["report weekly"], /a user or a program \(line 1\)/],
-    ["a user is a command too", ["backup /srv/data"], /a user or a program \(line 1\)/],
+    ["nothing but unknown words stands there", ["report weekly"], "a user or a program (line 1)"],
+    ["a user is a command too", ["backup /srv/data"], "a user or a program (line 1)"],
   ])("%s", (_what, commands, doubt) => {
     expect(guessCrontabFormat("jobs", tab(...commands)).doubt).toMatch(doubt);
   });

@@ -21,28 +21,28 @@ describe("a schedule", () => {
     expect(fault(schedule)).toBeUndefined();
   });
 
-  test.each<[schedule: string, isFatal: boolean, detail: RegExp]>([
-    ["60 * * * *", true, /minute "60": use a number from 0 to 59/],
-    ["* 24 * * *", true, /hour "24"/],
-    ["* * 0 * *", true, /day of the month "0"/],
-    ["* * * 13 *", true, /month "13"/],
-    ["* * * * 8", true, /day of the week "8"/],
-    ["* * * * mo", true, /day of the week "mo"/],
-    ["*/0 * * * *", true, /step "0"/],
-    ["*/x * * * *", true, /step "x"/],
-    ["5/10 * * * *", true, /write 5-59/],
-    ["* 22-4 * * *", true, /runs backwards \(22 to 4\)/],
-    ["1,,2 * * * *", true, /minute/],
-    ["-5 * * * *", true, /minute/],
-    ["0 0 L * *", true, /day of the month "L"/],
-    ["0 0 ? * *", true, /day of the month/],
-    ["0 0 31 2 *", true, /never fires: none of these months has a day 31/],
-    ["0 0 30 feb *", true, /never fires/],
-    ["0 0 31 4,6,9,11 *", true, /never fires/],
-    ["0 0 31 4 */2", true, /never fires/], // a field that begins with * restricts, and does not add
-    ["0 0 29 2 *", false, /only in leap years/],
+  test.each<[schedule: string, isFatal: boolean, detail: string]>([
+    ["60 * * * *", true, 'minute "60": use a number from 0 to 59'],
+    ["* 24 * * *", true, 'hour "24"'],
+    ["* * 0 * *", true, 'day of the month "0"'],
+    ["* * * 13 *", true, 'month "13"'],
+    ["* * * * 8", true, 'day of the week "8"'],
+    ["* * * * mo", true, 'day of the week "mo"'],
+    ["*/0 * * * *", true, 'step "0"'],
+    ["*/x * * * *", true, 'step "x"'],
+    ["5/10 * * * *", true, "write 5-59"],
+    ["* 22-4 * * *", true, "runs backwards (22 to 4)"],
+    ["1,,2 * * * *", true, "minute"],
+    ["-5 * * * *", true, "minute"],
+    ["0 0 L * *", true, 'day of the month "L"'],
+    ["0 0 ? * *", true, "day of the month"],
+    ["0 0 31 2 *", true, "never fires: none of these months has a day 31"],
+    ["0 0 30 feb *", true, "never fires"],
+    ["0 0 31 4,6,9,11 *", true, "never fires"],
+    ["0 0 31 4 */2", true, "never fires"], // a field that begins with * restricts, and does not add
+    ["0 0 29 2 *", false, "only in leap years"],
   ])("%s", (schedule, isFatal, detail) => {
-    expect(fault(schedule)).toEqual({ isFatal, detail: expect.stringMatching(detail) });
+    expect(fault(schedule)).toEqual({ isFatal, detail: expect.stringContaining(detail) });
   });
 });
 

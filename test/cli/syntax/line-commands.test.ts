@@ -9,7 +9,7 @@ const found = (line: string, variables: [string, string][] = []) => {
 };
 
 describe("where signalbox and switchman start", () => {
-  test.each<[line: string, starts: string[]]>([
+  test.each([
     ["signalbox run -- x", ["signalbox: -- x"]],
     ["/usr/local/bin/signalbox run --lock a -- x 'b c'", ["signalbox: --lock a -- x b c"]],
     ["FOO=bar signalbox run -- x", ["signalbox: -- x"]],

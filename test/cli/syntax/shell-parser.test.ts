@@ -24,7 +24,7 @@ test("the redirections of a command", () => {
 });
 
 describe("a line of shell", () => {
-  test.each<[line: string, commands: string[][] | string]>([
+  test.each([
     ["", []],
     ["   ", []],
     ["a b  c", [["a", "b", "c"]]],
@@ -81,7 +81,7 @@ describe("a line of shell", () => {
     expect("value" in parsed && parsed.value.map(({ next }) => next)).toEqual(["&&", "||", ";", ""]);
   });
 
-  test.each<[line: string, sources: string[]]>([
+  test.each([
     ["  a 'b  c'\t\"d\" >e f\\ g # h", ["a", "'b  c'", '"d"', "f\\ g"]],
     ["if a; then 'b'$C\"d\"; fi", ["a", "'b'$C\"d\""]],
     [`a $(b 'c)') \`d\` \${E:-f g} 2>&1`, ["a", "$(b 'c)')", "`d`", `\${E:-f g}`]],

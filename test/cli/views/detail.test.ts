@@ -12,39 +12,39 @@ import type { SessionLivenessMap } from "../../../src/site/state/explain.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 import { keys } from "../../core/protocol/samples.ts";
 import {
-  auditOf,
-  drainOf,
-  groupOf,
+  createAuditKey,
+  createDrainKey,
+  createGroupKey,
+  createHistoryKey,
+  createHostKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
   held,
-  historyOf,
-  hostOf,
   NOW,
-  pictureOf,
-  plain,
-  resourceOf,
-  runOf,
-  stand,
+  toRunId,
   waiting,
-} from "../../site/state/pictures.ts";
+} from "../../site/state/sample-snapshots.ts";
 import { listFacts, readSection } from "./rows.ts";
-import { memory, running, schedule, worker } from "./schedules.ts";
+import { createOutcomesKey, createRunningKey, createScheduleKeys, createWorkerKey } from "./schedules.ts";
 
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 29, ttl: 30 }]]);
 const QUIET: SessionLivenessMap = new Map([[7n, { left: 9, ttl: 30 }]]);
 
 const host = (fqdn: string, ago: number, more = {}) =>
-  hostOf(fqdn, { cpu: 4, memMb: 7976, seenAt: NOW - ago, ...more });
+  createHostKey(fqdn, { cpu: 4, memMb: 7976, seenAt: NOW - ago, ...more });
 const drain = (scope: "lock" | "host" | "group" | "all", name: string, until?: number) =>
-  drainOf(scope, name, { at: 1, ...(until && { until }) });
-const deed = (id: string, target: string) =>
-  auditOf(id, { user: "root", sudoUser: "ann", host: "ops1", target, outcome: `drained ${id}` });
+  createDrainKey(scope, name, { at: 1, ...(until && { until }) });
+const createAudit = (id: string, target: string) =>
+  createAuditKey(id, { user: "root", sudoUser: "ann", host: "ops1", target, outcome: `drained ${id}` });
 
 const around = { wall: NOW, sessions: ALIVE };
 const shown = (kind: "lock" | "resource", name: string, ...kvs: KeyValue[]) =>
-  buildQueueDetail(pictureOf(kvs), kind, name, around);
+  buildQueueDetail(createSnapshot(kvs), kind, name, around);
 
 const past = (run: string, exit: number, tail?: string) => ({
-  run: runOf(run),
+  run: toRunId(run),
   exit,
   ...(tail !== undefined && { tail }),
 });
@@ -52,7 +52,7 @@ const past = (run: string, exit: number, tail?: string) => ({
 describe("what is shown of a lock", () => {
   it("is first the last output that is stored", () => {
     const runs = [past("c", 0), past("b", 3, "1\n2\n3\n4\n5\n6\nit failed"), past("a", 0, "older")];
-    const history = historyOf("x", ...runs);
+    const history = createHistoryKey("x", ...runs);
     expect(shown("lock", "x", history).sections[0]).toEqual({
       kind: "lines",
       title: expect.stringMatching(
@@ -63,7 +63,12 @@ describe("what is shown of a lock", () => {
   });
 
   it("has the command that runs it again, with what is known of the last run", () => {
-    const history = historyOf("a b", { ...past("c", 0), command: "job.sh", shared: true, leases: { db: 5 } });
+    const history = createHistoryKey("a b", {
+      ...past("c", 0),
+      command: "job.sh",
+      shared: true,
+      leases: { db: 5 },
+    });
     expect(readSection(shown("lock", "a b", history), "run it again")).toEqual([
       "signalbox run --lock 'a b' --shared --lease db=5 -- job.sh",
     ]);
@@ -73,27 +78,27 @@ describe("what is shown of a lock", () => {
     const detail = shown(
       "lock",
       "x",
-      stand("lock x", "a", 1, { ...held, label: "nightly" }),
-      stand("lock x", "b", 2, waiting),
+      createTicketKey("lock x", "a", 1, { ...held, label: "nightly" }),
+      createTicketKey("lock x", "b", 2, waiting),
     );
     expect(detail).toMatchObject({ heading: "lock x: held", tone: "held" });
     expect(listFacts(detail)).toEqual({
       holder: "a.example.com:4711 (invoices.sh), user op",
       label: "nightly",
-      run: runOf("a"),
+      run: toRunId("a"),
       token: "1",
       since: "2023-11-14 22:14:00Z, for 1m",
       waited: "40s",
       runner: "alive: its session was renewed 1s ago, 29s left",
     });
     expect(readSection(detail, "queue")).toEqual([
-      ["2", "b.example.com:4711", "", "waiting", "1m40s", "alive", "invoices.sh", runOf("b"), ""],
+      ["2", "b.example.com:4711", "", "waiting", "1m40s", "alive", "invoices.sh", toRunId("b"), ""],
     ]);
     expect(readSection(detail, "holders")).toBeUndefined();
   });
 
   it("is that a runner is late, and what its host seems to be", () => {
-    const snapshot = pictureOf([stand("lock x", "a", 1, held)]);
+    const snapshot = createSnapshot([createTicketKey("lock x", "a", 1, held)]);
     const quiet = { verdict: "quiet", text: "0 of 2 other runners there are alive; seen never" } as const;
     const detail = buildQueueDetail(snapshot, "lock", "x", { wall: NOW, sessions: QUIET, host: quiet });
     expect(listFacts(detail)).toMatchObject({
@@ -124,7 +129,11 @@ describe("what is shown of a lock", () => {
       heading: "lock x: resetting",
     },
   ])("$what: says so", ({ ticket, fact, heading }) => {
-    const detail = shown("lock", "x", ...(ticket === undefined ? [] : [stand("lock x", "a", 1, ticket)]));
+    const detail = shown(
+      "lock",
+      "x",
+      ...(ticket === undefined ? [] : [createTicketKey("lock x", "a", 1, ticket)]),
+    );
     expect(detail.heading).toBe(heading);
     expect(listFacts(detail)).toMatchObject(fact);
   });
@@ -133,10 +142,10 @@ describe("what is shown of a lock", () => {
     const detail = shown(
       "lock",
       "x",
-      stand("lock x", "a", 1, { ...waiting, reset: { by: "ann", at: NOW } }),
-      stand("lock x", "b", 2, waiting),
-      stand("lock x", "c", 3, { ...waiting, label: "nightly" }),
-      plain(keys.lock("x", runOf("d")), "{oops", 4),
+      createTicketKey("lock x", "a", 1, { ...waiting, reset: { by: "ann", at: NOW } }),
+      createTicketKey("lock x", "b", 2, waiting),
+      createTicketKey("lock x", "c", 3, { ...waiting, label: "nightly" }),
+      createKeyValue(keys.lock("x", toRunId("d")), "{oops", 4),
       drain("lock", "x"),
       drain("host", "b.example.com"),
       drain("host", "c.example.com", NOW),
@@ -147,12 +156,18 @@ describe("what is shown of a lock", () => {
       "asked to end by ann",
       "host b.example.com is drained by ann",
       "nightly",
-      `key ${keys.lock("x", runOf("d"))}`,
+      `key ${keys.lock("x", toRunId("d"))}`,
     ]);
   });
 
   it("is what was done to it, newest first, and not to others", () => {
-    const detail = shown("lock", "x", deed("a1", "lock x"), deed("a2", "lock xy"), deed("a3", "lock x"));
+    const detail = shown(
+      "lock",
+      "x",
+      createAudit("a1", "lock x"),
+      createAudit("a2", "lock xy"),
+      createAudit("a3", "lock x"),
+    );
     expect(readSection(detail, "operators")?.map(([, who, , outcome]) => [who, outcome])).toEqual([
       ["ann as root@ops1", "drained a3"],
       ["ann as root@ops1", "drained a1"],
@@ -160,7 +175,9 @@ describe("what is shown of a lock", () => {
   });
 
   it("shows the first of many, and says how to see all", () => {
-    const queue = [..."abcdefghijklm"].map((letter, at) => stand("lock x", letter, at + 1, waiting));
+    const queue = [..."abcdefghijklm"].map((letter, at) =>
+      createTicketKey("lock x", letter, at + 1, waiting),
+    );
     const [table] = shown("lock", "x", ...queue).sections;
     expect(table?.title).toBe("queue (the first 10 of 13; all: signalbox ls queues --filter x)");
     expect(table?.kind === "table" && table.rows).toHaveLength(10);
@@ -169,9 +186,9 @@ describe("what is shown of a lock", () => {
 
 describe("what is shown of a resource", () => {
   const queue = [
-    stand("resource db", "a", 1, { ...held, count: 4, total: 10 }),
-    stand("resource db", "b", 2, { ...held, count: 3, total: 8 }),
-    stand("resource db", "c", 3, { ...waiting, count: 9, total: 10 }),
+    createTicketKey("resource db", "a", 1, { ...held, count: 4, total: 10 }),
+    createTicketKey("resource db", "b", 2, { ...held, count: 3, total: 8 }),
+    createTicketKey("resource db", "c", 3, { ...waiting, count: 9, total: 10 }),
   ];
 
   it("is how much is held of how much, by whom, and who counts differently", () => {
@@ -194,14 +211,14 @@ describe("what is shown of a resource", () => {
   });
 
   it("is what operators configured, and who counts with another total than that", () => {
-    const config = resourceOf("db", { total: "10", order: 2, note: "disks" });
+    const config = createResourceKey("db", { total: "10", order: 2, note: "disks" });
     expect(listFacts(shown("resource", "db", ...queue, config))).toEqual({
       total: "10, configured",
       order: "2",
       note: "disks",
       "totals differ": "8 by b.example.com:4711",
     });
-    expect(listFacts(shown("resource", "db", resourceOf("db", { total: [] }))).total).toMatch(
+    expect(listFacts(shown("resource", "db", createResourceKey("db", { total: [] }))).total).toMatch(
       /^configured, but /,
     );
   });
@@ -209,19 +226,19 @@ describe("what is shown of a resource", () => {
 
 describe("what is shown of a run", () => {
   const kvs = [
-    stand("resource db", "a", 1, { ...held, count: 5, total: 5 }),
-    stand("lock x", "b", 2, { state: "admitted" }),
-    stand("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
+    createTicketKey("resource db", "a", 1, { ...held, count: 5, total: 5 }),
+    createTicketKey("lock x", "b", 2, { state: "admitted" }),
+    createTicketKey("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
   ];
   const of = (letter: string, snapshot: Snapshot) => {
-    const claim = buildClaims(snapshot).get(runOf(letter));
+    const claim = buildClaims(snapshot).get(toRunId(letter));
     if (claim === undefined) throw new Error(`no run ${letter}`);
     return buildRunDetail(snapshot, claim, around);
   };
 
   it("is all its tickets, and why it waits", () => {
-    const detail = of("b", pictureOf(kvs));
-    expect(detail.heading).toBe(`run ${runOf("b")}: waiting`);
+    const detail = of("b", createSnapshot(kvs));
+    expect(detail.heading).toBe(`run ${toRunId("b")}: waiting`);
     expect(listFacts(detail)).toMatchObject({ waiter: expect.stringContaining("b.example.com"), token: "2" });
     expect(readSection(detail, "why")?.[0]).toContain("it asks for 2, 0 of 5 are free: 2 missing");
     const tickets = readSection(detail, "tickets")?.map((row) => row.slice(0, 5));
@@ -232,13 +249,13 @@ describe("what is shown of a run", () => {
   });
 
   it("is no reason where it holds", () => {
-    expect(of("a", pictureOf(kvs)).sections.map(({ title }) => title)).toEqual(["tickets"]);
+    expect(of("a", createSnapshot(kvs)).sections.map(({ title }) => title)).toEqual(["tickets"]);
   });
 });
 
 describe("what is shown of a host", () => {
   const of = (name: string, pulses: SessionLivenessMap, ...kvs: KeyValue[]) => {
-    const snapshot = pictureOf(kvs);
+    const snapshot = createSnapshot(kvs);
     const host = findHostState(snapshot, name, NOW);
     return host && buildHostDetail(snapshot, host, { wall: NOW, sessions: pulses });
   };
@@ -248,13 +265,13 @@ describe("what is shown of a host", () => {
       "A.example.com.",
       ALIVE,
       host("a.example.com", 1_000, { macros: { RACK: "r1" } }),
-      groupOf("web", "a.example.com"),
-      stand("lock y", "b", 1, held),
-      stand("lock x", "a", 2, waiting),
-      stand("resource db", "a", 3, { ...held, count: 2 }),
+      createGroupKey("web", "a.example.com"),
+      createTicketKey("lock y", "b", 1, held),
+      createTicketKey("lock x", "a", 2, waiting),
+      createTicketKey("resource db", "a", 3, { ...held, count: 2 }),
       drain("group", "web"),
       drain("lock", "x"),
-      deed("a1", "host A.example.com"),
+      createAudit("a1", "host A.example.com"),
     );
     expect(detail?.heading).toBe("host a.example.com: waiting, drained");
     expect(listFacts(detail)).toEqual({
@@ -267,13 +284,13 @@ describe("what is shown of a host", () => {
       groups: "web",
       drain: "group web is drained by ann",
     });
-    expect(readSection(detail, "runs")).toEqual([[runOf("a"), "4711", "waiting", "alive", "x db=2"]]);
+    expect(readSection(detail, "runs")).toEqual([[toRunId("a"), "4711", "waiting", "alive", "x db=2"]]);
     expect(readSection(detail, "operators")).toHaveLength(1);
   });
 
   it.each([
     { what: "a drain", kv: drain("host", "n.example.com"), heading: "host n.example.com: idle, drained" },
-    { what: "a group", kv: groupOf("web", "N.example.com"), heading: "host n.example.com: idle" },
+    { what: "a group", kv: createGroupKey("web", "N.example.com"), heading: "host n.example.com: idle" },
     { what: "nothing but a drain of everything", kv: drain("all", "all"), heading: undefined },
   ])("that only $what names: $heading", ({ kv, heading }) => {
     expect(of("n.example.com", ALIVE, kv)?.heading).toBe(heading);
@@ -283,28 +300,28 @@ describe("what is shown of a host", () => {
     { what: "without leases", kvs: [], heading: "busy", tone: "held" },
     {
       what: "that waits for leases",
-      kvs: [stand("resource db", "r", 1, { ...waiting, host: "web1.example.com" })],
+      kvs: [createTicketKey("resource db", "r", 1, { ...waiting, host: "web1.example.com" })],
       heading: "waiting",
       tone: "free",
     },
   ])("with a task $what is $heading", ({ kvs, heading, tone }) => {
-    const detail = of("web1.example.com", ALIVE, running("report", { run: runOf("r") }), ...kvs);
+    const detail = of("web1.example.com", ALIVE, createRunningKey("report", { run: toRunId("r") }), ...kvs);
     expect(detail).toMatchObject({ heading: `host web1.example.com: ${heading}`, tone });
   });
 });
 
 describe("what is shown of a group", () => {
   const kvs = [
-    groupOf("web", "a.example.com", "b.example.com"),
-    groupOf("all", "web"),
-    groupOf("world", "all", "world"),
+    createGroupKey("web", "a.example.com", "b.example.com"),
+    createGroupKey("all", "web"),
+    createGroupKey("world", "all", "world"),
     host("a.example.com", 1_000),
-    stand("lock x", "a", 1, held),
-    stand("lock x", "c", 2, waiting),
+    createTicketKey("lock x", "a", 1, held),
+    createTicketKey("lock x", "c", 2, waiting),
     drain("group", "all"),
   ];
   const of = (name: string, pulses = ALIVE) => {
-    const snapshot = pictureOf(kvs);
+    const snapshot = createSnapshot(kvs);
     const group = findGroupState(snapshot, name, NOW);
     return group && buildGroupDetail(snapshot, group, { wall: NOW, sessions: pulses });
   };
@@ -320,7 +337,11 @@ describe("what is shown of a group", () => {
   });
 
   it("has workers and their tasks, as the list of hosts has", () => {
-    const snapshot = pictureOf([groupOf("web", "web1.example.com"), worker("w1"), running("report")]);
+    const snapshot = createSnapshot([
+      createGroupKey("web", "web1.example.com"),
+      createWorkerKey("w1"),
+      createRunningKey("report"),
+    ]);
     const group = findGroupState(snapshot, "web", NOW);
     const detail = group && buildGroupDetail(snapshot, group, { wall: NOW, sessions: ALIVE });
     expect(readSection(detail, "hosts")).toEqual([["web1.example.com", "never", "alive", "1", "0"]]);
@@ -338,11 +359,11 @@ describe("what is shown of a group", () => {
   });
 
   it("rests on a runner of each host before a second of any", () => {
-    const snapshot = pictureOf([
-      stand("lock x", "a", 1, held),
-      stand("lock y", "b", 2, { ...held, host: "a.example.com" }),
-      stand("lock z", "c", 3, held),
-      stand("lock x", "d", 4, { ...waiting, host: "c.example.com" }),
+    const snapshot = createSnapshot([
+      createTicketKey("lock x", "a", 1, held),
+      createTicketKey("lock y", "b", 2, { ...held, host: "a.example.com" }),
+      createTicketKey("lock z", "c", 3, held),
+      createTicketKey("lock x", "d", 4, { ...waiting, host: "c.example.com" }),
     ]);
     const order = spreadOverHosts([...buildClaims(snapshot).values()]).map(({ run }) => run[0]);
     expect([order.slice(0, 2).sort(), order.slice(2).sort()]).toEqual([
@@ -365,7 +386,7 @@ const outcome = (more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
   ...more,
 });
 
-const showSchedule = (id: string, ...kvs: KeyValue[]) => buildScheduleDetail(pictureOf(kvs), id, around);
+const showSchedule = (id: string, ...kvs: KeyValue[]) => buildScheduleDetail(createSnapshot(kvs), id, around);
 
 describe("what is shown of a schedule", () => {
   it("is what it does and when, in words, and by which rules", () => {
@@ -382,7 +403,7 @@ describe("what is shown of a schedule", () => {
       leases: ["db=2:10"],
       data: { to: "ops" },
     };
-    const detail = showSchedule("mail", worker("w"), ...schedule("mail", more));
+    const detail = showSchedule("mail", createWorkerKey("w"), ...createScheduleKeys("mail", more));
     expect(detail).toMatchObject({ heading: "schedule mail: waiting", tone: "free" });
     expect(listFacts(detail)).toMatchObject({
       when: expect.stringMatching(/hour.*\(Europe\/Berlin\)/),
@@ -405,7 +426,11 @@ describe("what is shown of a schedule", () => {
     const at = Date.UTC(2026, 2, 28, 1, 30);
     const detail = showSchedule(
       "night",
-      ...schedule("night", { cron: "30 2 * * *", timezone: "Europe/Berlin" }, { next: at, runAt: at }),
+      ...createScheduleKeys(
+        "night",
+        { cron: "30 2 * * *", timezone: "Europe/Berlin" },
+        { next: at, runAt: at },
+      ),
     );
     expect(readSection(detail, "next runs")).toMatchObject([
       [expect.stringMatching(/^2026-03-28 02:30/), "2026-03-28 01:30:00Z", expect.any(String), ""],
@@ -425,7 +450,10 @@ describe("what is shown of a schedule", () => {
     const show = (until?: number) => {
       const pause = { by: "ann", at: 1, ...(until !== undefined && { until }) };
       const due = { next: NOW + 60_000, runAt: NOW + 60_000 };
-      return showSchedule("s", ...schedule("s", { cron: "* * * * *", timezone: "UTC", pause }, due));
+      return showSchedule(
+        "s",
+        ...createScheduleKeys("s", { cron: "* * * * *", timezone: "UTC", pause }, due),
+      );
     };
     expect(readSection(show(), "next runs")).toBeUndefined();
     expect(readSection(show(NOW + 3_600_000), "next runs")?.[0]?.[1]).toBe("2023-11-14 23:15:00Z");
@@ -439,7 +467,12 @@ describe("what is shown of a schedule", () => {
       failures: 1,
       kind: "due",
     } as const;
-    const detail = showSchedule("s", worker("w"), ...schedule("s", {}, { open: [openOne] }), running("s"));
+    const detail = showSchedule(
+      "s",
+      createWorkerKey("w"),
+      ...createScheduleKeys("s", {}, { open: [openOne] }),
+      createRunningKey("s"),
+    );
     expect(readSection(detail, "runs now")).toEqual([
       ["web1.example.com:42", "alive", "2023-11-14 22:14:00Z", "1", "59s", "1s", "12"],
     ]);
@@ -450,7 +483,7 @@ describe("what is shown of a schedule", () => {
 
   it("has the command as a shell reads it", () => {
     const command = ["sh", "-c", "echo hi; exit 3"];
-    expect(listFacts(showSchedule("s", ...schedule("s", { command })))).toMatchObject({
+    expect(listFacts(showSchedule("s", ...createScheduleKeys("s", { command })))).toMatchObject({
       command: "sh -c 'echo hi; exit 3'",
     });
   });
@@ -467,8 +500,8 @@ describe("what is shown of a schedule", () => {
     };
     const detail = showSchedule(
       "s",
-      ...schedule("s"),
-      memory("s", { runs: [skipped, bad, outcome()], dead: [bad] }),
+      ...createScheduleKeys("s"),
+      createOutcomesKey("s", { runs: [skipped, bad, outcome()], dead: [bad] }),
     );
     expect(readSection(detail, "history")).toEqual([
       [
@@ -505,10 +538,10 @@ describe("what is shown of a schedule", () => {
   it("is what is wrong with it, and what operators did", () => {
     const detail = showSchedule(
       "s",
-      plain(keys.schedule("s"), "{"),
-      auditOf("a", { action: "schedule", target: "schedule s", outcome: "added" }),
-      auditOf("b", { action: "schedule", target: "schedules r, s and 3 more", outcome: "paused" }),
-      auditOf("c", { action: "schedule", target: "schedules r, t", outcome: "resumed" }),
+      createKeyValue(keys.schedule("s"), "{"),
+      createAuditKey("a", { action: "schedule", target: "schedule s", outcome: "added" }),
+      createAuditKey("b", { action: "schedule", target: "schedules r, s and 3 more", outcome: "paused" }),
+      createAuditKey("c", { action: "schedule", target: "schedules r, t", outcome: "resumed" }),
     );
     expect(detail).toMatchObject({ heading: "schedule s: malformed", tone: "problem" });
     expect(listFacts(detail).malformed).toMatch("its definition cannot be read");

@@ -12,7 +12,7 @@ import {
   UNICODE_DRAWING,
 } from "../../../src/cli/views/drawing.ts";
 import type { Tone } from "../../../src/site/state/subject.ts";
-import { spansOf } from "./spans.ts";
+import { parseSpans } from "./spans.ts";
 
 describe("an area", () => {
   const values = [0, 0.01, 1, 2, 4, 8];
@@ -70,7 +70,7 @@ it("the top of a column in which something failed has the colour of problems", (
 });
 
 it("a bar has a dim track", () => {
-  expect(drawBar({ used: 1, total: 4 }, 4, "held", ASCII_DRAWING)).toEqual(spansOf("{held}#{quiet}..."));
+  expect(drawBar({ used: 1, total: 4 }, 4, "held", ASCII_DRAWING)).toEqual(parseSpans("{held}#{quiet}..."));
 });
 
 it.each([
@@ -84,10 +84,10 @@ it.each([
 });
 
 it("lines are cut, and drawings stand side by side", () => {
-  expect(clipSpans(spansOf<Tone>("abc{held}def{}g"), 5)).toEqual(spansOf("abc{held}d…"));
+  expect(clipSpans(parseSpans<Tone>("abc{held}def{}g"), 5)).toEqual(parseSpans("abc{held}d…"));
   const lines = joinDrawings([
-    { lines: ["a", "b"].map(spansOf<Tone>), width: 3 },
-    { lines: [spansOf<Tone>("c")], width: 3 },
+    { lines: ["a", "b"].map(parseSpans<Tone>), width: 3 },
+    { lines: [parseSpans<Tone>("c")], width: 3 },
   ]);
   expect(lines.map((line) => line.map(({ text }) => text).join(""))).toEqual(["a    c", "b    "]);
 });

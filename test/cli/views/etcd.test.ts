@@ -6,7 +6,7 @@ import { buildPermissionRows, PERMISSION_COLUMNS } from "../../../src/cli/views/
 import { formatAgentSession } from "../../../src/core/protocol/agent-record.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 type Reading = Parameters<typeof buildSessionRows>[1][number];
 
@@ -37,7 +37,7 @@ describe("whose a session is", () => {
     ["a worker", own(keys.worker("w"), '{"v":1,"host":"web2","pid":8}'), "worker | web2:8 | 1 | worker w | "],
     [
       "a run",
-      own(keys.lock("x", RUN), serializeTicket(ticketWith({ run: RUN, host: "web3", pid: 9 }))),
+      own(keys.lock("x", RUN), serializeTicket(createTicket({ run: RUN, host: "web3", pid: 9 }))),
       `run | web3:9 | 1 | ticket for lock x of run ${RUN} | `,
     ],
     [

@@ -10,37 +10,37 @@ import { SNAPSHOT_COLLECTIONS } from "../../../src/site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
 import { keys } from "../../core/protocol/samples.ts";
 import {
-  auditOf,
-  drainOf,
-  groupOf,
-  historyOf,
+  createAuditKey,
+  createDrainKey,
+  createGroupKey,
+  createHistoryKey,
+  createKeyValue,
+  createResourceKey,
+  createTicketKey,
   NOW,
-  plain,
-  resourceOf,
-  runOf,
-  stand,
-} from "../../site/state/pictures.ts";
+  toRunId,
+} from "../../site/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../../site/state/snapshot-follower.ts";
-import { lastOf, running, schedule } from "./schedules.ts";
+import { createLastOccurrence, createRunningKey, createScheduleKeys } from "./schedules.ts";
 
 const MINUTE = 60_000;
 const held = (letter: string, more = {}) =>
-  stand("lock x", letter, letter.charCodeAt(0), {
+  createTicketKey("lock x", letter, letter.charCodeAt(0), {
     state: "held",
     enqueuedAt: NOW - 3 * MINUTE,
     grantedAt: NOW,
     ...more,
   });
 const waits = (letter: string, more = {}) =>
-  stand("lock x", letter, letter.charCodeAt(0), { enqueuedAt: NOW - 3 * MINUTE, ...more });
+  createTicketKey("lock x", letter, letter.charCodeAt(0), { enqueuedAt: NOW - 3 * MINUTE, ...more });
 const leased = (letter: string, state: "held" | "waiting" | "admitted", count = 2) =>
-  stand("resource db", letter, letter.charCodeAt(0), { state, count, total: 10 });
-const history = (...runs: Partial<PastRun>[]) => historyOf("x", ...runs);
+  createTicketKey("resource db", letter, letter.charCodeAt(0), { state, count, total: 10 });
+const history = (...runs: Partial<PastRun>[]) => createHistoryKey("x", ...runs);
 const audit = (id: string, action: AuditAction, target: string, outcome: string) =>
-  auditOf(id.repeat(20), { action, target, outcome });
-const group = (...members: string[]) => groupOf("web", ...members);
-const total = (value: object) => resourceOf("db", value);
-const drain = (more = {}) => drainOf("host", "a.b", more);
+  createAuditKey(id.repeat(20), { action, target, outcome });
+const group = (...members: string[]) => createGroupKey("web", ...members);
+const total = (value: object) => createResourceKey("db", value);
+const drain = (more = {}) => createDrainKey("host", "a.b", more);
 
 function between(before: KeyValue[], after: KeyValue[], from = NOW - 10 * MINUTE) {
   const follower = new SnapshotFollower(...before);
@@ -49,7 +49,7 @@ function between(before: KeyValue[], after: KeyValue[], from = NOW - 10 * MINUTE
 const texts = (before: KeyValue[], after: KeyValue[]) => between(before, after).map(formatEventText);
 
 describe("what happens to runs", () => {
-  it.each<[string, KeyValue[], KeyValue[], string[]]>([
+  it.each([
     ["a claim", [], [waits("a")], ["waiting  lock x  a:4711"]],
     ["a claim behind others", [held("a")], [held("a"), waits("b")], ["waiting  lock x  b:4711  behind 1"]],
     ["a claim granted at once", [], [held("a")], ["granted  lock x  a:4711  after 3m"]],
@@ -75,8 +75,8 @@ describe("what happens to runs", () => {
     [
       "a ticket that is none",
       [held("a")],
-      [plain(keys.lock("x", runOf("a")), "{", 97)],
-      [`malformed  lock x  malformed ticket ${runOf("a")}`],
+      [createKeyValue(keys.lock("x", toRunId("a")), "{", 97)],
+      [`malformed  lock x  malformed ticket ${toRunId("a")}`],
     ],
     ["a lease alone", [leased("a", "waiting")], [leased("a", "held")], ["granted  resource db=2  a:4711"]],
     ["a lease given back", [leased("a", "held")], [], ["ended  resource db=2  a:4711"]],
@@ -89,7 +89,7 @@ describe("what happens to runs", () => {
     [
       "an end that is remembered, whatever became of the tickets",
       [held("a"), history({ run: "old" })],
-      [history({ run: runOf("a"), exit: 1, reason: "reset by ann" }, { run: "old" })],
+      [history({ run: toRunId("a"), exit: 1, reason: "reset by ann" }, { run: "old" })],
       ["ended  lock x  web1:4711  exit 1 after 3s: reset by ann"],
     ],
     [
@@ -108,7 +108,7 @@ describe("what happens to runs", () => {
     const events = between(
       [held("a"), waits("b"), waits("c")],
       [
-        history({ run: runOf("a"), endedAt: NOW - 1_000 }),
+        history({ run: toRunId("a"), endedAt: NOW - 1_000 }),
         held("b", { grantedAt: NOW - MINUTE }),
         waits("c"),
         waits("d"),
@@ -134,11 +134,11 @@ describe("what happens to runs", () => {
       tone: "held",
       host: "a.example.com",
       words: ["lock x", "a:4711", "after 3m"],
-      subject: { kind: "run", name: runOf("a"), queue },
+      subject: { kind: "run", name: toRunId("a"), queue },
     });
     expect(between([held("a")], [])[0]?.subject).toEqual({
       kind: "record",
-      name: runOf("a"),
+      name: toRunId("a"),
       about: queue,
       isEndedRun: true,
     });
@@ -151,7 +151,7 @@ describe("what happens to runs", () => {
 
 describe("what operators do", () => {
   const many = ["a.b", "c.d", "e.f", "g.h", "i.j"];
-  it.each<[string, KeyValue[], KeyValue[], string[]]>([
+  it.each([
     ["a drain", [], [drain({ why: "upgrade" })], ["drained  host a.b  ann  upgrade"]],
     ["an undrain", [drain()], [], ["undrained  host a.b"]],
     [
@@ -188,13 +188,13 @@ describe("what operators do", () => {
     [
       "a host",
       [],
-      [plain(keys.host("n.e.w"), '{"v":1,"seenAt":1}')],
+      [createKeyValue(keys.host("n.e.w"), '{"v":1,"seenAt":1}')],
       ["host  n.e.w  seen for the first time"],
     ],
     [
       "a host that says it is there",
-      [plain(keys.host("n"), '{"seenAt":1}')],
-      [plain(keys.host("n"), '{"seenAt":2}')],
+      [createKeyValue(keys.host("n"), '{"seenAt":1}')],
+      [createKeyValue(keys.host("n"), '{"seenAt":2}')],
       [],
     ],
   ])("%s", (_, before, after, expected) => {
@@ -205,7 +205,11 @@ describe("what operators do", () => {
 describe("many changes", () => {
   const crowd = (count: number, state: "held" | "waiting") =>
     Array.from({ length: count }, (_, at) =>
-      stand(`lock l${at}`, `r${at}-`, at + 1, { state, enqueuedAt: NOW - MINUTE, grantedAt: NOW - at }),
+      createTicketKey(`lock l${at}`, `r${at}-`, at + 1, {
+        state,
+        enqueuedAt: NOW - MINUTE,
+        grantedAt: NOW - at,
+      }),
     );
 
   it("come to the last ones, and how many there were before", () => {
@@ -269,10 +273,16 @@ describe("the log of events", () => {
   });
 
   const ended = (lock: string, ...ago: number[]) =>
-    historyOf(lock, ...ago.map((seconds) => ({ run: `${lock}${seconds}`, endedAt: NOW - seconds * 1_000 })));
+    createHistoryKey(
+      lock,
+      ...ago.map((seconds) => ({ run: `${lock}${seconds}`, endedAt: NOW - seconds * 1_000 })),
+    );
 
   it("begins with what has ended before, newest first, the last three of each lock", () => {
-    const follower = new SnapshotFollower(ended("a", 2, 3, 4, 5), historyOf("b", { run: "b", exit: 3 }));
+    const follower = new SnapshotFollower(
+      ended("a", 2, 3, 4, 5),
+      createHistoryKey("b", { run: "b", exit: 3 }),
+    );
     const log = new EventLog();
     log.addSnapshot(follower.snapshot, NOW);
     expect([log.list.length, log.length]).toEqual([0, 4]);
@@ -292,17 +302,17 @@ describe("the log of events", () => {
 });
 
 describe("what happens to schedules", () => {
-  const idle = schedule("s");
+  const idle = createScheduleKeys("s");
   const [definition] = idle;
-  const busy = [...idle, running("s", { run: "r1", attempt: 2 })];
-  const failed = schedule("s", {}, { last: lastOf() });
+  const busy = [...idle, createRunningKey("s", { run: "r1", attempt: 2 })];
+  const failed = createScheduleKeys("s", {}, { last: createLastOccurrence() });
   const pause = { by: "signalbox", at: NOW, why: "after 3 failures" };
-  const pausedItself = schedule("s", {}, { failed: 3, pause });
-  const [byAnn] = schedule("s", { pause: { by: "ann", at: 1 } });
-  const record = auditOf("a", { action: "schedule", target: "schedule s", outcome: "paused" });
-  const beside = { ...running("s", { run: "r2", pid: 43 }, 120_000), createRevision: 13n };
+  const pausedItself = createScheduleKeys("s", {}, { failed: 3, pause });
+  const [byAnn] = createScheduleKeys("s", { pause: { by: "ann", at: 1 } });
+  const record = createAuditKey("a", { action: "schedule", target: "schedule s", outcome: "paused" });
+  const beside = { ...createRunningKey("s", { run: "r2", pid: 43 }, 120_000), createRevision: 13n };
 
-  it.each<[string, KeyValue[], KeyValue[], string[]]>([
+  it.each([
     ["a start", idle, busy, ["started  schedule s  web1:42  attempt 2, 1.0s late"]],
     ["a start beside another run", busy, [...busy, beside], ["started  schedule s  web1:43  1.0s late"]],
     ["an end", busy, failed, ["ended  schedule s  web1:42  failed after 9s"]],

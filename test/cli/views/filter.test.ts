@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import { addFieldWords, NO_FILTER, parseRowFilter, splitTimedFilter } from "../../../src/cli/views/filter.ts";
 import { VIEWS } from "../../../src/cli/views/index.ts";
 import { locksView } from "../../../src/cli/views/queues.ts";
-import { drainOf, held, stand } from "../../site/state/pictures.ts";
+import { createDrainKey, createTicketKey, held } from "../../site/state/sample-snapshots.ts";
 import { LOCKS } from "./locks.ts";
 import { showView } from "./rows.ts";
 
 const { passing } = showView(locksView, [
   ...LOCKS,
-  stand("lock both", "i", 9, held),
-  drainOf("lock", "both", { by: "bob" }),
+  createTicketKey("lock both", "i", 9, held),
+  createDrainKey("lock", "both", { by: "bob" }),
 ]);
 const names = (text: string) => passing(text).map((key) => key.replace("lock/", ""));
 

@@ -1,13 +1,13 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
 import { historyView } from "../../../src/cli/views/history.ts";
-import { historyOf, NOW, pastRun } from "../../site/state/pictures.ts";
+import { createEndedRun, createHistoryKey, NOW } from "../../site/state/sample-snapshots.ts";
 import { showView } from "./rows.ts";
 
-const first = pastRun({ run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" });
+const first = createEndedRun({ run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" });
 const { rows, cells, json, column, passing } = showView(historyView, [
-  historyOf("invoices", first, { run: "r2", endedAt: NOW - 9_000, exit: 1, label: "nightly" }),
-  historyOf(
+  createHistoryKey("invoices", first, { run: "r2", endedAt: NOW - 9_000, exit: 1, label: "nightly" }),
+  createHistoryKey(
     "mail",
     { run: "r3", endedAt: NOW - 1_000 },
     { run: "r4", endedAt: NOW - 2_000, exit: 143, reason: "reset" },

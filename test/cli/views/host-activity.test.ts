@@ -9,8 +9,8 @@ import {
 import type { QueueEntry, TicketState } from "../../../src/core/protocol/ticket.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../../src/site/state/claims.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
-import { held, NOW, pictureOf, runOf, stand } from "../../site/state/pictures.ts";
-import { running, worker } from "./schedules.ts";
+import { createSnapshot, createTicketKey, held, NOW, toRunId } from "../../site/state/sample-snapshots.ts";
+import { createRunningKey, createWorkerKey } from "./schedules.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];
 
@@ -27,10 +27,10 @@ const snapshots: fc.Arbitrary<Snapshot> = fc
     { maxLength: 12 },
   )
   .map((tickets) => {
-    const snapshot = pictureOf(
+    const snapshot = createSnapshot(
       tickets.map(({ queue, run, state }, at) => {
         const host = HOSTS[Number(run.slice(1)) % HOSTS.length] as string; // a run is on one host
-        return stand(queue, run, at + 1, { state, host, enqueuedAt: NOW - at });
+        return createTicketKey(queue, run, at + 1, { state, host, enqueuedAt: NOW - at });
       }),
     );
     const queues = [...snapshot.queues].map(([id, queue]): [string, typeof queue] => {
@@ -62,11 +62,11 @@ it("the runs of a host are the claims whose first readable ticket names it", () 
 });
 
 it("a worker shows that its host is alive, and its tasks are runs; one with leases counts once", () => {
-  const snapshot = pictureOf([
-    worker("w1", { host: "Web1.example.com" }),
-    running("plain", { host: "web1.example.com", run: runOf("p") }),
-    running("leased", { host: "web1.example.com", run: runOf("l") }),
-    stand("resource db", "l", 1, { ...held, host: "web1.example.com" }),
+  const snapshot = createSnapshot([
+    createWorkerKey("w1", { host: "Web1.example.com" }),
+    createRunningKey("plain", { host: "web1.example.com", run: toRunId("p") }),
+    createRunningKey("leased", { host: "web1.example.com", run: toRunId("l") }),
+    createTicketKey("resource db", "l", 1, { ...held, host: "web1.example.com" }),
   ]);
   expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ held: 2, isPresent: true });
 });
@@ -84,9 +84,9 @@ it("the claims with some entry are whole, and in the order of all claims", () =>
 });
 
 it("takes the latest of all that a host has written as its last sign of life", () => {
-  const snapshot = pictureOf([
-    stand("lock a held", "r", 1, { grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
-    stand("lock b", "s", 2, { enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
+  const snapshot = createSnapshot([
+    createTicketKey("lock a held", "r", 1, { grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
+    createTicketKey("lock b", "s", 2, { enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
   ]);
   expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ writtenAt: NOW - 5_000 });
 });
@@ -94,7 +94,7 @@ it("takes the latest of all that a host has written as its last sign of life", (
 const DAY = 86_400_000;
 const signs: HostSigns = { record: undefined, held: 0, waiting: 0, isPresent: false, writtenAt: NOW - 1 };
 
-it.each<[state: string, change: Partial<HostSigns>]>([
+it.each([
   ["busy", { held: 1, waiting: 3 }],
   ["waiting", { waiting: 1 }],
   ["idle", {}],

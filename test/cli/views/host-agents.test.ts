@@ -12,7 +12,7 @@ import { formatExposition, measureAgents } from "../../../src/cli/views/metrics.
 import { findProblems } from "../../../src/cli/views/problems.ts";
 import { formatAgentReport, formatAgentSession } from "../../../src/core/protocol/agent-record.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "../../site/state/pictures.ts";
+import { createKeyValue, createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
 import { listFacts, showView } from "./rows.ts";
 
 const HOST = "web1.example.com";
@@ -20,16 +20,16 @@ const [ONE, TWO] = ["1".repeat(16), "2".repeat(16)];
 
 function ownSession(session: bigint, agent: string) {
   const value = formatAgentSession({ agent, pid: 17, version: "1.2.3" });
-  return { ...plain(keys.agentSession(HOST, session), value), session };
+  return { ...createKeyValue(keys.agentSession(HOST, session), value), session };
 }
 
 function report(agent: string, declined: Record<string, number>) {
   const value = formatAgentReport({ user: "root", since: NOW - 60_000, served: 5, declined });
-  return plain(keys.agentReport(HOST, agent), value);
+  return createKeyValue(keys.agentReport(HOST, agent), value);
 }
 
 const run = (lock: string, letter: string, state: "held" | "waiting", session: bigint) => ({
-  ...stand(`lock ${lock}`, letter, letter.charCodeAt(0), { host: HOST, state }),
+  ...createTicketKey(`lock ${lock}`, letter, letter.charCodeAt(0), { host: HOST, state }),
   session,
 });
 
@@ -43,7 +43,7 @@ const KVS = [
   run("z", "d", "held", 9n), // a run without the agent
   report(TWO, { settings: 100 }), // of an agent whose session another has taken over
 ];
-const snapshot = pictureOf(KVS);
+const snapshot = createSnapshot(KVS);
 
 describe("agents of a host", () => {
   it("have the runs on all their sessions, and their own report", () => {
@@ -70,7 +70,7 @@ describe("agents of a host", () => {
   });
 
   it("are in the details of the host, also if only they name it", () => {
-    const idle = pictureOf([ownSession(7n, ONE)]);
+    const idle = createSnapshot([ownSession(7n, ONE)]);
     for (const [one, text] of [
       [snapshot, "1.2.3, process 17, user root: 2 hold, 1 wait, 5 served in 1m"],
       [idle, "1.2.3, process 17: 0 hold, 0 wait"],
@@ -94,7 +94,7 @@ describe("agents of a host", () => {
 
   it("have keys that are no problem, unless they cannot be read", () => {
     expect([...snapshot.strange.keys()]).toEqual([]);
-    const broken = pictureOf([plain(keys.agentSession(HOST, 7n), "?")]);
+    const broken = createSnapshot([createKeyValue(keys.agentSession(HOST, 7n), "?")]);
     expect(findProblems(broken, NOW)).toMatchObject([{ kind: "malformed" }]);
   });
 });

@@ -12,22 +12,34 @@ import { substituteMacros } from "../../../src/core/fleet/arithmetic.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { findHostResource } from "../../../src/site/state/shares.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { hostOf, NOW, pictureOf, resourceOf, stand } from "../../site/state/pictures.ts";
+import {
+  createHostKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../site/state/sample-snapshots.ts";
 import { listFacts, readSection } from "./rows.ts";
 
 const [WEB, DB] = ["web1.example.com", "db1.example.com"];
-const host = (fqdn: string, more: object) => hostOf(fqdn, { cpu: 2, macros: {}, seenAt: NOW, ...more });
+const host = (fqdn: string, more: object) =>
+  createHostKey(fqdn, { cpu: 2, macros: {}, seenAt: NOW, ...more });
 const HOSTS = [host(WEB, { memMb: 24_105, macros: { DISKS: 3 } }), host(DB, { memMb: 4_096 })];
-const MEM = resourceOf("FQDN_mem", { total: "int(MEMMB/1024)", note: "GiB" });
+const MEM = createResourceKey("FQDN_mem", { total: "int(MEMMB/1024)", note: "GiB" });
 const SITE: KeyValue[] = [
   ...HOSTS,
   MEM,
-  stand(`resource ${WEB}_mem held`, "a", 1, { host: WEB, count: 4, total: 23 }),
-  stand(`resource ${WEB}_mem`, "b", 2, { host: WEB, count: 20, total: 23, enqueuedAt: NOW - 90_000 }),
+  createTicketKey(`resource ${WEB}_mem held`, "a", 1, { host: WEB, count: 4, total: 23 }),
+  createTicketKey(`resource ${WEB}_mem`, "b", 2, {
+    host: WEB,
+    count: 20,
+    total: 23,
+    enqueuedAt: NOW - 90_000,
+  }),
 ];
 
 function buildRow(name: string, kvs: readonly KeyValue[] = SITE) {
-  const snapshot = pictureOf(kvs);
+  const snapshot = createSnapshot(kvs);
   return buildEmptyQueueRow("resource", name, buildViewContext(snapshot, NOW), createTallyFinder(snapshot));
 }
 
@@ -61,13 +73,13 @@ describe("the row of a name with host macros", () => {
   });
 
   it("waits where somebody waits and nobody holds", () => {
-    const waiter = stand(`resource ${WEB}_mem`, "a", 1, { host: WEB, count: 4, total: 23 });
+    const waiter = createTicketKey(`resource ${WEB}_mem`, "a", 1, { host: WEB, count: 4, total: 23 });
     expect(buildRow("FQDN_mem", [...HOSTS, MEM, waiter])).toMatchObject({ state: "waiting", used: 0 });
   });
 });
 
 const buildDetail = (name: string, kvs: readonly KeyValue[] = SITE) =>
-  buildQueueDetail(pictureOf(kvs), "resource", name, { wall: NOW, sessions: new Map() });
+  buildQueueDetail(createSnapshot(kvs), "resource", name, { wall: NOW, sessions: new Map() });
 
 describe("the detail of a name with host macros", () => {
   it("has a table of its hosts, with the formula as it is computed there", () => {
@@ -89,8 +101,8 @@ describe("the detail of a name with host macros", () => {
   });
 
   it("says which total is a host's own, and why one cannot be computed", () => {
-    const own = resourceOf(`${WEB}_mem`, { total: "30" });
-    const disks = resourceOf("FQDN_mem", { total: "DISKS*2" });
+    const own = createResourceKey(`${WEB}_mem`, { total: "30" });
+    const disks = createResourceKey("FQDN_mem", { total: "DISKS*2" });
     const list = (kvs: readonly KeyValue[]) =>
       readSection(buildDetail("FQDN_mem", kvs), "hosts")?.map((row) => row[4]);
     expect(list([...SITE, own])).toEqual(["4 = int(4096/1024)", "30, of its own"]);
@@ -106,30 +118,30 @@ describe("the total of a resource of a host", () => {
 
   it("comes from the name with macros", () => {
     expect(getTotal(...SITE)).toBe("23 = int(24105/1024), from FQDN_mem");
-    expect(getTotal(...HOSTS, resourceOf("FQDN_mem", { total: "MEMMB" }))).toBe(
+    expect(getTotal(...HOSTS, createResourceKey("FQDN_mem", { total: "MEMMB" }))).toBe(
       "24105 = MEMMB, from FQDN_mem",
     );
-    expect(getTotal(...HOSTS, resourceOf("FQDN_mem", { total: "7" }))).toBe("7, from FQDN_mem");
+    expect(getTotal(...HOSTS, createResourceKey("FQDN_mem", { total: "7" }))).toBe("7, from FQDN_mem");
     expect(buildDetail(`${DB}_mem`).heading).toBe(`resource ${DB}_mem: free, 0 of 4 units held`);
   });
 
   it("is its own where it has one", () => {
-    expect(getTotal(...SITE, resourceOf(`${WEB}_mem`, { total: "30" }))).toBe("30, configured");
+    expect(getTotal(...SITE, createResourceKey(`${WEB}_mem`, { total: "30" }))).toBe("30, configured");
   });
 
   it("is offered when it is edited", () => {
     const edit = (...kvs: KeyValue[]) =>
-      buildEditAction({ kind: "resource", name: `${WEB}_mem` }, pictureOf(kvs));
+      buildEditAction({ kind: "resource", name: `${WEB}_mem` }, createSnapshot(kvs));
     expect(edit(...SITE)).toMatchObject({ args: [`${WEB}_mem`, "int(MEMMB/1024)"], flags: {}, fixed: 1 });
-    expect(edit(...SITE, resourceOf(`${WEB}_mem`, { total: "30" }))).toMatchObject({
+    expect(edit(...SITE, createResourceKey(`${WEB}_mem`, { total: "30" }))).toMatchObject({
       args: [`${WEB}_mem`, "30"],
     });
   });
 });
 
 it("hosts have a column for each name with host macros, in the configured order", () => {
-  const cpu = resourceOf("FQDN_cpu", { total: "CPU", order: 1 });
-  const snapshot = pictureOf([...SITE, cpu, resourceOf("db", { total: "3" })]);
+  const cpu = createResourceKey("FQDN_cpu", { total: "CPU", order: 1 });
+  const snapshot = createSnapshot([...SITE, cpu, createResourceKey("db", { total: "3" })]);
   const view = createHostMacroView(snapshot);
   const macros = view.columns.filter(({ id }) => id.startsWith("FQDN"));
   expect(macros.map(({ id }) => id)).toEqual(["FQDN_cpu", "FQDN_mem"]);
@@ -147,5 +159,5 @@ it("values replace macros in a formula, and nothing else", () => {
   expect(substituteMacros("max(1, CPU) + int(MEMMB/1024) + CPU_X", lookup)).toBe(
     "max(1, 4) + int(8000/1024) + CPU_X",
   );
-  expect(findHostResource(pictureOf(SITE), "db")).toBeUndefined();
+  expect(findHostResource(createSnapshot(SITE), "db")).toBeUndefined();
 });

@@ -2,12 +2,19 @@ import { describe, expect, test } from "vitest";
 import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/cli/views/metrics.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../../site/state/pictures.ts";
-import { lastOf, running, schedule, worker } from "./schedules.ts";
+import {
+  createDrainKey,
+  createHistoryKey,
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../site/state/sample-snapshots.ts";
+import { createLastOccurrence, createRunningKey, createScheduleKeys, createWorkerKey } from "./schedules.ts";
 
 /** Measures a cluster. @returns the lines without the common beginning of the names */
 const linesOf = (kvs: readonly KeyValue[]) =>
-  formatExposition(measureSnapshot(pictureOf(kvs), NOW))
+  formatExposition(measureSnapshot(createSnapshot(kvs), NOW))
     .replace(/^signalbox_/gm, "")
     .split("\n");
 const expectLines = (lines: string[], ...expected: string[]) =>
@@ -15,15 +22,15 @@ const expectLines = (lines: string[], ...expected: string[]) =>
 
 test("holders, waiters and how long they have, of locks and of resources", () => {
   const lines = linesOf([
-    stand("lock x held", "a", 1, { grantedAt: NOW - 90_000 }),
-    stand("lock x", "b", 2, { enqueuedAt: NOW - 60_000 }),
-    stand("lock x", "c", 3, { enqueuedAt: NOW - 5_000 }),
-    stand("lock y held", "d", 4, { grantedAt: NOW + 9_000 }),
-    stand("resource db held", "e", 5, { count: 2, total: 3, grantedAt: NOW - 1_500 }),
-    stand("resource db", "f", 6, { count: 2, total: 3, enqueuedAt: NOW - 1_000 }),
-    drainOf("lock", "x"),
-    drainOf("host", "old", { until: NOW - 1 }),
-    plain(keys.lock("x", "bad"), "no ticket", 9),
+    createTicketKey("lock x held", "a", 1, { grantedAt: NOW - 90_000 }),
+    createTicketKey("lock x", "b", 2, { enqueuedAt: NOW - 60_000 }),
+    createTicketKey("lock x", "c", 3, { enqueuedAt: NOW - 5_000 }),
+    createTicketKey("lock y held", "d", 4, { grantedAt: NOW + 9_000 }),
+    createTicketKey("resource db held", "e", 5, { count: 2, total: 3, grantedAt: NOW - 1_500 }),
+    createTicketKey("resource db", "f", 6, { count: 2, total: 3, enqueuedAt: NOW - 1_000 }),
+    createDrainKey("lock", "x"),
+    createDrainKey("host", "old", { until: NOW - 1 }),
+    createKeyValue(keys.lock("x", "bad"), "no ticket", 9),
   ]);
   expectLines(
     lines,
@@ -62,16 +69,20 @@ test("nobody there is none there, and no figure is missing for it", () => {
 
 test("schedules by state, the latest of them, and workers", () => {
   const lines = linesOf([
-    ...schedule("waits", {}, {}),
-    ...schedule("late", {}, { next: NOW - 90_000, runAt: NOW - 90_000 }),
-    ...schedule("later", {}, { next: NOW - 120_500, runAt: NOW - 120_500 }),
-    ...schedule("paused", { pause: { by: "op", at: 1 } }, { next: NOW - 900_000, runAt: NOW - 900_000 }),
-    ...schedule("runs", {}, {}),
-    running("runs"),
-    plain(keys.schedule("bad"), "{"),
-    worker("w1"),
-    worker("w2", { clock: "refuses", isLeaving: true }),
-    plain(keys.worker("w3"), "?"),
+    ...createScheduleKeys("waits", {}, {}),
+    ...createScheduleKeys("late", {}, { next: NOW - 90_000, runAt: NOW - 90_000 }),
+    ...createScheduleKeys("later", {}, { next: NOW - 120_500, runAt: NOW - 120_500 }),
+    ...createScheduleKeys(
+      "paused",
+      { pause: { by: "op", at: 1 } },
+      { next: NOW - 900_000, runAt: NOW - 900_000 },
+    ),
+    ...createScheduleKeys("runs", {}, {}),
+    createRunningKey("runs"),
+    createKeyValue(keys.schedule("bad"), "{"),
+    createWorkerKey("w1"),
+    createWorkerKey("w2", { clock: "refuses", isLeaving: true }),
+    createKeyValue(keys.worker("w3"), "?"),
   ]);
   expectLines(
     lines,
@@ -92,13 +103,21 @@ test("schedules by state, the latest of them, and workers", () => {
 
 test("when schedules last succeeded and ended, of those that ended last", () => {
   const many = Array.from({ length: 1_001 }, (_, at) =>
-    schedule(`s${at}`, {}, { last: lastOf({ endedAt: NOW - at * 1_000, result: "ok" }) }),
+    createScheduleKeys(
+      `s${at}`,
+      {},
+      { last: createLastOccurrence({ endedAt: NOW - at * 1_000, result: "ok" }) },
+    ),
   );
   const lines = linesOf([
     ...many.flat(),
-    ...schedule("bad", {}, { last: lastOf({ endedAt: NOW + 1 }), succeededAt: 5_000 }),
-    ...schedule("never", {}, { last: lastOf({ endedAt: NOW + 2 }) }),
-    ...schedule("new", {}, {}),
+    ...createScheduleKeys(
+      "bad",
+      {},
+      { last: createLastOccurrence({ endedAt: NOW + 1 }), succeededAt: 5_000 },
+    ),
+    ...createScheduleKeys("never", {}, { last: createLastOccurrence({ endedAt: NOW + 2 }) }),
+    ...createScheduleKeys("new", {}, {}),
   ]);
   const find = (text: string) => lines.filter((line) => line.startsWith(`schedule${text}`));
   expect(find("_last_success_timestamp_seconds{")).toHaveLength(999);
@@ -110,7 +129,7 @@ test("when schedules last succeeded and ended, of those that ended last", () => 
 
 test("of many locks with waiters those have series that are waited for longest, and the rest is counted", () => {
   const kvs = Array.from({ length: 130 }, (_, at) =>
-    stand(`lock ${at}`, "a", at + 1, { enqueuedAt: NOW - at * 1_000 }),
+    createTicketKey(`lock ${at}`, "a", at + 1, { enqueuedAt: NOW - at * 1_000 }),
   );
   const lines = linesOf(kvs);
   expect(lines).toContain("locks_left_out 30");
@@ -146,9 +165,9 @@ test("names are labels, however they are written, and no two series are the same
 describe("histories", () => {
   test("the last end, its code and duration, and the last success of each lock", () => {
     const lines = linesOf([
-      historyOf("good", { endedAt: NOW - 2_000, held: 1_500 }),
-      historyOf("worse", { endedAt: NOW - 1_000, exit: 3 }, { endedAt: NOW - 9_000 }),
-      historyOf("bad", { endedAt: NOW - 500, exit: 4 }),
+      createHistoryKey("good", { endedAt: NOW - 2_000, held: 1_500 }),
+      createHistoryKey("worse", { endedAt: NOW - 1_000, exit: 3 }, { endedAt: NOW - 9_000 }),
+      createHistoryKey("bad", { endedAt: NOW - 500, exit: 4 }),
     ]);
     expectLines(
       lines,
@@ -164,7 +183,7 @@ describe("histories", () => {
   });
 
   test("of many locks those have series that ran last", () => {
-    const kvs = Array.from({ length: 1_010 }, (_, at) => historyOf(`l${at}`, { endedAt: NOW - at }));
+    const kvs = Array.from({ length: 1_010 }, (_, at) => createHistoryKey(`l${at}`, { endedAt: NOW - at }));
     const lines = linesOf(kvs);
     expect(lines).toContain("lock_histories_left_out 10");
     expect(lines).toContain('lock_last_exit_code{lock="l999"} 0');

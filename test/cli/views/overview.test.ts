@@ -11,35 +11,48 @@ import { buildOverview, type Overview } from "../../../src/cli/views/overview.ts
 import { drawHosts, drawOverview } from "../../../src/cli/views/overview-drawing.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import type { Tone } from "../../../src/site/state/subject.ts";
-import { drainOf, historyOf, hostOf, NOW, pictureOf, resourceOf, stand } from "../../site/state/pictures.ts";
-import { schedule } from "./schedules.ts";
+import {
+  createDrainKey,
+  createHistoryKey,
+  createHostKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../site/state/sample-snapshots.ts";
+import { createScheduleKeys } from "./schedules.ts";
 
 const WEB = "web1.example.com";
-const host = (fqdn: string, seenAt = NOW) => hostOf(fqdn, { cpu: 4, memMb: 8_000, macros: {}, seenAt });
-const drain = (scope: "host" | "lock", name: string) => drainOf(scope, name, { why: "disks" });
+const host = (fqdn: string, seenAt = NOW) =>
+  createHostKey(fqdn, { cpu: 4, memMb: 8_000, macros: {}, seenAt });
+const drain = (scope: "host" | "lock", name: string) => createDrainKey(scope, name, { why: "disks" });
 const failed = (lock: string, endedAt: number) =>
-  historyOf(lock, { endedAt: endedAt + 1 }, { endedAt, exit: 3, reason: "\u001b]52;c;x\u0007timeout" });
+  createHistoryKey(
+    lock,
+    { endedAt: endedAt + 1 },
+    { endedAt, exit: 3, reason: "\u001b]52;c;x\u0007timeout" },
+  );
 
 const SITE: KeyValue[] = [
   host(WEB),
   host("web2.example.com"),
   host("old.example.com", NOW - 3 * 86_400_000),
-  resourceOf("FQDN_cpu", { total: "CPU" }),
+  createResourceKey("FQDN_cpu", { total: "CPU" }),
   drain("host", "web2.example.com"),
-  stand("lock x held", "a", 1, { host: WEB, grantedAt: NOW - 60_000 }),
-  stand(`resource ${WEB}_cpu held`, "a", 2, { host: WEB, count: 3, total: 4 }),
-  stand("lock x", "b", 3, { host: WEB, enqueuedAt: NOW - 7_200_000 }),
-  stand("lock x", "c", 4, { host: WEB, enqueuedAt: NOW - 10_000 }),
-  stand("lock y", "d", 5, { host: WEB, enqueuedAt: NOW - 10_000 }),
+  createTicketKey("lock x held", "a", 1, { host: WEB, grantedAt: NOW - 60_000 }),
+  createTicketKey(`resource ${WEB}_cpu held`, "a", 2, { host: WEB, count: 3, total: 4 }),
+  createTicketKey("lock x", "b", 3, { host: WEB, enqueuedAt: NOW - 7_200_000 }),
+  createTicketKey("lock x", "c", 4, { host: WEB, enqueuedAt: NOW - 10_000 }),
+  createTicketKey("lock y", "d", 5, { host: WEB, enqueuedAt: NOW - 10_000 }),
   failed("import", NOW - 90_000),
   failed("export", NOW - 30_000),
-  ...schedule("late.one", {}, { runAt: NOW + 60_000 }),
-  ...schedule("soon.one", {}, { runAt: NOW + 5_000 }),
+  ...createScheduleKeys("late.one", {}, { runAt: NOW + 60_000 }),
+  ...createScheduleKeys("soon.one", {}, { runAt: NOW + 5_000 }),
 ];
 const ETCD = { kind: "answer", ms: 3.4, leader: "m1", up: 2, total: 3, version: "3.6.4" } as const;
 
 const build = (kvs: readonly KeyValue[] = SITE, buckets?: number): Overview =>
-  buildOverview(pictureOf(kvs), NOW, { etcd: ETCD, ...(buckets && { buckets }) });
+  buildOverview(createSnapshot(kvs), NOW, { etcd: ETCD, ...(buckets && { buckets }) });
 const toText = (drawing: Drawing): string =>
   drawing
     .map((line) =>
@@ -80,12 +93,12 @@ describe("an overview", () => {
   });
 
   it("takes the number of problems from a caller who knows it", () => {
-    expect(buildOverview(pictureOf(SITE), NOW, { problems: 99 }).counts.problems).toBe(99);
+    expect(buildOverview(createSnapshot(SITE), NOW, { problems: 99 }).counts.problems).toBe(99);
   });
 
   it("keeps only the first items of long lists, in order", () => {
     const many = Array.from({ length: 40 }, (_, at) =>
-      schedule(`s.n${at}`, {}, { runAt: NOW + ((at * 7) % 40) }),
+      createScheduleKeys(`s.n${at}`, {}, { runAt: NOW + ((at * 7) % 40) }),
     ).flat();
     const times = build(many).next.map(({ at }) => at - NOW);
     expect(times).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
@@ -127,7 +140,7 @@ it("is drawn as a picture", () => {
 
 it("says that etcd does not answer", () => {
   const etcd = { kind: "silence", since: NOW - 5_000, error: new Error("connection refused") } as const;
-  const overview = buildOverview(pictureOf([]), NOW, { etcd });
+  const overview = buildOverview(createSnapshot([]), NOW, { etcd });
   const text = toText(drawOverview(overview, { width: 80, signs: ASCII_DRAWING, wall: NOW }));
   expect(text).toContain("! etcd has not answered for 5s: connection refused");
   expect(text).toContain("none recorded");

@@ -10,23 +10,31 @@ import {
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { findNamedQueue, type NamedQueue } from "../../../src/site/state/snapshot.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { drainOf, historyOf, NOW, pastRun, pictureOf, resourceOf, stand } from "../../site/state/pictures.ts";
+import {
+  createDrainKey,
+  createEndedRun,
+  createHistoryKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../site/state/sample-snapshots.ts";
 
 const tickets = [
-  stand("lock x held", "a", 1, { grantedAt: NOW - 1_000 }),
-  stand("lock x", "b", 2),
-  stand("resource db held", "a", 3, { grantedAt: NOW - 1_000, count: 2, total: 10 }),
+  createTicketKey("lock x held", "a", 1, { grantedAt: NOW - 1_000 }),
+  createTicketKey("lock x", "b", 2),
+  createTicketKey("resource db held", "a", 3, { grantedAt: NOW - 1_000, count: 2, total: 10 }),
 ];
-const snapshot = pictureOf(tickets);
+const snapshot = createSnapshot(tickets);
 const findQueue = (kind: "lock" | "resource", name: string) =>
   findNamedQueue(snapshot, kind, name) as NamedQueue;
 const buildRow = (queue: NamedQueue, more: readonly KeyValue[] = []) =>
-  buildQueueRow(queue, buildViewContext(pictureOf([...tickets, ...more]), NOW));
+  buildQueueRow(queue, buildViewContext(createSnapshot([...tickets, ...more]), NOW));
 
 test("the row of a queue is built once, while nothing has changed that it depends on", () => {
   const [lock, resource] = [findQueue("lock", "x"), findQueue("resource", "db")];
   const rows = [buildRow(lock), buildRow(resource)];
-  const others = [drainOf("lock", "other"), resourceOf("other", { total: "3" })];
+  const others = [createDrainKey("lock", "other"), createResourceKey("other", { total: "3" })];
   expect(rows).toMatchObject([
     { state: "held", used: 1, total: 1, holders: [{}], waiters: [{}] },
     { state: "held", used: 2, total: 10, holders: [{}], waiters: [] },
@@ -36,10 +44,10 @@ test("the row of a queue is built once, while nothing has changed that it depend
 });
 
 test.each([
-  ["its drain", "lock", drainOf("lock", "x"), { drains: [{ name: "x" }] }],
-  ["a drain of everything", "resource", drainOf("all", "all"), { drains: [{ scope: "all" }] }],
-  ["the configured total", "resource", resourceOf("db", { total: "4" }), { total: 4 }],
-  ["its history", "lock", historyOf("x", {}), { past: [{ exit: 0 }] }],
+  ["its drain", "lock", createDrainKey("lock", "x"), { drains: [{ name: "x" }] }],
+  ["a drain of everything", "resource", createDrainKey("all", "all"), { drains: [{ scope: "all" }] }],
+  ["the configured total", "resource", createResourceKey("db", { total: "4" }), { total: 4 }],
+  ["its history", "lock", createHistoryKey("x", {}), { past: [{ exit: 0 }] }],
 ] as const)("the row of a queue follows %s", (_, kind, kv, expected) => {
   const queue = findQueue(kind, kind === "lock" ? "x" : "db");
   const before = buildRow(queue);
@@ -48,12 +56,12 @@ test.each([
 });
 
 test("the row of an empty queue has the last run of its history", () => {
-  const context = buildViewContext(pictureOf([historyOf("y", {})]), NOW);
+  const context = buildViewContext(createSnapshot([createHistoryKey("y", {})]), NOW);
   expect(buildEmptyQueueRow("lock", "y", context)).toMatchObject({ state: "free", last: { exit: 0 } });
   expect(buildEmptyQueueRow("lock", "z", context)).toMatchObject({ state: "free", holders: [] });
 });
 
-const runs = (...held: number[]) => held.map((ms) => pastRun({ held: ms, waited: 0 }));
+const runs = (...held: number[]) => held.map((ms) => createEndedRun({ held: ms, waited: 0 }));
 
 test.each([
   [[], "", ""],

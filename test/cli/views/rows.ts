@@ -4,11 +4,11 @@ import { parseSortOrder, sortViewRows } from "../../../src/cli/views/sort.ts";
 import type { AnyView } from "../../../src/cli/views/view.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { NOW, pictureOf } from "../../site/state/pictures.ts";
+import { createSnapshot, NOW } from "../../site/state/sample-snapshots.ts";
 
 /** Builds the rows of a view in its order, the texts of a column, of all cells, and the keys of the rows that pass a filter. */
 export function showView<R>(view: AnyView<R>, kvs: readonly KeyValue[]) {
-  const snapshot = pictureOf(kvs);
+  const snapshot = createSnapshot(kvs);
   const context = buildViewContext(snapshot, NOW);
   const built =
     view.of === "snapshot"

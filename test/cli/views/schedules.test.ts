@@ -12,10 +12,22 @@ import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import type { LastOccurrence, OpenOccurrence } from "../../../src/schedule/state/due.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { groupOf, NOW, pictureOf, plain, stand } from "../../site/state/pictures.ts";
+import {
+  createGroupKey,
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../site/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../../site/state/snapshot-follower.ts";
 import { showView } from "./rows.ts";
-import { definitionOf, lastOf, running, schedule, worker } from "./schedules.ts";
+import {
+  createDefinition,
+  createLastOccurrence,
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "./schedules.ts";
 
 const DUE: Partial<OpenOccurrence> = {
   scheduled: NOW - 60_000,
@@ -29,60 +41,75 @@ const last = (
   result: LastOccurrence["result"],
   more: Partial<LastOccurrence> = {},
 ): { last: LastOccurrence } => ({
-  last: lastOf({ result, ...more }),
+  last: createLastOccurrence({ result, ...more }),
 });
 
 function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefined {
-  const snapshot = pictureOf([worker("w1"), ...kvs]);
+  const snapshot = createSnapshot([createWorkerKey("w1"), ...kvs]);
   return buildScheduleRows(snapshot, buildViewContext(snapshot, wall))[0]?.states;
 }
 
-const NOTHING_DUE = plain(keys.due("s"), '{"v":1,"runAt":0}');
+const NOTHING_DUE = createKeyValue(keys.due("s"), '{"v":1,"runAt":0}');
 
 describe("a schedule", () => {
   const atBoot = (end?: number): KeyValue[] => [
-    schedule("s", { cron: "@reboot", on: "every-host", ...(end !== undefined && { end }) })[0],
+    createScheduleKeys("s", { cron: "@reboot", on: "every-host", ...(end !== undefined && { end }) })[0],
     NOTHING_DUE,
   ];
   const paused = (until?: number) => ({ pause: { by: "ann", at: 1, ...(until !== undefined && { until }) } });
   it.each([
-    ["waits for its time", schedule("s"), ["waiting"]],
-    ["is due", schedule("s", {}, { runAt: NOW }), ["due"]],
-    ["is late", schedule("s", {}, { runAt: NOW - SCHEDULE_LATE_AFTER }), ["late", "due"]],
+    ["waits for its time", createScheduleKeys("s"), ["waiting"]],
+    ["is due", createScheduleKeys("s", {}, { runAt: NOW }), ["due"]],
+    ["is late", createScheduleKeys("s", {}, { runAt: NOW - SCHEDULE_LATE_AFTER }), ["late", "due"]],
     [
       "runs",
-      [...schedule("s", {}, { runAt: NOW - SCHEDULE_LATE_AFTER, open: open() }), running("s")],
+      [
+        ...createScheduleKeys("s", {}, { runAt: NOW - SCHEDULE_LATE_AFTER, open: open() }),
+        createRunningKey("s"),
+      ],
       ["running", "retrying"],
     ],
-    ["runs though paused", [...schedule("s", paused()), running("s")], ["running", "paused"]],
-    ["is paused for good", schedule("s", paused(), { runAt: NOW - 1 }), ["paused"]],
-    ["is paused until an instant", schedule("s", paused(NOW + 1), { runAt: NOW - 1 }), ["paused", "waiting"]],
-    ["is no longer paused", schedule("s", paused(NOW), { runAt: NOW + 1 }), ["waiting"]],
+    [
+      "runs though paused",
+      [...createScheduleKeys("s", paused()), createRunningKey("s")],
+      ["running", "paused"],
+    ],
+    ["is paused for good", createScheduleKeys("s", paused(), { runAt: NOW - 1 }), ["paused"]],
+    [
+      "is paused until an instant",
+      createScheduleKeys("s", paused(NOW + 1), { runAt: NOW - 1 }),
+      ["paused", "waiting"],
+    ],
+    ["is no longer paused", createScheduleKeys("s", paused(NOW), { runAt: NOW + 1 }), ["waiting"]],
     [
       "was triggered while paused",
-      schedule("s", paused(), { open: open({ kind: "trigger", runAt: NOW }) }),
+      createScheduleKeys("s", paused(), { open: open({ kind: "trigger", runAt: NOW }) }),
       ["paused", "due", "retrying"],
     ],
     [
       "tries again what failed",
-      schedule("s", {}, { open: open(), ...last("failed") }),
+      createScheduleKeys("s", {}, { open: open(), ...last("failed") }),
       ["retrying", "waiting"],
     ],
-    ["has given up", schedule("s", {}, last("timeout")), ["failed", "waiting"]],
-    ["went well", schedule("s", {}, last("ok")), ["waiting"]],
-    ["has no worker for its type", schedule("s", { type: "bill" }), ["no-worker", "waiting"]],
-    ["has no worker in its group", schedule("s", { group: "db" }), ["no-worker", "waiting"]],
-    ["runs a command", schedule("s", { type: "bill", command: ["true"] }), ["waiting"]],
-    ["has ended", [schedule("s")[0], NOTHING_DUE], ["ended"]],
+    ["has given up", createScheduleKeys("s", {}, last("timeout")), ["failed", "waiting"]],
+    ["went well", createScheduleKeys("s", {}, last("ok")), ["waiting"]],
+    ["has no worker for its type", createScheduleKeys("s", { type: "bill" }), ["no-worker", "waiting"]],
+    ["has no worker in its group", createScheduleKeys("s", { group: "db" }), ["no-worker", "waiting"]],
+    ["runs a command", createScheduleKeys("s", { type: "bill", command: ["true"] }), ["waiting"]],
+    ["has ended", [createScheduleKeys("s")[0], NOTHING_DUE], ["ended"]],
     ["waits for the next boot", atBoot(), ["waiting"]],
     ["waits for a boot until its end", atBoot(NOW), ["waiting"]],
     ["runs at no boot any more", atBoot(NOW - 1), ["ended"]],
-    ["lacks its state", schedule("s").slice(0, 1), ["malformed"]],
-    ["has a state that cannot be read", [schedule("s")[0], plain(keys.due("s"), "{")], ["malformed"]],
-    ["cannot be read", [plain(keys.schedule("s"), "{"), schedule("s")[1]], ["malformed"]],
+    ["lacks its state", createScheduleKeys("s").slice(0, 1), ["malformed"]],
+    [
+      "has a state that cannot be read",
+      [createScheduleKeys("s")[0], createKeyValue(keys.due("s"), "{")],
+      ["malformed"],
+    ],
+    ["cannot be read", [createKeyValue(keys.schedule("s"), "{"), createScheduleKeys("s")[1]], ["malformed"]],
     [
       "is in the way of a key that cannot be read",
-      [...schedule("s"), plain(keys.running("s"), "{")],
+      [...createScheduleKeys("s"), createKeyValue(keys.running("s"), "{")],
       ["running", "waiting"],
     ],
   ] as const)("%s", (_, kvs, states) => {
@@ -90,32 +117,32 @@ describe("a schedule", () => {
   });
 
   it("is for a worker whose host is in its group, and not for one that leaves or whose clock is off", () => {
-    const kvs = schedule("s", { group: "web" });
-    const group = groupOf("web", "web1.example.com");
+    const kvs = createScheduleKeys("s", { group: "web" });
+    const group = createGroupKey("web", "web1.example.com");
     const states = (...own: KeyValue[]) => {
-      const snapshot = pictureOf([...kvs, group, ...own]);
+      const snapshot = createSnapshot([...kvs, group, ...own]);
       return buildScheduleRows(snapshot, buildViewContext(snapshot, NOW))[0]?.state;
     };
-    expect(states(worker("w"))).toBe("waiting");
-    expect(states(worker("w", { types: ["/^ma/"] }))).toBe("waiting");
-    expect(states(worker("w", { types: ["/["] }))).toBe("no-worker");
-    expect(states(worker("w", { host: "db1.example.com" }))).toBe("no-worker");
-    expect(states(worker("w", { isLeaving: true }))).toBe("no-worker");
-    expect(states(worker("w", { clock: "refuses" }))).toBe("no-worker");
-    expect(states(worker("w", { clock: "warns" }))).toBe("waiting");
+    expect(states(createWorkerKey("w"))).toBe("waiting");
+    expect(states(createWorkerKey("w", { types: ["/^ma/"] }))).toBe("waiting");
+    expect(states(createWorkerKey("w", { types: ["/["] }))).toBe("no-worker");
+    expect(states(createWorkerKey("w", { host: "db1.example.com" }))).toBe("no-worker");
+    expect(states(createWorkerKey("w", { isLeaving: true }))).toBe("no-worker");
+    expect(states(createWorkerKey("w", { clock: "refuses" }))).toBe("no-worker");
+    expect(states(createWorkerKey("w", { clock: "warns" }))).toBe("waiting");
   });
 });
 
 const many = [
-  worker("w1"),
-  ...schedule("mail.daily", { note: "to all" }, { runAt: NOW + 7_200_000, ...last("ok") }),
-  ...schedule(
+  createWorkerKey("w1"),
+  ...createScheduleKeys("mail.daily", { note: "to all" }, { runAt: NOW + 7_200_000, ...last("ok") }),
+  ...createScheduleKeys(
     "backup",
     { command: ["db-dump", "--all"], timezone: "Europe/Berlin" },
     { runAt: NOW + 60_000 },
   ),
-  running("backup", { host: "db1.example.com", pid: 9 }),
-  ...schedule("old", {}, { runAt: NOW - 3_600_000 }),
+  createRunningKey("backup", { host: "db1.example.com", pid: 9 }),
+  ...createScheduleKeys("old", {}, { runAt: NOW - 3_600_000 }),
 ];
 
 describe("the view of schedules", () => {
@@ -148,8 +175,8 @@ describe("the view of schedules", () => {
   });
 
   it("says whether no worker has a handler, or none in its group", () => {
-    const alone = [...schedule("a", { type: "bill" }), ...schedule("b", { group: "db" })];
-    expect(showView(schedulesView, [worker("w1"), ...alone]).column("note")).toEqual([
+    const alone = [...createScheduleKeys("a", { type: "bill" }), ...createScheduleKeys("b", { group: "db" })];
+    expect(showView(schedulesView, [createWorkerKey("w1"), ...alone]).column("note")).toEqual([
       "no worker is running that has a handler for it",
       "no worker is running in the group db that has a handler for it",
     ]);
@@ -158,9 +185,9 @@ describe("the view of schedules", () => {
   it("says what a late schedule needs, and names it in a column", () => {
     const definition = { if: ["load < 2", "RACK == 1"], note: "nightly" };
     const [late, waiting] = [NOW - SCHEDULE_LATE_AFTER, NOW + 1].map((runAt, n) =>
-      schedule(`s${n}`, definition, { runAt }),
+      createScheduleKeys(`s${n}`, definition, { runAt }),
     );
-    const { column } = showView(schedulesView, [worker("w1"), ...(late ?? []), ...(waiting ?? [])]);
+    const { column } = showView(schedulesView, [createWorkerKey("w1"), ...(late ?? []), ...(waiting ?? [])]);
     expect(column("note")).toEqual(["it needs a host with load < 2 and RACK == 1", "nightly"]);
     expect(column("if")).toEqual(["load < 2 and RACK == 1", "load < 2 and RACK == 1"]);
   });
@@ -181,7 +208,7 @@ describe("the view of schedules", () => {
       states: ["running", "waiting"],
       task: "db-dump --all",
       next: NOW + 60_000,
-      definition: definitionOf({ command: ["db-dump", "--all"], timezone: "Europe/Berlin" }),
+      definition: createDefinition({ command: ["db-dump", "--all"], timezone: "Europe/Berlin" }),
       runs: [{ host: "db1.example.com", pid: 9, attempt: 1, token: 12n }],
     });
   });
@@ -205,7 +232,7 @@ describe("rows of schedules", () => {
     const follower = new SnapshotFollower(...many);
     const before = build(follower);
     expect(build(follower, NOW + 30_000)).toBe(before); // nothing is due by then
-    follower.put(schedule("mail.daily")[1]);
+    follower.put(createScheduleKeys("mail.daily")[1]);
     const after = build(follower, NOW + 30_000);
     const changed = after.filter((row, at) => row !== before[at]).map(({ id }) => id);
     expect(changed).toEqual(["mail.daily"]);
@@ -213,7 +240,10 @@ describe("rows of schedules", () => {
   });
 
   it("change as time passes: one is due, and then late", () => {
-    const follower = new SnapshotFollower(worker("w1"), ...schedule("s", {}, { runAt: NOW + 1_000 }));
+    const follower = new SnapshotFollower(
+      createWorkerKey("w1"),
+      ...createScheduleKeys("s", {}, { runAt: NOW + 1_000 }),
+    );
     const statesAfter = (ms: number) => build(follower, NOW + ms)[0]?.states;
     expect(statesAfter(0)).toEqual(["waiting"]);
     expect(statesAfter(1_000)).toEqual(["due"]);
@@ -223,7 +253,7 @@ describe("rows of schedules", () => {
   it("stay the same when a worker only says that it is there", () => {
     const follower = new SnapshotFollower(...many);
     const before = build(follower);
-    follower.put(worker("w1", { running: 3, wall: NOW + 5_000, beat: 4 }));
+    follower.put(createWorkerKey("w1", { running: 3, wall: NOW + 5_000, beat: 4 }));
     expect(build(follower)).toBe(before);
     follower.delete(keys.worker("w1"));
     expect(build(follower).map(({ states }) => states.includes("no-worker"))).toEqual([true, true, true]);
@@ -231,10 +261,10 @@ describe("rows of schedules", () => {
 
   it("lose what runs no more, and keep what runs beside it", () => {
     const both = [60_000, 120_000].map((scheduled) => ({
-      ...running("s", { scheduled }, scheduled),
+      ...createRunningKey("s", { scheduled }, scheduled),
       createRevision: BigInt(scheduled),
     }));
-    const follower = new SnapshotFollower(...schedule("s", { overlap: "allow" }), ...both);
+    const follower = new SnapshotFollower(...createScheduleKeys("s", { overlap: "allow" }), ...both);
     const told = () =>
       build(follower).map(({ executions }) => executions.map(({ value }) => value?.scheduled));
     expect(told()).toEqual([[60_000, 120_000]]);
@@ -245,11 +275,11 @@ describe("rows of schedules", () => {
 
 describe("the view of workers", () => {
   const { cells, passing, rows } = showView(workersView, [
-    worker("w1", { clock: "warns" }),
-    ...[1, 2].map((at) => running("s", { worker: "w1", run: `r${at}` }, at)),
-    running("t", { worker: "w2" }),
-    worker("w2", { host: "web2.example.com", concurrency: 1, types: ["/^a/"], isLeaving: true }),
-    plain(keys.worker("w3"), "{"),
+    createWorkerKey("w1", { clock: "warns" }),
+    ...[1, 2].map((at) => createRunningKey("s", { worker: "w1", run: `r${at}` }, at)),
+    createRunningKey("t", { worker: "w2" }),
+    createWorkerKey("w2", { host: "web2.example.com", concurrency: 1, types: ["/^a/"], isLeaving: true }),
+    createKeyValue(keys.worker("w3"), "{"),
   ]);
 
   it("has who they are, what they run and may run, and whether their clocks are right", () => {
@@ -286,12 +316,12 @@ describe("the view of runs", () => {
   it("has what workers run of schedules among those who hold, with the leases of the same run", () => {
     const run = "a".repeat(16);
     const { rows, cells, json, passing } = showView(runsView, [
-      stand("lock x held", "b", 1),
-      ...schedule("backup", { command: ["sh", "-c", "exit 3"] }),
-      running("backup"),
-      ...schedule("mail"),
-      running("mail", { run, host: "web2.example.com" }),
-      stand("resource db held", "a", 13, { count: 2, host: "web2.example.com" }),
+      createTicketKey("lock x held", "b", 1),
+      ...createScheduleKeys("backup", { command: ["sh", "-c", "exit 3"] }),
+      createRunningKey("backup"),
+      ...createScheduleKeys("mail"),
+      createRunningKey("mail", { run, host: "web2.example.com" }),
+      createTicketKey("resource db held", "a", 13, { count: 2, host: "web2.example.com" }),
     ]);
     expect(cells).toMatchObject([
       { schedule: "", state: "held", leases: "", token: "1" },

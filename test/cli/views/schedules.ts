@@ -10,35 +10,35 @@ import {
   type WorkerRecord,
 } from "../../../src/schedule/state/running-record.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { NOW, plain } from "../../site/state/pictures.ts";
+import { createKeyValue, NOW } from "../../site/state/sample-snapshots.ts";
 
 /** Every hour; the next one in an hour. */
-export const definitionOf = (more: Partial<Definition> = {}): Definition => ({
+export const createDefinition = (more: Partial<Definition> = {}): Definition => ({
   cron: "0 * * * *",
   timezone: "UTC",
   type: "mail",
   ...more,
 });
 
-export function dueOf({ open = [], ...more }: Partial<DueState> = {}): DueState {
+export function createDue({ open = [], ...more }: Partial<DueState> = {}): DueState {
   const runAt = more.runAt ?? NOW + 3_600_000;
   return { next: runAt, ...more, runAt, open };
 }
 
 /** The keys of a definition and of where it is. */
-export function schedule(
+export function createScheduleKeys(
   id: string,
   definition: Partial<Definition> = {},
   due: Partial<DueState> = {},
 ): [KeyValue, KeyValue] {
   return [
-    plain(keys.schedule(id), formatDefinition(definitionOf(definition))),
-    plain(keys.due(id), formatDue(dueOf(due))),
+    createKeyValue(keys.schedule(id), formatDefinition(createDefinition(definition))),
+    createKeyValue(keys.due(id), formatDue(createDue(due))),
   ];
 }
 
 /** A run a minute ago, which failed. */
-export const lastOf = (more: Partial<LastOccurrence> = {}): LastOccurrence => ({
+export const createLastOccurrence = (more: Partial<LastOccurrence> = {}): LastOccurrence => ({
   scheduled: NOW - 60_000,
   startedAt: NOW - 59_000,
   endedAt: NOW - 50_000,
@@ -48,7 +48,7 @@ export const lastOf = (more: Partial<LastOccurrence> = {}): LastOccurrence => ({
   ...more,
 });
 
-export function runningOf(more: Partial<RunningRecord> = {}): RunningRecord {
+export function createRunningRecord(more: Partial<RunningRecord> = {}): RunningRecord {
   return {
     worker: "w1",
     host: "web1.example.com",
@@ -62,12 +62,16 @@ export function runningOf(more: Partial<RunningRecord> = {}): RunningRecord {
   };
 }
 
-export function running(id: string, more: Partial<RunningRecord> = {}, scheduled?: number): KeyValue {
-  return plain(keys.running(id, scheduled), formatRunning(runningOf(more)), 12);
+export function createRunningKey(
+  id: string,
+  more: Partial<RunningRecord> = {},
+  scheduled?: number,
+): KeyValue {
+  return createKeyValue(keys.running(id, scheduled), formatRunning(createRunningRecord(more)), 12);
 }
 
 /** A worker that has handlers for `mail` and for commands. */
-export function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
+export function createWorkerKey(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
   const record: WorkerRecord = {
     host: "web1.example.com",
     pid: 42,
@@ -82,8 +86,8 @@ export function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
     clock: "ok",
     ...more,
   };
-  return plain(keys.worker(id), formatWorker(record));
+  return createKeyValue(keys.worker(id), formatWorker(record));
 }
 
-export const memory = (id: string, outcomes: Partial<OutcomeHistory>): KeyValue =>
-  plain(keys.outcomes(id), formatOutcomes({ runs: [], dead: [], ...outcomes }));
+export const createOutcomesKey = (id: string, outcomes: Partial<OutcomeHistory>): KeyValue =>
+  createKeyValue(keys.outcomes(id), formatOutcomes({ runs: [], dead: [], ...outcomes }));

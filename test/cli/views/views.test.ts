@@ -5,15 +5,15 @@ import { VIEWS, type ViewId } from "../../../src/cli/views/index.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
 import {
-  drainOf,
-  groupOf,
+  createDrainKey,
+  createGroupKey,
+  createHostKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
   held,
-  hostOf,
   NOW,
-  pictureOf,
-  resourceOf,
-  stand,
-} from "../../site/state/pictures.ts";
+} from "../../site/state/sample-snapshots.ts";
 import { LOCKS } from "./locks.ts";
 import { showView } from "./rows.ts";
 
@@ -21,12 +21,12 @@ const units = (count: number, state: "held" | "waiting") => ({ count, total: 10,
 
 const KVS = [
   ...LOCKS,
-  drainOf("lock", "quiet", { by: "bob" }),
-  drainOf("host", "a.example.com", { by: "bob", until: NOW - 1 }),
-  stand("resource db", "a", 9, units(2, "held")),
-  stand("resource db", "i", 10, units(9, "waiting")),
-  groupOf("web", "a.example.com", "gone.example.com"),
-  hostOf("a.example.com", { cpu: 4, memMb: 8000, seenAt: NOW - 60_000 }),
+  createDrainKey("lock", "quiet", { by: "bob" }),
+  createDrainKey("host", "a.example.com", { by: "bob", until: NOW - 1 }),
+  createTicketKey("resource db", "a", 9, units(2, "held")),
+  createTicketKey("resource db", "i", 10, units(9, "waiting")),
+  createGroupKey("web", "a.example.com", "gone.example.com"),
+  createHostKey("a.example.com", { cpu: 4, memMb: 8000, seenAt: NOW - 60_000 }),
 ];
 
 const show = (id: ViewId, kvs: readonly KeyValue[] = KVS) => showView(VIEWS[id], kvs);
@@ -75,9 +75,9 @@ describe("the other views", () => {
   it("say what stops those that wait, and nothing of it at those that hold", () => {
     const drained = [
       ...KVS,
-      drainOf("host", "B.example.com", { why: "kernel" }),
-      drainOf("group", "web"),
-      stand("lock next", "w", 20, { host: "gone.example.com" }),
+      createDrainKey("host", "B.example.com", { why: "kernel" }),
+      createDrainKey("group", "web"),
+      createTicketKey("lock next", "w", 20, { host: "gone.example.com" }),
     ];
     const byHost = "host B.example.com is drained by ann: kernel";
     expect(cellsBy("who", "queues", drained)).toMatchObject({
@@ -95,7 +95,10 @@ describe("the other views", () => {
   });
 
   it("keep a lock that is held in its state, and say that it is drained too", () => {
-    const { cells, json } = show("locks", [stand("lock x", "a", 1, held), drainOf("lock", "x")]);
+    const { cells, json } = show("locks", [
+      createTicketKey("lock x", "a", 1, held),
+      createDrainKey("lock", "x"),
+    ]);
     expect(cells).toMatchObject([{ state: "held, drained" }]);
     expect(json).toMatchObject([{ state: "held", drains: [{ scope: "lock", name: "x", by: "ann" }] }]);
   });
@@ -108,9 +111,9 @@ describe("the other views", () => {
 
   it("list resources in the order that operators gave them, with their notes", () => {
     const kvs = [
-      resourceOf("b", { total: "5", order: 1, note: "two for reports" }),
-      stand("resource a", "a", 1, units(1, "held")),
-      stand("resource b", "b", 2, units(5, "held")),
+      createResourceKey("b", { total: "5", order: 1, note: "two for reports" }),
+      createTicketKey("resource a", "a", 1, units(1, "held")),
+      createTicketKey("resource b", "b", 2, units(5, "held")),
     ];
     expect(show("resources", kvs).cells).toMatchObject([
       { name: "b", units: "5/5", about: "two for reports" },
@@ -120,11 +123,13 @@ describe("the other views", () => {
 
   it("remark drains that stand at no lock and no resource", () => {
     const remarks = (...kvs: KeyValue[]) =>
-      VIEWS.overview.listRemarks?.(buildViewContext(pictureOf(kvs), NOW)) ?? [];
-    expect(remarks(drainOf("lock", "x"))).toEqual([]);
-    expect(remarks(drainOf("all", "all"))).toEqual(["everything is drained by ann (signalbox ls drains)"]);
-    const ended = drainOf("host", "c", { until: NOW - 1 });
-    expect(remarks(drainOf("host", "a"), drainOf("host", "b"), ended)).toEqual([
+      VIEWS.overview.listRemarks?.(buildViewContext(createSnapshot(kvs), NOW)) ?? [];
+    expect(remarks(createDrainKey("lock", "x"))).toEqual([]);
+    expect(remarks(createDrainKey("all", "all"))).toEqual([
+      "everything is drained by ann (signalbox ls drains)",
+    ]);
+    const ended = createDrainKey("host", "c", { until: NOW - 1 });
+    expect(remarks(createDrainKey("host", "a"), createDrainKey("host", "b"), ended)).toEqual([
       "2 hosts or groups are drained (signalbox ls drains)",
     ]);
   });

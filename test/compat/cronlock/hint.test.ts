@@ -15,18 +15,18 @@ writeFileSync(empty, "{}");
 
 const AWAY = new SignalboxError(EXIT.unreachable, "etcd cannot be reached");
 
-test.each<[env: Record<string, string>, hint: RegExp | undefined]>([
+test.each([
   [{}, /^no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS$/],
   [{ SIGNALBOX_ENDPOINTS: "http://a:1" }, undefined],
   [{ ETCDCTL_ENDPOINTS: "http://a:1" }, undefined],
   [{ CRONLOCK_HOST: "a" }, undefined],
   [{ CRONLOCK_HOST: "a:6379" }, /port 6379 is the port of Redis/],
 ])("etcd is out of reach, with %j", (env, hint) => {
-  const wish = parseCronlockOptions(
+  const options = parseCronlockOptions(
     "cronlock",
     ["true"],
     new ToolVariables(new Map(Object.entries(env)), undefined, undefined),
   );
-  const found = findConfigHint(AWAY, wish, { ...env, SIGNALBOX_CONFIG: empty });
+  const found = findConfigHint(AWAY, options, { ...env, SIGNALBOX_CONFIG: empty });
   expect(found).toEqual(hint === undefined ? undefined : expect.stringMatching(hint));
 });

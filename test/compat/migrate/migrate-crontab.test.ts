@@ -41,7 +41,7 @@ test("words that zoo-locked ignored are named with their line", () => {
 });
 
 describe("the tool's words go, everything else stays", () => {
-  test.each<[what: string, before: string, after: string]>([
+  test.each([
     ["spaces", "flock  -n\t/x   job  a", `${F}   job  a`],
     [
       "quotes and expansions",
@@ -137,7 +137,7 @@ describe("the tool's words go, everything else stays", () => {
 });
 
 describe("what only the shell knows", () => {
-  test.each<[before: string, after: string]>([
+  test.each([
     ['flock -n "$HOME/x" job', 'signalbox run --lock "$HOME/x" -E 1 -- job'],
     ["flock -n /run/$USER.lock job", 'signalbox run --lock "/run/$USER.lock" -E 1 -- job'],
     ["flock -n /run/`id -u` job", 'signalbox run --lock "/run/`id -u`" -E 1 -- job'],
@@ -157,16 +157,16 @@ describe("what only the shell knows", () => {
     expect(became("flock -n /x -c 'a b'", {}, "SHELL=/bin/bash\n")).toBe(`${F} /bin/bash -c 'a b'`);
   });
 
-  test.each<[line: string, reason: RegExp]>([
-    ["flock $OPTS /x job", /\$OPTS can become any number of words/],
-    ["flock -n $LOCK job", /\$LOCK can become any number of words/],
-    ['flock -w "$SECS" /x job', /-w: "\$SECS" is not a number of seconds/],
-    ["flock -n /run/*.lock job", /\* has a value that only the shell knows/],
-    ["flock -n ~/lock job", /~ has a value/],
-    ['flock -n /run/`id "-u"` job', /write `id "-u"` as \$\(\.\.\.\)/],
-    ["cronlock job $(date)", /what cronlock makes of \$\(date\) is known only when the shell runs it/],
-    ["cronlock rm /tmp/*.log", /what cronlock makes of \/tmp\/\*\.log/],
-    ['CRONLOCK_GRACE="$G" cronlock job', /\$G/],
+  test.each([
+    ["flock $OPTS /x job", "$OPTS can become any number of words"],
+    ["flock -n $LOCK job", "$LOCK can become any number of words"],
+    ['flock -w "$SECS" /x job', '-w: "$SECS" is not a number of seconds'],
+    ["flock -n /run/*.lock job", "* has a value that only the shell knows"],
+    ["flock -n ~/lock job", "~ has a value"],
+    ['flock -n /run/`id "-u"` job', 'write `id "-u"` as $(...)'],
+    ["cronlock job $(date)", "what cronlock makes of $(date) is known only when the shell runs it"],
+    ["cronlock rm /tmp/*.log", "what cronlock makes of /tmp/*.log"],
+    ['CRONLOCK_GRACE="$G" cronlock job', "$G"],
   ])("%s stays: %s", (line, reason) => {
     expect(reasonOf(line)).toMatch(reason);
   });
@@ -227,22 +227,22 @@ describe("lines of the front ends' tools", () => {
   });
 });
 
-test.each<[line: string, reason: RegExp]>([
-  ["( flock -n 9 || exit 1; job ) 9>/x", /9 is a file that the shell has opened/],
-  ["flock -u /x job", /-u releases/],
-  ["flock -n 2>/dev/null /x job", /2>\/dev\/null is between the words of flock/],
-  ["flock -n >/dev/null /x job", />\/dev\/null is between/],
-  ["wrapper flock -n /x job", /whether wrapper starts flock is not known/],
-  ["nice A=b flock -n /x job", /whether A=b starts flock/],
-  ["$W flock -n /x job", /whether \$W starts flock is not known/],
-  ["flock -n /x 'job", /a quote \('\) is not closed/],
+test.each([
+  ["( flock -n 9 || exit 1; job ) 9>/x", "9 is a file that the shell has opened"],
+  ["flock -u /x job", "-u releases"],
+  ["flock -n 2>/dev/null /x job", "2>/dev/null is between the words of flock"],
+  ["flock -n >/dev/null /x job", ">/dev/null is between"],
+  ["wrapper flock -n /x job", "whether wrapper starts flock is not known"],
+  ["nice A=b flock -n /x job", "whether A=b starts flock"],
+  ["$W flock -n /x job", "whether $W starts flock is not known"],
+  ["flock -n /x 'job", "a quote (') is not closed"],
   ["flock -n /x $(job", /a bracket .* is not closed/],
-  ['sh -c "flock -n \\"/x\\" job"', /quotes inside quotes/],
-  ['sh -c "flock -n $X job"', /quotes inside quotes/],
-  ["flock -n /x\ue001 job", /private-use/],
-  ["cronlock", /no command/],
-  ["CRONLOCK_RESET=yes cronlock job", /signalbox reset lock/],
-  ["CRONLOCK_DB=x cronlock job", /CRONLOCK_DB/],
+  ['sh -c "flock -n \\"/x\\" job"', "quotes inside quotes"],
+  ['sh -c "flock -n $X job"', "quotes inside quotes"],
+  ["flock -n /x\ue001 job", "private-use"],
+  ["cronlock", "no command"],
+  ["CRONLOCK_RESET=yes cronlock job", "signalbox reset lock"],
+  ["CRONLOCK_DB=x cronlock job", "CRONLOCK_DB"],
 ])("%s stays as it is: %s", (line, reason) => {
   expect(reasonOf(line)).toMatch(reason);
 });
@@ -289,7 +289,7 @@ test("a tool behind signalbox run stays, and is named: a move is under way", () 
 });
 
 describe("what is left in the background", () => {
-  test.each<[command: string, reason: RegExp]>([
+  test.each([
     [
       "flock -n /x -c 'job a &'",
       /^job a & continues in the background: flock keeps its lock until that has ended/,
@@ -298,16 +298,16 @@ describe("what is left in the background", () => {
     ["flock -n /x bash -lc '(job &)'", /^job & continues/],
     ["flock -n /x sh -c 'a & wait; b &'", /^b & continues/],
     ["flock -n /x setsid job", /^what setsid starts continues/],
-    ["setlock -n /x sh -c 'job &'", /setlock keeps its lock/],
-    ["chpst -L /x sh -c 'job &'", /chpst keeps its lock/],
-    ["run-one sh -c 'job &'", /run-one keeps its lock/],
-    ["solo -port=1 sh -c 'job &'", /solo keeps its lock/],
-    ["zoo-locked e:2379 /x 'job &'", /zoo-locked keeps its lock/],
+    ["setlock -n /x sh -c 'job &'", "setlock keeps its lock"],
+    ["chpst -L /x sh -c 'job &'", "chpst keeps its lock"],
+    ["run-one sh -c 'job &'", "run-one keeps its lock"],
+    ["solo -port=1 sh -c 'job &'", "solo keeps its lock"],
+    ["zoo-locked e:2379 /x 'job &'", "zoo-locked keeps its lock"],
   ])("%s stays: the tool's lock covers that, ours does not", (command, reason) => {
     expect(reasonOf(command)).toMatch(reason);
   });
 
-  test.each<[command: string]>([
+  test.each([
     ["flock -n -o /x sh -c 'job &'"],
     ["cronlock sh -c 'job &'"],
     ["switchman --lockname x -- sh -c 'job &'"],
@@ -372,7 +372,7 @@ describe("tools that are not known", () => {
 });
 
 describe("monitors are looked through", () => {
-  test.each<[before: string, after: string]>([
+  test.each([
     ["cronitor exec abc123 flock -n /x job", `cronitor exec abc123 ${F} job`],
     ["cronitor exec -e prod abc123 flock -n /x job", `cronitor exec -e prod abc123 ${F} job`],
     ["cronitor exec abc123 'flock -n /x job | b'", `cronitor exec abc123 '${F} job | b'`],
@@ -395,7 +395,7 @@ describe("plain lines, on request", () => {
   });
 
   const plain = (command: string, before = "") => became(command, PLAIN, before);
-  test.each<[what: string, before: string, after: string]>([
+  test.each([
     ["a command", "/usr/bin/job -a >x 2>&1", "signalbox run --lock job -- /usr/bin/job -a >x 2>&1"],
     ["behind cd", 'cd /srv && ./job "$A"', 'cd /srv && signalbox run --lock job -- ./job "$A"'],
     ["with variables", "A=b ./job", "A=b signalbox run --lock job -- ./job"],
@@ -439,7 +439,7 @@ describe("plain lines, on request", () => {
     expect(listNotes("job", PLAIN)).toEqual([expect.stringMatching(/lock job taken skip it;.*--grace 50s/)]);
   });
 
-  test.each<[command: string, name: string]>([
+  test.each([
     ["cronitor exec abc /opt/job.sh a", "job.sh"],
     ["curl -fsS https://hc-ping.com/1/start; /opt/job.sh; curl -fsS https://hc-ping.com/1", "job.sh"],
     ["runitor -slug x -- /opt/job.sh", "job.sh"],
@@ -499,7 +499,7 @@ describe("plain lines, on request", () => {
   });
 });
 
-test.each<[before: string, after: string]>([
+test.each([
   ['cd /a && nice flock -n /x job "$A" >o || b', `cd /a && nice ${F} flock -n /x job "$A" >o || b`],
   [
     "A=b CRONLOCK_KEY=k cronlock job",

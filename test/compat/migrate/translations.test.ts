@@ -1,16 +1,16 @@
 /** Translations of flock, setlock, other lock tools, `etcdctl lock` and `consul lock` to `signalbox run`. */
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import type { TranslatedRun } from "../../../src/compat/front-end.ts";
 import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
-import { shellWords } from "../../cli/commands/samples.ts";
-import { toolContext } from "../tool-context.ts";
+import { createToolContext } from "../tool-context.ts";
 
 function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {
-  const [tool = "", ...words] = shellWords(line);
+  const [tool = "", ...words] = splitShellWords(line);
   const translate = TRANSLATORS[tool as keyof typeof TRANSLATORS];
-  return translate(words, toolContext(variables, {}, tool));
+  return translate(words, createToolContext(variables, {}, tool));
 }
 
 /** The line of ours, as text. */
@@ -162,7 +162,7 @@ test("etcdctl's password goes into a variable, never among the words", () => {
   expect(translated("etcdctl lock m job").env).toBeUndefined();
 });
 
-test.each<[line: string, note: RegExp]>([
+test.each([
   ["flock -n /x job", /one host.*all hosts.*\$\(hostname\)/],
   ["flock -n --verbose /x job", /--verbose is left out/],
   ["setlock /x job", /one host.*all hosts/],
@@ -188,67 +188,67 @@ test.each<[line: string, note: RegExp]>([
   expect(translated(line).notes).toContainEqual(expect.stringMatching(note));
 });
 
-test.each<[line: string, message: RegExp]>([
-  ["flock", /no file/],
-  ["flock -n", /no file/],
-  ["flock /x", /no command/],
-  ["flock -n 9", /9 is a file that the shell has opened/],
-  ["flock -u /x job", /-u/],
-  ["flock -h", /takes no lock/],
-  ["flock --version", /takes no lock/],
-  ["flock -w x /x job", /"x" is not a number of seconds/],
-  ["flock -w -1 /x job", /"-1" is not a number of seconds/],
-  ["flock -w", /-w needs a value/],
-  ["flock -E 256 /x job", /"256" is not a number from 0 to 255/],
-  ["flock -E -1 /x job", /"-1" is not/],
-  ["flock -q /x job", /unknown option "-q"/],
-  ["flock --no /x job", /unknown option "--no"/],
-  ["flock --close=1 /x job", /--close takes no value/],
-  ["flock /x -c a b", /one argument/],
-  ["flock /x -c", /one argument/],
-  ["setlock /x", /a file and a command/],
-  ["setlock -q /x job", /unknown option/],
-  ["lockrun --lockfile=/x job", /-- and a command are needed/],
-  ["lockrun -- job", /--lockfile is missing/],
-  ["lockrun --what -L /x -- job", /unknown option "--what"/],
-  ["lockf /x", /a file that the shell has opened/],
-  ["lockf -q /x job", /unknown option/],
-  ["with-lock-ex /x job", /one of -w, -f and -q/],
-  ["lckdo -t /x", /takes no lock/],
-  ["dotlockfile -l /x", /for other commands; put those commands into a script/],
-  ["dotlockfile -u /x", /for other commands/],
-  ["dotlockfile -r x /y job", /"x" is not a whole number of retries/],
-  ["chpst -u me job", /-l or -L/],
-  ["chpst -L /x", /-l or -L, and a program/],
-  ["chpst -z -L /x job", /unknown option "-z"/],
-  ["solo job", /-port=PORT is missing/],
-  ["solo -noport job", /takes no lock/],
-  ["solo -port=1 -what job", /unknown option "-what"/],
-  ["sem --wait", /waits for the commands of other lines/],
-  ["sem -j +0 job", /-j "\+0" depends on the host/],
-  ["sem --st 5 job", /takes the semaphore although another command holds it/],
+test.each([
+  ["flock", "no file"],
+  ["flock -n", "no file"],
+  ["flock /x", "no command"],
+  ["flock -n 9", "9 is a file that the shell has opened"],
+  ["flock -u /x job", "-u"],
+  ["flock -h", "takes no lock"],
+  ["flock --version", "takes no lock"],
+  ["flock -w x /x job", '"x" is not a number of seconds'],
+  ["flock -w -1 /x job", '"-1" is not a number of seconds'],
+  ["flock -w", "-w needs a value"],
+  ["flock -E 256 /x job", '"256" is not a number from 0 to 255'],
+  ["flock -E -1 /x job", '"-1" is not'],
+  ["flock -q /x job", 'unknown option "-q"'],
+  ["flock --no /x job", 'unknown option "--no"'],
+  ["flock --close=1 /x job", "--close takes no value"],
+  ["flock /x -c a b", "one argument"],
+  ["flock /x -c", "one argument"],
+  ["setlock /x", "a file and a command"],
+  ["setlock -q /x job", "unknown option"],
+  ["lockrun --lockfile=/x job", "-- and a command are needed"],
+  ["lockrun -- job", "--lockfile is missing"],
+  ["lockrun --what -L /x -- job", 'unknown option "--what"'],
+  ["lockf /x", "a file that the shell has opened"],
+  ["lockf -q /x job", "unknown option"],
+  ["with-lock-ex /x job", "one of -w, -f and -q"],
+  ["lckdo -t /x", "takes no lock"],
+  ["dotlockfile -l /x", "for other commands; put those commands into a script"],
+  ["dotlockfile -u /x", "for other commands"],
+  ["dotlockfile -r x /y job", '"x" is not a whole number of retries'],
+  ["chpst -u me job", "-l or -L"],
+  ["chpst -L /x", "-l or -L, and a program"],
+  ["chpst -z -L /x job", 'unknown option "-z"'],
+  ["solo job", "-port=PORT is missing"],
+  ["solo -noport job", "takes no lock"],
+  ["solo -port=1 -what job", 'unknown option "-what"'],
+  ["sem --wait", "waits for the commands of other lines"],
+  ["sem -j +0 job", '-j "+0" depends on the host'],
+  ["sem --st 5 job", "takes the semaphore although another command holds it"],
   ["run-this-one job", /on several hosts would end each other's.*signalbox reset lock/],
-  ["keep-one-running job", /job of a service manager/],
-  ["run-one-until-success job", /job of a service manager/],
-  ["lockfile -r 0 /x", /takes a lock for the commands after it/],
-  ["lockfile-create /x", /takes a lock for the commands after it/],
-  ["etcdctl get lock", /only etcdctl lock/],
-  ["etcdctl lock", /no lock name is given/],
-  ["etcdctl lock m", /without a command/],
-  ["etcdctl lock m ls -l", /unknown option "-l"/],
-  ["etcdctl --ttl x lock m job", /--ttl "x"/],
-  ["etcdctl --discovery-srv d lock m job", /--discovery-srv has no counterpart/],
-  ["etcdctl lock --help m job", /takes no lock/],
-  ["etcdctl lock m job --cert", /needs a value/],
-  ["consul kv get", /only consul lock/],
-  ["consul lock p", /a prefix and a command/],
-  ["consul lock / job", /a prefix and a command/],
-  ["consul lock -n 0 p job", /-n "0"/],
-  ["consul lock -n x p job", /-n "x"/],
-  ["consul lock -timeout 5 p job", /-timeout "5"/],
-  ["consul lock -timeout -5s p job", /-timeout "-5s"/],
-  ["consul lock -shell=maybe p job", /neither true nor false/],
-  ["consul lock -wat p job", /unknown option/],
+  ["keep-one-running job", "job of a service manager"],
+  ["run-one-until-success job", "job of a service manager"],
+  ["lockfile -r 0 /x", "takes a lock for the commands after it"],
+  ["lockfile-create /x", "takes a lock for the commands after it"],
+  ["etcdctl get lock", "only etcdctl lock"],
+  ["etcdctl lock", "no lock name is given"],
+  ["etcdctl lock m", "without a command"],
+  ["etcdctl lock m ls -l", 'unknown option "-l"'],
+  ["etcdctl --ttl x lock m job", '--ttl "x"'],
+  ["etcdctl --discovery-srv d lock m job", "--discovery-srv has no counterpart"],
+  ["etcdctl lock --help m job", "takes no lock"],
+  ["etcdctl lock m job --cert", "needs a value"],
+  ["consul kv get", "only consul lock"],
+  ["consul lock p", "a prefix and a command"],
+  ["consul lock / job", "a prefix and a command"],
+  ["consul lock -n 0 p job", '-n "0"'],
+  ["consul lock -n x p job", '-n "x"'],
+  ["consul lock -timeout 5 p job", '-timeout "5"'],
+  ["consul lock -timeout -5s p job", '-timeout "-5s"'],
+  ["consul lock -shell=maybe p job", "neither true nor false"],
+  ["consul lock -wat p job", "unknown option"],
 ])("%s is refused: %s", (line, message) => {
   expect(() => translated(line)).toThrow(message);
 });

@@ -1,10 +1,10 @@
 /** Command lines of PerfectSched: all documented options and commands, parsed as Ruby's OptionParser does. */
 import { describe, expect, it } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { formatTableLine } from "../../../src/cli/commands/schedule/perfectsched-list.ts";
 import { type PerfectschedLine, parsePerfectschedLine } from "../../../src/compat/perfectsched/options.ts";
-import { shellWords } from "../../cli/commands/samples.ts";
 
-const read = (line: string, rails?: string) => parsePerfectschedLine(shellWords(line), rails);
+const read = (line: string, rails?: string) => parsePerfectschedLine(splitShellWords(line), rails);
 const ADD = "add s1 user_task '* * * * *' {}";
 const STANDARD = {
   environment: "development",
@@ -26,7 +26,7 @@ const add = (more: object = {}) => ({
 });
 
 describe("what is understood", () => {
-  it.each<[string, string, object]>([
+  it.each([
     ["list", "list", { name: "list" }],
     ["init", "init", { name: "init" }],
     ["delete", "delete s1", { name: "delete", key: "s1" }],
@@ -88,7 +88,7 @@ describe("what is understood", () => {
 });
 
 describe("what gets the usage", () => {
-  it.each<[string, string | undefined]>([
+  it.each([
     ["", undefined],
     ["-e production", undefined],
     ["list more", undefined],

@@ -80,7 +80,7 @@ describe("what a run came to", () => {
     }
   });
 
-  test.each<[error: Error, code: number, line: string]>([
+  test.each([
     [new SignalboxError(EXIT.notFound, "it was not found"), 2, "Failed to exec <x a>: it was not found"],
     [new SignalboxError(EXIT.notExecutable, "it cannot"), 13, "Failed to exec <x a>: it cannot"],
     [new ConfigError("wrong\u001b[2J"), 255, "wrong"],

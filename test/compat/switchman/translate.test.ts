@@ -3,19 +3,19 @@ import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { translateSwitchman } from "../../../src/compat/switchman/options.ts";
 import { resolveConfig } from "../../../src/core/config/config.ts";
-import { toolContext } from "../tool-context.ts";
+import { createToolContext } from "../tool-context.ts";
 
 const FILE = "/etc/switchman.conf";
 const config = (more: object = {}) => JSON.stringify({ prefix: "/p", zkhosts: "zk:2181", ...more });
 const translated = (line: string, more?: object) =>
-  translateSwitchman(line.split(" "), toolContext({}, { [FILE]: config(more) }));
+  translateSwitchman(line.split(" "), createToolContext({}, { [FILE]: config(more) }));
 
 const FROM_OURS = "signalbox's own configuration must say where etcd is";
 const ETCD = { etcdhosts: "e1:2379,e2:2379" };
 const AT = "--endpoints e1:2379,e2:2379";
 
 describe("a line of switchman as one of signalbox run", () => {
-  test.each<[line: string, more: object, options: string, notes: RegExp[]]>([
+  test.each([
     ["-- x a", {}, "", [/must say where etcd is$/]],
     ["-- x a", ETCD, AT, []],
     ["-- x a", { etcdhosts: ["e1:2379", "e2:2379"] }, AT, []],
@@ -61,17 +61,17 @@ describe("a line of switchman as one of signalbox run", () => {
   });
 
   test("without the file at hand: what it says is left to our configuration, and told", () => {
-    expect(translateSwitchman(["-c", "/x", "--", "x"], toolContext())).toEqual({
+    expect(translateSwitchman(["-c", "/x", "--", "x"], createToolContext())).toEqual({
       options: ["-E", "0"],
       command: ["x"],
       notes: [expect.stringMatching(/^"\/x" was not read.*run this on a host that has the file$/), FROM_OURS],
     });
   });
 
-  test.each<[line: string, more: object, fault: RegExp]>([
-    ["-h", {}, /the line only prints the help/],
-    ["-g", {}, /needs a value/],
-    ["x", { prefix: "" }, /prefix is not defined/],
+  test.each([
+    ["-h", {}, "the line only prints the help"],
+    ["-g", {}, "needs a value"],
+    ["x", { prefix: "" }, "prefix is not defined"],
   ])("%s with %j is refused", (line, more, fault) => {
     expect(() => translated(line, more)).toThrow(fault);
   });

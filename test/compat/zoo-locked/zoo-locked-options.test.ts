@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { runCommand } from "../../../src/cli/commands/run/run.ts";
 import { parseCall } from "../../../src/cli/frame/command-line/parse-call.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
 import { UsageError } from "../../../src/core/base/errors.ts";
-import { shellWords } from "../../cli/commands/samples.ts";
-import { toolContext } from "../tool-context.ts";
+import { createToolContext } from "../tool-context.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;
 
 describe("a line of zoo-locked", () => {
-  test.each<[line: string, endpoints: string | undefined, lock: string, text: string]>([
+  test.each([
     ["e1:2379 /a x", "e1:2379", "a", "x"],
     ["e1:2379,e2:2379 /locks/a 'x > /dev/null'", "e1:2379,e2:2379", "locks/a", "x > /dev/null"],
     ["https://e1:2379 /a 'x; y'", "https://e1:2379", "a", "x; y"],
@@ -20,14 +20,14 @@ describe("a line of zoo-locked", () => {
     ["zk1:2181,zk2:2181 /a x", undefined, "a", "x"],
     ["e1:2379 '/日本/a b' x", "e1:2379", "日本/a b", "x"],
   ])("%s", (line, endpoints, lock, text) => {
-    const words = shellWords(line);
+    const words = splitShellWords(line);
     expect(parseZooLockedOptions(words)).toEqual({
       endpoints,
       lock,
       command: ["sh", "-c", text],
       ignored: [],
     });
-    const ours = translateZooLocked(words, toolContext());
+    const ours = translateZooLocked(words, createToolContext());
     expect(ours).toMatchObject({
       options: ["-E", "0", "--lock", lock, ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
       command: ["sh", "-c", text],
@@ -45,7 +45,7 @@ describe("a line of zoo-locked", () => {
       command: ["sh", "-c", "/opt/backup.sh"],
       ignored: ["--all", "b c"],
     });
-    const { command, notes } = translateZooLocked(words, toolContext());
+    const { command, notes } = translateZooLocked(words, createToolContext());
     expect(command).toEqual(["sh", "-c", "/opt/backup.sh"]);
     expect(notes[0]).toBe(
       'only "/opt/backup.sh" is run: zoo-locked ignores the words after the command ("--all" "b c"); put the whole' +
@@ -53,22 +53,22 @@ describe("a line of zoo-locked", () => {
     );
   });
 
-  test.each<[line: string, fault: RegExp]>([
-    ["", /too few arguments: 0, at least 3 are needed; write: zoo-locked HOSTS PATH COMMAND/],
-    ["e:1", /too few arguments: 1/],
-    ["e:1 /a", /too few arguments: 2/],
-    ["e:1 /a ' '", /the command is empty/],
-    ["e:2379/chroot /a x", /HOSTS "e:2379\/chroot" end in a path/],
-    ["e:2379,f:2379/chroot/b /a x", /end in a path/],
-    ["https://e:2379/c /a x", /end in a path/],
-    ["e:1 a x", /PATH "a" cannot be used: it must begin with a slash/],
-    ["e:1 '' x", /PATH "" cannot be used/],
-    ["e:1 / x", /PATH "\/" cannot be used: it needs a name/],
-    ["e:1 /a/ x", /it needs a name between slashes, and no slash at its end/],
-    ["e:1 /a//b x", /it needs a name between slashes/],
-    ["e:1 /a/../b x", /no part of it can be/],
+  test.each([
+    ["", "too few arguments: 0, at least 3 are needed; write: zoo-locked HOSTS PATH COMMAND"],
+    ["e:1", "too few arguments: 1"],
+    ["e:1 /a", "too few arguments: 2"],
+    ["e:1 /a ' '", "the command is empty"],
+    ["e:2379/chroot /a x", 'HOSTS "e:2379/chroot" end in a path'],
+    ["e:2379,f:2379/chroot/b /a x", "end in a path"],
+    ["https://e:2379/c /a x", "end in a path"],
+    ["e:1 a x", 'PATH "a" cannot be used: it must begin with a slash'],
+    ["e:1 '' x", 'PATH "" cannot be used'],
+    ["e:1 / x", 'PATH "/" cannot be used: it needs a name'],
+    ["e:1 /a/ x", "it needs a name between slashes, and no slash at its end"],
+    ["e:1 /a//b x", "it needs a name between slashes"],
+    ["e:1 /a/../b x", "no part of it can be"],
   ])("%s is refused", (line, fault) => {
-    expect(() => parseZooLockedOptions(shellWords(line))).toThrow(UsageError);
-    expect(() => parseZooLockedOptions(shellWords(line))).toThrow(fault);
+    expect(() => parseZooLockedOptions(splitShellWords(line))).toThrow(UsageError);
+    expect(() => parseZooLockedOptions(splitShellWords(line))).toThrow(fault);
   });
 });

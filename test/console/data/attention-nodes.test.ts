@@ -11,7 +11,7 @@ import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { getTheme, UNICODE } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
 import type { Problem } from "../../../src/site/state/problem.ts";
-import { NOW, pictureOf, stand } from "../../site/state/pictures.ts";
+import { createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
 import { renderComponent } from "../panes/render-component.ts";
 import { createStubConsole, withConsole } from "../stub-console.ts";
 
@@ -38,10 +38,10 @@ const share = (name: string, used: number, total: number, waiting: number) => ({
   waiting,
 });
 const waiting = (lock: string, at: number) => [
-  stand(`lock ${lock}`, `${lock}1`, 1, { state: "held", grantedAt: NOW }),
-  stand(`lock ${lock}`, `${lock}2`, 2, { state: "waiting", enqueuedAt: NOW - at }),
+  createTicketKey(`lock ${lock}`, `${lock}1`, 1, { state: "held", grantedAt: NOW }),
+  createTicketKey(`lock ${lock}`, `${lock}2`, 2, { state: "waiting", enqueuedAt: NOW - at }),
 ];
-const NOTHING: AttentionInputs = { snapshot: pictureOf([]), problems: [], drains: [], shares: [] };
+const NOTHING: AttentionInputs = { snapshot: createSnapshot([]), problems: [], drains: [], shares: [] };
 const list = (inputs: Partial<AttentionInputs>) =>
   buildAttentionNodes({ ...NOTHING, ...inputs }, true).map(
     ({ label, note, tone }) => `${tone} ${label} ${note}`,
@@ -54,7 +54,7 @@ describe("what needs attention", () => {
         problems: [problem("lock odd"), problem("group web", "warning")],
         drains: [drain("invoices")],
         shares: [share("db", 10, 10, 2), share("smtp", 6, 6, 0), share("gpu", 0, 1, 1)],
-        snapshot: pictureOf([...waiting("new", 5), ...waiting("old", 50)]),
+        snapshot: createSnapshot([...waiting("new", 5), ...waiting("old", 50)]),
       }),
     ).toEqual([
       "plain Attention 6",
@@ -72,7 +72,7 @@ describe("what needs attention", () => {
       list({
         problems: [problem("lock a"), problem("lock a", "warning")],
         drains: [drain("a"), drain("b")],
-        snapshot: pictureOf([...waiting("a", 1), ...waiting("b", 2)]),
+        snapshot: createSnapshot([...waiting("a", 1), ...waiting("b", 2)]),
       }),
     ).toEqual(["plain Attention 2", "problem a malformed", "problem b drained"]);
   });
@@ -86,7 +86,7 @@ describe("what needs attention", () => {
 });
 
 describe("the explorer", () => {
-  const snapshot = { ...pictureOf([...waiting("invoices-of-all-the-customers", 50)]), revision: 7n };
+  const snapshot = { ...createSnapshot([...waiting("invoices-of-all-the-customers", 50)]), revision: 7n };
   const inputs = { snapshot, counts: { locks: 1 }, problems: [], open: getDefaultUnfolded({ locks: 1 }) };
 
   it("begins with that, then has the kinds; locks are folded where there are many", () => {

@@ -8,7 +8,7 @@ import {
   listColumnIds,
   placeTableColumns,
 } from "../../../src/console/data/console-table.ts";
-import { NOW, pictureOf, stand } from "../../site/state/pictures.ts";
+import { createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
 
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
   id,
@@ -18,7 +18,7 @@ const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
 }));
 
 describe("the columns that are on", () => {
-  it.each<[chosen: string[] | undefined, on: string[], all: string[]]>([
+  it.each([
     [undefined, ["a", "b"], ["a", "b", "c"]],
     [
       ["c", "a"],
@@ -46,7 +46,7 @@ describe("the columns that are on", () => {
 describe("a table", () => {
   const update = (columns: string[] | undefined, width: number) => {
     const table = new ConsoleTable("locks");
-    table.update(pictureOf([stand("lock alpha held", "a", 1)]), NOW, {
+    table.update(createSnapshot([createTicketKey("lock alpha held", "a", 1)]), NOW, {
       filter: "",
       order: undefined,
       columns,

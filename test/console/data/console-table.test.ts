@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { parseSortOrder } from "../../../src/cli/views/sort.ts";
 import { ConsoleTable, type TableOptions } from "../../../src/console/data/console-table.ts";
-import { NOW, pictureOf, stand } from "../../site/state/pictures.ts";
+import { createSnapshot, createTicketKey, NOW } from "../../site/state/sample-snapshots.ts";
 
 const LOOK = { colours: false, marks: undefined, arrow: ">", width: 100 };
 const ALL: TableOptions = { filter: "", order: undefined };
 const held = (lock: string, at: number, host = lock) =>
-  stand(`lock ${lock} held`, lock.slice(0, 1), at, { grantedAt: NOW - at * 1_000, host });
+  createTicketKey(`lock ${lock} held`, lock.slice(0, 1), at, { grantedAt: NOW - at * 1_000, host });
 const locks = [held("beta", 1), held("alpha", 2, "a-host-with-a-very-long-name"), held("gamma", 3)];
 
 let table: ConsoleTable;
 beforeEach(() => {
   table = new ConsoleTable("locks");
-  table.update(pictureOf(locks), NOW, ALL);
+  table.update(createSnapshot(locks), NOW, ALL);
 });
 
 const readNames = () => Array.from({ length: table.length }, (_, at) => table.getSubjectAt(at)?.name);
@@ -25,7 +25,7 @@ const paint = (width = 100) => {
 describe("a table of the console", () => {
   test("has the rows of its view, in the order of the view or in another one", () => {
     expect(readNames()).toEqual(["alpha", "beta", "gamma"]);
-    table.update(pictureOf(locks), NOW, { filter: "", order: parseSortOrder("-name") });
+    table.update(createSnapshot(locks), NOW, { filter: "", order: parseSortOrder("-name") });
     expect(readNames()).toEqual(["gamma", "beta", "alpha"]);
   });
 
@@ -37,7 +37,7 @@ describe("a table of the console", () => {
     ]).toEqual([1, 1, -1]);
     expect(table.findSubject("lock/gamma")).toEqual({ kind: "lock", name: "gamma" });
     expect(table.findSubject("lock/none")).toBeUndefined();
-    table.update(pictureOf(locks), NOW, { filter: "alp", order: undefined });
+    table.update(createSnapshot(locks), NOW, { filter: "alp", order: undefined });
     expect(readNames()).toEqual(["alpha"]);
   });
 
@@ -68,16 +68,16 @@ describe("a table of the console", () => {
 
   test("marks the column of its order", () => {
     expect(paint()[0]).toMatch("NAME ▲");
-    table.update(pictureOf(locks), NOW, { filter: "", order: parseSortOrder("-name") });
+    table.update(createSnapshot(locks), NOW, { filter: "", order: parseSortOrder("-name") });
     expect(paint()[0]).toMatch("NAME ▼");
   });
 
   test("has columns that do not move when a long value goes, until filter, order or width change", () => {
     const [before = ""] = paint();
     expect(paint().join("\n")).toContain("a-host-with-a-very-long-name");
-    table.update(pictureOf(locks.filter((_, at) => at !== 1)), NOW, ALL);
+    table.update(createSnapshot(locks.filter((_, at) => at !== 1)), NOW, ALL);
     expect(paint()[0]).toBe(before);
-    table.update(pictureOf(locks.filter((_, at) => at !== 1)), NOW, { filter: "a", order: undefined });
+    table.update(createSnapshot(locks.filter((_, at) => at !== 1)), NOW, { filter: "a", order: undefined });
     expect(paint()[0]).not.toBe(before);
   });
 

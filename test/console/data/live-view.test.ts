@@ -27,11 +27,17 @@ it("shows what it reads first at once; later, who cannot wait gets what is known
   };
   await putGroup("web");
   const stop = new AbortController();
-  const desk = { store, keys, clock, random: realRandom, signal: stop.signal } as unknown as CommandContext;
+  const context = {
+    store,
+    keys,
+    clock,
+    random: realRandom,
+    signal: stop.signal,
+  } as unknown as CommandContext;
   const published: number[] = [];
   const sight = new LiveView(
     {
-      ...desk,
+      ...context,
       settings: {
         connectTimeout: 10_000,
         endpoints: ["http://127.0.0.1:1"],

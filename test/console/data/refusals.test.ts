@@ -6,9 +6,9 @@ import { PastView } from "../../../src/console/data/time-travel.ts";
 import { findChoiceObstacle } from "../../../src/console/overlays/Palette.tsx";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-actions.ts";
-import { NOW, pictureOf } from "../../site/state/pictures.ts";
+import { createSnapshot, NOW } from "../../site/state/sample-snapshots.ts";
 
-const view = new PastView(pictureOf([]), { revision: 5n, at: NOW, from: undefined, until: undefined });
+const view = new PastView(createSnapshot([]), { revision: 5n, at: NOW, from: undefined, until: undefined });
 const actions = listKeyActions(COMMANDS);
 
 it("a past view is not live, so code that asks for that refuses", () => {

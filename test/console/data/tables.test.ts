@@ -3,12 +3,18 @@ import { buildHostRows } from "../../../src/cli/views/hosts.ts";
 import { Tables } from "../../../src/console/data/console-table.ts";
 import { TabCounter } from "../../../src/console/data/tab-counter.ts";
 import { buildViewContext } from "../../../src/site/state/view-context.ts";
-import { worker } from "../../cli/views/schedules.ts";
-import { groupOf, hostOf, NOW, pictureOf, stand } from "../../site/state/pictures.ts";
+import { createWorkerKey } from "../../cli/views/schedules.ts";
+import {
+  createGroupKey,
+  createHostKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../site/state/sample-snapshots.ts";
 
 const ALL = { filter: "", order: undefined };
 const createPicture = (locks: number) =>
-  pictureOf(Array.from({ length: locks }, (_, at) => stand(`lock x${at} held`, "a", at + 1)));
+  createSnapshot(Array.from({ length: locks }, (_, at) => createTicketKey(`lock x${at} held`, "a", at + 1)));
 
 test.each([
   ["a small table keeps", 10, 10],
@@ -29,19 +35,19 @@ test.each([
 test("a small table of a large snapshot forgets its rows too: they keep the snapshot", () => {
   const tables = new Tables();
   const table = tables.getTabTable("resources");
-  table.update(pictureOf([stand("resource db held", "a", 1)]), NOW, ALL);
+  table.update(createSnapshot([createTicketKey("resource db held", "a", 1)]), NOW, ALL);
   expect(table.isLarge).toBe(false);
   table.update(createPicture(5_001), NOW, ALL);
   expect([table.length, table.isLarge]).toEqual([0, true]);
 });
 
 test("the tab of hosts counts its rows", () => {
-  const snapshot = pictureOf([
-    hostOf("web1.example.com", {}),
-    groupOf("web", "web1.example.com", "WEB2.example.com", "others"),
-    groupOf("others", "web3.example.com"),
-    worker("w1", { host: "web4.example.com" }),
-    worker("w2", { host: "web1.example.com" }),
+  const snapshot = createSnapshot([
+    createHostKey("web1.example.com", {}),
+    createGroupKey("web", "web1.example.com", "WEB2.example.com", "others"),
+    createGroupKey("others", "web3.example.com"),
+    createWorkerKey("w1", { host: "web4.example.com" }),
+    createWorkerKey("w2", { host: "web1.example.com" }),
   ]);
   const rows = buildHostRows(snapshot, buildViewContext(snapshot, NOW));
   expect(rows).toHaveLength(4);

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { splitShellWords } from "../../../fixtures/split-shell-words.ts";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import type { Command } from "../../../src/cli/frame/command.ts";
@@ -18,7 +19,6 @@ import {
   setFieldValue,
   toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
-import { shellWords } from "../../cli/commands/samples.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);
@@ -27,7 +27,7 @@ function command(id: string): Command {
 }
 /** The form of a command, filled in from a line such as `drain host web1`. */
 function formOf(line: string, flags: Record<string, string | true> = {}): Form {
-  const words = shellWords(line);
+  const words = splitShellWords(line);
   const two = words.slice(0, 2).join(" ");
   const id = COMMANDS.some((one) => one.id === two) ? two : (words[0] ?? "");
   return createForm(command(id), { args: words.slice(id.split(" ").length), flags });
@@ -197,7 +197,7 @@ describe("a form", () => {
 });
 
 describe("what is wrong with a form", () => {
-  test.each<[string, Record<string, string>, string | undefined]>([
+  test.each([
     ["drain host web1", {}, undefined],
     ["drain", {}, "scope is missing"],
     [

@@ -5,14 +5,14 @@ import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
-import { subjectOf } from "../../site/state/subjects.ts";
+import { parseSubject } from "../../site/state/subjects.ts";
 
 const snapshot = new SnapshotBuilder(createKeys("/test/"), SNAPSHOT_COLLECTIONS).getSnapshot();
 
 function list(subjects: readonly string[], changeObstacle?: string) {
   return listMenuEntries({
     actions: listKeyActions(COMMANDS),
-    subjects: subjects.map((text) => subjectOf(text)),
+    subjects: subjects.map((text) => parseSubject(text)),
     snapshot,
     changeObstacle,
     getKeyLabels: (id) => [`<${id}>`],

@@ -16,7 +16,13 @@ import { createKeymap, listKeyActions } from "../../../src/console/parts/keymap.
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
 import { computeDisplayWidth } from "../../../src/core/base/display-width.ts";
 import { clean } from "../../../src/core/base/text.ts";
-import { groupOf, hostOf, pictureOf, resourceOf, stand } from "../../site/state/pictures.ts";
+import {
+  createGroupKey,
+  createHostKey,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+} from "../../site/state/sample-snapshots.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});
@@ -27,14 +33,14 @@ const FREE: ChoiceConditions = {
   isAway: false,
   hasSelection: true,
 };
-const snapshot = pictureOf([
-  stand("lock invoices held", "a", 10),
-  stand("lock invoices", "b", 11),
-  stand("lock web1-backup held", "c", 12),
-  stand("resource db held", "d", 13),
-  resourceOf("FQDN_cpu", { total: "CPU" }),
-  groupOf("web", "web1.example.com"),
-  hostOf("web1.example.com", {}),
+const snapshot = createSnapshot([
+  createTicketKey("lock invoices held", "a", 10),
+  createTicketKey("lock invoices", "b", 11),
+  createTicketKey("lock web1-backup held", "c", 12),
+  createTicketKey("resource db held", "d", 13),
+  createResourceKey("FQDN_cpu", { total: "CPU" }),
+  createGroupKey("web", "web1.example.com"),
+  createHostKey("web1.example.com", {}),
 ]);
 
 const entries = (given: Partial<Parameters<typeof buildPaletteEntries>[0]> = {}, from = snapshot) =>
@@ -91,7 +97,7 @@ describe("what can be chosen", () => {
   });
 
   it("is clean, whatever it is called in etcd", () => {
-    const hostile = pictureOf([stand("lock \u202egnp\u202c held", "a", 10)]);
+    const hostile = createSnapshot([createTicketKey("lock \u202egnp\u202c held", "a", 10)]);
     const [lock] = entries({}, hostile).filter(({ kind }) => kind === "lock");
     expect(lock?.label).toBe("\\u{202e}gnp\\u{202c}");
     expect(lock?.choice).toEqual({ kind: "go", tab: "locks", key: "lock/\u202egnp\u202c" });
@@ -118,7 +124,7 @@ describe("a view", () => {
 });
 
 describe("what cannot be chosen", () => {
-  test.each<[string, Partial<ChoiceConditions>, string | undefined]>([
+  test.each([
     ["command:drain", {}, undefined],
     ["command:drain", { isReadOnly: true }, "read-only"],
     ["command:drain", { isAway: true }, "etcd unreachable"],

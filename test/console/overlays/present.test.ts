@@ -11,7 +11,7 @@ import {
 } from "../../../src/console/overlays/dialog-form.ts";
 import { buildEditAction } from "../../../src/console/parts/row-actions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { pictureOf } from "../../site/state/pictures.ts";
+import { createSnapshot } from "../../site/state/sample-snapshots.ts";
 
 const FULL: Definition = {
   cron: "30 4 * * *",
@@ -48,13 +48,13 @@ const FULL: Definition = {
 };
 
 function editing(definition: Definition): Form {
-  const picture = {
-    ...pictureOf([]),
+  const snapshot = {
+    ...createSnapshot([]),
     schedules: new Map([["mail", { modRevision: 1n, value: definition }]]),
   };
-  const deed = buildEditAction({ kind: "schedule", name: "mail" }, picture);
-  if (!("command" in deed)) throw new Error("it cannot be edited");
-  const { command, args, flags, present } = deed;
+  const action = buildEditAction({ kind: "schedule", name: "mail" }, snapshot);
+  if (!("command" in action)) throw new Error("it cannot be edited");
+  const { command, args, flags, present } = action;
   return createForm(command, { args, flags, present, fixed: args.length });
 }
 

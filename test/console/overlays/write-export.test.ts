@@ -48,7 +48,7 @@ it("lets one of two writers win, and the other one know", async () => {
   expect(readdirSync(folder)).toEqual(["same.txt"]);
 });
 
-it.each<[what: string, prepare: () => string, fault: RegExp]>([
+it.each([
   ["a folder", () => folder, /exists and is not a file/],
   ["a device", () => "/dev/full", /"\/dev\/full" exists and is not a file/],
   [

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { quietenCells } from "../../../src/console/panes/Table.tsx";
 import type { StyleRole } from "../../../src/console/theme/palettes.ts";
 import { UNICODE } from "../../../src/console/theme/theme.ts";
-import { spansOf } from "../../cli/views/spans.ts";
+import { parseSpans } from "../../cli/views/spans.ts";
 
 /** Expects that cells become these, all as texts with roles. */
 function expectQuiet(cells: string, quiet: string): void {
-  expect(quietenCells(spansOf<StyleRole>(cells), UNICODE)).toEqual(spansOf(quiet));
+  expect(quietenCells(parseSpans<StyleRole>(cells), UNICODE)).toEqual(parseSpans(quiet));
 }
 
 describe("a row", () => {

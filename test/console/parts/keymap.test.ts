@@ -97,7 +97,7 @@ describe("keys that a user wants otherwise", () => {
     }
   });
 
-  it.each<[what: string, wishes: KeyBindings, finding: string]>([
+  it.each([
     [
       "an action that there is not",
       { dran: "x" },

@@ -9,13 +9,13 @@ import {
   runPreview,
 } from "../../../src/console/parts/row-actions.ts";
 import { previewEviction } from "../../../src/site/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "../../site/state/pictures.ts";
+import { createSnapshot, createTicketKey, NOW, toRunId } from "../../site/state/sample-snapshots.ts";
 
-const SNAPSHOT = pictureOf([stand("lock x held", "a", 1), stand("lock x", "b", 2)]);
+const SNAPSHOT = createSnapshot([createTicketKey("lock x held", "a", 1), createTicketKey("lock x", "b", 2)]);
 
 function createEviction(verdict: RunnerRecord["verdict"]): EvictionResult {
-  const runner = { run: runOf("a"), who: "a.example.com pid 1", verdict, left: 9, ttl: 10 };
-  const preview = previewEviction(SNAPSHOT, new Set([runOf("a")]), NOW);
+  const runner = { run: toRunId("a"), who: "a.example.com pid 1", verdict, left: 9, ttl: 10 };
+  const preview = previewEviction(SNAPSHOT, new Set([toRunId("a")]), NOW);
   const action = { action: "reset", target: "lock x", revision: 100n } as const;
   return { kind: "eviction", outcome: "dry-run", ...action, preview, runners: [runner] };
 }
@@ -37,7 +37,7 @@ describe("a preview", () => {
       messages: ["ends a", "a note"],
       messageKeys: ["ends a", "a note"],
       isLive: true,
-      affectedRuns: runOf("a"),
+      affectedRuns: toRunId("a"),
     });
   });
 
@@ -51,7 +51,7 @@ describe("a preview", () => {
   });
 
   it("lists the holders that a drain ends, and none that it leaves", () => {
-    const holders = previewEviction(SNAPSHOT, new Set([runOf("a")]), NOW).evicted;
+    const holders = previewEviction(SNAPSHOT, new Set([toRunId("a")]), NOW).evicted;
     const createDrain = (endsHolders: boolean) =>
       createOutcome(
         { flags: {} },
@@ -68,7 +68,7 @@ describe("a preview", () => {
         },
         { messages: [] },
       );
-    expect(createPreview(createDrain(true)).affectedRuns).toBe(runOf("a"));
+    expect(createPreview(createDrain(true)).affectedRuns).toBe(toRunId("a"));
     expect(createPreview(createDrain(false)).affectedRuns).toBe("");
   });
 

@@ -36,7 +36,7 @@ function arranged({
   return { ...start, focus, zoomed: zoomed === undefined ? undefined : focus, explorer, panel };
 }
 
-const wishes = fc.record({
+const sizes = fc.record({
   tableWidth: fc.option(fc.integer({ min: 1, max: 400 }), { nil: undefined }),
   tableLines: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: undefined }),
   panelLines: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: undefined }),
@@ -45,8 +45,8 @@ const wishes = fc.record({
 describe("the screen", () => {
   it("is divided without a rest, and nothing sticks out, at any size", () => {
     fc.assert(
-      fc.property(size, state, wishes, (screen, wish, wanted) => {
-        const layout = computeLayout(screen, arranged(wish), wanted);
+      fc.property(size, state, sizes, (screen, chosen, wanted) => {
+        const layout = computeLayout(screen, arranged(chosen), wanted);
         if (screen.width < MIN_SCREEN.width || screen.height < MIN_SCREEN.height) {
           expect(layout).toBeUndefined();
           return;
@@ -73,8 +73,8 @@ describe("the screen", () => {
 
   it("has what has the keyboard, wherever Tab may go", () => {
     fc.assert(
-      fc.property(size, state, (screen, wish) => {
-        const own = arranged({ ...wish, zoomed: undefined });
+      fc.property(size, state, (screen, chosen) => {
+        const own = arranged({ ...chosen, zoomed: undefined });
         const layout = computeLayout(screen, own);
         if (layout === undefined) return;
         for (const pane of listPanes(layout)) {

@@ -58,7 +58,7 @@ describe("a saved view", () => {
     expect([next.tab, next.tabs.queues.filter]).toEqual(["queues", "wait:>5m"]);
   });
 
-  it.each<[what: string, views: unknown]>([
+  it.each([
     ["no list", "x"],
     ["no name", [{ tab: "locks" }]],
     ["an empty name", [{ name: " ", tab: "locks" }]],

@@ -17,7 +17,7 @@ const at = (key: string | undefined, index: number, top = 0): Cursor => ({ key, 
 const keys = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,3}$/), { maxLength: 60 });
 
 describe("the selection", () => {
-  it.each<[what: string, cursor: Cursor, rows: string[], height: number, wanted: Cursor]>([
+  it.each([
     ["is the first row at first", at(undefined, 0), ["a", "b"], 5, at("a", 0)],
     ["follows its row down", at("b", 1), ["x", "a", "b"], 5, at("b", 2)],
     ["follows its row up", at("b", 2), ["b"], 5, at("b", 0)],

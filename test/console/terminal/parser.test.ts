@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InputParser } from "../../../src/console/terminal/input-parser.ts";
-import { chords, parsed } from "./parsed.ts";
+import { parseChords, parseReads } from "./parse-reads.ts";
 
 describe("keys as terminals send them", () => {
-  it.each<[what: string, bytes: string, wanted: string]>([
+  it.each([
     ["letters, signs and others", "jG:é日🙂", "j G : é 日 🙂"],
     ["Space, Enter, Tab, Backspace", " \r\t\x7f", "space enter tab backspace"],
     ["Ctrl and letters", "\x01\x10\x1a\x00\x08", "ctrl+a ctrl+p ctrl+z ctrl+space ctrl+h"],
@@ -19,11 +19,11 @@ describe("keys as terminals send them", () => {
     ],
     ["Super and Hyper", "\x1b[1;9A\x1b[106;9u\x1b[113;17u", ""],
   ])("%s", (_what, bytes, wanted) => {
-    expect(chords(bytes).join(" ")).toBe(wanted);
+    expect(parseChords(bytes).join(" ")).toBe(wanted);
   });
 
   it("tells what a key types, and that others type nothing", () => {
-    expect(parsed("G \x10\x1b[A")).toEqual([
+    expect(parseReads("G \x10\x1b[A")).toEqual([
       { kind: "key", chord: "G", text: "G" },
       { kind: "key", chord: "space", text: " " },
       { kind: "key", chord: "ctrl+p" },
@@ -33,7 +33,7 @@ describe("keys as terminals send them", () => {
 });
 
 describe("what is no key", () => {
-  it.each<[what: string, bytes: string]>([
+  it.each([
     ["answers about the device", "\x1b[?62;22c\x1b[>41;0;0c\x1bP>|xterm(390)\x1b\\"],
     ["the state of the terminal that nobody asks for", "\x1b[5n\x1b[?0n"],
     ["the place of the cursor", "\x1b[12;40R\x1b[1;40R"],
@@ -44,7 +44,7 @@ describe("what is no key", () => {
     ["the window's size", "\x1b[8;50;160t"],
     ["bytes that are no UTF-8", "\x80"],
   ])("%s comes to nothing", (_what, bytes) => {
-    expect(parsed(Buffer.from(bytes, "latin1"))).toEqual([]);
+    expect(parseReads(Buffer.from(bytes, "latin1"))).toEqual([]);
   });
 
   it("is the answer that all output has arrived, however it is split", () => {
@@ -56,13 +56,13 @@ describe("what is no key", () => {
   });
 
   it("is not the letter that was typed with Alt before an answer", () => {
-    expect(chords("\x1b]\x1b[0n", "j")).toEqual(["alt+]", "j"]);
-    expect(chords("\x1b]", "\x1b", "[0n")).toEqual(["alt+]"]);
-    expect(chords("\x1b]\x1b\\j")).toEqual(["j"]);
+    expect(parseChords("\x1b]\x1b[0n", "j")).toEqual(["alt+]", "j"]);
+    expect(parseChords("\x1b]", "\x1b", "[0n")).toEqual(["alt+]"]);
+    expect(parseChords("\x1b]\x1b\\j")).toEqual(["j"]);
   });
 
   it("is the mouse, and the focus", () => {
-    expect(parsed("\x1b[<0;3;2M\x1b[<0;3;2m\x1b[<65;1;1M\x1b[<66;1;1M\x1b[I\x1b[O")).toEqual([
+    expect(parseReads("\x1b[<0;3;2M\x1b[<0;3;2m\x1b[<65;1;1M\x1b[<66;1;1M\x1b[I\x1b[O")).toEqual([
       { kind: "mouse", action: "press", button: "left", column: 2, row: 1 },
       { kind: "mouse", action: "release", button: "left", column: 2, row: 1 },
       { kind: "mouse", action: "wheel-down", button: "none", column: 0, row: 0 },
@@ -73,7 +73,7 @@ describe("what is no key", () => {
 });
 
 describe("what is broken", () => {
-  it.each<[what: string, reads: string[], wanted: string]>([
+  it.each([
     ["a CSI whose bytes stand in the wrong order", ["\x1b[1?5D\x1b[1 5X\x1b[<?~"], ""],
     ["a CSI that another breaks off", ["\x1b[12\x1b[A"], "up"],
     ["a CSI that is too long, in one read", [`\x1b[${"1".repeat(300)}Dj`], "j"],
@@ -96,7 +96,7 @@ describe("what is broken", () => {
     ["UTF-8 that breaks off before what could begin a CSI", ["\xe6\x9bA"], "A"],
     ["UTF-8 that breaks off", ["\xe6\x97j\xf0\x9f\x1b[A\xff\xc3"], "j up"],
   ])("%s", (_what, reads, wanted) => {
-    expect(chords(...reads.map((read) => Buffer.from(read, "latin1"))).join(" ")).toBe(wanted);
+    expect(parseChords(...reads.map((read) => Buffer.from(read, "latin1"))).join(" ")).toBe(wanted);
   });
 
   it("an end that never comes is given up, and the Escape it begins with is none", () => {
@@ -116,7 +116,7 @@ describe("a paste", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         fc.pre(!Buffer.from(bytes).includes("\x1b[201~"));
-        const [event, ...others] = parsed("\x1b[200~", bytes, "\x1b[201~j");
+        const [event, ...others] = parseReads("\x1b[200~", bytes, "\x1b[201~j");
         expect(others).toEqual([{ kind: "key", chord: "j", text: "j" }]);
         expect(event?.kind === "paste" && event.text).toMatch(/^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/);
       }),
@@ -124,17 +124,17 @@ describe("a paste", () => {
   });
 
   it("keeps lines, and nothing that a terminal would obey", () => {
-    expect(parsed("\x1b[200~a\tb\rc\r\nd\ne\x1b[31mf\x1b]52;c;eA==\x07g\x03\x9bé\u202e\x1b[201~")).toEqual([
-      { kind: "paste", text: "a b\nc\nd\nefgé" },
-    ]);
+    expect(
+      parseReads("\x1b[200~a\tb\rc\r\nd\ne\x1b[31mf\x1b]52;c;eA==\x07g\x03\x9bé\u202e\x1b[201~"),
+    ).toEqual([{ kind: "paste", text: "a b\nc\nd\nefgé" }]);
   });
 
   it("is one, too, right behind the key Escape", () => {
-    expect(chords("\x1b\x1b[200~XDK\x1b[201~")).toEqual(["escape", "paste"]);
+    expect(parseChords("\x1b\x1b[200~XDK\x1b[201~")).toEqual(["escape", "paste"]);
   });
 
   it("is bounded, and what is too long of it is no key", () => {
-    const [event, ...others] = parsed(`\x1b[200~${"q".repeat(3 << 20)}`, "\x1b[201~");
+    const [event, ...others] = parseReads(`\x1b[200~${"q".repeat(3 << 20)}`, "\x1b[201~");
     expect(event).toMatchObject({ kind: "paste" });
     expect(event?.kind === "paste" && event.text.length).toBe(1 << 20);
     expect(others).toEqual([]);
@@ -197,7 +197,7 @@ describe("fuzzed", () => {
       fc.property(texts, cuts, (whole, cuts) => {
         const at = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
         const reads = at.slice(1).map((end, index) => whole.subarray(at[index] ?? 0, end));
-        expect(parsed(...reads)).toEqual(parsed(whole));
+        expect(parseReads(...reads)).toEqual(parseReads(whole));
       }),
     );
   });
@@ -206,7 +206,7 @@ describe("fuzzed", () => {
     fc.assert(
       fc.property(fc.array(CRUMB, { maxLength: 30 }), (crumbs) => {
         const whole = bytesOf(crumbs);
-        expect(parsed(...Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(parsed(whole));
+        expect(parseReads(...Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(parseReads(whole));
       }),
       { numRuns: 1_000 },
     );
@@ -216,7 +216,7 @@ describe("fuzzed", () => {
     const any = fc.stringMatching(/^\x1b\[[ -?]{0,80}[@-LN-Z\\-t\x76-}]$/);
     fc.assert(
       fc.property(any, (csi) => {
-        const events = parsed(csi);
+        const events = parseReads(csi);
         expect(events.length).toBeLessThanOrEqual(1);
         expect(events.filter((event) => event.kind === "key" && event.text !== undefined)).toEqual([]);
       }),
@@ -233,7 +233,7 @@ describe("fuzzed", () => {
     );
     fc.assert(
       fc.property(fc.array(unknown, { maxLength: 5 }), (all) => {
-        expect(parsed(all.join(""))).toEqual([]);
+        expect(parseReads(all.join(""))).toEqual([]);
       }),
     );
   });

@@ -11,7 +11,7 @@ function listReports(reads: readonly string[]) {
 }
 
 describe("the answer about the background", () => {
-  it.each<[text: string, isLight: boolean | undefined]>([
+  it.each([
     ["11;rgb:1e1e/1e1e/1e1e", false],
     ["11;rgb:0/0/0", false],
     ["11;rgb:f/f/f", true],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chords } from "./parsed.ts";
+import { parseChords } from "./parse-reads.ts";
 
 /** Keys in the order in which the tables below have their bytes. */
 const MOVES = "up down right left home end".split(" ");
@@ -29,19 +29,19 @@ describe.each(Object.entries(TERMINALS))("keys of %s", (_terminal, [moves, funct
   const wanted = [...MOVES, ...EDITING, ...FUNCTIONS];
 
   it("are known, one by one", () => {
-    expect(bytes.map((one) => chords(one))).toEqual(wanted.map((one) => [one]));
+    expect(bytes.map((one) => parseChords(one))).toEqual(wanted.map((one) => [one]));
   });
 
   it("are known in one read, and byte by byte", () => {
     const all = Buffer.from(bytes.join(""));
-    expect(chords(all)).toEqual(wanted);
-    expect(chords(...Array.from(all, (byte) => Uint8Array.of(byte)))).toEqual(wanted);
+    expect(parseChords(all)).toEqual(wanted);
+    expect(parseChords(...Array.from(all, (byte) => Uint8Array.of(byte)))).toEqual(wanted);
   });
 
   it("are swallowed as a whole when their last byte is lost", () => {
     // All but SS3, whose beginning alone is Alt+O.
     const cut = bytes.filter((one) => one[1] === "[" && one.length > 3).map((one) => one.slice(0, -1));
-    expect(cut.map((one) => chords(one))).toEqual(cut.map(() => []));
+    expect(cut.map((one) => parseChords(one))).toEqual(cut.map(() => []));
   });
 });
 
@@ -61,33 +61,35 @@ describe.each(MODIFIERS.map((modifier, at) => [modifier, at + 2] as const))("wit
       ...NUMBERS.map((key) => `\x1b[${key};${number}~`),
     ];
     const wanted = [...LETTER_KEYS, ...NUMBER_KEYS].map((key) => modifier + key);
-    expect(chords(bytes.join(""))).toEqual(wanted);
+    expect(parseChords(bytes.join(""))).toEqual(wanted);
     // Kitty also tells what happens to a key: pressed, repeated, let go.
     const told = (event: number) => bytes.map((one) => one.replace(/(;\d)/, `$1:${event}`)).join("");
-    expect([chords(told(1)), chords(told(2)), chords(told(3))]).toEqual([wanted, wanted, []]);
+    expect([parseChords(told(1)), parseChords(told(2)), parseChords(told(3))]).toEqual([wanted, wanted, []]);
   });
 
   it("function keys as some send them behind SS3", () => {
     const wanted = ["f1", "f2", "f3", "f4"].map((key) => modifier + key);
     for (const first of ["", "1;"])
-      expect(chords([..."PQRS"].map((letter) => `\x1bO${first}${number}${letter}`).join(""))).toEqual(wanted);
+      expect(parseChords([..."PQRS"].map((letter) => `\x1bO${first}${number}${letter}`).join(""))).toEqual(
+        wanted,
+      );
   });
 
   it("letters and others of modifyOtherKeys and kitty", () => {
     const keys = { 9: "tab", 13: "enter", 27: "escape", 127: "backspace" };
     for (const [code, name] of Object.entries(keys)) {
-      expect(chords(`\x1b[27;${number};${code}~`, `\x1b[${code};${number}u`)).toEqual([
+      expect(parseChords(`\x1b[27;${number};${code}~`, `\x1b[${code};${number}u`)).toEqual([
         modifier + name,
         modifier + name,
       ]);
     }
     const letter = modifier === "shift+" ? "P" : modifier === "alt+shift+" ? "alt+P" : `${modifier}p`;
-    expect(chords(`\x1b[27;${number};112~`, `\x1b[112;${number}u`)).toEqual([letter, letter]);
+    expect(parseChords(`\x1b[27;${number};112~`, `\x1b[112;${number}u`)).toEqual([letter, letter]);
   });
 });
 
 describe("peculiarities", () => {
-  it.each<[what: string, bytes: string, wanted: string]>([
+  it.each([
     ["F13 to F20", HIGHER.map((rest) => `\x1b${rest}`).join(""), "f13 f14 f15 f16 f17 f18 f19 f20"],
     [
       "kitty's F13 to F20",
@@ -113,6 +115,6 @@ describe("peculiarities", () => {
     ["eight-bit CSI and SS3", Buffer.from("\x9bA\x8fP\x9b5~", "latin1").toString("latin1"), "up f1 pageup"],
   ])("%s", (_what, bytes, wanted) => {
     const hasEightBit = /[\x80-\x9f]/.test(bytes);
-    expect(chords(Buffer.from(bytes, hasEightBit ? "latin1" : "utf8")).join(" ")).toBe(wanted);
+    expect(parseChords(Buffer.from(bytes, hasEightBit ? "latin1" : "utf8")).join(" ")).toBe(wanted);
   });
 });

@@ -22,7 +22,7 @@ import {
   type Theme,
 } from "../../../src/console/theme/theme.ts";
 import { stripStyles } from "../../../src/core/base/text.ts";
-import { spansOf } from "../../cli/views/spans.ts";
+import { parseSpans } from "../../cli/views/spans.ts";
 import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);
@@ -31,7 +31,7 @@ const dark = getTheme("dark", "24bit", false);
 const at = (hex: string) => Number.parseInt(hex.slice(1), 16);
 const [SELECTED, GREEN, QUIET, TEXT] = [at("#04395e"), at("#6cc58a"), at("#a0a8b2"), at("#cccccc")];
 
-const cellsOf = (text: string): RowCell[] => spansOf<StyleRole>(text);
+const cellsOf = (text: string): RowCell[] => parseSpans<StyleRole>(text);
 
 function renderRow(row: RowModel, theme = dark, width = 20): string {
   return renderComponent(createElement(Row, { ...row, width }), theme)[0] ?? "";
@@ -111,8 +111,8 @@ describe("a row", () => {
   it.each(["ansi", "mono"] as const)("that is selected is inverted as a whole in %s", async (name) => {
     const inner = cellsOf("{problem} ● lost {barLive}b");
     const shown = await showRow({ cells: inner, selection: "focused" }, getTheme(name, "16", false));
-    const looks = shown.slice(1, 20).map(({ isInverse, fg, bg }) => `${isInverse} ${fg} ${bg}`);
-    expect(new Set(looks)).toEqual(new Set(["true -1 -1"]));
+    const styles = shown.slice(1, 20).map(({ isInverse, fg, bg }) => `${isInverse} ${fg} ${bg}`);
+    expect(new Set(styles)).toEqual(new Set(["true -1 -1"]));
   });
 
   it("takes all its looks from the theme, and only colours that the terminal has", async () => {
@@ -134,8 +134,8 @@ function showSurface(rows: readonly RowModel[], theme = dark, role: StyleRole = 
     { ground: role, width: 20, height: 4, flexDirection: "column", overflow: "hidden" },
     createElement(Rows, { rows, width: 20 }),
   );
-  const picture = renderToString(createElement(ThemeContext, { value: theme }, surface), { columns: 60 });
-  return Promise.all(picture.split("\n").map((line) => showLine(line, theme)));
+  const frame = renderToString(createElement(ThemeContext, { value: theme }, surface), { columns: 60 });
+  return Promise.all(frame.split("\n").map((line) => showLine(line, theme)));
 }
 
 const listGrounds = (line: readonly TerminalCell[] | undefined) => line?.map(({ bg }) => bg);
@@ -169,8 +169,8 @@ describe("a surface", () => {
   it("inverts a selected row on its own colours, not on those of the terminal", async () => {
     const contrast = getTheme("contrast", "24bit", false, true);
     const [line] = await showSurface([{ cells, selection: "focused" }], contrast);
-    const looks = line?.slice(1, 20).map(({ fg, bg, isInverse }) => [fg, bg, isInverse]);
-    expect(looks).toEqual(Array(19).fill([0, at("#ffffff"), true]));
+    const styles = line?.slice(1, 20).map(({ fg, bg, isInverse }) => [fg, bg, isInverse]);
+    expect(styles).toEqual(Array(19).fill([0, at("#ffffff"), true]));
   });
 
   it.each(["ansi", "mono"] as const)("has the terminal's ground in %s", async (name) => {

@@ -10,14 +10,14 @@ import {
   truncateCells,
 } from "../../../src/console/theme/Row.tsx";
 import { clean } from "../../../src/core/base/text.ts";
-import { spansOf } from "../../cli/views/spans.ts";
+import { parseSpans } from "../../cli/views/spans.ts";
 
-const cells: RowCell[] = spansOf<StyleRole>("lock {held}日本{quiet} web1");
+const cells: RowCell[] = parseSpans<StyleRole>("lock {held}日本{quiet} web1");
 
 it("cuts cells as one text, and keeps the roles of what is left", () => {
   expect(truncateCells(cells, 14)).toBe(cells);
-  expect(truncateCells(cells, 9)).toEqual(spansOf("lock {held}日…"));
-  expect(truncateCells(cells, 3)).toEqual(spansOf("lo…"));
+  expect(truncateCells(cells, 9)).toEqual(parseSpans("lock {held}日…"));
+  expect(truncateCells(cells, 3)).toEqual(parseSpans("lo…"));
 });
 
 it("never gives more columns than there are, and pads to all of them", () => {

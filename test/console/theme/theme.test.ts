@@ -30,12 +30,12 @@ it("has no colours at all in mono", () => {
 
 it("tells what matters apart without colours", () => {
   const theme = getTheme("mono", "16", false);
-  const looks = (roles: StyleRole[]) => new Set(roles.map((role) => JSON.stringify(theme.getLook(role))));
-  expect(looks(["selected", "selectedUnfocused", "plain"])).toHaveLength(3);
-  expect(looks(["titleFocused", "title"])).toHaveLength(2);
-  expect(looks(["tabActive", "tab"])).toHaveLength(2);
-  expect(looks(["barLive", "barAway"])).toHaveLength(2);
-  expect(looks(["match", "plain"])).toHaveLength(2);
+  const listLooks = (roles: StyleRole[]) => new Set(roles.map((role) => JSON.stringify(theme.getLook(role))));
+  expect(listLooks(["selected", "selectedUnfocused", "plain"])).toHaveLength(3);
+  expect(listLooks(["titleFocused", "title"])).toHaveLength(2);
+  expect(listLooks(["tabActive", "tab"])).toHaveLength(2);
+  expect(listLooks(["barLive", "barAway"])).toHaveLength(2);
+  expect(listLooks(["match", "plain"])).toHaveLength(2);
   expect(new Set(Object.values(theme.signs.marks))).toHaveLength(5);
 });
 
@@ -86,7 +86,7 @@ it("gives tables the marks of its signs, and leaves their colours to the roles o
 const COLOURS = { TERM: "xterm-256color", COLORTERM: "truecolor", LANG: "en_US.UTF-8" };
 describe("the theme of a terminal", () => {
   const named = ({ name, signs }: Theme) => `${name}${signs.isAscii ? " ascii" : ""}`;
-  test.each<[NodeJS.ProcessEnv, string]>([
+  test.each([
     [COLOURS, "dark"],
     [{ ...COLOURS, COLORFGBG: "15;0" }, "dark"],
     [{ ...COLOURS, COLORFGBG: "0;15" }, "light"],

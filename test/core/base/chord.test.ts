@@ -3,10 +3,10 @@ import { encodeKeystroke } from "../../../fixtures/console/keys.ts";
 import { COMMANDS } from "../../../src/cli/commands/registry.ts";
 import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { formatChord, parseChord } from "../../../src/core/base/chord.ts";
-import { chords } from "../../console/terminal/parsed.ts";
+import { parseChords } from "../../console/terminal/parse-reads.ts";
 
 describe("a chord as people write it", () => {
-  it.each<[texts: string[], chord: string, shown: string]>([
+  it.each([
     [["Ctrl+P", "ctrl+p", "CTRL-P", "control+P", " Ctrl+p "], "ctrl+p", "Ctrl+P"],
     [["PgUp", "pageup", "PAGEUP"], "pageup", "PgUp"],
     [["PgDn", "pgdown", "PageDown"], "pagedown", "PgDn"],
@@ -34,7 +34,7 @@ describe("a chord as people write it", () => {
     expect(parseChord(shown)).toEqual({ value: chord });
   });
 
-  it.each<[texts: string[], fault: string]>([
+  it.each([
     [["", "foo", "F21", "F0", "gg", "\x07", "constructor", "\u200b"], "is not a key; write it as"],
     [["Super+x", "hyper-up"], "it must be one of Ctrl, Alt, Shift"],
     [
@@ -71,6 +71,6 @@ describe("the usual keys", () => {
   });
 
   it("arrive as terminals send them", () => {
-    expect(keys.map((chord) => chords(encodeKeystroke(chord)))).toEqual(keys.map((chord) => [chord]));
+    expect(keys.map((chord) => parseChords(encodeKeystroke(chord)))).toEqual(keys.map((chord) => [chord]));
   });
 });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { findInexactNumber } from "../../../src/core/base/json-numbers.ts";
 
-it.each<[string, number | undefined]>([
+it.each([
   ["0", undefined],
   ["-9007199254740993", 0],
   ["[9007199254740992, 9007199254740993]", 19],

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { ConfigError, UsageError } from "../../../src/core/base/errors.ts";
 import { type ConfigInput, describeConfig, describeSettings } from "../../../src/core/config/config.ts";
 import { SETTING_KEYS } from "../../../src/core/config/settings.ts";
-import { failure, resolved, SYSTEM, USER } from "./fake-files.ts";
+import { catchFailure, resolveSettings, SYSTEM, USER } from "./fake-files.ts";
 
 describe("defaults", () => {
   test("hold where nothing is said", () => {
-    const { values, sources, files } = resolved({});
+    const { values, sources, files } = resolveSettings({});
     expect(values).toMatchObject({
       endpoints: ["http://127.0.0.1:2379"],
       prefix: "/signalbox/",
@@ -40,7 +40,7 @@ describe("precedence", () => {
       const rest = everywhere.slice(rank);
       const input = Object.assign({}, ...rest.map(([, one]) => one)) as ConfigInput;
       const files = Object.assign({}, ...rest.map(([, , one]) => one)) as Record<string, unknown>;
-      const { values, sources } = resolved(input, files);
+      const { values, sources } = resolveSettings(input, files);
       expect(sources.ttl).toBe(source);
       expect(values.ttl).toBe([21_000, 22_000, 23_000, 24_000, 30_000][rank]);
     },
@@ -49,23 +49,25 @@ describe("precedence", () => {
   test("our variables are stronger than etcdctl's, those stronger than files", () => {
     const env = { SIGNALBOX_ENDPOINTS: "http://a:1", ETCDCTL_ENDPOINTS: "http://b:2,http://c:3" };
     const files = { [SYSTEM]: { endpoints: ["http://d:4"] } };
-    expect(resolved({ env }, files).values.endpoints).toEqual(["http://a:1"]);
-    const etcdctl = resolved({ env: { ETCDCTL_ENDPOINTS: env.ETCDCTL_ENDPOINTS } }, files);
+    expect(resolveSettings({ env }, files).values.endpoints).toEqual(["http://a:1"]);
+    const etcdctl = resolveSettings({ env: { ETCDCTL_ENDPOINTS: env.ETCDCTL_ENDPOINTS } }, files);
     expect(etcdctl.values.endpoints).toEqual(["http://b:2", "http://c:3"]);
     expect(etcdctl.sources.endpoints).toBe("environment ETCDCTL_ENDPOINTS");
   });
 
   test("an empty variable counts as unset", () => {
-    expect(resolved({ env: { SIGNALBOX_TTL: "" } }, { [SYSTEM]: { ttl: "24s" } }).values.ttl).toBe(24_000);
+    expect(resolveSettings({ env: { SIGNALBOX_TTL: "" } }, { [SYSTEM]: { ttl: "24s" } }).values.ttl).toBe(
+      24_000,
+    );
   });
 
   test("a setting is replaced as a whole", () => {
     const files = { [USER]: { macros: { A: 1 } }, [SYSTEM]: { macros: { B: 2 }, label: "kept" } };
-    expect(resolved({}, files).values).toMatchObject({ macros: { A: 1 }, label: "kept" });
+    expect(resolveSettings({}, files).values).toMatchObject({ macros: { A: 1 }, label: "kept" });
   });
 
   test("0 takes a limit back", () => {
-    const { values, sources } = resolved(
+    const { values, sources } = resolveSettings(
       { flags: { timeout: "0" } },
       { [SYSTEM]: { timeout: "1h", maxHold: 0 } },
     );
@@ -75,8 +77,8 @@ describe("precedence", () => {
 
   test("what etcdctl alone understands does no harm where it is overruled", () => {
     const env = { ETCDCTL_ENDPOINTS: "unix:///run/etcd.sock", SIGNALBOX_ENDPOINTS: "http://a:1" };
-    expect(resolved({ env }).values.endpoints).toEqual(["http://a:1"]);
-    expect(failure({ env: { ETCDCTL_ENDPOINTS: env.ETCDCTL_ENDPOINTS } }).message).toContain(
+    expect(resolveSettings({ env }).values.endpoints).toEqual(["http://a:1"]);
+    expect(catchFailure({ env: { ETCDCTL_ENDPOINTS: env.ETCDCTL_ENDPOINTS } }).message).toContain(
       "ETCDCTL_ENDPOINTS:",
     );
   });
@@ -107,7 +109,7 @@ describe("values", () => {
       { ttl: 60_000, terminationTimeout: 47_000 },
     ],
   ])("flags %j", (flags, values) => {
-    expect(resolved({ flags }).values).toMatchObject(values);
+    expect(resolveSettings({ flags }).values).toMatchObject(values);
   });
 
   test.each([
@@ -125,21 +127,23 @@ describe("values", () => {
       { cacert: "/c", cert: "/d", key: "/e" },
     ],
   ])("variables %j", (env, values) => {
-    expect(resolved({ env }).values).toMatchObject(values);
+    expect(resolveSettings({ env }).values).toMatchObject(values);
   });
 
   test("paths in a file are relative to it, others are left alone", () => {
     const files = { [SYSTEM]: { endpoints: "https://a:1", cacert: "tls/ca.pem", logFile: "/var/log/x" } };
-    expect(resolved({ env: { SIGNALBOX_PASSWORD_FILE: "" } }, files).values).toMatchObject({
+    expect(resolveSettings({ env: { SIGNALBOX_PASSWORD_FILE: "" } }, files).values).toMatchObject({
       cacert: "/etc/signalbox/tls/ca.pem",
       logFile: "/var/log/x",
     });
-    expect(resolved({ flags: { endpoints: "https://a:1", cacert: "ca.pem" } }).values.cacert).toBe("ca.pem");
+    expect(resolveSettings({ flags: { endpoints: "https://a:1", cacert: "ca.pem" } }).values.cacert).toBe(
+      "ca.pem",
+    );
   });
 });
 
 describe("what is wrong is named with its place and value", () => {
-  test.each<[Record<string, unknown>, string]>([
+  test.each([
     [{ ttl: 30 }, 'ttl: 30 is not a duration in quotes, such as "30s" or "1h30m"'],
     [{ ttl: "30" }, 'ttl: "30" has no unit; write 30s for seconds'],
     [{ ttl: "1s" }, 'ttl: "1s" is too short; at least 2s'],
@@ -180,7 +184,7 @@ describe("what is wrong is named with its place and value", () => {
     [{ zzz: 1 }, 'unknown setting "zzz" (its value is 1); see: signalbox config'],
     [JSON.parse('{"__proto__": 1}') as Record<string, unknown>, 'unknown setting "__proto__"'],
   ])("file %j", (settings, message) => {
-    const error = failure({}, { [SYSTEM]: settings });
+    const error = catchFailure({}, { [SYSTEM]: settings });
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.exitCode).toBe(78);
     expect(error.message).toContain(`${SYSTEM}: `);
@@ -189,17 +193,19 @@ describe("what is wrong is named with its place and value", () => {
   });
 
   test("a mistake in a file shows even where a flag overrules it", () => {
-    expect(failure({ flags: { ttl: "30s" } }, { [SYSTEM]: { ttl: 30 } }).message).toContain("ttl: 30 is not");
+    expect(catchFailure({ flags: { ttl: "30s" } }, { [SYSTEM]: { ttl: 30 } }).message).toContain(
+      "ttl: 30 is not",
+    );
   });
 
   test("in a variable", () => {
-    const error = failure({ env: { SIGNALBOX_TERMINATION_TIMEOUT: "soon" } });
+    const error = catchFailure({ env: { SIGNALBOX_TERMINATION_TIMEOUT: "soon" } });
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toMatch(/^SIGNALBOX_TERMINATION_TIMEOUT: "soon" is not a duration/);
   });
 
   test("in a flag it is one of usage", () => {
-    const error = failure({ flags: { busyExitCode: "many" } });
+    const error = catchFailure({ flags: { busyExitCode: "many" } });
     expect(error).toBeInstanceOf(UsageError);
     expect(error.message).toMatch(/^--busy-exit-code: "many" is not a whole number/);
   });
@@ -212,29 +218,29 @@ describe("the termination timeout must fit into the TTL", () => {
     ["2s", "1s", "600ms"],
     ["2m", "2m", "1m37s"],
   ])("ttl %s does not take %s, but %s", (ttl, tooLong, largest) => {
-    const error = failure({ flags: { ttl, terminationTimeout: tooLong } });
+    const error = catchFailure({ flags: { ttl, terminationTimeout: tooLong } });
     expect(error.message).toContain(
       `terminationTimeout ${tooLong} (flag --termination-timeout) does not fit`,
     );
     expect(error.message).toContain(`set it to ${largest} or less,`);
-    expect(resolved({ flags: { ttl, terminationTimeout: largest } }).values.ttl).toBeGreaterThan(0);
+    expect(resolveSettings({ flags: { ttl, terminationTimeout: largest } }).values.ttl).toBeGreaterThan(0);
   });
 
   test("the message's other way out is one, and the least", () => {
-    const error = failure({ flags: { ttl: "10s" } });
+    const error = catchFailure({ flags: { ttl: "10s" } });
     expect(error.message).toContain(
       "terminationTimeout 10s (default) does not fit into ttl 10s (flag --ttl)",
     );
     expect(error.message).toContain("or set ttl to 14s or more");
-    expect(failure({ flags: { ttl: "13s" } })).toBeInstanceOf(ConfigError);
-    expect(resolved({ flags: { ttl: "14s" } }).values.ttl).toBe(14_000);
+    expect(catchFailure({ flags: { ttl: "13s" } })).toBeInstanceOf(ConfigError);
+    expect(resolveSettings({ flags: { ttl: "14s" } }).values.ttl).toBe(14_000);
   });
 });
 
 describe("listings", () => {
   test("every setting has a row, with what holds and where from", () => {
     const rows = describeConfig(
-      resolved(
+      resolveSettings(
         { flags: { ttl: "1m30s" } },
         { [USER]: { macros: { A: 1, B: "x" }, keyBindings: { drain: "=" } } },
       ),
@@ -251,7 +257,7 @@ describe("listings", () => {
   });
 
   test("nothing in them harms a terminal", () => {
-    const rows = describeConfig(resolved({ flags: { logFile: "/a\x1b[31mb" } }));
+    const rows = describeConfig(resolveSettings({ flags: { logFile: "/a\x1b[31mb" } }));
     expect(rows).toContainEqual({ key: "logFile", value: "/ab", source: "flag --log-file" });
   });
 
@@ -272,7 +278,7 @@ describe("listings", () => {
     const shown = table
       .filter(({ standard }) => standard !== "-")
       .map(({ key, standard }) => [key, standard]);
-    expect(resolved({ flags: Object.fromEntries(shown) }).values).toEqual(resolved({}).values);
+    expect(resolveSettings({ flags: Object.fromEntries(shown) }).values).toEqual(resolveSettings({}).values);
   });
 });
 
@@ -286,5 +292,5 @@ test.each([
     "cert is set (flag --cert), but http://b:1 (flag --endpoints) does not use TLS",
   ],
 ])("TLS files beside an address without TLS are refused: %j", (flags, message) => {
-  expect(failure({ flags })).toMatchObject({ exitCode: 78, message: expect.stringContaining(message) });
+  expect(catchFailure({ flags })).toMatchObject({ exitCode: 78, message: expect.stringContaining(message) });
 });

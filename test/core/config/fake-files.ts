@@ -15,15 +15,15 @@ export function fakeFiles(files: Record<string, unknown>, mode = 0o600, uid = 0)
 }
 
 /** The configuration of the user `op` with these files. */
-export function resolved(input: ConfigInput, files: Record<string, unknown> = {}, mode?: number) {
+export function resolveSettings(input: ConfigInput, files: Record<string, unknown> = {}, mode?: number) {
   const env = { HOME: "/home/op", ...input.env };
   return resolveConfig({ ...input, env, readFile: fakeFiles(files, mode) });
 }
 
 /** What is wrong with it. */
-export function failure(...given: Parameters<typeof resolved>): SignalboxError {
+export function catchFailure(...given: Parameters<typeof resolveSettings>): SignalboxError {
   try {
-    resolved(...given);
+    resolveSettings(...given);
   } catch (error) {
     if (error instanceof SignalboxError) return error;
     throw error;

@@ -12,7 +12,7 @@ function resolved(input: ConfigInput, files: Record<string, unknown> = {}, mode?
 }
 
 describe("where a login comes from", () => {
-  test.each<[string, Record<string, string>, Record<string, unknown>, string, string, string]>([
+  test.each([
     [
       "own variables",
       { SIGNALBOX_USER: "cron", SIGNALBOX_PASSWORD: "p:w" },
@@ -73,7 +73,7 @@ describe("where a login comes from", () => {
 });
 
 describe("half a login", () => {
-  test.each<[string, ConfigInput, Record<string, unknown>, string]>([
+  test.each([
     ["user only", { flags: { user: "cron" } }, {}, "user is set (flag --user), but no password"],
     [
       "password only",
@@ -164,7 +164,7 @@ describe("secrets are not shown", () => {
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });
 
-  test.each<[string, ConfigInput, Record<string, unknown>]>([
+  test.each([
     ["bad JSON around one", {}, { [SYSTEM]: `{"password": "${SECRET}" "user": "c"}` }],
     ["bad JSON within one", {}, { [SYSTEM]: `{"password": "${SECRET}` }],
     ["a misspelt key", {}, { [SYSTEM]: { pasword: SECRET } }],

@@ -25,7 +25,7 @@ describe("a list of user commands", () => {
     expect(userCommands.show([])).toBe("-");
   });
 
-  it.each<[given: unknown, fault: string]>([
+  it.each([
     ["ssh", '"ssh" is not a list of commands such as [{"title": "log in"'],
     [{ ssh: LOGIN }, "is not a list of commands such as"],
     [Array.from({ length: 101 }, () => LOGIN), "there are 101 commands; at most 100 are allowed"],
@@ -38,7 +38,7 @@ describe("a list of user commands", () => {
 });
 
 describe("a user command", () => {
-  it.each<[changed: Record<string, unknown>, fault: string]>([
+  it.each([
     [{ shortCut: "F5" }, 'property: "shortCut" is not one of title, rows, command, key, in, confirm'],
     [{ confrim: true }, 'property: "confrim" is not one of'],
     [{ confrim: true }, 'did you mean "confirm"?'],
@@ -105,7 +105,7 @@ describe("a user command", () => {
   });
 });
 
-it.each<[text: string, used: string[]]>([
+it.each([
   ['ssh "$HOST" ${RUN}', ["HOST", "RUN"]],
   ['echo "it\'s $NAME"', ["NAME"]],
   ["echo 'it is $NAME' \\$RUN", []],

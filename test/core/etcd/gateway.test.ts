@@ -40,7 +40,7 @@ describe("the lean transport", () => {
     await etcd.stop();
   });
 
-  it.each<[what: string, status: number, body: string]>([
+  it.each([
     ["a page of a proxy", 502, "<html>Bad Gateway</html>"],
     ["an answer that is no JSON", 200, "<html>Welcome</html>"],
     ["an empty answer", 200, ""],
@@ -55,7 +55,7 @@ describe("the lean transport", () => {
     expect((await catchRefusal(other.readRange({ key: "a" }))).message).toMatch("not answer as etcd does");
   });
 
-  it.each<[code: number, text: string, kind: string]>([
+  it.each([
     [14, "etcdserver: no leader", "unavailable"],
     [14, "etcdserver: request timed out", "unavailable"],
     [4, "context deadline exceeded", "unavailable"],

@@ -1,4 +1,4 @@
-import { storeContract } from "./contract/index.ts";
+import { testStoreContract } from "./contract/index.ts";
 import { createServedSubject } from "./served.ts";
 
-storeContract("the grpc transport", () => createServedSubject("grpc"));
+testStoreContract("the grpc transport", () => createServedSubject("grpc"));

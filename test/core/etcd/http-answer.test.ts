@@ -28,7 +28,7 @@ function catchFault(act: () => unknown): string | undefined {
 }
 
 describe("an answer", () => {
-  it.each<[what: string, answer: string, body: string, persists: boolean]>([
+  it.each([
     ["with a length", `${buildHead("Content-Length: 5")}hello`, "hello", true],
     ["that is empty", buildHead("content-length: 0"), "", true],
     ["in chunks", `${buildHead(CHUNKED)}3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n`, "hello", true],
@@ -60,7 +60,7 @@ describe("an answer", () => {
     expect([reader.isDone, reader.persists]).toEqual([true, false]);
   });
 
-  it.each<[what: string, answer: string]>([
+  it.each([
     ["its head", "HTTP/1.1 200 OK\r\nContent-"],
     ["its body", `${buildHead("Content-Length: 5")}hel`],
     ["a chunk", `${buildHead(CHUNKED)}5\r\nhel`],
@@ -70,7 +70,7 @@ describe("an answer", () => {
     expect([reader.isDone, catchFault(() => reader.end())]).toEqual([false, "ECONNRESET"]);
   });
 
-  it.each<[what: string, answer: string, code: string]>([
+  it.each([
     ["TLS", "\x15\x03\x01\x00\x02\x02\x16", "ENOTHTTP"],
     ["HTTP/2", "\x00\x00\x12\x04\x00\x00\x00", "ENOTHTTP"],
     ["a status of two digits", "HTTP/1.1 20 OK\r\n\r\n", "EBADHTTP"],

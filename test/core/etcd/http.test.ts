@@ -1,4 +1,4 @@
-import { storeContract } from "./contract/index.ts";
+import { testStoreContract } from "./contract/index.ts";
 import { createServedSubject } from "./served.ts";
 
-storeContract("the http transport", () => createServedSubject("http"));
+testStoreContract("the http transport", () => createServedSubject("http"));

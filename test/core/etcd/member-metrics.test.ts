@@ -20,7 +20,7 @@ test("a server that changes the protocol has no metrics", async () => {
   expect((await read).compacted).toBeUndefined();
 });
 
-test.each<[text: string, compacted: bigint | undefined]>([
+test.each([
   ["etcd_debugging_mvcc_compact_revision 1.25e+06\n", 1_250_000n],
   ["etcd_debugging_mvcc_compact_revision Infinity\n", undefined],
   ["etcd_debugging_mvcc_compact_revision 1e999\n", undefined],

@@ -9,7 +9,7 @@ import {
 } from "../../../src/core/etcd/memory/memory-store.ts";
 import { Session, type SessionProof } from "../../../src/core/etcd/session/session.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
-import { put, remove } from "../protocol/room.ts";
+import { put, remove } from "../protocol/claim-fixture.ts";
 import { ManualClock, waitForPending } from "./manual-clock.ts";
 
 /** Handles one call; `call` executes it on etcd. */

@@ -17,10 +17,10 @@ test("the folders above it are created too, and one that exists stays as it is",
 });
 
 test.each([
-  ["a folder in which nothing can be created", () => "/proc/signalbox/x", /ENOENT/],
-  ["a file in the way", (folder: string) => join(folder, "file/x"), /ENOTDIR/],
-  ["a file of that name", (folder: string) => join(folder, "file"), /EEXIST/],
-  ["a link that leads nowhere", (folder: string) => join(folder, "dangling"), /ENOENT/],
+  ["a folder in which nothing can be created", () => "/proc/signalbox/x", "ENOENT"],
+  ["a file in the way", (folder: string) => join(folder, "file/x"), "ENOTDIR"],
+  ["a file of that name", (folder: string) => join(folder, "file"), "EEXIST"],
+  ["a link that leads nowhere", (folder: string) => join(folder, "dangling"), "ENOENT"],
 ])("%s is an error, which does not take for ever", async (_, choosePath, why) => {
   const folder = createTestFolder();
   writeFileSync(join(folder, "file"), "");

@@ -61,7 +61,7 @@ test("a command line that holds more than any system takes is the command's faul
 });
 
 test("without a guardian nothing is run, and the remedy is named", async () => {
-  expect(() => locateNative("guardian", folder)).toThrow(/npm run build/);
+  expect(() => locateNative("guardian", folder)).toThrow("npm run build");
   const spec = { file: "true", args: [], env: process.env };
   for (const guardian of [join(folder, "nothing"), "/etc/passwd", "/bin/true"])
     await expect(createGuardianHost(clock, guardian).prepare(spec)).rejects.toHaveProperty("exitCode");

@@ -7,8 +7,8 @@ import {
   findGuardians,
   killTogether,
   listRemains,
-  startBrood,
   startGuarded,
+  startProcessTree,
 } from "./helpers.ts";
 
 async function startGuardedSleep() {
@@ -21,7 +21,7 @@ const listLiving = (pids: number[]) => pids.filter((pid) => existsSync(`/proc/${
 test.each(["outer", "inner"] as const)(
   "the %s guardian killed: all dead, and the runner is told",
   async (which) => {
-    const { mark, it, ...guardians } = await startBrood();
+    const { mark, it, ...guardians } = await startProcessTree();
     killProcess(guardians[which], "SIGKILL");
     await it.gone;
     expect(listRemains(mark)).toEqual([]);
@@ -30,7 +30,7 @@ test.each(["outer", "inner"] as const)(
 );
 
 test("both guardians killed at once: all dead, by the runner's hand", async () => {
-  const { mark, it, outer, inner, pids } = await startBrood();
+  const { mark, it, outer, inner, pids } = await startProcessTree();
   killTogether(outer, inner);
   await it.gone;
   expect(listRemains(mark)).toEqual([]);

@@ -13,7 +13,7 @@ import {
   findGuardians,
   getFixturePath,
   listRemains,
-  startBrood,
+  startProcessTree,
   startRunner,
   waitUntilDead,
 } from "./helpers.ts";
@@ -35,7 +35,7 @@ test.each<[string, (guardians: Guardians) => void]>([
   ],
 ])("%s, then the runner killed: all dead", async (_, fault) => {
   const mark = createMark();
-  const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
+  const run = startRunner(mark, { command: [getFixturePath("process-tree.sh")] });
   await run.waitForEvent("started");
   fault(findGuardians(mark, run.pid));
   killProcess(run.pid, "SIGKILL");
@@ -44,7 +44,7 @@ test.each<[string, (guardians: Guardians) => void]>([
 
 const createDeadlines = () => ({ termAt: clock.now() + 300, killAt: clock.now() + 600 });
 
-test.each<[string, (brood: Awaited<ReturnType<typeof startBrood>>) => void]>([
+test.each<[string, (tree: Awaited<ReturnType<typeof startProcessTree>>) => void]>([
   [
     "both stopped: their deadlines are kept all the same",
     ({ it, outer, inner }) => {
@@ -81,11 +81,11 @@ test.each<[string, (brood: Awaited<ReturnType<typeof startBrood>>) => void]>([
     },
   ],
 ])("%s", async (_, act) => {
-  const brood = await startBrood();
-  act(brood);
-  await brood.it.gone;
-  expect(listRemains(brood.mark)).toEqual([]);
-  await waitUntilDead(brood.mark, 10_000);
+  const tree = await startProcessTree();
+  act(tree);
+  await tree.it.gone;
+  expect(listRemains(tree.mark)).toEqual([]);
+  await waitUntilDead(tree.mark, 10_000);
 });
 
 test("a guardian that does not answer at the horizon is killed, and the runner ends what it guards", async () => {

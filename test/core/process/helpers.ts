@@ -54,10 +54,10 @@ export function createMark(): string {
   return mark;
 }
 
-/** A brood that is complete: eight sleepers in four sessions, one of them without the mark, and a stopped shell. */
-export async function startBrood() {
+/** A process tree that is complete: eight sleepers in four sessions, one of them without the mark, and a stopped shell. */
+export async function startProcessTree() {
   const mark = createMark();
-  const { it } = await startGuarded(mark, [getFixturePath("brood.sh")]);
+  const { it } = await startGuarded(mark, [getFixturePath("process-tree.sh")]);
   await waitForSleepers(mark, 8);
   const pids = listMarkedProcesses(mark).map(({ pid }) => pid);
   return { mark, it, pids, ...findGuardians(mark) };

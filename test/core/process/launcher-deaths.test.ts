@@ -21,7 +21,7 @@ const DEAF = ["sh", "-c", "trap '' TERM; sleep 30; sleep 30"];
 
 /** A brood that is complete, see `startBrood`. */
 async function startServedBrood(before: string[] = []) {
-  const served = await startServed([getFixturePath("brood.sh")], undefined, { before });
+  const served = await startServed([getFixturePath("process-tree.sh")], undefined, { before });
   await waitForSleepers(served.run.mark, 8);
   return served;
 }

@@ -80,9 +80,9 @@ test("without systemd nothing is started, and nothing fails", async () => {
 });
 
 test.each([
-  ["nobody listens", "/nowhere/socket", undefined, /cannot send a message to systemd/],
-  ["the address is of a kind that is not known", "vsock:2:1", undefined, /neither a path nor/],
-  ["the messenger is missing", "/nowhere/socket", "/nowhere/notify", /ENOENT/],
+  ["nobody listens", "/nowhere/socket", undefined, "cannot send a message to systemd"],
+  ["the address is of a kind that is not known", "vsock:2:1", undefined, "neither a path nor"],
+  ["the messenger is missing", "/nowhere/socket", "/nowhere/notify", "ENOENT"],
 ])("where %s it is logged", async (_, address, binary, message) => {
   const log = new Warnings();
   const more = binary === undefined ? {} : { binary };
@@ -92,7 +92,7 @@ test.each([
   await waitUntil("it is logged", () => log.list.length > 0);
   expect(log.list[0]).toMatchObject({
     message: "cannot notify systemd",
-    error: expect.stringMatching(message),
+    error: expect.stringContaining(message),
   });
   notifier.sendReady();
 });

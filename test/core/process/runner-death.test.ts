@@ -34,7 +34,7 @@ const SOON = 5_000;
 /** SIGKILLs a runner some milliseconds after it began to spawn. @returns the milliseconds until all was dead */
 async function measureKill(ms: number): Promise<number> {
   const mark = createMark();
-  const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
+  const run = startRunner(mark, { command: [getFixturePath("process-tree.sh")] });
   await run.waitForEvent("spawning");
   await spinFor(ms);
   killProcess(run.pid, "SIGKILL");
@@ -52,7 +52,7 @@ test("so does one that dies at a step of the start", async () => {
   const steps = ["spawned", "prepared", "ordered", "started"] satisfies RunnerOptions["dieAt"][];
   await runInLanes([...steps, ...steps], async (dieAt) => {
     const mark = createMark();
-    await startRunner(mark, { command: [getFixturePath("brood.sh")], dieAt }).ended.catch(() => {});
+    await startRunner(mark, { command: [getFixturePath("process-tree.sh")], dieAt }).ended.catch(() => {});
     await waitUntilDead(mark, SOON);
   });
 });

@@ -21,7 +21,7 @@ const TESTS = [
   "process/passthrough",
   "process/signals",
   "process/failures",
-  "process/news",
+  "process/last-message",
   "process/guardian-stops",
   "process/launcher-runs",
   "process/launcher-deaths",

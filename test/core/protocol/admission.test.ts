@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { admit, isHolding } from "../../../src/core/protocol/admission.ts";
 import type { Queue, QueueEntry, Ticket } from "../../../src/core/protocol/ticket.ts";
-import { placeWith } from "./samples.ts";
+import { createQueueEntry } from "./samples.ts";
 
 type Short = readonly [run: string, count?: number, state?: Ticket["state"]];
 
 /** Creates a queue in this order. A run without a count has a malformed ticket. */
 function queue(...shorts: Short[]): Queue {
   return shorts.map(([run, count, state = "waiting"], at) =>
-    placeWith(run, at + 1, count === undefined ? undefined : { count, state, total: 100 }),
+    createQueueEntry(run, at + 1, count === undefined ? undefined : { count, state, total: 100 }),
   );
 }
 
@@ -18,13 +18,13 @@ function shared(...words: string[]): Queue {
   return words.map((word, at) => {
     const [run = "", state = "waiting"] = word.split(":");
     const units = { count: 1, total: 1, state: state as Ticket["state"] };
-    if (run === "?") return placeWith(run, at + 1, undefined);
-    return placeWith(run, at + 1, run.startsWith("r") ? { ...units, shared: true } : units);
+    if (run === "?") return createQueueEntry(run, at + 1, undefined);
+    return createQueueEntry(run, at + 1, run.startsWith("r") ? { ...units, shared: true } : units);
   });
 }
 
 describe("first come, first served", () => {
-  test.each<[string, Queue, number, string, object]>([
+  test.each([
     ["one unit short", queue(["a", 1], ["b", 2]), 2, "b", { kind: "waiting", missing: 1, total: 2 }],
     ["held behind, in the way", queue(["a", 2], ["b", 2, "held"]), 3, "a", { kind: "waiting", missing: 1 }],
     ["malformed ahead weighs all", queue(["a"], ["b", 1]), 100, "b", { kind: "waiting", missing: 1 }],
@@ -33,7 +33,7 @@ describe("first come, first served", () => {
     expect(admit(entries, run, total)).toMatchObject(expected);
   });
 
-  test.each<[string, Queue, string, object]>([
+  test.each([
     ["beside one that shares", shared("r:held", "r2"), "r2", { kind: "admitted" }],
     ["behind one that shares and waits", shared("r", "r2"), "r2", { kind: "admitted" }],
     ["behind one that does not", shared("W:held", "r"), "r", { kind: "waiting", missing: 1 }],
@@ -71,7 +71,7 @@ const shortTicket = fc.record({
 });
 const anyQueue = fc
   .array(fc.option(shortTicket, { nil: undefined, freq: 8 }), { maxLength: 6 })
-  .map((tickets) => tickets.map((ticket, at) => placeWith(`r${at}`, at + 1, ticket)));
+  .map((tickets) => tickets.map((ticket, at) => createQueueEntry(`r${at}`, at + 1, ticket)));
 const anyTotal = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
 
 /** Gives every unit a taker, one after the other; says how many find none. */
@@ -149,7 +149,7 @@ function play(
   let before = new Set<string>();
   for (const [number, what] of events.entries()) {
     const isAdmitted = ({ run }: QueueEntry) => admit(entries, run, configured).kind === "admitted";
-    if (what.kind === "join") entries = [...entries, placeWith(`r${number}`, number + 1, what.ticket)];
+    if (what.kind === "join") entries = [...entries, createQueueEntry(`r${number}`, number + 1, what.ticket)];
     else if (what.kind === "leave") entries = entries.toSpliced(what.at, 1);
     else {
       const entry = entries[what.at];

@@ -13,6 +13,8 @@ import {
 import { type QueueEntry, serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { Compare, Txn } from "../../../src/core/protocol/txn.ts";
 import {
+  createClaimFixture,
+  createHeldTicket,
   dbConfig,
   dbKey,
   find,
@@ -22,21 +24,19 @@ import {
   OTHERS,
   put,
   remove,
-  room,
   SESSION,
-  stake,
-} from "./room.ts";
-import { keys, ticketWith } from "./samples.ts";
+} from "./claim-fixture.ts";
+import { createTicket, keys } from "./samples.ts";
 
 const transactions = {
   claim(basis: ReadBasis) {
-    const tickets = [stake(lockKey), stake(dbKey)];
+    const tickets = [createHeldTicket(lockKey), createHeldTicket(dbKey)];
     const on = { session: SESSION, basis, marked: undefined, reads: [], failure: [] };
     return buildTicketClaimTxn(keys, { locks: ["a"], tickets, ...on });
   },
   join(basis: ReadBasis, entries: readonly QueueEntry[]) {
     const changed = rewriteTickets(entries, { state: "admitted" });
-    const on = { session: SESSION, basis, tickets: [stake(dbKey)] };
+    const on = { session: SESSION, basis, tickets: [createHeldTicket(dbKey)] };
     return buildJoinTxn(keys, { after: entries, changed, ...on });
   },
   grant(basis: ReadBasis, entries: readonly QueueEntry[]) {
@@ -51,7 +51,7 @@ const STANDING = { claim: [], join: [lockKey], grant: [lockKey, dbKey] };
 
 /** Whether a transaction goes through on an etcd in which something has happened since the read. */
 function isApplied(name: Name, happen: (etcd: MemoryEtcd) => void, groupsMatter = true): boolean {
-  const { etcd, basis, entries } = room(STANDING[name]);
+  const { etcd, basis, entries } = createClaimFixture(STANDING[name]);
   happen(etcd);
   return etcd.apply(transactions[name]({ ...basis, groupsMatter }, entries)).succeeded;
 }
@@ -61,19 +61,20 @@ const refused = { claim: false, join: false, grant: false };
 const again = (key: string) => (etcd: MemoryEtcd) => {
   const old = find(etcd, key);
   remove(etcd, key);
-  put(etcd, key, serializeTicket(old?.ticket ?? ticketWith()), SESSION);
+  put(etcd, key, serializeTicket(old?.ticket ?? createTicket()), SESSION);
 };
 const written =
   (key: string, value = "{}") =>
   (etcd: MemoryEtcd) =>
     put(etcd, key, value);
-const ticketAt = (key: string) => (etcd: MemoryEtcd) => put(etcd, key, serializeTicket(ticketWith()), OTHERS);
+const ticketAt = (key: string) => (etcd: MemoryEtcd) =>
+  put(etcd, key, serializeTicket(createTicket()), OTHERS);
 const removed = (key: string) => (etcd: MemoryEtcd) => remove(etcd, key);
 const reset = (key: string) => (etcd: MemoryEtcd) =>
-  put(etcd, key, serializeTicket(ticketWith({ reset: { by: "op", at: 1 } })), SESSION);
+  put(etcd, key, serializeTicket(createTicket({ reset: { by: "op", at: 1 } })), SESSION);
 
 describe("whether claim, join and grant go through when, since the read,", () => {
-  test.each<[string, (etcd: MemoryEtcd) => void, Partial<typeof goes>]>([
+  test.each([
     ["nothing has happened", () => {}, goes],
     ["the claim was applied once already", ticketAt(dbKey), { claim: false, join: false }],
     ["the lock's ticket alone is there", ticketAt(lockKey), { claim: false }],
@@ -127,11 +128,11 @@ describe("own places,", () => {
     guard: (entries: readonly QueueEntry[]) => Compare[],
     happen: (etcd: MemoryEtcd) => void,
   ) => {
-    const { etcd, entries } = room([lockKey, dbKey]);
+    const { etcd, entries } = createClaimFixture([lockKey, dbKey]);
     happen(etcd);
     return etcd.apply({ compare: guard(entries), success: [], failure: [] }).succeeded;
   };
-  test.each<[string, (etcd: MemoryEtcd) => void, boolean, boolean]>([
+  test.each([
     ["left alone", () => {}, true, true],
     ["asked for a reset", reset(dbKey), false, true],
     ["removed", removed(dbKey), false, false],
@@ -149,7 +150,7 @@ describe("a transaction that also stores a text", () => {
     success: [{ op: "range", key: gate }],
     failure: [{ op: "range", key }],
   };
-  test.each<[string, boolean, string | undefined, boolean]>([
+  test.each([
     // case, whether the comparison holds, stored before, whether the text is written
     ["there was none", true, undefined, true],
     ["there was none, and it fails", false, undefined, true],
@@ -158,7 +159,7 @@ describe("a transaction that also stores a text", () => {
     ["it is there already", true, "text", false],
     ["it is there already, and it fails", false, "text", false],
   ])("%s", (_, succeeded, before, isWritten) => {
-    const { etcd } = room([]);
+    const { etcd } = createClaimFixture([]);
     if (succeeded) put(etcd, gate, "");
     if (before !== undefined) put(etcd, key, before);
     const { revision } = etcd;

@@ -6,7 +6,7 @@ import {
   type PastRun,
   parsePastRuns,
 } from "../../../src/core/protocol/history.ts";
-import { bytes, past } from "./samples.ts";
+import { bytes, createPastRun } from "./samples.ts";
 
 /** The history after these runs, one after the other. */
 const after = (runs: readonly PastRun[], text?: string) =>
@@ -16,7 +16,7 @@ test("a history remembers the last runs, the newest first", () => {
   expect(HISTORY_LENGTH).toBe(20);
   fc.assert(
     fc.property(fc.nat(45), (count) => {
-      const runs = Array.from({ length: count }, (_, i) => past(`r${i}`, { exit: i }));
+      const runs = Array.from({ length: count }, (_, i) => createPastRun(`r${i}`, { exit: i }));
       expect(parsePastRuns(after(runs))).toEqual(runs.toReversed().slice(0, 20));
       expect(JSON.parse(after(runs) ?? '{"runs":[]}').runs).toHaveLength(Math.min(count, 20));
     }),
@@ -24,16 +24,16 @@ test("a history remembers the last runs, the newest first", () => {
 });
 
 test("labels and reasons are kept, and fields of later versions", () => {
-  const run = { ...past("r", { label: "nightly", reason: "reset by op" }), later: [1] };
+  const run = { ...createPastRun("r", { label: "nightly", reason: "reset by op" }), later: [1] };
   expect(parsePastRuns(after([run]))).toEqual([run]);
 });
 
 test("only the newest run and the newest failed one keep the end of their output", () => {
   const exits = [1, 0, 2, 0, 0];
-  const runs = exits.map((exit, i) => past(`r${i}`, { exit, tail: `output ${i}` }));
+  const runs = exits.map((exit, i) => createPastRun(`r${i}`, { exit, tail: `output ${i}` }));
   const tails = parsePastRuns(after(runs)).map(({ tail }) => tail);
   expect(tails).toEqual(["output 4", undefined, "output 2", undefined, undefined]);
-  const silent = parsePastRuns(after([...runs, past("silent")])).map(({ tail }) => tail);
+  const silent = parsePastRuns(after([...runs, createPastRun("silent")])).map(({ tail }) => tail);
   expect(silent).toEqual([undefined, "output 4", undefined, "output 2", undefined, undefined]);
 });
 
@@ -51,10 +51,10 @@ describe("what cannot be read", () => {
     '{"runs":[null,4,[]]}',
   ])("%j counts as no history, and the next one replaces it", (text) => {
     expect(parsePastRuns(text)).toEqual([]);
-    expect(parsePastRuns(appendPastRun(text, past("r")))).toEqual([past("r")]);
+    expect(parsePastRuns(appendPastRun(text, createPastRun("r")))).toEqual([createPastRun("r")]);
   });
 
-  test.each<[keyof PastRun, unknown[]]>([
+  test.each([
     ["run", [undefined, 4, null]],
     ["host", [undefined, {}]],
     ["command", [undefined, []]],
@@ -70,13 +70,13 @@ describe("what cannot be read", () => {
     ["exit", [undefined, null]],
   ])("a run whose %s is one of %j is left out, its neighbours stay", (field, values) => {
     for (const value of values) {
-      const runs = [past("a"), { ...past("b"), [field]: value }, past("c")];
+      const runs = [createPastRun("a"), { ...createPastRun("b"), [field]: value }, createPastRun("c")];
       expect(parsePastRuns(JSON.stringify({ v: 1, runs })).map(({ run }) => run)).toEqual(["a", "c"]);
     }
   });
 
   test("a history longer than ours is cut when it is read", () => {
-    const runs = Array.from({ length: 50 }, (_, i) => past(`r${i}`));
+    const runs = Array.from({ length: 50 }, (_, i) => createPastRun(`r${i}`));
     expect(parsePastRuns(JSON.stringify({ v: 1, runs }))).toHaveLength(HISTORY_LENGTH);
   });
 
@@ -88,9 +88,11 @@ describe("what cannot be read", () => {
     );
     fc.assert(
       fc.property(text, (old) => {
-        const runs = parsePastRuns(appendPastRun(old, past("new")));
-        expect(JSON.parse(appendPastRun(old, past("new"))).runs.length).toBeLessThanOrEqual(HISTORY_LENGTH);
-        expect(runs[0]).toEqual(past("new"));
+        const runs = parsePastRuns(appendPastRun(old, createPastRun("new")));
+        expect(JSON.parse(appendPastRun(old, createPastRun("new"))).runs.length).toBeLessThanOrEqual(
+          HISTORY_LENGTH,
+        );
+        expect(runs[0]).toEqual(createPastRun("new"));
         expect(runs.slice(1)).toEqual(parsePastRuns(old).slice(0, HISTORY_LENGTH - 1));
       }),
     );
@@ -102,18 +104,21 @@ describe("what cannot be read", () => {
 });
 
 test("a history of a size that signalbox does not write is not read, and the next run replaces it", () => {
-  const huge = JSON.stringify({ v: 1, runs: [past("r"), past("s", { label: "x".repeat(300_000) })] });
+  const huge = JSON.stringify({
+    v: 1,
+    runs: [createPastRun("r"), createPastRun("s", { label: "x".repeat(300_000) })],
+  });
   expect(parsePastRuns(huge)).toEqual([]);
-  expect(parsePastRuns(appendPastRun(huge, past("t")))).toEqual([past("t")]);
+  expect(parsePastRuns(appendPastRun(huge, createPastRun("t")))).toEqual([createPastRun("t")]);
 });
 
 test("many leases with long names are kept of the newest runs only: one transaction writes 16 histories", () => {
   const leases = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n}`.padEnd(250, "x"), 1]));
-  const text = after(Array.from({ length: 30 }, (_, i) => past(`r${i}`, { leases }))) ?? "";
+  const text = after(Array.from({ length: 30 }, (_, i) => createPastRun(`r${i}`, { leases }))) ?? "";
   expect(text.length).toBeLessThan(25 * 1024);
   const [newest, ...others] = parsePastRuns(text);
   expect(newest?.leases).toEqual(leases);
   expect(others).toHaveLength(HISTORY_LENGTH - 1);
-  const few = Array.from({ length: 20 }, (_, i) => past(`r${i}`, { leases: { db: 1, cpu: 4 } }));
+  const few = Array.from({ length: 20 }, (_, i) => createPastRun(`r${i}`, { leases: { db: 1, cpu: 4 } }));
   expect(parsePastRuns(after(few))).toEqual(few.toReversed());
 });

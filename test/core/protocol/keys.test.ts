@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { generateRunId } from "../../../src/core/base/ids.ts";
 import { isInRange } from "../../../src/core/etcd/memory/memory-store-core.ts";
 import { createKeys } from "../../../src/core/protocol/keys.ts";
-import { bytes, keyOf, keys, meaning, runId, usableName } from "./samples.ts";
+import { bytes, keys, meaning, runId, toKey, usableName } from "./samples.ts";
 
 const RUN = "0123456789abcdef";
 
@@ -26,7 +26,7 @@ describe("a key", () => {
   test("means what it was built from", () => {
     fc.assert(
       fc.property(meaning, (what) => {
-        expect(keys.parse(keyOf(what))).toEqual(what);
+        expect(keys.parse(toKey(what))).toEqual(what);
       }),
       { numRuns: 500 },
     );
@@ -80,7 +80,7 @@ describe("a key", () => {
   });
 
   test("means something only as we would write it, and parsing never throws", () => {
-    const rooms = [
+    const folders = [
       "locks",
       "resources",
       "config/resources",
@@ -92,7 +92,7 @@ describe("a key", () => {
       "audit",
     ];
     const piece = fc.constantFrom(
-      ...rooms,
+      ...folders,
       "/",
       "/",
       "a",
@@ -114,7 +114,7 @@ describe("a key", () => {
     fc.assert(
       fc.property(key, (text) => {
         const what = keys.parse(text);
-        if (what.kind !== "unknown") expect(keyOf(what)).toBe(text);
+        if (what.kind !== "unknown") expect(toKey(what)).toBe(text);
       }),
       { numRuns: 2_000 },
     );
@@ -176,7 +176,7 @@ describe("ranges", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(ticket, ticket, meaning)), ticket, (all, { kind, name }) => {
         const range = keys.getQueueRange(kind, name);
-        const within = all.filter((what) => isInRange(keyOf(what), range));
+        const within = all.filter((what) => isInRange(toKey(what), range));
         expect(within).toEqual(all.filter((what) => what.kind === kind && what.name === name));
       }),
       { numRuns: 500 },
@@ -199,7 +199,7 @@ describe("ranges", () => {
     );
     const key = fc.array(piece, { maxLength: 6 }).map((pieces) => `/signalbox/${pieces.join("")}`);
     fc.assert(
-      fc.property(fc.oneof(key, meaning.map(keyOf), bytes), fc.oneof(alike, usableName), (text, other) => {
+      fc.property(fc.oneof(key, meaning.map(toKey), bytes), fc.oneof(alike, usableName), (text, other) => {
         const at = keys.parseQueueKey(text);
         if (at !== undefined) expect(isInRange(text, keys.getQueueRange(at.kind, at.name))).toBe(true);
         for (const name of ["a", "a.b", "/", "a/", other])
@@ -222,7 +222,7 @@ describe("ranges", () => {
   ] as const)("the range of all %s holds every one, and nothing else", (range, kinds) => {
     fc.assert(
       fc.property(fc.array(meaning), (all) => {
-        const within = all.filter((what) => isInRange(keyOf(what), keys[range]()));
+        const within = all.filter((what) => isInRange(toKey(what), keys[range]()));
         expect(within).toEqual(all.filter(({ kind }) => kinds.some((one) => one === kind)));
       }),
     );
@@ -240,7 +240,7 @@ describe("ranges", () => {
     ].map(createKeys);
     fc.assert(
       fc.property(meaning, usableName, runId, (what, name, run) => {
-        expect(isInRange(keyOf(what), keys.getFullRange())).toBe(true);
+        expect(isInRange(toKey(what), keys.getFullRange())).toBe(true);
         for (const other of others) {
           const key = other.lock(name, run);
           expect(isInRange(key, keys.getFullRange())).toBe(false);

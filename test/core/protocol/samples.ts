@@ -11,7 +11,7 @@ export const keys = createKeys("/signalbox/");
 export const EMPTY_BASIS: ReadBasis = { revision: 0n, groupsMatter: false, config: [] };
 
 /** Creates a ticket as a run writes it, with the given fields. */
-export function ticketWith(change: Partial<Ticket> = {}): Ticket {
+export function createTicket(change: Partial<Ticket> = {}): Ticket {
   return {
     run: "0123456789abcdef",
     host: "web1.example.com",
@@ -27,7 +27,7 @@ export function ticketWith(change: Partial<Ticket> = {}): Ticket {
 }
 
 /** Creates a run of the history, with the given fields. */
-export const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
+export const createPastRun = (run: string, more: Partial<PastRun> = {}): PastRun => ({
   run,
   host: "web1.example.com",
   pid: 4711,
@@ -43,14 +43,14 @@ export const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
 });
 
 /** A place in a queue; `ticket` undefined for a malformed one. */
-export function placeWith(run: string, at: number, ticket: Partial<Ticket> | undefined): QueueEntry {
+export function createQueueEntry(run: string, at: number, ticket: Partial<Ticket> | undefined): QueueEntry {
   return {
     key: keys.resource("db", run),
     run,
     createRevision: BigInt(at),
     modRevision: BigInt(at),
     session: 1n,
-    ticket: ticket === undefined ? undefined : ticketWith({ run, ...ticket }),
+    ticket: ticket === undefined ? undefined : createTicket({ run, ...ticket }),
   };
 }
 
@@ -81,7 +81,7 @@ const codePoint = fc
   .map((point) => String.fromCodePoint(point < 0xd800 ? point : point + 0x800));
 
 /** Any characters. Not fast-check's own `unit: "binary"`: it takes seconds to make ready. */
-export function anyText(size: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> {
+export function generateText(size: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> {
   return fc.string({
     unit: fc.oneof(codePoint, fc.constantFrom(..."aZ%/-=\0\n\x1b\x9bé日👍\u202e")),
     ...size,
@@ -92,7 +92,7 @@ export function anyText(size: { minLength?: number; maxLength?: number } = {}): 
 export const usableName = fc
   .oneof(
     fc.array(fc.constantFrom(...awkward), { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join("")),
-    anyText({ minLength: 1, maxLength: 8 }),
+    generateText({ minLength: 1, maxLength: 8 }),
   )
   .filter((name) => findNameFault(name) === undefined);
 
@@ -148,7 +148,7 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
 );
 
 /** The key of a meaning. */
-export function keyOf(what: Exclude<ParsedKey, { kind: "unknown" }>): string {
+export function toKey(what: Exclude<ParsedKey, { kind: "unknown" }>): string {
   switch (what.kind) {
     case "lock":
     case "resource":
@@ -181,7 +181,7 @@ export const anyTicket: fc.Arbitrary<Ticket> = fc.record(
     count: units,
     total: units,
     state: fc.constantFrom(...TICKET_STATES),
-    command: anyText(),
+    command: generateText(),
     enqueuedAt: instant,
     args: fc.array(fc.string()),
     label: fc.string(),

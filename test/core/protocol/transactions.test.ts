@@ -14,6 +14,8 @@ import {
 } from "../../../src/core/protocol/ticket.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
 import {
+  createClaimFixture,
+  createHeldTicket,
   dbConfig,
   dbKey,
   find,
@@ -23,18 +25,16 @@ import {
   OWN,
   put,
   remove,
-  room,
   SESSION,
-  stake,
-} from "./room.ts";
-import { EMPTY_BASIS, keys, ticketWith } from "./samples.ts";
+} from "./claim-fixture.ts";
+import { createTicket, EMPTY_BASIS, keys } from "./samples.ts";
 
 describe("a claim from which nothing was read", () => {
   const claim = (etcd: MemoryEtcd, ...locks: string[]) =>
     etcd.apply(
       buildTicketClaimTxn(keys, {
         locks,
-        tickets: [stake(lockKey), stake(dbKey)],
+        tickets: [createHeldTicket(lockKey), createHeldTicket(dbKey)],
         session: SESSION,
         basis: EMPTY_BASIS,
         marked: undefined,
@@ -43,7 +43,7 @@ describe("a claim from which nothing was read", () => {
       }),
     );
   const empty = (key?: string) => {
-    const { etcd } = room([]);
+    const { etcd } = createClaimFixture([]);
     remove(etcd, keys.drain("lock", "z"));
     if (key !== undefined) put(etcd, key, "{}");
     return etcd;
@@ -79,7 +79,7 @@ describe("a claim from which nothing was read", () => {
 });
 
 test("a grant keeps key, create_revision and session, changes the state alone, and puts marks without a session", () => {
-  const { etcd, basis, entries: places } = room([lockKey, dbKey]);
+  const { etcd, basis, entries: places } = createClaimFixture([lockKey, dbKey]);
   const malformed = { ...(places[0] as QueueEntry), ticket: undefined };
   const tickets = rewriteTickets([...places, malformed], { state: "held", grantedAt: 5 });
   const reads: Op[] = [{ op: "range", key: dbConfig }];
@@ -98,11 +98,11 @@ test("a grant keeps key, create_revision and session, changes the state alone, a
 });
 
 test("who joins a queue stands behind those who are there, and marks where it stands already", () => {
-  const { etcd, basis, entries: places } = room([lockKey]);
-  put(etcd, keys.resource("db", OTHER), serializeTicket(ticketWith()), OTHERS);
+  const { etcd, basis, entries: places } = createClaimFixture([lockKey]);
+  put(etcd, keys.resource("db", OTHER), serializeTicket(createTicket()), OTHERS);
   const changed = rewriteTickets(places, { state: "admitted" });
   const on = { after: places, session: SESSION, basis };
-  etcd.apply(buildJoinTxn(keys, { ...on, tickets: [stake(dbKey)], changed }));
+  etcd.apply(buildJoinTxn(keys, { ...on, tickets: [createHeldTicket(dbKey)], changed }));
   const queue = etcd.range({
     ...keys.getQueueRange("resource", "db"),
     sort: { by: "create", order: "ascend" },

@@ -8,7 +8,7 @@ import {
   type KeyValue,
   type OpResult,
 } from "../../../src/core/protocol/txn.ts";
-import { put } from "./room.ts";
+import { put } from "./claim-fixture.ts";
 import { bytes } from "./samples.ts";
 
 describe("the range of a prefix", () => {

@@ -98,7 +98,7 @@ describe("a run without --wait leaves within its connect timeout", () => {
     });
   });
 
-  test.each<[string, Delays]>([
+  test.each([
     [
       "its session was granted shortly before it was over, and nothing was answered then",
       { grant: 5_900, txn: NEVER, revoke: NEVER },

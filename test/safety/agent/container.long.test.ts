@@ -15,9 +15,9 @@ const enter = (host: HostAgent, options: Pick<ContainerOptions, "hasNode" | "has
   before: enterContainer({ folder: host.folder, mounts: [host.folder], ...options }),
 });
 
-const CONTAINERS: [string, boolean, RegExp][] = [
-  ["processes and a root directory of its own", true, /pid namespace/],
-  ["a root directory of its own, and the processes of the host", false, /root directory/],
+const CONTAINERS: [string, boolean, string][] = [
+  ["processes and a root directory of its own", true, "pid namespace"],
+  ["a root directory of its own, and the processes of the host", false, "root directory"],
 ];
 
 describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
@@ -33,7 +33,7 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
       expect(await run({ ...inside, ...AUTO })).toMatchObject({
         code: 0,
         stdout: "inside\n",
-        stderr: expect.stringMatching(reason),
+        stderr: expect.stringContaining(reason),
       });
       expect(await namespace.listTickets()).toEqual([]);
     });

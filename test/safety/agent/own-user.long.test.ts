@@ -52,7 +52,7 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
     expect(await host.namespace.listTickets()).toEqual([]);
   });
 
-  test.each<[string, object]>([
+  test.each([
     ["root", {}],
     ["another user", become(OTHER)],
     ["another user in agentAllow", become(OTHER)],

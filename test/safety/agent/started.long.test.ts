@@ -188,7 +188,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     expect(existsSync(PLACE)).toBe(false);
   });
 
-  test.each<[string, () => void]>([
+  test.each([
     [
       "a folder of another user",
       () => {
@@ -226,7 +226,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     const crontab = new Crontab(USER);
     expect(await crontab.run("--lock x")).toPrint("done\n");
     const verbose = await crontab.run("-v --lock x");
-    expect(verbose).toExit(0, { stderr: /no agent is started why=/ });
+    expect(verbose).toExit(0, { stderr: "no agent is started why=" });
     expect(await crontab.run("--agent always --lock x")).toExit(77);
     expect([connections, listAgents(socket)]).toEqual([0, []]);
   });
@@ -240,7 +240,7 @@ describe.runIf(isRoot)("a user of cron", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  test.each<[string, string[]]>([
+  test.each([
     ["this run has a low priority (nice)", ["nice"]],
     ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--cpu=60"]],
     ["this run has limits (cgroup, taskset, ulimit)", ["prlimit", "--nofile=100"]],

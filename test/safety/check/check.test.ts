@@ -156,7 +156,7 @@ describe.concurrent("check crontab", () => {
     symlinkSync(process.execPath, join(bin, "node"));
     const line = "* * * * * signalbox run -E 0 --lock invoices -- true";
     const check = (path: string) =>
-      namespace.execute(["check", "crontab", path], { env: { PATH: `${bin}:/bin` } });
+      namespace.execute(`check crontab ${path}`, { env: { PATH: `${bin}:/bin` } });
     /** As Debian's cron starts it; `signalbox` is not in /usr/bin. */
     const start = (PATH: string) =>
       spawnSync("/bin/sh", ["-c", line.slice("* * * * * ".length)], {

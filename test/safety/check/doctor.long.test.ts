@@ -8,7 +8,7 @@ import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { StoreError } from "../../../src/core/etcd/store.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import { listWrittenCollections } from "../../../src/site/check/permissions.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const RUN = "0123456789abcdef";
 
@@ -111,13 +111,13 @@ describe("a single member", () => {
   test("keys that are wrong: each is named, with what to do", async () => {
     const namespace = cluster.createNamespace();
     const { keys } = namespace;
-    const grace = ticketWith({ run: RUN, state: "grace", until: 1 });
+    const grace = createTicket({ run: RUN, state: "grace", until: 1 });
     for (const [key, value] of [
       [`${namespace.prefix}else`, "1"],
       [keys.lock("torn", RUN), "no ticket"],
       [
         keys.lock("stuck", RUN),
-        serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: Date.now() })),
+        serializeTicket(createTicket({ run: RUN, state: "held", enqueuedAt: Date.now() })),
       ],
       [keys.lock("over", RUN), serializeTicket(grace)],
       [keys.drain("host", "a.x"), '{"by":"ann","at":1,"until":2}'],
@@ -158,7 +158,7 @@ describe("a single member", () => {
       return {
         op: "put" as const,
         key: namespace.keys.resource("db", run),
-        value: serializeTicket(ticketWith({ run, total: 9 })),
+        value: serializeTicket(createTicket({ run, total: 9 })),
       };
     });
     for (let from = 0; from < ops.length; from += 100) await cluster.write(...ops.slice(from, from + 100));
@@ -350,7 +350,7 @@ describe("users with too small a role", () => {
     await cluster.createUserNamespace("operator", [""]);
   });
 
-  test.each<[user: string, flags: string[], runs: RegExp, operators: RegExp, isBad: boolean]>([
+  test.each([
     [
       "runner",
       [],
@@ -392,7 +392,7 @@ describe("users with too small a role", () => {
     expect(of("keys").length).toBe(user === "stranger" ? 0 : 1);
   });
 
-  test.each<[user: string, without: string[], flags: string[], expected: (string | RegExp)[], code: number]>([
+  test.each([
     [
       "whole",
       [],

@@ -11,7 +11,7 @@ import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { NO_STATE, startSignalbox } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 import { isInstalled, SHELLS, ShellSession } from "../support/shell-session.ts";
 
 const cluster = TestCluster.startForFile();
@@ -20,7 +20,7 @@ const cluster = TestCluster.startForFile();
 async function createSampleNamespace(...locks: string[]): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace();
   const { keys } = namespace;
-  const ticket = ticketWith({ state: "held" });
+  const ticket = createTicket({ state: "held" });
   const values = [
     ...locks.map((name) => [keys.lock(name, ticket.run), serializeTicket(ticket)] as const),
     [keys.resourceConfig("database"), '{"total":10}'] as const,

@@ -59,7 +59,7 @@ describe.concurrent("tickets put by hand", () => {
     expect(await namespace.run(lease, "echo ran")).toExitSilently(75);
     const preview = await namespace.run("--lock job --lease db=1:2 --dry-run");
     expect(preview).toExit(75, { stderr: "" });
-    expect(preview.stdout).toMatch(/malformed ticket/);
+    expect(preview.stdout).toMatch("malformed ticket");
     for (const key of keys) await namespace.delete(key);
     expect(await namespace.run(["--lock", "job", ...lease.slice(1)], "echo ran")).toExit(0);
   });
@@ -139,7 +139,7 @@ describe.concurrent("other keys put by hand", () => {
 
   test("a drain that cannot be read still drains", async ({ namespace }) => {
     await namespace.put(namespace.keys.drain("lock", "job"), `{${OSC_52}`);
-    expect(await namespace.run("--lock job -v", "echo ran")).toFail(75, /drained by "unknown"/);
+    expect(await namespace.run("--lock job -v", "echo ran")).toFail(75, 'drained by "unknown"');
   });
 
   test("a history that is none is replaced", async ({ namespace }) => {
@@ -153,6 +153,6 @@ describe.concurrent("other keys put by hand", () => {
 test("a document without end is refused", async ({ namespace }) => {
   expect(await namespace.execute("diff /dev/zero")).toFail(
     74,
-    /cannot read \/dev\/zero: it has more than 64 MiB/,
+    "cannot read /dev/zero: it has more than 64 MiB",
   );
 });

@@ -4,7 +4,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -13,7 +13,7 @@ const HOSTILE = "web2\x1b\\\x1b]0;pwned\x07;x";
 
 async function hold(namespace: TestNamespace, lock: string, host: string): Promise<void> {
   const run = host.slice(0, 4).padEnd(16, "0");
-  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
+  const value = serializeTicket(createTicket({ run, host, state: "held" }));
   const key = namespace.keys.lock(lock, run);
   await namespace.put(key, value);
 }
@@ -24,7 +24,7 @@ async function passOn(namespace: TestNamespace, lock: string, host: string): Pro
   const { kvs } = await namespace.store.readRange(namespace.keys.getQueueRange("lock", lock));
   const gone = kvs.map(({ key }) => ({ op: "delete" as const, key }));
   const key = namespace.keys.lock(lock, run.replaceAll("n", host.at(3) ?? "n"));
-  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
+  const value = serializeTicket(createTicket({ run, host, state: "held" }));
   await namespace.write(...gone, { op: "put", key, value });
 }
 

@@ -7,7 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const [one, two] = [TestCluster.startForFile(), TestCluster.startForFile()];
 const NOWHERE = "http://127.0.0.1:9";
@@ -124,7 +124,7 @@ describe("contexts in the console", () => {
     await terminal.waitFor(/staging +ro ●1/);
     await second.put(
       second.keys.lock("theirs", "w".repeat(16)),
-      serializeTicket(ticketWith({ run: "w".repeat(16) })),
+      serializeTicket(createTicket({ run: "w".repeat(16) })),
     );
     await terminal.waitFor(/staging +ro ●1 ◌1/);
     await second.put(second.keys.lock("broken", "0000000000000001"), "no ticket");
@@ -180,12 +180,12 @@ it("a command line of several clusters means the one that is named", async (cont
   expect(JSON.parse((await list([])).stdout).rows).toEqual([]);
   const named = JSON.parse((await list(["--context", "staging"])).stdout);
   expect(named.rows).toMatchObject([{ name: "theirs", state: "held" }]);
-  const refused = await first.execute(["drain", "lock", "x", "-c", path, "--context", "staging", "--yes"], {
+  const refused = await first.execute(`drain lock x -c ${path} --context staging --yes`, {
     env,
   });
   expect(refused.stderr).toContain("readOnly is set, nothing was changed");
   const elsewhere = { ...env, SIGNALBOX_ENDPOINTS: first.etcd.clientUrl };
-  const warned = await first.execute(["ls", "-c", path, "--context", "staging"], { env: elsewhere });
+  const warned = await first.execute(`ls -c ${path} --context staging`, { env: elsewhere });
   expect(warned.stderr).toContain(
     "endpoints of the context staging has no effect: environment SIGNALBOX_ENDPOINTS",
   );

@@ -44,7 +44,7 @@ async function findKeys(terminal: Terminal, prefix: string): Promise<void> {
 /** Opens the value of the only key with a prefix. */
 async function openKey(terminal: Terminal, prefix: string): Promise<void> {
   await findKeys(terminal, prefix);
-  await terminal.pressAndWait("enter", /created at revision/);
+  await terminal.pressAndWait("enter", "created at revision");
 }
 
 /** An editor that replaces the text, perhaps after a command. */
@@ -210,10 +210,10 @@ describe("one member", () => {
   inNamespace("the command that is copied from a filtered table can be run", async ({ namespace }) => {
     const terminal = await openEtcd(namespace);
     await terminal.pressAndWait("/", "filter members");
-    await terminal.typeAndWait("state:leader", /filter state:leader: 1/);
+    await terminal.typeAndWait("state:leader", "filter state:leader: 1");
     await terminal.pressAndWait("enter c", "copied signalbox etcd members");
     const [, ...words] = terminal.clipboard.at(-1)?.split(" ") ?? [];
-    expect(await namespace.execute(words)).toExit(0, { stdout: /leader/ });
+    expect(await namespace.execute(words)).toExit(0, { stdout: "leader" });
   });
 
   inNamespace("values are edited, created and deleted after a preview", async ({ namespace }) => {

@@ -25,7 +25,7 @@ async function startDrain(namespace: TestNamespace, console: Terminal): Promise<
   const start = (name: string) => namespace.jobs.startHolder({ name, options: "--no-lock --lease pool=1:2" });
   const runs = [await start("one"), await start("two")];
   for (const { child } of runs) namespace.onClose(() => child.kill("SIGKILL"));
-  await console.waitFor(/pool/);
+  await console.waitFor("pool");
   await console.pressAndWait("D", "Enter drain");
   console.press("enter");
   return () => runs.pop()?.child.kill("SIGTERM");

@@ -14,7 +14,7 @@ test.each([
   "at %ix%i it counts, names the busiest queues and the last failures, and follows",
   async (columns, rows) => {
     const namespace = await cluster.createTestNamespace();
-    await namespace.execute(["run", "--lock", "broken", "--", "sh", "-c", "exit 3"]);
+    await namespace.execute("run --lock broken -- sh -c 'exit 3'");
     await namespace.jobs.startAndWait({ name: "holder", options: "--lock busy", hold: [60_000] });
     const console = await openConsole(namespace, {
       columns,

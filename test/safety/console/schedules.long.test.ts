@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { memory, schedule } from "../../cli/views/schedules.ts";
+import { createOutcomesKey, createScheduleKeys } from "../../cli/views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
@@ -47,8 +47,12 @@ describe("the tab of schedules", () => {
     const last = { scheduled: now - 5_000, startedAt: now - 4_000, endedAt: now, late: 1_000 };
     const tail = "all is well";
     await putKeys(namespace, [
-      memory("mail", { runs: [{ ...last, result: "ok", run: "r2", tail }] }),
-      ...schedule("mail", {}, { runAt: now + 9e6, last: { ...last, result: "ok", run: "r2" } }).slice(1),
+      createOutcomesKey("mail", { runs: [{ ...last, result: "ok", run: "r2", tail }] }),
+      ...createScheduleKeys(
+        "mail",
+        {},
+        { runAt: now + 9e6, last: { ...last, result: "ok", run: "r2" } },
+      ).slice(1),
     ]);
     await console.waitFor(/output of the run that ended .*: ok/);
     await console.waitFor("all is well");
@@ -96,10 +100,12 @@ describe("evidence first", () => {
       tail,
     });
     await putKeys(namespace, [
-      ...schedule("mail", {}, { runAt: now + 9e6, dead: 3 }),
-      memory("mail", { dead: [build(1, "begin\nno space\n"), build(2, "no route"), build(3, "no light")] }),
-      ...schedule("bill", {}, { runAt: now + 9e6, dead: 1 }),
-      memory("bill", { dead: [build(4, "no paper")] }),
+      ...createScheduleKeys("mail", {}, { runAt: now + 9e6, dead: 3 }),
+      createOutcomesKey("mail", {
+        dead: [build(1, "begin\nno space\n"), build(2, "no route"), build(3, "no light")],
+      }),
+      ...createScheduleKeys("bill", {}, { runAt: now + 9e6, dead: 1 }),
+      createOutcomesKey("bill", { dead: [build(4, "no paper")] }),
     ]);
     const readDead = async (id: string) =>
       parseOutcomes(await namespace.readValue(namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
@@ -131,7 +137,10 @@ describe("evidence first", () => {
     const due = Date.now() + 9e6;
     const dead = [{ scheduled: 1, result: "failed" as const, endedAt: 2, attempt: 3, tail: "no light" }];
     for (const id of ["mail", "bill"])
-      await putKeys(namespace, [...schedule(id, {}, { runAt: due, dead: 1 }), memory(id, { dead })]);
+      await putKeys(namespace, [
+        ...createScheduleKeys(id, {}, { runAt: due, dead: 1 }),
+        createOutcomesKey(id, { dead }),
+      ]);
     const console = await openConsole(namespace, { view: "overview", shows: "dead letter" });
     await console.pressAndWait("d a enter", "schedule trigger 2 rows");
   });

@@ -165,7 +165,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       64,
       "must not be in the future",
     );
-    expect(await namespace.execute(["etcd", "get", ""])).toFail(64, "KEY must not be empty");
+    expect(await namespace.execute("etcd get ''")).toFail(64, "KEY must not be empty");
     expect(await namespace.execute("etcd get *** --base64")).toFail(64, "is not base64");
   });
 });

@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { SECURED } from "../../../fixtures/etcd/index.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const RUN = "0123456789abcdef";
 
@@ -17,8 +17,8 @@ describe("a runner's role", () => {
     namespace = await cluster.createUserNamespace("runner", ["locks/", "resources/", "history/", "hosts/"]);
     const { keys } = namespace;
     const values = {
-      [keys.lock("x", RUN)]: serializeTicket(ticketWith({ run: RUN, state: "held" })),
-      [keys.lock("y", RUN)]: serializeTicket(ticketWith({ run: RUN })),
+      [keys.lock("x", RUN)]: serializeTicket(createTicket({ run: RUN, state: "held" })),
+      [keys.lock("y", RUN)]: serializeTicket(createTicket({ run: RUN })),
       [keys.drain("lock", "x")]: '{"v":1,"by":"ann","at":1}',
       [keys.group("web")]: '["web1.example.com"]',
       [keys.resourceConfig("db")]: '{"v":1,"total":"10"}',

@@ -52,7 +52,7 @@ async function writeLate(
   proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
   proxy.strand();
   await namespace.store.revoke(entry?.session ?? 0n);
-  const next = namespace.startRun("--lock invoices", ["sh", "-c", "NUMBER=new sh job"], {
+  const next = namespace.startRun("--lock invoices", "sh -c 'NUMBER=new sh job'", {
     cwd: folder,
     env,
   });

@@ -260,33 +260,28 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
 });
 
 describe.concurrent("errors: 201, in the tool's words", () => {
-  const errors: [what: string, words: string[], env: Env, message: RegExp][] = [
+  const errors: [what: string, words: string[], env: Env, message: string | RegExp][] = [
     ["no command", [], {}, /no command was given; usage: \w+ COMMAND/],
-    ["no command to reset", [], { CRONLOCK_RESET: "yes" }, /usage:/],
+    ["no command to reset", [], { CRONLOCK_RESET: "yes" }, "usage:"],
     [
       "a reset in doubt",
       ["echo", "ran"],
       { CRONLOCK_RESET: "true" },
-      /CRONLOCK_RESET: "true" is neither yes nor no/,
+      'CRONLOCK_RESET: "true" is neither yes nor no',
     ],
-    ["an empty command", [""], {}, /the command is empty/],
-    ["a negative grace", ["true"], { CRONLOCK_GRACE: "-1" }, /CRONLOCK_GRACE: "-1" is not a whole number/],
-    ["a port out of range", ["true"], { CRONLOCK_PORT: "65536" }, /CRONLOCK_PORT: "65536" is not/],
-    ["a database that is none", ["true"], { CRONLOCK_DB: "x" }, /CRONLOCK_DB: "x" is not/],
-    [
-      "a configuration that is missing",
-      ["true"],
-      { CRONLOCK_CONFIG: "/no/such" },
-      /\/no\/such does not exist/,
-    ],
-    ["one that cannot be read", ["true"], { CRONLOCK_CONFIG: "/etc" }, /\/etc cannot be read \(EISDIR\)/],
+    ["an empty command", [""], {}, "the command is empty"],
+    ["a negative grace", ["true"], { CRONLOCK_GRACE: "-1" }, 'CRONLOCK_GRACE: "-1" is not a whole number'],
+    ["a port out of range", ["true"], { CRONLOCK_PORT: "65536" }, 'CRONLOCK_PORT: "65536" is not'],
+    ["a database that is none", ["true"], { CRONLOCK_DB: "x" }, 'CRONLOCK_DB: "x" is not'],
+    ["a configuration that is missing", ["true"], { CRONLOCK_CONFIG: "/no/such" }, "/no/such does not exist"],
+    ["one that cannot be read", ["true"], { CRONLOCK_CONFIG: "/etc" }, "/etc cannot be read (EISDIR)"],
     [
       "one without an end",
       ["true"],
       { CRONLOCK_CONFIG: "/dev/zero" },
       /\/dev\/zero cannot .*it is not a file/,
     ],
-    ["Sentinel", ["true"], { CRONLOCK_USE_SENTINEL: "yes" }, /name several of them in CRONLOCK_HOST/],
+    ["Sentinel", ["true"], { CRONLOCK_USE_SENTINEL: "yes" }, "name several of them in CRONLOCK_HOST"],
     ["a name too long", ["true"], { CRONLOCK_KEY: "x".repeat(512) }, /lock name .* cannot be used/],
     [
       "hostile bytes in a name",
@@ -294,7 +289,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       { CRONLOCK_KEY: "\x1b[31m" },
       /lock name "\\u001b\[31m"|cannot be used/,
     ],
-    ["a setting of ours", ["true"], { SIGNALBOX_TTL: "x" }, /SIGNALBOX_TTL: "x"/],
+    ["a setting of ours", ["true"], { SIGNALBOX_TTL: "x" }, 'SIGNALBOX_TTL: "x"'],
     [
       "no etcd",
       ["true"],
@@ -305,21 +300,21 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       "Redis's port",
       ["true"],
       { ...AWAY, CRONLOCK_PORT: "6379" },
-      /port 6379 is the port of Redis, etcd listens on 2379/,
+      "port 6379 is the port of Redis, etcd listens on 2379",
     ],
     [
       "no etcd to reset in",
       ["true"],
       { ...AWAY, CRONLOCK_PORT: "9", CRONLOCK_RESET: "yes" },
-      /was not reset: cannot reach etcd/,
+      "was not reset: cannot reach etcd",
     ],
     [
       "a password without a user",
       ["true"],
       { CRONLOCK_AUTH: "geheim" },
-      /write user:password, or name the user in SIGNALBOX_USER/,
+      "write user:password, or name the user in SIGNALBOX_USER",
     ],
-    ["a password in the clear", ["true"], { CRONLOCK_AUTH: "ben:geheim" }, /use TLS with CRONLOCK_TLS=yes/],
+    ["a password in the clear", ["true"], { CRONLOCK_AUTH: "ben:geheim" }, "use TLS with CRONLOCK_TLS=yes"],
   ];
   // One tool each, in turn: the other goes the same way.
   const cases = errors.map((one, index) => [TOOLS[index % 2] ?? "cronlock", ...one] as const);

@@ -280,18 +280,18 @@ test.each([
 );
 
 test.each([
-  ["cronlock", "", 201, /no command was given/],
-  ["cronlock", "''", 201, /the command is empty/],
-  ["golock", "", 201, /no command was given/],
-  ["golock", "''", 201, /the command is empty/],
-  ["switchman", "", 255, /no command is given/],
-  ["switchman", "-- ''", 255, /no command is given/],
-  ["zoo-locked", "", 22, /too few arguments/],
-  ["zoo-locked", "a:2379 /x ''", 22, /the command is empty/],
+  ["cronlock", "", 201, "no command was given"],
+  ["cronlock", "''", 201, "the command is empty"],
+  ["golock", "", 201, "no command was given"],
+  ["golock", "''", 201, "the command is empty"],
+  ["switchman", "", 255, "no command is given"],
+  ["switchman", "-- ''", 255, "no command is given"],
+  ["zoo-locked", "", 22, "too few arguments"],
+  ["zoo-locked", "a:2379 /x ''", 22, "the command is empty"],
 ])("%s %s runs nothing: %i; --help alone is ours", async (tool, words, code, message) => {
   const namespace = cluster.createNamespace();
   const ended = await runShell(namespace, `${tool} ${words}`, {});
-  expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(message) });
+  expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   expect(await runShell(namespace, `${tool} --help`, {})).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(`^signalbox ${tool}: `),

@@ -19,12 +19,12 @@ function enter() {
 }
 
 describe.concurrent("the command", () => {
-  test.each<[what: string, words: string[], code: number, stdout: string, stderr: RegExp | ""]>([
+  test.each([
     ["ends with 0", ["echo ran"], 0, "ran\n", ""],
     ["ends with 3", ["exit 3"], 3, "", ""],
     ["is killed: 0", ["kill -KILL $$"], 0, "", ""],
     ["was not found: 127, as the shell has it", ["no-such-command"], 127, "", /no-such-command.*not found/],
-    ["cannot be executed: 126", ["/etc/passwd"], 126, "", /ermission denied/],
+    ["cannot be executed: 126", ["/etc/passwd"], 126, "", "ermission denied"],
     ["is a text for a shell", ["x=ran; echo $x >&1"], 0, "ran\n", ""],
     [
       "is the first word; those behind it were never run, and that is said",
@@ -143,14 +143,14 @@ describe.concurrent("hosts", () => {
     expect(await start([`no-such-host.invalid:2379,${hosts}`, "/a", "echo ran"]).ended).toPrint("ran\n");
   });
 
-  test.each<[words: string[], fault: RegExp]>([
+  test.each([
     [[], /^zoo-locked: too few arguments: 0, at least 3 are needed/],
     [["e:2379", "/a"], /^zoo-locked: too few arguments: 2/],
-    [["e:2379/chroot", "/a", "x"], /HOSTS "e:2379\/chroot" end in a path/],
-    [["e", "/a", "x"], /HOSTS: "e" is not an address with a port/],
-    [["e:70000", "/a", "x"], /HOSTS: "e:70000" is not an address/],
-    [["e:2379", "a", "x"], /PATH "a" cannot be used: it must begin with a slash/],
-    [["e:2379", "/a/", "x"], /PATH "\/a\/" cannot be used/],
+    [["e:2379/chroot", "/a", "x"], 'HOSTS "e:2379/chroot" end in a path'],
+    [["e", "/a", "x"], 'HOSTS: "e" is not an address with a port'],
+    [["e:70000", "/a", "x"], 'HOSTS: "e:70000" is not an address'],
+    [["e:2379", "a", "x"], 'PATH "a" cannot be used: it must begin with a slash'],
+    [["e:2379", "/a/", "x"], 'PATH "/a/" cannot be used'],
     [["e:2379", `/${"a".repeat(513)}`, "x"], /lock name .* cannot be used: it has 513 bytes/],
   ])("%j: 22", async (words, fault) => {
     expect(await enter().start(words).ended).toFail(22, fault);

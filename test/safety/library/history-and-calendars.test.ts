@@ -66,7 +66,7 @@ describe.concurrent("schedules of the library", () => {
     await schedules.cancelBackfill("a");
     await second.finish();
     expect(await schedules.poll()).toBeUndefined();
-    await expect(schedules.backfill("a", { from: to, to, parallel: 2 })).rejects.toThrow(/overlap/);
+    await expect(schedules.backfill("a", { from: to, to, parallel: 2 })).rejects.toThrow("overlap");
     await expect(schedules.backfill("a", { from: to, to, parallel: 0 })).rejects.toThrow(ConfigError);
     await expect(schedules.cancelBackfill("b")).rejects.toThrow(NotFoundError);
   });
@@ -88,13 +88,13 @@ test("calendars move the next occurrences of schedules, with an audit record", a
   const before = await countAudits();
   await calendars.set("holidays", { days: ["12-25"] }); // nothing changes
   expect(await countAudits()).toBe(before);
-  await expect(calendars.delete("holidays")).rejects.toThrow(/schedule a uses it/);
+  await expect(calendars.delete("holidays")).rejects.toThrow("schedule a uses it");
   await schedules.delete("a");
   expect(await calendars.list()).toEqual(["holidays"]);
   await calendars.delete("holidays");
   expect(await calendars.list()).toEqual([]);
   await expect(calendars.get("holidays")).rejects.toThrow(NotFoundError);
   await expect(calendars.delete("holidays")).rejects.toThrow(NotFoundError);
-  await expect(calendars.set("x", { days: ["32nd"] })).rejects.toThrow(/"32nd" is not a day/);
+  await expect(calendars.set("x", { days: ["32nd"] })).rejects.toThrow('"32nd" is not a day');
   await expect(calendars.set("x", { days: ["sat"], notes: "" } as never)).rejects.toThrow(ConfigError);
 });

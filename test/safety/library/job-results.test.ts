@@ -118,10 +118,10 @@ describe.concurrent("done", () => {
     });
     const large = await one.jobs.add("large", 1, { retries: 3, ...KEPT });
     await expect(large.done()).rejects.toThrow(TooLargeError);
-    await expect(large.done()).rejects.toThrow(/has 20002 bytes, and at most 16384 are kept/);
+    await expect(large.done()).rejects.toThrow("has 20002 bytes, and at most 16384 are kept");
     const map = await one.jobs.add("map", 1, { retries: 3, ...KEPT });
     await expect(map.done()).rejects.toThrow(NotSupportedError);
-    await expect(map.done()).rejects.toThrow(/result\.a: JSON cannot represent a Map/);
+    await expect(map.done()).rejects.toThrow("result.a: JSON cannot represent a Map");
     expect([starts, await one.schedules.list()]).toEqual([2, []]);
   });
 
@@ -230,7 +230,7 @@ test("jobs are listed and counted by their state, and schedules are not", async 
   const [delayed] = await one.jobs.list({ state: "delayed" });
   expect(delayed).toMatchObject({ id: "work.soon", type: "work", data: [1] });
   expect(delayed?.runTime?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
-  await expect(one.jobs.list({ state: "gone" } as object)).rejects.toThrow(/"gone" is none of delayed/);
+  await expect(one.jobs.list({ state: "gone" } as object)).rejects.toThrow('"gone" is none of delayed');
 });
 
 test("a job that was due during a pause runs after it; one that has no run left is not waited for", async ({

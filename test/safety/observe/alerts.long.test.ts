@@ -148,7 +148,7 @@ test("Prometheus loads them, and tells of a job that has failed, and of one that
 }) => {
   await putDueSchedule(namespace, "long", { command: ["sleep", "600"], expect: "..1s" });
   namespace.start("worker");
-  await namespace.execute(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]);
+  await namespace.execute("run --lock backup -- sh -c 'exit 3'");
   const exporter = namespace.start("exporter --listen 0");
   await exporter.waitForOutput(/serving metrics on \S+\n/);
   const [, target = ""] = /metrics on (\S+)\n/.exec(exporter.output.stderr) ?? [];

@@ -20,8 +20,6 @@ const readLines = (path: string) => readFileSync(path, "utf8").trimEnd().split("
 test("has what etcd does not keep any more, with the filters, columns and fields of the history", async () => {
   const path = join(createTestFolder(), "deep", "history.jsonl");
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_ARCHIVE_FILE: path } });
-  const missing = await namespace.execute("ls history --archive");
-  expect(missing).toExit(1, { stderr: /cannot read the archive ".*history.jsonl"/ });
   await putDueSchedule(namespace, "good", { command: ["true"], expect: "1h..", keep: 1 });
   await putDueSchedule(namespace, "bad", { command: runShell("echo oh; exit 3"), retries: 1, backoff: 10 });
   const due = Date.now() - 3_600_000;
@@ -56,16 +54,27 @@ test("has what etcd does not keep any more, with the filters, columns and fields
   ).toMatch(/^SCHEDULE +SCHEDULED +ATTEMPT\n.*\n$/);
   expect((await list("--since", "2100-01-01T00:00Z")).stdout).toBe("");
   expect((await list("--output", "csv")).stdout.split("\n")[0]).toContain("ended,lock,schedule,");
+});
 
-  // A worker was killed in the middle of a line; another one has written the same outcome.
-  const [first = ""] = readLines(path);
-  writeFileSync(path, `${readFileSync(path, "utf8")}${first}\n{"v":1,"id":"x","sch`);
-  const after = await list("--json");
-  expect(after.stderr).toContain("left out a line that is not a record");
-  expect(JSON.parse(after.stdout).rows).toHaveLength(readLines(path).length - 2);
-  expect(await list("--watch")).toExit(64);
-  expect(await offline.execute("ls locks --archive")).toExit(64, { stderr: /works with ls history only/ });
-  expect(await offline.execute("ls history --archive")).toExit(64, { stderr: /set archiveFile/ });
+test("a line that a killed worker left, and an outcome that two workers wrote, are no rows", async ({
+  namespace,
+}) => {
+  const record = { v: 1, id: "a", schedule: "job", type: "job", scheduled: 1, endedAt: 9, result: "skipped" };
+  const line = `${JSON.stringify({ ...record, count: 2, until: 3 })}\n`;
+  const path = cluster.createPath(`${line}${line}{"v":1,"id":"x","sch`);
+  const list = await namespace.execute(`ls history --archive=${path} --json`);
+  expect(list.stderr).toContain("left out a line that is not a record");
+  expect(JSON.parse(list.stdout).rows).toHaveLength(1);
+});
+
+test("an archive is for ls history only, without --watch, and must be there", async ({ namespace }) => {
+  const ends = async (words: string, env?: Record<string, string>) =>
+    await namespace.execute(`ls ${words} --archive`, env && { env });
+  expect(await ends("history")).toExit(64, { stderr: "set archiveFile" });
+  expect(await ends("locks")).toExit(64, { stderr: "works with ls history only" });
+  const env = { SIGNALBOX_ARCHIVE_FILE: join(createTestFolder(), "history.jsonl") };
+  expect(await ends("history --watch", env)).toExit(64);
+  expect(await ends("history", env)).toExit(1, { stderr: /cannot read the archive ".*history.jsonl"/ });
 });
 
 test("a file that cannot be written is told, and the worker goes on", async () => {

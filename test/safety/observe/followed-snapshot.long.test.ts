@@ -19,8 +19,8 @@ import type { ObserverPorts } from "../../../src/site/observe/ports.ts";
 import { load } from "../../../src/site/observe/read.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/site/state/snapshot-builder.ts";
-import { runningOf } from "../../cli/views/schedules.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createRunningRecord } from "../../cli/views/schedules.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const clock = createRealClock();
 const cluster = TestCluster.startForFile();
@@ -32,7 +32,7 @@ const number = (below: number) => Math.floor(random.drawUnit() * below);
 function generateOp(keys: Keys): Op {
   const run = String(number(12)).padStart(16, "0");
   const ticket = serializeTicket(
-    ticketWith({ run, state: pick(TICKET_STATES), count: 1 + number(3), total: 9 }),
+    createTicket({ run, state: pick(TICKET_STATES), count: 1 + number(3), total: 9 }),
   );
   const value = random.drawUnit() < 0.05 ? "{" : undefined;
   const [key, sense] = pick([
@@ -46,7 +46,7 @@ function generateOp(keys: Keys): Op {
     [keys.audit(`a${number(20)}`), '{"v":1}'],
     [keys.schedule(`s${number(5)}`), '{"v":1,"cron":"0 * * * *","timezone":"UTC"}'],
     [keys.due(`s${number(5)}`), `{"v":1,"runAt":${number(99)}}`],
-    [keys.running(`s${number(5)}`, pick([undefined, 0, 60_000])), formatRunning(runningOf())],
+    [keys.running(`s${number(5)}`, pick([undefined, 0, 60_000])), formatRunning(createRunningRecord())],
     [keys.worker(`w${number(3)}`), "{}"],
     [`${keys.prefix}locks/l1/by-hand`, "x"],
     [`${keys.prefix}drains/none/x`, "x"],

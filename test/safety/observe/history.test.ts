@@ -51,7 +51,7 @@ describe.concurrent("the history of locks", () => {
     await namespace.execute("drain lock x --yes");
     const then = String(Date.now() + 1);
     await namespace.execute("undrain lock x --yes");
-    await namespace.execute(["run", "--lock", "x", "--", "sh", "-c", "exit 3"]);
+    await namespace.execute("run --lock x -- sh -c 'exit 3'");
     expect((await list("history", "x", "--since", "1h")).rows).toHaveLength(2);
     expect((await list("ls", "history", "--since", then)).rows).toMatchObject([{ exit: 3 }]);
     expect((await list("ls", "history", "state:ok", "--since", "1h")).rows).toHaveLength(1);

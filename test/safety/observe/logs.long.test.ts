@@ -105,7 +105,7 @@ describe.concurrent("a run with --capture", () => {
   test("the end of the output is in the history, without escape sequences, and masked", async () => {
     const { namespace, directory } = createNamespace();
     const command = ["sh", "-c", "printf '\\033[31mred\\033[0m token=abc\\n'; echo last; exit 4"];
-    const run = namespace.startRun(["--capture", "--mask", "token=\\w+", "--lock", "masked"], command);
+    const run = namespace.startRun("--capture --mask token=\\w+ --lock masked", command);
     expect(await run.ended).toMatchObject({ code: 4, stdout: "\x1b[31mred\x1b[0m token=abc\nlast\n" });
     expect((await readHistory(namespace, "masked"))[0]).toMatchObject({ exit: 4, tail: "red ***\nlast" });
     const kept = readdirSync(directory).map((name) => readFileSync(join(directory, name), "latin1"));
@@ -121,7 +121,7 @@ describe.concurrent("a run with --capture", () => {
   test("a directory that cannot be written costs what is kept, and nothing else", async () => {
     const { namespace, directory } = createNamespace();
     writeFileSync(directory, "a file");
-    const run = namespace.startRun("--capture --lock nodisk", ["sh", "-c", "echo out; exit 5"]);
+    const run = namespace.startRun("--capture --lock nodisk", "sh -c 'echo out; exit 5'");
     expect(await run.ended).toMatchObject({
       code: 5,
       stdout: "out\n",
@@ -151,7 +151,7 @@ describe.concurrent("a run with --capture", () => {
         });
         const shown = await namespace.execute("logs full");
         expect(shown).toExit(0, {
-          stderr: /the end of its output is missing; etcd has this end of it:/,
+          stderr: "the end of its output is missing; etcd has this end of it:",
         });
         expect(shown.stdout).toMatch(/the end\n$/);
       });
@@ -262,7 +262,7 @@ describe.concurrent("viewers", () => {
 
   test("a host that is gone: the end of the output from etcd, or the reason why there is none", async () => {
     const { namespace } = createNamespace();
-    await namespace.run("--capture --lock gone", ["echo", "the tail"]);
+    await namespace.run("--capture --lock gone", "echo 'the tail'");
     const stored = await namespace.execute("logs gone", { env: ELSEWHERE });
     expect(stored).toMatchObject({
       code: 0,
@@ -279,7 +279,7 @@ describe.concurrent("viewers", () => {
 
   test("a host that stops answering: the end of the output is missing, though it may be kept there", async () => {
     const { namespace } = createNamespace();
-    await namespace.run("--capture --lock silent", ["echo", "the tail"]);
+    await namespace.run("--capture --lock silent", "echo 'the tail'");
     const shown = namespace.start("logs silent", { env: ELSEWHERE });
     const requests = buildPrefixRange(`${namespace.prefix}output/requests/`);
     let key = "";
@@ -303,12 +303,12 @@ describe.concurrent("viewers", () => {
 
   test("a run whose last output was not kept: the end of the output from etcd", async () => {
     const { namespace, directory } = createNamespace();
-    await namespace.run("--capture --lock cut", ["sh", "-c", "echo one; sleep 0.1; echo two"]);
+    await namespace.run("--capture --lock cut", "sh -c 'echo one; sleep 0.1; echo two'");
     expect(await namespace.execute("logs cut")).toExit(0, { stderr: "" });
     for (const name of readdirSync(directory)) truncateSync(join(directory, name), 4 + HEADER_BYTES);
     const shown = await namespace.execute("logs cut");
     expect(shown).toExit(0, {
-      stderr: /the end of its output is missing; etcd has this end of it:/,
+      stderr: "the end of its output is missing; etcd has this end of it:",
     });
     expect(shown.stdout).toBe("one\none\ntwo\n");
     expect(await namespace.execute("logs cut --tail 0")).toExit(0, { stderr: "" });
@@ -325,7 +325,7 @@ describe.concurrent("a worker", () => {
   test("keeps the output of its tasks, and shows it while they run and afterwards", async () => {
     const { namespace, directory } = createNamespace();
     const gate = cluster.createPath();
-    const worker = namespace.start(["worker", "--mask", "pw=\\w+"], { env: { SIGNALBOX_OUTPUT_SIZE: "1M" } });
+    const worker = namespace.start("worker --mask pw=\\w+", { env: { SIGNALBOX_OUTPUT_SIZE: "1M" } });
     await worker.waitForOutput(WORKER_JOINED);
     const script = `echo begun pw=secret; until [ -e ${gate} ]; do sleep 0.05; done; echo ended`;
     rmSync(gate, { force: true });

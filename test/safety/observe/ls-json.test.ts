@@ -11,9 +11,9 @@ import { appendPastRun } from "../../../src/core/protocol/history.ts";
 import type { Ticket } from "../../../src/core/protocol/ticket.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import { formatDue } from "../../../src/schedule/state/due.ts";
-import { running, schedule, worker } from "../../cli/views/schedules.ts";
-import { keys as sampleKeys, ticketWith } from "../../core/protocol/samples.ts";
-import { pastRun } from "../../site/state/pictures.ts";
+import { createRunningKey, createScheduleKeys, createWorkerKey } from "../../cli/views/schedules.ts";
+import { createTicket, keys as sampleKeys } from "../../core/protocol/samples.ts";
+import { createEndedRun } from "../../site/state/sample-snapshots.ts";
 import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
 import { startSampleQueues } from "../support/sample-queues.ts";
 
@@ -38,7 +38,7 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
   const buildTicketPut = (lock: string, run: string, more: Partial<Ticket>) => ({
     op: "put" as const,
     key: keys.lock(lock, run.padEnd(16, run)),
-    value: serializeTicket(ticketWith({ run: run.padEnd(16, run), ...more })),
+    value: serializeTicket(createTicket({ run: run.padEnd(16, run), ...more })),
   });
   const put = (key: string, value: string) => ({ op: "put" as const, key, value });
   await store.commitTxn({
@@ -67,7 +67,7 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
         keys.history("past"),
         appendPastRun(
           undefined,
-          pastRun({ label: "nightly", reason: "reset by ann", shared: true, leases: { db: 2 } }),
+          createEndedRun({ label: "nightly", reason: "reset by ann", shared: true, leases: { db: 2 } }),
         ),
       ),
       put(
@@ -84,12 +84,12 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
   const open = { scheduled: 1, runAt: 2, attempt: 1, failures: 1, kind: "due" } as const;
   const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
   const kvs = [
-    ...schedule("whole", {}, { open: [open], last }),
-    ...schedule("split", { on: "every-host" }),
-    ...schedule("paused", {}, { pause: { by: "signalbox", at: 1, why: "after 3 failures" } }),
-    running("whole"),
-    running("odd", { run: "b".repeat(16) }),
-    worker("w1"),
+    ...createScheduleKeys("whole", {}, { open: [open], last }),
+    ...createScheduleKeys("split", { on: "every-host" }),
+    ...createScheduleKeys("paused", {}, { pause: { by: "signalbox", at: 1, why: "after 3 failures" } }),
+    createRunningKey("whole"),
+    createRunningKey("odd", { run: "b".repeat(16) }),
+    createWorkerKey("w1"),
   ];
   const own = (key: string) => keys.prefix + key.slice(sampleKeys.prefix.length);
   const put = (key: string, value: string) => ({ op: "put" as const, key, value });

@@ -3,7 +3,7 @@
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { running, worker } from "../../cli/views/schedules.ts";
+import { createRunningKey, createWorkerKey } from "../../cli/views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
@@ -67,7 +67,10 @@ describe.concurrent("schedules", () => {
     await putSampleSchedules(namespace);
     const watching = namespace.start("ls schedules --watch --json backup");
     await watching.waitForOutput('"event":"ready"');
-    await putKeys(namespace, [worker("w1", { running: 1, beat: 4 }), running("backup", { pid: 77 })]);
+    await putKeys(namespace, [
+      createWorkerKey("w1", { running: 1, beat: 4 }),
+      createRunningKey("backup", { pid: 77 }),
+    ]);
     await watching.waitForOutput(/"event":"row".*"pid":77/);
     const { stdout } = await watching.end("SIGINT");
     expect(stdout.split("\n").filter((line) => line.includes('"event":"row"'))).toHaveLength(2);

@@ -7,7 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/core/protocol/drain.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 import { findInnermostProcess, putTickets, TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
@@ -51,7 +51,7 @@ describe.concurrent("ls --watch", () => {
     await watch.waitForOutput("lock 11");
     const before = watch.output.stdout.length;
     const key = namespace.keys.lock("lock 5", "5".padStart(16, "0"));
-    const value = serializeTicket(ticketWith({ state: "held", host: "zulu7.example.com" }));
+    const value = serializeTicket(createTicket({ state: "held", host: "zulu7.example.com" }));
     await namespace.put(key, value);
     await watch.waitForOutput("zulu7");
     const written = watch.output.stdout.slice(before);
@@ -81,7 +81,7 @@ describe.concurrent("ls --watch", () => {
 
   test("lets nobody's words act on the terminal", async ({ namespace }) => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
-    const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
+    const ticket = createTicket({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const put = (key: string, value: string) => ({ op: "put" as const, key, value });
     await namespace.write(
       put(namespace.keys.lock("x", ticket.run), serializeTicket(ticket)),

@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { LISTINGS } from "../../../src/cli/commands/see/ls/ls.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 import { putTickets, startSampleQueues, TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
@@ -111,7 +111,7 @@ describe.concurrent("ls", () => {
       endpoints: ["http://127.0.0.1:1"],
     });
     expect(help).toExit(0, { stdout: /^COLUMN .*\n[\s\S]*token +TOKEN .*default order\n/ });
-    expect(await namespace.execute(["ls", "lock 1"])).toExit(64);
+    expect(await namespace.execute("ls 'lock 1'")).toExit(64);
   });
 
   test("needs no more memory for many than for few", async ({ namespace }) => {
@@ -139,7 +139,7 @@ describe.concurrent("ls", () => {
 
   test("lets no ticket act on the terminal", async ({ namespace }) => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
-    const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
+    const ticket = createTicket({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const key = namespace.keys.lock("x", ticket.run);
     await namespace.put(key, serializeTicket(ticket));
     for (const view of ["overview", "queues", "runs", "hosts", "problems"])

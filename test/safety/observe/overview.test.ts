@@ -13,14 +13,14 @@ describe.concurrent("overview", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^0 held {3}0 waiting {3}0 problems {3}0 drains/);
     expect(stdout).toContain("BUSIEST QUEUES  nobody waits");
-    expect(stdout).toMatch(/etcd 1\/1 member/);
+    expect(stdout).toMatch("etcd 1/1 member");
     expect(stdout).not.toContain("\u001b");
     expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
   test("shows runs, queues, next runs and failures, as a picture and as JSON", async ({ namespace }) => {
     expect(await namespace.execute("run --lock broken -- false")).toExit(1);
-    await namespace.execute(["schedule", "add", "nightly", "0 3 * * *", "--", "true"]);
+    await namespace.execute("schedule add nightly '0 3 * * *' -- true");
     await startSampleQueues(namespace);
     const readOverview = async () => await namespace.executeJson("overview");
     const { revision, counts, queues, next, failures, activity, etcd, hosts } = await readOverview();

@@ -7,7 +7,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { realRandom } from "../../../src/core/process/random.ts";
 import { generateAuditId } from "../../../src/core/protocol/audit.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -125,7 +125,7 @@ describe.concurrent("show and why", () => {
     const [entry] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = entry?.ticket?.host ?? "";
     await namespace.execute(["group", "set", "web", host]);
-    await namespace.execute(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]);
+    await namespace.execute("drain lock x --yes --reason 'new disks' --for 2h");
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /it may not start: lock x was drained by \S+ \S+ ago: new disks; that ends in 1h59m/,
     );
@@ -196,7 +196,7 @@ describe.concurrent("show and why", () => {
       ["1".repeat(16), "held"],
       ["2".repeat(16), "waiting"],
     ] as const) {
-      const value = serializeTicket(ticketWith({ run, state, ...long }));
+      const value = serializeTicket(createTicket({ run, state, ...long }));
       const put = { op: "put" as const, key: namespace.keys.lock("x", run), value, session: 31n };
       await namespace.write(put);
     }
@@ -233,8 +233,8 @@ describe.concurrent("show and why", () => {
       ["2".repeat(16), "waiting", "w1.example.com"],
       ["3".repeat(16), "waiting", evil],
     ] as const) {
-      await put(keys.lock("x", run), ticketWith({ run, state, host, ...words, reset }));
-      await put(keys.resource("db", run), ticketWith({ run, state, host, ...words, count: 2, total: 3 }));
+      await put(keys.lock("x", run), createTicket({ run, state, host, ...words, reset }));
+      await put(keys.resource("db", run), createTicket({ run, state, host, ...words, count: 2, total: 3 }));
     }
     const times = { enqueuedAt: 0, grantedAt: 0, endedAt: 0, waited: 0, held: 1 };
     const past = {
@@ -252,9 +252,17 @@ describe.concurrent("show and why", () => {
     await put(keys.host("w1.example.com"), { macros: { RACK: evil }, version: evil, seenAt: Date.now() });
     await put(keys.group("web"), { members: ["w1.example.com", "\u202eevil"] });
     await put(keys.drain("group", "web"), { by: evil, at: 1, why: evil });
-    const deed = { at: 1, user: evil, host: evil, sudoUser: evil, action: "reset", seen: "1", outcome: evil };
+    const record = {
+      at: 1,
+      user: evil,
+      host: evil,
+      sudoUser: evil,
+      action: "reset",
+      seen: "1",
+      outcome: evil,
+    };
     for (const target of ["lock x", "resource db", "host w1.example.com", "group web"])
-      await put(keys.audit(generateAuditId(Date.now(), realRandom)), { ...deed, target, reason: evil });
+      await put(keys.audit(generateAuditId(Date.now(), realRandom)), { ...record, target, reason: evil });
     for (const args of [
       ["show", "lock", "x"],
       ["show", "resource", "db"],

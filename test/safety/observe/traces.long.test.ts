@@ -221,7 +221,7 @@ test("an HTTP task and its failure are a part of the trace in the variables of t
   const { url, requests } = await startWebServer((response) => void response.writeHead(404).end());
   const http = `${url}/report`;
   const file = cluster.createPath(JSON.stringify({ handlers: [{ type: "report", http }] }));
-  namespace.start(["worker", "--handlers", file], { env: pointTo(collector) });
+  namespace.start(`worker --handlers ${file}`, { env: pointTo(collector) });
   await putDueSchedule(namespace, "report", { env: CALLER, leases: ["db=1:1"] });
   const { "process report": task, report: call, wait } = await waitForSpans(collector, "process report");
   expect(requests[0]?.headers).toMatchObject({

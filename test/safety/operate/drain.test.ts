@@ -15,8 +15,8 @@ import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../../src/core/run/request.ts";
 import { run } from "../../../src/core/run/run.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { running } from "../../cli/views/schedules.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createRunningKey } from "../../cli/views/schedules.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 import { buildWaitingScript, putDueSchedule, runShell, waitForFile } from "../support/due-schedules.ts";
 import { listAudits, listDrains } from "../support/read-keys.ts";
 
@@ -37,7 +37,7 @@ async function putGhost(
   const key = namespace.keys.lock(name, run);
   await namespace.put(
     key,
-    serializeTicket(ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) })),
+    serializeTicket(createTicket({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) })),
   );
   return key;
 }
@@ -212,7 +212,7 @@ describe.concurrent("a drain that waits", () => {
 
   test("waits for the task of a worker on the host, and names it", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
-    namespace.start(["worker", "--host", "web7.example.com"]);
+    namespace.start("worker --host web7.example.com");
     await putDueSchedule(namespace, "report", { command: runShell(buildWaitingScript(there, gate)) });
     await waitForFile(there);
     const host = ["drain", "host", "web7.example.com", "--yes"];
@@ -247,7 +247,7 @@ describe.concurrent("a drain that waits", () => {
   }) => {
     await putGhost(namespace);
     const { revision } = await namespace.store.readRange(namespace.keys.runnings());
-    await namespace.put(namespace.keys.running("report"), running("report").value);
+    await namespace.put(namespace.keys.running("report"), createRunningKey("report").value);
     const options = ["--wait", "--timeout", "1ms", "--reset", `--expect-revision=${revision}`];
     const drain = namespace.start(["drain", "host", "web1.example.com", "--yes", ...options]);
     await drain.waitForOutput("was asked to end");
@@ -302,7 +302,7 @@ describe.concurrent("a drain that waits", () => {
     const late = namespace.keys.lock("y", "late000000000000");
     await namespace.put(
       late,
-      serializeTicket(ticketWith({ run: "late000000000000", host: "web2.example.com", state: "held" })),
+      serializeTicket(createTicket({ run: "late000000000000", host: "web2.example.com", state: "held" })),
     );
     const group = namespace.keys.group("web");
     await namespace.put(group, '["web1.example.com"]');
@@ -518,7 +518,7 @@ describe.concurrent("an undrain", () => {
     const run = namespace.jobs.start({ name: "run", options: LOCK });
     await namespace.put(
       namespace.keys.lock("x", "waiter0000000000"),
-      serializeTicket(ticketWith({ run: "waiter0000000000" })),
+      serializeTicket(createTicket({ run: "waiter0000000000" })),
     );
     const { stdout } = await namespace.execute("undrain lock x --dry-run");
     expect(stdout).toBe("lifts lock x is drained by unknown\nits queues continue: web1.example.com:4711\n");

@@ -5,7 +5,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 import { listDrains } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
@@ -23,7 +23,7 @@ async function queueUp(
 ): Promise<string> {
   count += 1;
   const run = `r${String(count).padStart(15, "0")}`;
-  const value = serializeTicket(ticketWith({ run, pid: 10_000 + count, ...change }));
+  const value = serializeTicket(createTicket({ run, pid: 10_000 + count, ...change }));
   const key = namespace.keys.lock(name, run);
   await namespace.put(key, value);
   return run;

@@ -26,7 +26,7 @@ async function putHosts(): Promise<void> {
   await cluster.write(...puts);
 }
 
-test.each<[string, string[], number, object | undefined, string[]]>([
+test.each([
   // case, arguments, exit code, JSON, hosts left
   ["without an age", ["--yes"], 64, undefined, ["web0", "web90"]],
   ["with a wrong age", ["--hosts", "old", "--yes"], 64, undefined, ["web0", "web90"]],

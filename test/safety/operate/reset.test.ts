@@ -8,7 +8,7 @@ import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { grantOnce } from "../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 import { listAudits } from "../support/read-keys.ts";
 
 const cluster = TestCluster.startForFile();
@@ -27,7 +27,7 @@ async function putGhost(
   await grantOnce(namespace.store, session, ttl);
   const key = namespace.keys.lock("x", run);
   const value = serializeTicket(
-    ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) }),
+    createTicket({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) }),
   );
   await namespace.write({ op: "put", key, value, session });
   return key;

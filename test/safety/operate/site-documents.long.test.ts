@@ -34,9 +34,9 @@ describe("an export", () => {
       await cluster.createTestNamespace("grpc"),
     ];
     await namespace.expectDone("group set web", W2, W1);
-    await namespace.expectDone("group set all web", " %2F");
+    await namespace.expectDone("group set all web ' %2F'");
     await namespace.expectDone("resource set FQDN_cpu CPU --order 2");
-    await namespace.expectDone("resource set db 10 --note", 'a "note"');
+    await namespace.expectDone("resource set db 10 --note 'a \"note\"'");
     const text = await namespace.expectDone("export --format json");
     expect(await other.execute("import - --yes", { input: text })).toExit(0);
     expect(await other.expectDone("export --format json -")).toBe(text);
@@ -52,15 +52,15 @@ describe("an export", () => {
     writeFileSync(file, "old");
     chmodSync(file, 0o640);
     await namespace.expectDone("group set web", W1);
-    await namespace.expectDone("export", file);
+    await namespace.expectDone(`export ${file}`);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, groups: { web: [W1] } });
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const { ino } = statSync(file);
     await namespace.put(namespace.keys.history("x"), "{}");
-    await namespace.expectDone("export", file);
+    await namespace.expectDone(`export ${file}`);
     expect(statSync(file).ino, "the same file").toBe(ino);
     await namespace.expectDone("group add web", W2);
-    await namespace.expectDone("export", file);
+    await namespace.expectDone(`export ${file}`);
     expect(statSync(file).ino, "another one").not.toBe(ino);
     expect(readdirSync(dirname(file))).toEqual(["signalbox.json"]);
   });
@@ -90,7 +90,7 @@ describe("an import", () => {
       file,
       '{\n  "groups": {"web": [1, ""]},\n  "resources": [{"name": "db", "total": "-1"}]\n}',
     );
-    const { code, stderr } = await namespace.execute(["apply", file, "--yes"]);
+    const { code, stderr } = await namespace.execute(`apply ${file} --yes`);
     expect({ code, lines: stderr.split("\n") }).toEqual({
       code: 78,
       lines: [
@@ -179,7 +179,7 @@ describe("an import", () => {
     await take(namespace, buildGroups(before), "--yes");
     const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
-    const asked = namespace.start(["import", file], { terminal: TERMINAL });
+    const asked = namespace.start(`import ${file}`, { terminal: TERMINAL });
     await asked.waitForOutput("Change 1 group set? [y/N]");
     await namespace.expectDone("group delete g1 --yes");
     asked.child.stdin?.write("y\r");
@@ -200,7 +200,7 @@ describe("an import", () => {
     );
     const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
-    const asked = namespace.start(["import", file], { terminal: TERMINAL });
+    const asked = namespace.start(`import ${file}`, { terminal: TERMINAL });
     await asked.waitForOutput("[y/N]");
     await namespace.expectDone("drain lock x --yes");
     asked.child.stdin?.write("y\r");

@@ -67,17 +67,17 @@ describe("a site", () => {
     const [first, second, third] = [1, 2, 3].map(() => cluster.createNamespace());
     if (first === undefined || second === undefined || third === undefined) throw new Error("no namespace");
     const file = createFile(SITE);
-    expect(await first.execute(["diff", file])).toExit(1, { stdout: "2 schedules added" });
-    const dry = await first.execute(["apply", file, "--dry-run"]);
+    expect(await first.execute(`diff ${file}`)).toExit(1, { stdout: "2 schedules added" });
+    const dry = await first.execute(`apply ${file} --dry-run`);
     expect(dry).toExit(0, {
       stdout: /\+ group web: web1[\s\S]*schedule backup added: [\s\S]*do it with --expect-revision/,
     });
     expect(await first.listKeys()).toEqual([]);
-    expect(await first.execute(["apply", file])).toExit(64, { stderr: "add --yes" });
+    expect(await first.execute(`apply ${file}`)).toExit(64, { stderr: "add --yes" });
     const done = "done: 1 group and 1 resource set, 1 calendar set, 2 schedules added\n";
-    expect(await first.expectDone("apply", file, "--yes")).toBe(done);
+    expect(await first.expectDone(`apply ${file} --yes`)).toBe(done);
     expect(await first.expectDone("export")).toBe(SITE);
-    expect(await first.execute(["diff", file, "--prune"])).toExit(0, { stdout: "is up to date" });
+    expect(await first.execute(`diff ${file} --prune`)).toExit(0, { stdout: "is up to date" });
     await second.expectDone("apply", createFile(await first.expectDone("export --format json")), "--yes");
     expect(await second.expectDone("export")).toBe(SITE);
     await third.expectDone(
@@ -96,12 +96,12 @@ describe("a site", () => {
   test.concurrent("of a file says what it changes; a pause and what the file does not have stay", async () => {
     const namespace = cluster.createNamespace();
     await namespace.expectDone("apply", createFile(SITE), "--yes");
-    await namespace.expectDone("schedule pause report --reason", "by hand");
+    await namespace.expectDone("schedule pause report --reason 'by hand'");
     await namespace.expectDone("group set other x");
     const file = createFile(
       SITE.replace("12-25", "12-26").replace('"@manual"', '"@daily"').replace("total: 10", "total: 3"),
     );
-    const diff = await namespace.execute(["diff", file, "--json"]);
+    const diff = await namespace.execute(`diff ${file} --json`);
     expect(diff).toExit(1);
     expect(JSON.parse(diff.stdout)).toMatchObject({
       outcome: "dry-run",
@@ -120,7 +120,7 @@ describe("a site", () => {
       ],
       hits: [],
     });
-    await namespace.expectDone("apply", file, "--yes", "--reason", "new law");
+    await namespace.expectDone(`apply ${file} --yes --reason 'new law'`);
     const text = await namespace.expectDone("export");
     expect(text).toContain("why: by hand");
     expect(text).toContain("  other:\n    - x\n");
@@ -130,7 +130,7 @@ describe("a site", () => {
       reason: "new law",
       outcome: "1 resource set, 1 calendar set, 1 schedule changed",
     });
-    await namespace.expectDone("apply", file, "--prune", "--yes");
+    await namespace.expectDone(`apply ${file} --prune --yes`);
     expect(await namespace.expectDone("export")).not.toContain("other:");
   });
 
@@ -212,9 +212,9 @@ describe("what was shown", () => {
     const namespace = cluster.createNamespace();
     await namespace.expectDone("apply", createFile(SITE), "--yes");
     const file = createFile(SITE.replace('"*/5 * * * *"', '"*/7 * * * *"'));
-    const asked = namespace.start(["apply", file], { terminal: TERMINAL });
+    const asked = namespace.start(`apply ${file}`, { terminal: TERMINAL });
     await asked.waitForOutput("Change 1 schedule changed? [y/N]");
-    await namespace.expectDone("schedule edit backup --cron", "*/9 * * * *");
+    await namespace.expectDone("schedule edit backup --cron '*/9 * * * *'");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toExit(75, {
       stdout:
@@ -227,13 +227,13 @@ describe("what was shown", () => {
     const namespace = cluster.createNamespace();
     await namespace.expectDone("apply", createFile(SITE), "--yes");
     const file = createFile(SITE.replace("report\n    after", "report2\n    after"));
-    const { revision } = await namespace.executeJson(["apply", file, "--dry-run"]);
+    const { revision } = await namespace.executeJson(`apply ${file} --dry-run`);
     const apply = ["apply", file, "--yes", "--expect-revision", revision];
     await namespace.expectDone("group set unrelated x");
     await namespace.expectDone("schedule delete report --yes");
     expect(await namespace.execute(apply)).toExit(75, { stderr: "schedule report deleted" });
     expect(await namespace.expectDone("export")).not.toContain("report:");
-    await namespace.expectDone("apply", file, "--yes");
+    await namespace.expectDone(`apply ${file} --yes`);
   });
 });
 
@@ -249,15 +249,15 @@ describe("a large site", () => {
     const file = createFile(build(2_000));
     const interceptor = await namespace.interceptRequests();
     const caught = interceptor.interceptNext(matchText("200 schedules added"), "request");
-    const killed = namespace.start(["apply", file, "--yes"], { endpoints: [interceptor.endpoint] });
+    const killed = namespace.start(`apply ${file} --yes`, { endpoints: [interceptor.endpoint] });
     const request = await caught;
     const ended = await killed.end("SIGKILL");
     expect(ended.stderr).toContain("a part is applied; left: 200 schedules added");
     request.reset();
     expect((await namespace.listKeys()).filter(({ key }) => key.includes("/schedules/"))).toHaveLength(1_800);
-    expect(await namespace.execute(["diff", file])).toExit(1, { stdout: "200 schedules added" });
-    expect(await namespace.expectDone("apply", file, "--yes")).toBe("done: 200 schedules added\n");
-    await namespace.expectDone("diff", file, "--prune");
+    expect(await namespace.execute(`diff ${file}`)).toExit(1, { stdout: "200 schedules added" });
+    expect(await namespace.expectDone(`apply ${file} --yes`)).toBe("done: 200 schedules added\n");
+    await namespace.expectDone(`diff ${file} --prune`);
     const { schedules } = JSON.parse(await namespace.expectDone("schedule export"));
     expect(Object.keys(schedules)).toHaveLength(2_000);
     expect(await namespace.expectDone("apply", createFile(build(0)), "--prune", "--yes")).toBe(
@@ -271,14 +271,14 @@ describe("a large site", () => {
     const file = createFile(build(2_000));
     const interceptor = await namespace.interceptRequests();
     const caught = interceptor.interceptNext(matchText("1800 schedules added"), "answers");
-    const started = namespace.start(["apply", file, "--yes"], { endpoints: [interceptor.endpoint] });
+    const started = namespace.start(`apply ${file} --yes`, { endpoints: [interceptor.endpoint] });
     const answer = await caught;
     started.kill("SIGTERM");
     answer.release();
     expect(await started.ended).toExit(143, {
       stderr: "stopped half-way, not done: 200 schedules added; run the same command again for the rest",
     });
-    expect(await namespace.expectDone("apply", file, "--yes")).toBe("done: 200 schedules added\n");
+    expect(await namespace.expectDone(`apply ${file} --yes`)).toBe("done: 200 schedules added\n");
   });
 });
 
@@ -306,7 +306,7 @@ describe("a role for schedules only", () => {
     });
     const whole = createFile({ groups: { web: ["x"] }, schedules: { a: JOB } });
     const refused = await namespace.execute(["apply", whole, "--yes"]);
-    expect(refused).toExit(77, { stderr: /permission/ });
+    expect(refused).toExit(77, { stderr: "permission" });
     await namespace.expectDone("apply", whole, "--only", "schedules", "--yes");
     expect(readFileSync(whole, "utf8")).toContain("groups");
   });

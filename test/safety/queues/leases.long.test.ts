@@ -11,9 +11,9 @@ const TOTAL = 8;
 const cluster = TestCluster.startForFile();
 const random = createTestRandom("leases");
 
-const buildLeaseOptions = (...wishes: string[]) => [
+const buildLeaseOptions = (...leases: string[]) => [
   "--no-lock",
-  ...wishes.flatMap((wish) => ["--lease", wish]),
+  ...leases.flatMap((lease) => ["--lease", lease]),
 ];
 const buildUnitOptions = (count: number) => buildLeaseOptions(`db=${count}:${TOTAL}`);
 

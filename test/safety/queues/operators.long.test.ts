@@ -35,12 +35,12 @@ const reset: Deed = async (namespace, [entry]) => {
 
 describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
   it.each([
-    { deed: "whose ticket is deleted", act: removeFirst, options: LOCK, tickets: 1 },
-    { deed: "whose lease's ticket is deleted", act: removeLast, options: BOTH, tickets: 2 },
-    { deed: "whose session is revoked", act: revoke, options: BOTH, tickets: 2 },
-    { deed: "who is reset", act: reset, options: LOCK, tickets: 1 },
-    { deed: "who is reset on a resource", act: reset, options: LEASE, tickets: 1 },
-  ])("$deed ends its command, with 125", async ({ act, options, tickets }) => {
+    { title: "whose ticket is deleted", act: removeFirst, options: LOCK, tickets: 1 },
+    { title: "whose lease's ticket is deleted", act: removeLast, options: BOTH, tickets: 2 },
+    { title: "whose session is revoked", act: revoke, options: BOTH, tickets: 2 },
+    { title: "who is reset", act: reset, options: LOCK, tickets: 1 },
+    { title: "who is reset on a resource", act: reset, options: LEASE, tickets: 1 },
+  ])("$title ends its command, with 125", async ({ act, options, tickets }) => {
     const namespace = await cluster.createTestNamespace(transport);
     const { jobs } = namespace;
     const run = await jobs.startAndWait({
@@ -89,11 +89,11 @@ async function waitUntilTicketGone(namespace: TestNamespace, pid: number): Promi
 
 describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
   it.each([
-    { deed: "whose ticket is deleted leaves", act: removeFirst, code: 75 },
-    { deed: "whose ticket is overwritten with garbage leaves", act: spoilTicket, code: 75 },
-    { deed: "who is reset leaves", act: reset, code: 75 },
-    { deed: "whose session is revoked queues again", act: revoke, code: 0 },
-  ])("$deed", async ({ act, code }) => {
+    { title: "whose ticket is deleted leaves", act: removeFirst, code: 75 },
+    { title: "whose ticket is overwritten with garbage leaves", act: spoilTicket, code: 75 },
+    { title: "who is reset leaves", act: reset, code: 75 },
+    { title: "whose session is revoked queues again", act: revoke, code: 0 },
+  ])("$title", async ({ act, code }) => {
     const namespace = await cluster.createTestNamespace(transport);
     const holder = await namespace.jobs.startHolder({ name: "first", options: LOCK });
     const run = namespace.jobs.start({ name: "run", options: [...LOCK, ...TIMES] });

@@ -14,16 +14,9 @@ const ALONE = ["--agent", "never", "-v"];
 
 describe("a condition", () => {
   test("that holds lets the run go on", async ({ namespace }) => {
-    const run = await namespace.run([
-      "--lock",
-      "a",
-      "--if",
-      "load >= 0",
-      "--if",
-      "CPU >= 1 + 0",
-      "--if",
-      "min(MEMMB, 5) == 5",
-    ]);
+    const run = await namespace.run(
+      "--lock a --if 'load >= 0' --if 'CPU >= 1 + 0' --if 'min(MEMMB, 5) == 5'",
+    );
     expect(run).toExitSilently(0);
   });
 

@@ -59,7 +59,7 @@ async function testKill(pattern: (name: string) => string): Promise<void> {
     env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
   });
   const { run, name, sleeper } = await startJob(namespace, (path) => [path, "--password=swordfish"]);
-  const next = namespace.startRun("--lock job --wait", ["sh", "-c", "echo up; exec sleep 60"]);
+  const next = namespace.startRun("--lock job --wait", "sh -c 'echo up; exec sleep 60'");
   await namespace.waitForTicket(next, "waiting", "job");
   expect(killAllNamed(run, pattern(name)).length, "the runner at least").toBeGreaterThan(0);
   await next.waitForOutput("up");

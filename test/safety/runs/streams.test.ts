@@ -79,7 +79,7 @@ describe.concurrent("signals", () => {
   });
 
   test.each(FORWARDED)("%s ends a command that does not listen for it: 128 + its number", async (name) => {
-    const run = cluster.createNamespace().startRun([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 1000"]);
+    const run = cluster.createNamespace().startRun([], "sh -c 'ulimit -c 0; echo up; exec sleep 1000'");
     await run.waitForOutput("up");
     expect(await run.end(name)).toPrint("up\n", 128 + NUMBERS[name]);
   });
@@ -120,7 +120,7 @@ describe.concurrent("the log", () => {
   }) => {
     const file = cluster.createPath();
     const holder = await namespace.startHolder("--lock job");
-    const run = namespace.startRun(["--lock", "job", "--wait", "-v", "--log-file", file]);
+    const run = namespace.startRun(`--lock job --wait -v --log-file ${file}`);
     await waitUntil(
       "that it waits, in the log",
       () => existsSync(file) && /waiting/.test(`${readLines(file)}`),

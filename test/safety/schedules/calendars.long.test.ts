@@ -75,7 +75,7 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   expect(lines).toMatch(new RegExp(`schedule job changed; next ${YEAR}-12-27 03:00:00`));
   expect(lines).not.toContain("schedule other");
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-26`);
-  expect(await namespace.start(more).ended).toExit(64, { stderr: /--yes/ });
+  expect(await namespace.start(more).ended).toExit(64, { stderr: "--yes" });
   await expectDone(namespace, ...more, "--yes", "--reason", "new law");
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-27`);
   expect(await listAudits(namespace)).toContain(
@@ -111,16 +111,16 @@ test.concurrent("a calendar that schedules use is not deleted", async ({ namespa
 test.concurrent("what cannot be right is refused, with the reason", async ({ namespace }) => {
   await expectDone(namespace, "calendar add always", ALL);
   const cases: EndCase[] = [
-    ["calendar add a 2026-02-30", 64, /"2026-02-30" is not a day: write a date 2026-12-25/],
-    ["calendar show gone", 1, /there is no calendar "gone"/],
-    [[...christmas, "--except", "gone", ...work], 78, /there is no calendar "gone"/],
+    ["calendar add a 2026-02-30", 64, '"2026-02-30" is not a day: write a date 2026-12-25'],
+    ["calendar show gone", 1, 'there is no calendar "gone"'],
+    [[...christmas, "--except", "gone", ...work], 78, 'there is no calendar "gone"'],
     [
       [...christmas, "--except", "always", ...work],
       64,
-      /would never fire: its calendars leave no day: always/,
+      "would never fire: its calendars leave no day: always",
     ],
-    [[...christmas, "--if-excluded", "later", ...work], 64, /skip, next, previous/],
-    ["calendar import a -", 78, /not iCalendar/],
+    [[...christmas, "--if-excluded", "later", ...work], 64, "skip, next, previous"],
+    ["calendar import a -", 78, "not iCalendar"],
   ];
   await expectEnds(namespace, cases);
 });
@@ -188,7 +188,7 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   await namespace.delete(key);
   const why = 'there is no calendar "holidays"';
   const shown = await expectDone(namespace, "show schedule job");
-  expect(shown.stdout).toMatch(/schedule job: malformed/);
+  expect(shown.stdout).toMatch("schedule job: malformed");
   expect(shown.stdout).toContain(why);
   const listed = await expectDone(namespace, "ls schedules --json");
   expect(JSON.parse(listed.stdout).rows).toMatchObject([{ state: "malformed", fault: why }]);
@@ -220,10 +220,10 @@ test("programs give a schedule its calendars, and take them away", async ({ name
       except: ["holidays"],
       ifExcluded: "next",
     });
-    expect(added.nextTime?.toISOString()).toMatch(/-12-26T03:00/);
+    expect(added.nextTime?.toISOString()).toMatch("-12-26T03:00");
     expect(added.definition).toMatchObject({ except: ["holidays"], ifExcluded: "next" });
     const changed = await signalbox.schedules.modify("job", { except: null });
-    expect(changed.nextTime?.toISOString()).toMatch(/-12-25T03:00/);
+    expect(changed.nextTime?.toISOString()).toMatch("-12-25T03:00");
     await expect(signalbox.schedules.modify("job", { only: ["gone"] })).rejects.toThrow('no calendar "gone"');
   } finally {
     await signalbox.close();
@@ -271,7 +271,7 @@ test.concurrent("a schedule is not triggered on an excluded day, unless that is 
     prefix: namespace.keys.prefix,
     env: {},
   });
-  await expect(signalbox.schedules.trigger("job")).rejects.toThrow(/does not run on/);
+  await expect(signalbox.schedules.trigger("job")).rejects.toThrow("does not run on");
   await signalbox.schedules.trigger("job", { ignoreCalendars: true });
   await signalbox.close();
   namespace.start("worker");

@@ -26,7 +26,7 @@ test("a condition is set, shown, exported and removed", async ({ namespace }) =>
   const wrong = await namespace.execute("diff -", { input: site.stdout.replace("load <", "lod <") });
   expect(wrong).toExit(78);
   expect(wrong.stderr).toContain('"lod < CPU": there is no macro "lod", at character 1');
-  await namespace.expectDone("schedule edit job --if", "", "--yes");
+  await namespace.expectDone("schedule edit job --if '' --yes");
   expect((await namespace.execute("schedule explain job")).stdout).not.toContain("only on a host");
 });
 

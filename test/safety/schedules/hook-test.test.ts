@@ -28,14 +28,7 @@ test("an address or a command line is called without etcd, and the result is pri
   expect([posted.code, posted.stderr]).toEqual([0, ""]);
   expect(posted.stdout).toMatch(/failure +127\.0\.0\.1:\d+ +ok/);
   expect(JSON.parse(calls[0]?.body ?? "").text).toContain("example has failed with exit code 1");
-  const run = await namespace.execute([
-    "hook",
-    "test",
-    "sh -c 'cut -c 1-40 >&2; exit 3'",
-    "--event",
-    "dead",
-    "--json",
-  ]);
+  const run = await namespace.execute("hook test \"sh -c 'cut -c 1-40 >&2; exit 3'\" --event dead --json");
   expect(run).toExit(1);
   expect(JSON.parse(run.stdout).rows).toEqual([
     {
@@ -64,10 +57,10 @@ test("all hooks of a schedule are called, and one that fails is named without it
 });
 
 test.each([
-  [["hook", "test"], /needs an address/],
-  [["hook", "test", "discord+https://x.example.com"], /must be a command line, or https:\/\/…, slack\+https/],
-  [["hook", "test", "http://x", "--schedule", "backup"], /only one of them/],
-  [["hook", "test", "http://x", "--event", "fails"], /failed-first/],
+  [["hook", "test"], "needs an address"],
+  [["hook", "test", "discord+https://x.example.com"], "must be a command line, or https://…, slack+https"],
+  [["hook", "test", "http://x", "--schedule", "backup"], "only one of them"],
+  [["hook", "test", "http://x", "--event", "fails"], "failed-first"],
 ])("%j is refused", async (args, message) => {
   const ended = await cluster.createNamespace().execute(args);
   expect(ended).toExit(64);

@@ -12,7 +12,7 @@ const cluster = TestCluster.startForFile();
 function startWorker(handlers: object[], env: Record<string, string> = {}) {
   const namespace = cluster.createNamespace();
   const file = cluster.createPath(JSON.stringify({ handlers, commands: false }));
-  return { namespace, worker: namespace.start(["worker", "--handlers", file], { env }) };
+  return { namespace, worker: namespace.start(`worker --handlers ${file}`, { env }) };
 }
 
 test("a schedule whose type has a request is run by it, with its fencing token and a secret", async () => {

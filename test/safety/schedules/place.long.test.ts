@@ -28,7 +28,7 @@ test("the choice is set, shown, listed, exported and removed, and not for every 
   expect(everywhere).toExit(78, {
     stderr: "does not choose between hosts: leave out place: least-loaded (--place), or on: every-host",
   });
-  await namespace.expectDone("schedule edit job --place", "", "--yes");
+  await namespace.expectDone("schedule edit job --place '' --yes");
   expect((await namespace.execute("schedule explain job")).stdout).not.toContain("least load");
 });
 

@@ -10,12 +10,7 @@ const MINUTE = 60_000;
 
 test.concurrent("one schedule, at the times of each text", async ({ namespace }) => {
   const added = await namespace.expectDone(
-    "schedule add job --cron",
-    "0 9 * * 1-5",
-    "--cron",
-    "0 12 * * 6",
-    "--",
-    "true",
+    "schedule add job --cron '0 9 * * 1-5' --cron '0 12 * * 6' -- true",
   );
   expect(added).toContain('schedule job added: "0 9 * * 1-5; 0 12 * * 6" UTC, runs true');
   const rows = JSON.parse(
@@ -48,20 +43,12 @@ test.concurrent("one schedule, at the times of each text", async ({ namespace })
   expect(exported.schedules.job.cron).toEqual(["0 9 * * 1-5", "0 12 * * 6"]);
   expect((await namespace.execute("ls schedules")).stdout).toContain("0 9 * * 1-5; 0 12 * * 6");
 
-  await namespace.expectDone("schedule edit job --cron", "0 7 * * *");
+  await namespace.expectDone("schedule edit job --cron '0 7 * * *'");
   expect(
     JSON.parse(await namespace.expectDone("schedule export")).schedules.job.cron,
     "one text stays a text",
   ).toBe("0 7 * * *");
-  const refused = await namespace.execute([
-    "schedule",
-    "edit",
-    "job",
-    "--cron",
-    "0 7 * * *",
-    "--cron",
-    "@manual",
-  ]);
+  const refused = await namespace.execute("schedule edit job --cron '0 7 * * *' --cron @manual");
   expect(refused).toExit(64, { stderr: 'cron text "@manual" must stand alone' });
 });
 
@@ -86,7 +73,7 @@ test.concurrent("an interval counts from --start, or from the moment at which it
   expect(added).toExit(0, { stdout: `next: ${start.slice(0, 10)} ${start.slice(11, 16)} UTC` });
   expect(await readCron("a")).toBe(`@every 90m from ${start}`);
   const before = Date.now();
-  await namespace.expectDone("schedule add b", "@every 2s", "--", "true");
+  await namespace.expectDone("schedule add b '@every 2s' -- true");
   const cron: string = await readCron("b");
   expect(Date.parse(cron.replace("@every 2s from ", ""))).toBeGreaterThan(before - 2_000);
   await namespace.expectDone("schedule edit b --note x");

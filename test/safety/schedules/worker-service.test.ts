@@ -66,7 +66,7 @@ test("figures, hooks and systemd's words follow what a worker does", async ({ na
   const hooks = { missed: `${url}/worker/missed`, late: `${url}/worker/late` };
   const file = cluster.createPath(JSON.stringify({ handlers: [], hooks, metrics: "0" }));
   const systemd = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
-  const worker = namespace.start(["worker", "--handlers", file, "--concurrency", "3"], { env: systemd });
+  const worker = namespace.start(`worker --handlers ${file} --concurrency 3`, { env: systemd });
   await waitUntil("systemd knows that it is ready", () => words().includes("READY=1"));
 
   const own = `${url}/own{event}`;

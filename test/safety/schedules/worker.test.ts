@@ -38,7 +38,7 @@ describe.concurrent("a worker", () => {
     const files = [[one, two], [{ type: "count", module }]].map((handlers) =>
       cluster.createPath(JSON.stringify({ handlers })),
     );
-    const [a, b] = files.map((file) => namespace.start(["worker", "--handlers", file, "--no-commands"]));
+    const [a, b] = files.map((file) => namespace.start(`worker --handlers ${file} --no-commands`));
     const types = { mail: "mail", "report.a": undefined, c: "count", nobody: undefined };
     for (const [id, type] of Object.entries(types))
       await putDueSchedule(namespace, id, { ...(type && { type }), data: { n: 41 } });
@@ -63,7 +63,7 @@ describe.concurrent("a worker", () => {
     namespace,
   }) => {
     const file = cluster.createPath(JSON.stringify({ handlers: [{ type: "a", command: ["echo", "old"] }] }));
-    const worker = namespace.start(["worker", "--handlers", file]);
+    const worker = namespace.start(`worker --handlers ${file}`);
     await worker.waitForOutput(WORKER_JOINED);
     writeFileSync(file, "handlers: [{ type: a }]");
     worker.kill("SIGHUP");
@@ -192,12 +192,12 @@ describe.concurrent("leases of a schedule", () => {
 });
 
 describe.concurrent("a worker that cannot start", () => {
-  test.each<[string, string, number, RegExp]>([
-    ["a file that is wrong", "handlers: 5", 78, /line 1, column 1: handlers: "5" is not a list/],
-    ["a key that is not known", "handler: []", 78, /did you mean handlers\?/],
+  test.each([
+    ["a file that is wrong", "handlers: 5", 78, 'line 1, column 1: handlers: "5" is not a list'],
+    ["a key that is not known", "handler: []", 78, "did you mean handlers?"],
   ])("says what is wrong: %s", async (_, text, code, message) => {
     const ended = await cluster.createNamespace().execute(["worker", "--handlers", cluster.createPath(text)]);
-    expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(message) });
+    expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   });
 
   test("a file that is not there, a port that is none, no etcd", async () => {

@@ -2,8 +2,8 @@ import { expect } from "vitest";
 import { splitWords, type Words } from "../../../fixtures/cluster/test-jobs.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 
-/** A command, its exit code, and what it writes to standard error. */
-export type EndCase = [words: Words, code: number, stderr: RegExp];
+/** A command, its exit code, and what standard error contains or matches. */
+export type EndCase = [words: Words, code: number, stderr: string | RegExp];
 
 /** Runs commands at the same time, and compares how they end. @param topic  the first word of all */
 export async function expectEnds(

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { grantOnce } from "../../../src/core/etcd/session/session.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
 
@@ -31,7 +31,7 @@ export async function holdLock(
   ticket: Partial<Ticket> = {},
 ): Promise<void> {
   const run = lock.replaceAll(/\W/g, "").padEnd(16, "0").slice(0, 16);
-  const value = serializeTicket(ticketWith({ run, state: "held", ...ticket }));
+  const value = serializeTicket(createTicket({ run, state: "held", ...ticket }));
   await namespace.put(namespace.keys.lock(lock, run), value);
 }
 
@@ -44,7 +44,7 @@ export async function queueTicket(
   const session = BigInt(Math.floor(Math.random() * 2 ** 52));
   await grantOnce(store, session, 600);
   const key = keys.lock(lock, ticket.run);
-  const put = { op: "put", key, value: serializeTicket(ticketWith(ticket)), session } as const;
+  const put = { op: "put", key, value: serializeTicket(createTicket(ticket)), session } as const;
   await store.commitTxn({ compare: [], success: [put], failure: [] });
   return key;
 }
@@ -63,7 +63,7 @@ export async function putTickets(
     return {
       op: "put" as const,
       key,
-      value: serializeTicket(ticketWith({ run, state, ...(label && { label }) })),
+      value: serializeTicket(createTicket({ run, state, ...(label && { label }) })),
     };
   });
   const batches = Array.from({ length: Math.ceil(puts.length / 120) }, (_, at) =>

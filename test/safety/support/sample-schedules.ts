@@ -1,7 +1,12 @@
 /** Keys of schedules in a namespace, as workers and operators write them. */
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
-import { memory, running, schedule, worker } from "../../cli/views/schedules.ts";
+import {
+  createOutcomesKey,
+  createRunningKey,
+  createScheduleKeys,
+  createWorkerKey,
+} from "../../cli/views/schedules.ts";
 import { keys as sampleKeys } from "../../core/protocol/samples.ts";
 
 const HOUR = 3_600_000;
@@ -29,12 +34,12 @@ export async function putSampleSchedules(namespace: TestNamespace): Promise<void
   const tail = "no \x1b]0;title\x07space\n";
   const letter = { ...last, host: "web1.example.com", code: 7, tail };
   await putKeys(namespace, [
-    worker("w1", { running: 1 }),
-    ...schedule("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last, dead: 1 }),
-    ...schedule("bill", { type: "bill" }, { runAt: now + 3 * HOUR }),
-    ...schedule("old", {}, { runAt: now - HOUR }),
-    ...schedule("backup", { command: ["db-dump", "--all"] }, { runAt: now + HOUR / 2 }),
-    running("backup", { since: now - 5_000, scheduled: now - 6_000 }),
-    memory("mail", { runs: [letter], dead: [letter] }),
+    createWorkerKey("w1", { running: 1 }),
+    ...createScheduleKeys("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last, dead: 1 }),
+    ...createScheduleKeys("bill", { type: "bill" }, { runAt: now + 3 * HOUR }),
+    ...createScheduleKeys("old", {}, { runAt: now - HOUR }),
+    ...createScheduleKeys("backup", { command: ["db-dump", "--all"] }, { runAt: now + HOUR / 2 }),
+    createRunningKey("backup", { since: now - 5_000, scheduled: now - 6_000 }),
+    createOutcomesKey("mail", { runs: [letter], dead: [letter] }),
   ]);
 }

@@ -62,12 +62,12 @@ describe("the stored value of a calendar", () => {
   });
 
   test.each([
-    ["", /is not \{"days"/],
-    ['{"days": "sat"}', /is not \{"days"/],
-    ['{"days": ["sat", "someday"]}', /"someday" is not a day/],
-    [JSON.stringify({ days: Array.from({ length: MOST_ENTRIES + 1 }, () => "sat") }), /at most 5000/],
+    ["", 'is not {"days"'],
+    ['{"days": "sat"}', 'is not {"days"'],
+    ['{"days": ["sat", "someday"]}', '"someday" is not a day'],
+    [JSON.stringify({ days: Array.from({ length: MOST_ENTRIES + 1 }, () => "sat") }), "at most 5000"],
   ])("%.30s has a fault", (text, fault) => {
-    expect(parseCalendar(text)).toEqual({ fault: expect.stringMatching(fault) });
+    expect(parseCalendar(text)).toEqual({ fault: expect.stringContaining(fault) });
   });
 });
 

@@ -55,7 +55,7 @@ describe("differences from PerfectSched", () => {
 
   // What the gems do is from their sources: cron-spec 0.1.2 (CronSpecification, StepCronValue, DowFactory) and chrono
   // 0.3.0 (NextTime, Fields::Base, Fields::Wday).
-  test.each<[string, RegExp]>([
+  test.each([
     ["0 12 13 * 5", /: one match is enough; in PerfectSched up to 0\.8\.10, both must match$/],
     ["0 12 13 * */2", /: both must match; in PerfectSched from 0\.8\.11 on, one match is enough$/],
     [

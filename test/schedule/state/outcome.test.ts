@@ -60,7 +60,7 @@ describe("the limits of a definition", () => {
   const scheduledOf = (limits: OutcomeLimits, ...added: OccurrenceOutcome[]) =>
     addOutcomes(NO_OUTCOMES, added, limits).runs.map(({ scheduled }) => scheduled);
 
-  test.each<[OutcomeLimits, number[]]>([
+  test.each([
     [{ keep: 3 }, [9, 8, 7]],
     [{ keepFor: 0 }, [9]],
     [{ keep: 2, keepFor: 5 }, [9, 8]],

@@ -21,7 +21,7 @@ const compacted = (days: number): Partial<GrowthFacts> => ({
   middle: { revision: 750_000n, at: (100 - days / 2) * DAY },
 });
 
-it.each<[string, Partial<GrowthFacts>, string | undefined, string]>([
+it.each([
   // case, what differs, level, part of the detail
   [
     "never compacted",

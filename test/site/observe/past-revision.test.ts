@@ -13,10 +13,10 @@ import {
   findStatedTime,
   readTimeOfRevision,
 } from "../../../src/site/observe/past-revision.ts";
-import { memory, running } from "../../cli/views/schedules.ts";
-import { keys, ticketWith } from "../../core/protocol/samples.ts";
+import { createOutcomesKey, createRunningKey } from "../../cli/views/schedules.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
 import { StoredKeys } from "../operate/stored-keys.ts";
-import { pastRun, plain, runOf } from "../state/pictures.ts";
+import { createEndedRun, createKeyValue, toRunId } from "../state/sample-snapshots.ts";
 
 const { signal } = new AbortController();
 
@@ -94,7 +94,11 @@ describe("the revision of a time", () => {
 
 describe("the time that a value states", () => {
   const ticket = (more: Partial<Ticket>, changed = false) => ({
-    ...plain(keys.lock("x", runOf("a")), serializeTicket(ticketWith({ enqueuedAt: 5, ...more })), 3),
+    ...createKeyValue(
+      keys.lock("x", toRunId("a")),
+      serializeTicket(createTicket({ enqueuedAt: 5, ...more })),
+      3,
+    ),
     ...(changed && { modRevision: 4n }),
   });
   const audit = { id: "a", user: "ann", host: "web1", action: "reset", target: "x", seen: 1n } as const;
@@ -109,18 +113,26 @@ describe("the time that a value states", () => {
     ],
     ["a run in its grace", ticket({ state: "grace", grantedAt: 9 }, true), undefined],
     ["an admitted run", ticket({ state: "admitted" }, true), undefined],
-    ["no ticket", plain(keys.lock("x", runOf("a")), "x"), undefined],
-    ["a history", plain(keys.history("x"), JSON.stringify({ v: 1, runs: [pastRun({ endedAt: 8 })] })), 8],
-    ["no history", plain(keys.history("x"), "x"), undefined],
-    ["an action", plain(keys.audit("a"), serializeAuditRecord({ ...audit, at: 7, outcome: "done" })), 7],
+    ["no ticket", createKeyValue(keys.lock("x", toRunId("a")), "x"), undefined],
+    [
+      "a history",
+      createKeyValue(keys.history("x"), JSON.stringify({ v: 1, runs: [createEndedRun({ endedAt: 8 })] })),
+      8,
+    ],
+    ["no history", createKeyValue(keys.history("x"), "x"), undefined],
+    [
+      "an action",
+      createKeyValue(keys.audit("a"), serializeAuditRecord({ ...audit, at: 7, outcome: "done" })),
+      7,
+    ],
     [
       "an impossible time",
-      plain(keys.audit("a"), serializeAuditRecord({ ...audit, at: 9e15, outcome: "" })),
+      createKeyValue(keys.audit("a"), serializeAuditRecord({ ...audit, at: 9e15, outcome: "" })),
       undefined,
     ],
-    ["a running occurrence", running("b", { since: 6 }), 6],
-    ["outcomes", memory("b", { runs: [{ scheduled: 1, endedAt: 4, result: "ok" }] }), 4],
-    ["a group", plain(keys.group("x"), "[]"), undefined],
+    ["a running occurrence", createRunningKey("b", { since: 6 }), 6],
+    ["outcomes", createOutcomesKey("b", { runs: [{ scheduled: 1, endedAt: 4, result: "ok" }] }), 4],
+    ["a group", createKeyValue(keys.group("x"), "[]"), undefined],
   ])("of %s", (_, kv, at) => {
     expect(findStatedTime(keys, kv)).toBe(at);
   });

@@ -8,7 +8,7 @@ import {
   readRunnerLiveness,
   selectFirstSessions,
 } from "../../../src/site/observe/runner-liveness.ts";
-import { keys, ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
 
 const [OWN, SHARED, GONE] = [1n, 2n, 3n];
 const HOST = "web1.example.com";
@@ -23,7 +23,7 @@ async function createStore(): Promise<MemoryStore> {
 
 const keyOf = (session: bigint, ticket?: Partial<Ticket>): RunnerKey => ({
   session,
-  ticket: ticket && ticketWith({ host: HOST, ...ticket }),
+  ticket: ticket && createTicket({ host: HOST, ...ticket }),
 });
 const CALL = { call: "c".repeat(16) };
 

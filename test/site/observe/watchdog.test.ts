@@ -48,7 +48,7 @@ async function observeWatchdog(
   return found instanceof StoreError ? found.message : found;
 }
 
-describe("a vigil", () => {
+describe("a watchdog", () => {
   it("goes on where nothing happens, and where the watch comes along", async () => {
     expect(await observeWatchdog(20_000, { revision: 7n, reportsProgress: true }, () => 7n)).toBe(
       "stands by",

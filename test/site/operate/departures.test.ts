@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Mark, serializeTicket } from "../../../src/core/protocol/ticket.ts";
 import type { Op } from "../../../src/core/protocol/txn.ts";
 import { type DepartureEvent, type DepartureWait, waitUntilGone } from "../../../src/site/operate/reset.ts";
-import { keys, ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 async function putTickets(operator: OperatorFixture, count: number) {
@@ -51,7 +51,7 @@ describe("waiting until tickets are gone", () => {
 
   it("waits for the time to live of a ticket that vanishes after it was read beside its mark", async () => {
     const operator = new OperatorFixture();
-    const ticket = ticketWith({ state: "held" });
+    const ticket = createTicket({ state: "held" });
     const key = keys.lock("a", ticket.run);
     const mark: Mark = { ...ticket, ttl: 30 };
     const puts: Op[] = [

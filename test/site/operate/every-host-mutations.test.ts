@@ -120,6 +120,6 @@ test("a trigger and a backfill are for each host that has a state; without one t
     ["web2", 7],
   ]);
   expect(() => buildTriggerMutation(["job"]).decide(createStored({}), NOW)).toThrow(
-    /no host runs schedule "job" yet/,
+    'no host runs schedule "job" yet',
   );
 });

@@ -26,7 +26,7 @@ const buildAction = (seen: bigint): OperatorAction => ({
   ops: [{ op: "put", key: KEY, value: "{}" }],
 });
 
-describe("a deed", () => {
+describe("an action of an operator", () => {
   it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"], ["lost", "lost", "fine"], ["refused", "fine"]])(
     "is done and recorded once when its answers are %s, %s, %s",
     async (...fates) => {

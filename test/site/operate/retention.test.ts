@@ -9,7 +9,7 @@ import {
   readExpired,
 } from "../../../src/site/operate/retention.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { historyOf } from "../state/pictures.ts";
+import { createHistoryKey } from "../state/sample-snapshots.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;
@@ -26,7 +26,7 @@ function findExpiredAges(days: readonly number[], limits: RetentionLimits, spare
 }
 
 describe("records expire", () => {
-  it.each<[string, number[], RetentionLimits, number[]]>([
+  it.each([
     // case, ages in days, oldest write first, limits, expired
     ["by age", [200, 100, 91, 89, 1], { age: 90 * DAY, count: undefined }, [200, 100, 91]],
     ["by number", [5, 4, 3, 2, 1], { age: 90 * DAY, count: 2 }, [5, 4, 3]],
@@ -93,7 +93,7 @@ describe("the time of an audit record", () => {
 });
 
 describe("deleting", () => {
-  const buildHistory = (endedAt: number) => historyOf("", { endedAt }).value;
+  const buildHistory = (endedAt: number) => createHistoryKey("", { endedAt }).value;
 
   it("leaves histories of locks that are used, and what was written again meanwhile", async () => {
     const operator = new OperatorFixture();

@@ -369,17 +369,17 @@ describe("an import", () => {
   it("of many is refused, decided anew, when somebody adds one meanwhile", async () => {
     const operator = new OperatorFixture();
     const amendment = buildImportMutation(buildImport(buildManyDefinitions(100)));
-    let looks = 0;
+    let attempts = 0;
     const done = await operator.apply({
       ...amendment,
       decide: (result, now) => {
-        looks += 1;
-        if (looks === 1)
+        attempts += 1;
+        if (attempts === 1)
           void operator.put(keys.schedule("s5"), formatDefinition({ ...HOURLY, source: "crontab:x" }));
         return amendment.decide(result, now);
       },
     });
     expect(done).toMatchObject({ kind: "done", record: { outcome: "99 added, 1 changed" } });
-    expect(looks).toBe(2);
+    expect(attempts).toBe(2);
   });
 });

@@ -97,25 +97,6 @@ async function readDefinitions({ store }: OperatorFixture): Promise<Map<string, 
 }
 
 describe("changes", () => {
-  it("of groups and resources are made together, with one record", async () => {
-    const operator = new OperatorFixture();
-    await does(operator, groups({ old: [], web: [] }));
-    await does(operator, {
-      ...groups({ old: undefined, all: ["web"] }),
-      resources: new Map([["db", { isWhole: true, config: { total: "10" } }]]),
-    });
-    const { kvs } = await operator.store.readRange({
-      ...keys.groups(),
-      rangeEnd: keys.resourceConfigs().rangeEnd,
-    });
-    expect(kvs.map(({ key, value }) => [key.slice(keys.prefix.length), value])).toEqual([
-      ["config/groups/all", '["web"]'],
-      ["config/groups/web", "[]"],
-      ["config/resources/db", '{"v":1,"total":"10"}'],
-    ]);
-    expect((await operator.store.readRange(keys.audits())).count).toBe(2);
-  });
-
   it.each<Fate[]>([["lost"], ["refused", "lost"], ["lost", "lost", "fine"]])(
     "are made once when answers are %s, %s, %s, also those of many",
     async (...fates) => {

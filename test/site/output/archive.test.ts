@@ -223,11 +223,11 @@ function linkFull(path: string): void {
 }
 
 describe("what cannot be written waits, is told once, and is written later", () => {
-  test.each<[string, (path: string) => void, RegExp]>([
-    ["a link", (path) => symlinkSync("/etc/hostname", path), /it is a symbolic link, which is not followed/],
-    ["a link to a full file", (path) => linkFull(path), /it is a symbolic link, which is not followed/],
-    ["a directory", (path) => mkdirSync(path), /EISDIR/],
-    ["a pipe", (path) => execFileSync("mkfifo", [path]), /not a file/],
+  test.each<[string, (path: string) => void, string]>([
+    ["a link", (path) => symlinkSync("/etc/hostname", path), "it is a symbolic link, which is not followed"],
+    ["a link to a full file", (path) => linkFull(path), "it is a symbolic link, which is not followed"],
+    ["a directory", (path) => mkdirSync(path), "EISDIR"],
+    ["a pipe", (path) => execFileSync("mkfifo", [path]), "not a file"],
   ])("%s", async (_, block, why) => {
     const { path, warnings, open } = createArchive();
     block(path);
@@ -236,7 +236,7 @@ describe("what cannot be written waits, is told once, and is written later", () 
     await waitUntil("a warning", () => warnings.length > 0);
     writer.append({ id: "b" });
     await new Promise((resolve) => setTimeout(resolve, 50)); // some more attempts
-    expect(warnings).toEqual([expect.stringMatching(why)]);
+    expect(warnings).toEqual([expect.stringContaining(why)]);
     rmSync(path, { recursive: true });
     await waitForId(path, "b");
     expect((await readIds(path)).ids).toEqual(["a", "b"]);
@@ -308,5 +308,5 @@ test.each(["/dev/zero", "/dev"])("what is not a file is not read: %s", async (pa
 });
 
 test("an archive that is not there is named", async () => {
-  await expect(readIds("/nowhere/history.jsonl")).rejects.toThrow(/cannot read the archive "\/nowhere/);
+  await expect(readIds("/nowhere/history.jsonl")).rejects.toThrow('cannot read the archive "/nowhere');
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { findCollisions, shiftCron, suggestSpread } from "../../../src/site/state/collisions.ts";
 import { forecastSchedule, type RecordedSchedule } from "../../../src/site/state/forecast.ts";
-import { definitionOf } from "../../cli/views/schedules.ts";
+import { createDefinition } from "../../cli/views/schedules.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -19,7 +19,7 @@ function inputOf(id: string, cron: string, took?: number, more: Partial<Definiti
     endedAt: startedAt + (took ?? 0),
   });
   const runs = took === undefined ? [] : [run(FROM - HOUR), run(FROM - 2 * HOUR), run(FROM - 3 * HOUR)];
-  return { id, definition: definitionOf({ cron, ...more }), runs };
+  return { id, definition: createDefinition({ cron, ...more }), runs };
 }
 
 function report(inputs: readonly RecordedSchedule[], totals: Record<string, number> = {}) {

@@ -21,9 +21,18 @@ import {
 } from "../../../src/site/state/drain-extent.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { groupOf, held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
+import {
+  createGroupKey,
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+  toRunId,
+  waiting,
+} from "./sample-snapshots.ts";
 
-const snapshotOf = (...kvs: readonly KeyValue[]) => pictureOf(kvs);
+const snapshotOf = (...kvs: readonly KeyValue[]) => createSnapshot(kvs);
 
 const target = (words: string): DrainTarget => {
   const [scope = "all", name = "all"] = words.split(" ");
@@ -39,19 +48,22 @@ function hit(snapshot: Snapshot, words: string): { holds: string; waits: string[
   };
 }
 
-const GROUPS = [groupOf("all", "web", "D.example.com."), groupOf("web", "a.example.com", "B.Example.Com")];
+const GROUPS = [
+  createGroupKey("all", "web", "D.example.com."),
+  createGroupKey("web", "a.example.com", "B.Example.Com"),
+];
 
 describe("a drain is about", () => {
   const snapshot = snapshotOf(
     ...GROUPS,
-    stand("lock x", "a", 1, held),
-    stand("resource db", "a", 2, held),
-    stand("lock x", "b", 3, waiting),
-    stand("lock y", "c", 4, { state: "admitted" }),
-    stand("resource db", "c", 5, waiting),
-    stand("lock z", "d", 6, { state: "grace", until: NOW + 9 }),
-    stand("resource mem", "e", 7, held),
-    stand("resource db", "f", 8, waiting),
+    createTicketKey("lock x", "a", 1, held),
+    createTicketKey("resource db", "a", 2, held),
+    createTicketKey("lock x", "b", 3, waiting),
+    createTicketKey("lock y", "c", 4, { state: "admitted" }),
+    createTicketKey("resource db", "c", 5, waiting),
+    createTicketKey("lock z", "d", 6, { state: "grace", until: NOW + 9 }),
+    createTicketKey("resource mem", "e", 7, held),
+    createTicketKey("resource db", "f", 8, waiting),
   );
 
   it.each([
@@ -77,9 +89,9 @@ describe("a drain is about", () => {
 
   it("tickets that cannot be read, where their key says that they are in it", () => {
     const strange = snapshotOf(
-      plain(keys.lock("x", runOf("a")), "{"),
-      plain(keys.lock("y", "byhand"), "?"),
-      plain(keys.lock("w", "byhand"), "?"),
+      createKeyValue(keys.lock("x", toRunId("a")), "{"),
+      createKeyValue(keys.lock("y", "byhand"), "?"),
+      createKeyValue(keys.lock("w", "byhand"), "?"),
     );
     expect(hit(strange, "lock x").holds).toBe("a");
     expect(hit(strange, "lock y").holds).toBe("b");
@@ -89,8 +101,8 @@ describe("a drain is about", () => {
   });
 
   it("waiters that another drain makes leave, while that one lasts", () => {
-    const waiter = stand("lock x", "b", 3, waiting);
-    const until = (at: number) => plain(keys.drain("host", "b.example.com"), `{"until":${at}}`);
+    const waiter = createTicketKey("lock x", "b", 3, waiting);
+    const until = (at: number) => createKeyValue(keys.drain("host", "b.example.com"), `{"until":${at}}`);
     expect(hit(snapshotOf(waiter, until(NOW + 1)), "lock x").waits).toEqual(["b leaves"]);
     expect(hit(snapshotOf(waiter, until(NOW)), "lock x").waits).toEqual(["b stays"]);
   });
@@ -99,14 +111,14 @@ describe("a drain is about", () => {
 describe("drains", () => {
   const snapshot = snapshotOf(
     ...GROUPS,
-    plain(keys.drain("all", "all"), '{"by":"ann"}'),
-    plain(`${keys.drains().key}all/by-hand`),
-    plain(keys.drain("host", "WEB9.example.com")),
-    plain(keys.drain("host", "a.example.com")),
-    plain(keys.drain("group", "all")),
-    plain(keys.drain("lock", "x")),
-    plain(keys.drain("resource", "x")),
-    plain(keys.drain("lock", "old"), `{"until":${NOW}}`),
+    createKeyValue(keys.drain("all", "all"), '{"by":"ann"}'),
+    createKeyValue(`${keys.drains().key}all/by-hand`),
+    createKeyValue(keys.drain("host", "WEB9.example.com")),
+    createKeyValue(keys.drain("host", "a.example.com")),
+    createKeyValue(keys.drain("group", "all")),
+    createKeyValue(keys.drain("lock", "x")),
+    createKeyValue(keys.drain("resource", "x")),
+    createKeyValue(keys.drain("lock", "old"), `{"until":${NOW}}`),
   );
   const spelled = (drains: readonly { key: string }[]) =>
     drains.map(({ key }) => key.slice(keys.drains().key.length)).sort();
@@ -155,9 +167,9 @@ it("is the same, however claims and drains are mixed, as what each run asks itse
             ...(lock === null ? [] : [`lock ${lock}`]),
             ...resources.map((name) => `resource ${name}`),
           ];
-          return all.map((what) => stand(what, letter, index + 1, { state }));
+          return all.map((what) => createTicketKey(what, letter, index + 1, { state }));
         });
-        const standing = more.map(({ scope, name }) => plain(keys.drain(scope, name)));
+        const standing = more.map(({ scope, name }) => createKeyValue(keys.drain(scope, name)));
         const snapshot = snapshotOf(...GROUPS, ...kvs, ...standing);
         const { holders, waiters } = computeDrainExtent(snapshot, drain, NOW);
         for (const [index, { lock, resources, state }] of claims.entries()) {
@@ -183,7 +195,7 @@ it("is the same, however claims and drains are mixed, as what each run asks itse
 describe("in words", () => {
   it("a drain's extent has one line a run, a few of many, and says what becomes of it", () => {
     const crowd = Array.from({ length: 12 }, (_, index) =>
-      stand("lock x", letterOf(index), index + 1, index === 0 ? held : waiting),
+      createTicketKey("lock x", letterOf(index), index + 1, index === 0 ? held : waiting),
     );
     const snapshot = snapshotOf(...crowd);
     const lines = formatDrainExtent(

@@ -16,16 +16,24 @@ import {
 import { formatEvictionPreview, previewEviction } from "../../../src/site/state/eviction-preview.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { held, NOW, pictureOf, plain, runOf, stand, waiting } from "./pictures.ts";
+import {
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+  toRunId,
+  waiting,
+} from "./sample-snapshots.ts";
 
 const nextOf = (snapshot: Snapshot, ...letters: string[]) =>
-  previewEviction(snapshot, new Set(letters.map(runOf)), NOW).next.map(({ claim }) => claim.run[0]);
+  previewEviction(snapshot, new Set(letters.map(toRunId)), NOW).next.map(({ claim }) => claim.run[0]);
 
 describe("who is next when a run is reset", () => {
   const lock = [
-    stand("lock x", "a", 1, held),
-    stand("lock x", "b", 2, waiting),
-    stand("lock x", "c", 3, waiting),
+    createTicketKey("lock x", "a", 1, held),
+    createTicketKey("lock x", "b", 2, waiting),
+    createTicketKey("lock x", "c", 3, waiting),
   ];
   const db = (count: number, state: Ticket["state"] = "waiting") => ({ count, total: 10, state });
 
@@ -34,10 +42,10 @@ describe("who is next when a run is reset", () => {
     {
       what: "nobody, when the next still waits in another queue",
       kvs: [
-        stand("resource db", "a", 1, db(10, "held")),
-        stand("resource web", "b", 2, { count: 1, total: 1, state: "held" }),
-        stand("resource db", "c", 3, db(1)),
-        stand("resource web", "c", 3, { count: 1, total: 1, state: "waiting" }),
+        createTicketKey("resource db", "a", 1, db(10, "held")),
+        createTicketKey("resource web", "b", 2, { count: 1, total: 1, state: "held" }),
+        createTicketKey("resource db", "c", 3, db(1)),
+        createTicketKey("resource web", "c", 3, { count: 1, total: 1, state: "waiting" }),
       ],
       evict: ["a"],
       next: [],
@@ -45,31 +53,31 @@ describe("who is next when a run is reset", () => {
     {
       what: "by the total that operators set",
       kvs: [
-        plain(keys.resourceConfig("db"), '{"v":1,"total":"4"}'),
-        stand("resource db", "a", 1, db(4, "held")),
-        stand("resource db", "b", 2, db(3)),
-        stand("resource db", "c", 3, db(2)),
+        createKeyValue(keys.resourceConfig("db"), '{"v":1,"total":"4"}'),
+        createTicketKey("resource db", "a", 1, db(4, "held")),
+        createTicketKey("resource db", "b", 2, db(3)),
+        createTicketKey("resource db", "c", 3, db(2)),
       ],
       evict: ["a"],
       next: ["b"],
     },
   ])("is $what", ({ kvs, evict, next }) => {
-    expect(nextOf(pictureOf(kvs), ...evict)).toEqual(next);
+    expect(nextOf(createSnapshot(kvs), ...evict)).toEqual(next);
   });
 
   it("names the drain that stops them all the same, unless it has ended", () => {
     const drained = (until?: number) =>
-      pictureOf([
+      createSnapshot([
         ...lock,
-        plain(
+        createKeyValue(
           keys.drain("host", "b.example.com"),
           serializeDrain({ by: "ann", at: 1, why: "disks", ...(until && { until }) }),
         ),
       ]);
-    const [upcoming] = previewEviction(drained(), new Set([runOf("a")]), NOW).next;
+    const [upcoming] = previewEviction(drained(), new Set([toRunId("a")]), NOW).next;
     expect(upcoming?.drains.map(({ by }) => by)).toEqual(["ann"]);
-    expect(previewEviction(drained(NOW - 1), new Set([runOf("a")]), NOW).next[0]?.drains).toEqual([]);
-    const lines = formatEvictionPreview(previewEviction(drained(), new Set([runOf("a")]), NOW), NOW);
+    expect(previewEviction(drained(NOW - 1), new Set([toRunId("a")]), NOW).next[0]?.drains).toEqual([]);
+    const lines = formatEvictionPreview(previewEviction(drained(), new Set([toRunId("a")]), NOW), NOW);
     expect(lines).toEqual([
       "ends  a.example.com:4711 (invoices.sh), holds lock x, for 1m",
       "next  b.example.com:4711 (invoices.sh), waits for lock x, for 1m40s; but host b.example.com is drained by ann: disks",
@@ -84,7 +92,7 @@ describe("who is next when a run is reset", () => {
     fc.assert(
       fc.property(tickets, fc.nat(), (wishes, pick) => {
         const kvs = wishes.map(({ count, isHeld }, index) =>
-          stand("resource db", "abcdefgh"[index] ?? "z", index + 1, {
+          createTicketKey("resource db", "abcdefgh"[index] ?? "z", index + 1, {
             count,
             total: 6,
             state: isHeld ? "held" : "waiting",
@@ -98,54 +106,54 @@ describe("who is next when a run is reset", () => {
             ticket?.state === "waiting" && isReady(run, rest) && !isReady(run, toQueue(kvs)),
         );
         const letter = gone?.key.at(-1) ?? "";
-        expect(nextOf(pictureOf(kvs), letter)).toEqual(expected.map(({ run }) => run[0]));
+        expect(nextOf(createSnapshot(kvs), letter)).toEqual(expected.map(({ run }) => run[0]));
       }),
     );
   });
 
   it("counts the units that become free over all queues of the run", () => {
-    const snapshot = pictureOf([
-      stand("lock x", "a", 1, held),
-      stand("resource db", "a", 2, { ...held, count: 3 }),
+    const snapshot = createSnapshot([
+      createTicketKey("lock x", "a", 1, held),
+      createTicketKey("resource db", "a", 2, { ...held, count: 3 }),
     ]);
-    expect(previewEviction(snapshot, new Set([runOf("a")]), NOW).freed).toEqual([
+    expect(previewEviction(snapshot, new Set([toRunId("a")]), NOW).freed).toEqual([
       { kind: "lock", name: "x", units: 1 },
       { kind: "resource", name: "db", units: 3 },
     ]);
   });
 
   it("counts a lock that runs share once, when the last of them goes", () => {
-    const snapshot = pictureOf([
-      stand("lock x", "a", 1, { ...held, shared: true }),
-      stand("lock x", "b", 2, { ...held, shared: true }),
+    const snapshot = createSnapshot([
+      createTicketKey("lock x", "a", 1, { ...held, shared: true }),
+      createTicketKey("lock x", "b", 2, { ...held, shared: true }),
     ]);
-    expect(previewEviction(snapshot, new Set([runOf("a")]), NOW).freed).toEqual([]);
-    const all = previewEviction(snapshot, new Set([runOf("a"), runOf("b")]), NOW);
+    expect(previewEviction(snapshot, new Set([toRunId("a")]), NOW).freed).toEqual([]);
+    const all = previewEviction(snapshot, new Set([toRunId("a"), toRunId("b")]), NOW);
     expect(all.freed).toEqual([{ kind: "lock", name: "x", units: 1 }]);
   });
 });
 
 describe("whom a reset is about", () => {
-  const snapshot = pictureOf([
-    stand("lock held", "a", 1, held),
-    stand("lock held", "b", 2, waiting),
-    stand("lock turn", "c", 3, { state: "admitted" }),
-    stand("lock turn", "d", 4, waiting),
-    stand("lock free", "e", 5, waiting),
-    stand("resource db", "f", 6, held),
-    stand("resource db", "g", 7, held),
-    stand("resource db", "h", 8, waiting),
-    plain(keys.lock("strange", runOf("j")), "{"),
+  const snapshot = createSnapshot([
+    createTicketKey("lock held", "a", 1, held),
+    createTicketKey("lock held", "b", 2, waiting),
+    createTicketKey("lock turn", "c", 3, { state: "admitted" }),
+    createTicketKey("lock turn", "d", 4, waiting),
+    createTicketKey("lock free", "e", 5, waiting),
+    createTicketKey("resource db", "f", 6, held),
+    createTicketKey("resource db", "g", 7, held),
+    createTicketKey("resource db", "h", 8, waiting),
+    createKeyValue(keys.lock("strange", toRunId("j")), "{"),
   ]);
   it.each([
     { kind: "lock", name: "held", run: undefined, who: ["a"] },
-    { kind: "lock", name: "held", run: runOf("b"), who: ["b"] },
+    { kind: "lock", name: "held", run: toRunId("b"), who: ["b"] },
     { kind: "lock", name: "turn", run: undefined, who: ["c"] },
     { kind: "lock", name: "free", run: undefined, who: [] },
     { kind: "lock", name: "nobody's", run: undefined, who: [] },
     { kind: "lock", name: "strange", run: undefined, who: ["j"] },
     { kind: "resource", name: "db", run: undefined, who: ["f", "g"] },
-    { kind: "resource", name: "db", run: runOf("z"), who: [] },
+    { kind: "resource", name: "db", run: toRunId("z"), who: [] },
   ] as const)("$kind $name, run $run: $who", ({ kind, name, run, who }) => {
     expect(findResetTargets(snapshot, kind, name, run).map((entry) => entry.run[0])).toEqual(who);
   });
@@ -153,7 +161,7 @@ describe("whom a reset is about", () => {
   it("finds runs by id, by its beginning, by host and pid", () => {
     const claims = buildClaims(snapshot);
     const found = (word: string) => findClaimsByWord(claims, word).map(({ run }) => run[0]);
-    expect(found(runOf("a"))).toEqual(["a"]);
+    expect(found(toRunId("a"))).toEqual(["a"]);
     expect(found("aaaa")).toEqual(["a"]);
     expect(found("aaa")).toEqual([]); // too short to mean one
     expect(found("c.example.com:4711")).toEqual(["c"]);
@@ -163,10 +171,10 @@ describe("whom a reset is about", () => {
 });
 
 it("one claim is found as it is among all of them, with all its tickets", () => {
-  const snapshot = pictureOf([
-    stand("lock x", "a", 1, held),
-    stand("lock x", "b", 2, waiting),
-    stand("resource db", "b", 3, waiting),
+  const snapshot = createSnapshot([
+    createTicketKey("lock x", "a", 1, held),
+    createTicketKey("lock x", "b", 2, waiting),
+    createTicketKey("resource db", "b", 3, waiting),
   ]);
   const claims = buildClaims(snapshot);
   expect([...claims].map(([run, { entries }]) => [run[0], entries.length])).toEqual([
@@ -174,14 +182,14 @@ it("one claim is found as it is among all of them, with all its tickets", () => 
     ["b", 2],
   ]);
   for (const [run, claim] of claims) expect(findClaim(snapshot, run)).toEqual(claim);
-  expect(findClaim(snapshot, runOf("c"))).toBeUndefined();
+  expect(findClaim(snapshot, toRunId("c"))).toBeUndefined();
 });
 
 describe("what happened in a queue", () => {
   const before = [
-    stand("lock x", "a", 1, held),
-    stand("lock x", "b", 2, waiting),
-    stand("lock x", "c", 3, waiting),
+    createTicketKey("lock x", "a", 1, held),
+    createTicketKey("lock x", "b", 2, waiting),
+    createTicketKey("lock x", "c", 3, waiting),
   ];
   const [a, b, c] = before;
   if (!a || !b || !c) throw new Error("three tickets");
@@ -205,7 +213,7 @@ describe("what happened in a queue", () => {
     },
     {
       what: "one more",
-      after: [...before, stand("lock x", "d", 9, waiting)],
+      after: [...before, createTicketKey("lock x", "d", 9, waiting)],
       says: ["d.example.com:4711 has joined (waiting)"],
     },
     {

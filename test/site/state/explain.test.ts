@@ -8,23 +8,23 @@ import { buildClaims } from "../../../src/site/state/claims.ts";
 import { explain, formatExplanation, type SessionLivenessMap } from "../../../src/site/state/explain.ts";
 import { keys } from "../../core/protocol/samples.ts";
 import {
-  drainOf,
+  createDrainKey,
+  createHistoryKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
   held,
-  historyOf,
   NOW,
-  pictureOf,
-  plain,
-  resourceOf,
-  runOf,
-  stand,
+  toRunId,
   waiting,
-} from "./pictures.ts";
+} from "./sample-snapshots.ts";
 
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 
 function of(letter: string, ...kvs: KeyValue[]) {
-  const snapshot = pictureOf(kvs);
-  const claim = buildClaims(snapshot).get(runOf(letter));
+  const snapshot = createSnapshot(kvs);
+  const claim = buildClaims(snapshot).get(toRunId(letter));
   if (claim === undefined) throw new Error(`no run ${letter}`);
   return explain(snapshot, claim, NOW);
 }
@@ -34,16 +34,16 @@ const lines = (letter: string, ...kvs: KeyValue[]) =>
 
 /** The history of lock x: how long each run held it, ms. */
 const history = (...durations: number[]) =>
-  historyOf("x", ...durations.map((ms) => ({ held: ms, waited: 0 })));
+  createHistoryKey("x", ...durations.map((ms) => ({ held: ms, waited: 0 })));
 
 const drain = (scope: "lock" | "host" | "group", name: string, until?: number) =>
-  drainOf(scope, name, { by: "ann@ops", at: NOW - 60_000, why: "new disks", ...(until && { until }) });
-const total = (units: string) => resourceOf("db", { total: units });
+  createDrainKey(scope, name, { by: "ann@ops", at: NOW - 60_000, why: "new disks", ...(until && { until }) });
+const total = (units: string) => createResourceKey("db", { total: units });
 
 const lock = [
-  stand("lock x", "a", 1, held),
-  stand("lock x", "b", 2, waiting),
-  stand("lock x", "c", 3, waiting),
+  createTicketKey("lock x", "a", 1, held),
+  createTicketKey("lock x", "b", 2, waiting),
+  createTicketKey("lock x", "c", 3, waiting),
 ];
 
 describe("an explanation", () => {
@@ -58,9 +58,9 @@ describe("an explanation", () => {
 
   it("of one that waits in several queues says of each how it stands there", () => {
     const queues = [
-      stand("resource db", "a", 1, { ...held, count: 4, total: 5 }),
-      stand("lock x", "b", 2, { state: "admitted" }),
-      stand("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
+      createTicketKey("resource db", "a", 1, { ...held, count: 4, total: 5 }),
+      createTicketKey("lock x", "b", 2, { state: "admitted" }),
+      createTicketKey("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
     ];
     const { state, obstacles } = of("b", ...queues);
     expect(state).toBe("waits");
@@ -74,8 +74,8 @@ describe("an explanation", () => {
 
   it("judges by the total that an expression means on the run's own host", () => {
     const queue = [
-      stand("resource db", "a", 1, { ...held, count: 2, total: 2 }),
-      stand("resource db", "b", 2, { ...waiting, count: 2, total: 8 }),
+      createTicketKey("resource db", "a", 1, { ...held, count: 2, total: 2 }),
+      createTicketKey("resource db", "b", 2, { ...waiting, count: 2, total: 8 }),
     ];
     expect(of("b", ...queue, total("CPU * 2")).state).toBe("ready");
     expect(of("b", ...queue).state).toBe("waits");
@@ -83,11 +83,11 @@ describe("an explanation", () => {
 
   it("counts those that hold behind it, and names them", () => {
     const queue = [
-      stand("resource db", "a", 1, { ...waiting, count: 4, total: 5 }),
-      stand("resource db", "b", 2, { ...held, count: 2, total: 5 }),
+      createTicketKey("resource db", "a", 1, { ...waiting, count: 4, total: 5 }),
+      createTicketKey("resource db", "b", 2, { ...held, count: 2, total: 5 }),
     ];
     expect(of("a", ...queue).obstacles).toMatchObject([
-      { missing: 1, ahead: [], heldBehind: [{ run: runOf("b") }] },
+      { missing: 1, ahead: [], heldBehind: [{ run: toRunId("b") }] },
     ]);
     expect(lines("a", ...queue).join("\n")).toContain("held 2 by b.example.com");
   });
@@ -95,36 +95,38 @@ describe("an explanation", () => {
   it("of a lock knows that there is one of it, whatever tickets say", () => {
     const all = { total: 9 };
     const queue = [
-      stand("lock x", "a", 1, { ...held, ...all }),
-      stand("lock x", "b", 2, { ...waiting, ...all }),
+      createTicketKey("lock x", "a", 1, { ...held, ...all }),
+      createTicketKey("lock x", "b", 2, { ...waiting, ...all }),
     ];
     expect(of("b", ...queue).state).toBe("waits");
   });
 
   it("of one of whose tickets only some can be read is that it is malformed", () => {
-    const broken = plain(keys.lock("x", runOf("b")), "{oops", 1);
-    expect(of("b", broken, stand("resource db", "b", 2, waiting))).toMatchObject({ state: "malformed" });
+    const broken = createKeyValue(keys.lock("x", toRunId("b")), "{oops", 1);
+    expect(of("b", broken, createTicketKey("resource db", "b", 2, waiting))).toMatchObject({
+      state: "malformed",
+    });
   });
 
   it("of one behind a ticket that cannot be read, and of that ticket", () => {
-    const broken = plain(keys.lock("x", runOf("a")), "{oops", 1);
+    const broken = createKeyValue(keys.lock("x", toRunId("a")), "{oops", 1);
     expect(of("a", broken).state).toBe("malformed");
-    expect(lines("b", broken, stand("lock x", "b", 2, waiting))[0]).toContain(
+    expect(lines("b", broken, createTicketKey("lock x", "b", 2, waiting))[0]).toContain(
       "the unreadable ticket /signalbox/locks/x/aaaaaaaaaaaaaaaa is first",
     );
   });
 
   it("of one behind a run that has its turn and waits for a lease is what that one waits for", () => {
     const kvs = [
-      stand("resource db", "a", 1, { ...held, count: 5, total: 5 }),
-      stand("lock x", "b", 2, { state: "admitted" }),
-      stand("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
-      stand("lock x", "c", 4, waiting),
+      createTicketKey("resource db", "a", 1, { ...held, count: 5, total: 5 }),
+      createTicketKey("lock x", "b", 2, { state: "admitted" }),
+      createTicketKey("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
+      createTicketKey("lock x", "c", 4, waiting),
     ];
     const explanation = of("c", ...kvs, history(100_000, 100_000, 100_000));
-    expect(explanation.first).toMatchObject({ state: "waits", claim: { run: runOf("b") } });
+    expect(explanation.first).toMatchObject({ state: "waits", claim: { run: toRunId("b") } });
     expect(explanation.estimate).toBeUndefined(); // the lease decides, and has no history
-    const unmarked = kvs.with(1, stand("lock x", "b", 2, waiting)); // it has not said yet that its turn has come
+    const unmarked = kvs.with(1, createTicketKey("lock x", "b", 2, waiting)); // it has not said yet that its turn has come
     expect(of("c", ...unmarked, history(1, 1, 1)).estimate).toBeUndefined();
     const alone = kvs.filter((_, at) => at === 1 || at === 3); // it is about to claim its leases, or to start
     expect(of("c", ...alone, history(1, 1, 1)).estimate).toBeUndefined();
@@ -164,19 +166,19 @@ describe("an explanation", () => {
   });
 
   it("estimates a place that is kept in grace by its end", () => {
-    const grace = stand("lock x", "a", 1, { ...held, state: "grace", until: NOW + 5_000 });
-    const kvs = [grace, stand("lock x", "b", 2, waiting)];
+    const grace = createTicketKey("lock x", "a", 1, { ...held, state: "grace", until: NOW + 5_000 });
+    const kvs = [grace, createTicketKey("lock x", "b", 2, waiting)];
     expect(of("b", ...kvs, history(1, 1, 1)).estimate).toMatchObject({ p50: 5_000, p95: 5_000 });
     expect(lines("b", ...kvs)[0]).toContain("has ended, but keeps its place for another 5s");
   });
 
   it("says that a run waits if and only if the rules of admission do", () => {
-    const wish = fc.record({ count: fc.integer({ min: 1, max: 7 }), isHeld: fc.boolean() });
+    const claim = fc.record({ count: fc.integer({ min: 1, max: 7 }), isHeld: fc.boolean() });
     const configured = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
     fc.assert(
-      fc.property(fc.array(wish, { minLength: 1, maxLength: 8 }), configured, (wishes, units) => {
-        const kvs = wishes.map(({ count, isHeld }, index) =>
-          stand("resource db", "abcdefgh"[index] ?? "z", index + 1, {
+      fc.property(fc.array(claim, { minLength: 1, maxLength: 8 }), configured, (claims, units) => {
+        const kvs = claims.map(({ count, isHeld }, index) =>
+          createTicketKey("resource db", "abcdefgh"[index] ?? "z", index + 1, {
             count,
             total: 7,
             state: isHeld ? "held" : "waiting",
@@ -214,7 +216,10 @@ describe("an explanation in words", () => {
 
   it("says what is drained, by whom, why and until when; and what was asked of whom", () => {
     const reset = { by: "bob@ops", at: NOW - 30_000, why: "it hangs" };
-    const kvs = [stand("lock x", "a", 1, { ...held, reset }), stand("lock x", "b", 2, waiting)];
+    const kvs = [
+      createTicketKey("lock x", "a", 1, { ...held, reset }),
+      createTicketKey("lock x", "b", 2, waiting),
+    ];
     expect(lines("b", ...kvs, drain("lock", "x", NOW + 3_600_000))).toEqual([
       "b.example.com:4711 (invoices.sh) has waited 1m40s for lock x: a.example.com:4711 has held it for 1m",
       "  it may not start: lock x was drained by ann@ops 1m ago: new disks; that ends in 1h",
@@ -228,17 +233,17 @@ describe("an explanation in words", () => {
   });
 
   it("says of a ticket on no session that nothing ends it", () => {
-    const put = { ...stand("lock x", "a", 1, held), session: 0n };
-    expect(lines("b", put, stand("lock x", "b", 2, waiting))[0]).toContain("; it has no session");
+    const put = { ...createTicketKey("lock x", "a", 1, held), session: 0n };
+    expect(lines("b", put, createTicketKey("lock x", "b", 2, waiting))[0]).toContain("; it has no session");
   });
 
   it("names each lock that a run waits for, and what its first run waits for", () => {
     const kvs = [
-      stand("lock x", "a", 1, held),
-      stand("lock x", "b", 2, waiting),
-      stand("lock y", "b", 2, { state: "admitted" }),
-      stand("lock x", "c", 3, waiting),
-      stand("lock y", "c", 3, waiting),
+      createTicketKey("lock x", "a", 1, held),
+      createTicketKey("lock x", "b", 2, waiting),
+      createTicketKey("lock y", "b", 2, { state: "admitted" }),
+      createTicketKey("lock x", "c", 3, waiting),
+      createTicketKey("lock y", "c", 3, waiting),
     ];
     expect(lines("c", ...kvs)).toEqual([
       "c.example.com:4711 (invoices.sh) has waited 1m40s for lock x and lock y: a.example.com:4711 has held it for 1m, " +
@@ -255,12 +260,12 @@ describe("an explanation in words", () => {
   it("counts those that share a lock together", () => {
     const sharing = { shared: true } as const;
     const kvs = [
-      stand("lock x", "a", 1, { ...held, ...sharing }),
-      stand("lock x", "b", 2, { ...held, ...sharing, grantedAt: NOW - 20_000 }),
-      stand("lock x", "c", 3, waiting),
-      stand("lock x", "d", 4, { ...waiting, ...sharing }),
-      stand("lock x", "e", 5, { ...waiting, ...sharing }),
-      stand("lock x", "f", 6, waiting),
+      createTicketKey("lock x", "a", 1, { ...held, ...sharing }),
+      createTicketKey("lock x", "b", 2, { ...held, ...sharing, grantedAt: NOW - 20_000 }),
+      createTicketKey("lock x", "c", 3, waiting),
+      createTicketKey("lock x", "d", 4, { ...waiting, ...sharing }),
+      createTicketKey("lock x", "e", 5, { ...waiting, ...sharing }),
+      createTicketKey("lock x", "f", 6, waiting),
     ];
     const past = history(100_000, 100_000, 100_000);
     expect(lines("c", ...kvs, past)).toEqual([
@@ -279,9 +284,9 @@ describe("an explanation in words", () => {
 
   it("counts units", () => {
     const kvs = [
-      stand("resource db", "a", 1, { ...held, count: 2, total: 10 }),
-      stand("resource db", "b", 2, { ...waiting, count: 9, total: 10 }),
-      stand("resource db", "c", 3, { ...waiting, count: 1, total: 10 }),
+      createTicketKey("resource db", "a", 1, { ...held, count: 2, total: 10 }),
+      createTicketKey("resource db", "b", 2, { ...waiting, count: 9, total: 10 }),
+      createTicketKey("resource db", "c", 3, { ...waiting, count: 1, total: 10 }),
     ];
     expect([lines("b", ...kvs)[0], lines("c", ...kvs)[0]]).toEqual([
       "b.example.com:4711 (invoices.sh) has waited 1m40s for 9 of db: it asks for 9, 8 of 10 are free: 1 missing",
@@ -294,8 +299,8 @@ describe("an explanation in words", () => {
   });
 
   it("names the holder however many are in between", () => {
-    const queue = [..."bcdefghijk"].map((letter, at) => stand("lock x", letter, at + 2, waiting));
-    const text = lines("k", stand("lock x", "a", 1, held), ...queue);
+    const queue = [..."bcdefghijk"].map((letter, at) => createTicketKey("lock x", letter, at + 2, waiting));
+    const text = lines("k", createTicketKey("lock x", "a", 1, held), ...queue);
     expect(text[0]).toContain("a.example.com:4711 has held it for 1m, 9 wait before it");
     expect(text.slice(-2)).toEqual(["    held by a.example.com:4711 (invoices.sh) for 1m", "    and 5 more"]);
   });

@@ -5,7 +5,7 @@ import { isClaimReady } from "../../../src/site/state/eviction-preview.ts";
 import { buildQueueId, type Snapshot } from "../../../src/site/state/snapshot.ts";
 import { buildViewContext, listDrainsOnClaim } from "../../../src/site/state/view-context.ts";
 import { computeGrantOrder, removeRunsFrom } from "../../../src/site/state/what-if.ts";
-import { drainOf, NOW, pictureOf, stand } from "./pictures.ts";
+import { createDrainKey, createSnapshot, createTicketKey, NOW } from "./sample-snapshots.ts";
 
 const QUEUES = ["lock x", "lock y", "resource db", "resource net"] as const;
 const TOTAL = 3;
@@ -29,11 +29,11 @@ function buildSnapshot(
       const letter = "abcdefgh"[at] as string;
       const units = queue.startsWith("lock") ? { count: 1, total: 1 } : { count, total: TOTAL };
       const state = isHeld ? ({ state: "held", grantedAt: NOW } as const) : ({ state: "waiting" } as const);
-      return stand(queue, letter, 10 * at + place + 1, { ...units, ...state });
+      return createTicketKey(queue, letter, 10 * at + place + 1, { ...units, ...state });
     }),
   );
-  const drain = drainOf("lock", "y", { by: "ann@web1" });
-  return pictureOf([...kvs, ...(isDrained ? [drain] : [])]);
+  const drain = createDrainKey("lock", "y", { by: "ann@web1" });
+  return createSnapshot([...kvs, ...(isDrained ? [drain] : [])]);
 }
 
 /** Decides each round anew, from the whole snapshot. */

@@ -18,13 +18,24 @@ import {
 } from "../../../src/site/state/impact.ts";
 import type { Snapshot } from "../../../src/site/state/snapshot.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { drainOf, groupOf, held, hostOf, NOW, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
+import {
+  createDrainKey,
+  createGroupKey,
+  createHostKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+} from "./sample-snapshots.ts";
 
-const claim = (what: string, letter: string, ticket: Partial<Ticket>) => stand(what, letter, 1, ticket);
-const resource = (name: string, total: string) => resourceOf(name, { total });
+const claim = (what: string, letter: string, ticket: Partial<Ticket>) =>
+  createTicketKey(what, letter, 1, ticket);
+const resource = (name: string, total: string) => createResourceKey(name, { total });
 const host = (letter: string, cpu: number, macros = {}) =>
-  hostOf(`${letter}.example.com`, { cpu, memMb: 1000, macros, seenAt: 1 });
-const snapshotOf = (...kvs: readonly KeyValue[]) => pictureOf(kvs);
+  createHostKey(`${letter}.example.com`, { cpu, memMb: 1000, macros, seenAt: 1 });
+const snapshotOf = (...kvs: readonly KeyValue[]) => createSnapshot(kvs);
 
 function groupChange(snapshot: Snapshot, name: string, ...members: string[]): ConfigChange[] {
   const before = buildConfiguration(snapshot);
@@ -58,8 +69,8 @@ const [A, B, C] = ["a.example.com", "b.example.com", "c.example.com"];
 
 describe("a change of groups", () => {
   const snapshot = snapshotOf(
-    groupOf("web", A, B),
-    groupOf("all", "web", C),
+    createGroupKey("web", A, B),
+    createGroupKey("all", "web", C),
     claim("lock x", "a", { ...held, group: "web" }),
     claim("resource db", "a", { ...held, group: "web" }),
     claim("lock x", "b", { group: "all" }),
@@ -107,7 +118,7 @@ describe("a change of groups", () => {
       expect.stringContaining("groups contain each other in a circle"),
     ]);
     expect(circle.groups.get("web")).toContain("all");
-    const known = snapshotOf(groupOf("old"), groupOf("web", A), host("a", 2));
+    const known = snapshotOf(createGroupKey("old"), createGroupKey("web", A), host("a", 2));
     expect(notes(known, groupChange(known, "web", A, "b", "a"))).toEqual([
       `"a" is neither a group nor a host that was ever seen; did you mean "${A}"?`,
       '"b" is neither a group nor a host that was ever seen',
@@ -119,8 +130,8 @@ describe("a change of groups", () => {
   });
 
   it("tells of drains that come to apply, and of those that stop nobody any more", () => {
-    const drain = drainOf("group", "web", { by: "ann@ops" });
-    const drained = snapshotOf(groupOf("web", A, B), drain, claim("lock x", "c", { group: "web" }));
+    const drain = createDrainKey("group", "web", { by: "ann@ops" });
+    const drained = snapshotOf(createGroupKey("web", A, B), drain, claim("lock x", "c", { group: "web" }));
     const waiting = claim("lock y", "c", {});
     expect(notes(drained, groupChange(drained, "web", A))).toEqual([
       `group "web" is drained by ann@ops; it no longer applies to ${B}`,
@@ -128,14 +139,14 @@ describe("a change of groups", () => {
     expect(notes(drained, deleted(drained, "group", "web"))).toEqual([
       'group "web" is drained by ann@ops; without the group, the drain stops nothing',
     ]);
-    const entering = snapshotOf(groupOf("web", A, B), drain, waiting);
+    const entering = snapshotOf(createGroupKey("web", A, B), drain, waiting);
     const changes = groupChange(entering, "web", A, B, C);
     expect(fates(entering, changes)).toEqual(["c perhaps 75"]);
     expect(notes(entering, changes)).toContain(
       `group "web" is drained by ann@ops; nothing starts any more on ${C}`,
     );
-    const ended = drainOf("group", "web", { until: NOW - 1 });
-    const over = snapshotOf(groupOf("web", A, B), ended, waiting);
+    const ended = createDrainKey("group", "web", { until: NOW - 1 });
+    const over = snapshotOf(createGroupKey("web", A, B), ended, waiting);
     expect(fates(over, groupChange(over, "web", A, B, C))).toEqual([]);
   });
 });
@@ -214,7 +225,11 @@ describe("what is told", () => {
     const many = Array.from({ length: 20 }, (_, index) =>
       claim(`lock l${index}`, "abcdefghjkmnpqrstvwxyz"[index] ?? "", { ...held, host: A, group: "web" }),
     );
-    const snapshot = snapshotOf(groupOf("web", A), ...many, claim("lock l0", "z", { host: A, group: "web" }));
+    const snapshot = snapshotOf(
+      createGroupKey("web", A),
+      ...many,
+      claim("lock l0", "z", { host: A, group: "web" }),
+    );
     const { affected } = computeConfigImpact(snapshot, deleted(snapshot, "group", "web"), NOW);
     expect(formatAffectedCount(affected)).toBe("ends 20 running commands, evicts 1 waiting run");
     const lines = formatAffectedRuns(affected, NOW);
@@ -228,8 +243,8 @@ describe("what is told", () => {
   });
 
   it("of what has moved covers what was changed and changed back", () => {
-    const then = snapshotOf(groupOf("web", A), resource("db", "10"));
-    const again = snapshotOf(plain(keys.group("web"), JSON.stringify([A]), 5), resource("db", "11"));
+    const then = snapshotOf(createGroupKey("web", A), resource("db", "10"));
+    const again = snapshotOf(createKeyValue(keys.group("web"), JSON.stringify([A]), 5), resource("db", "11"));
     expect(formatConfigChanges(then, again, () => true)).toEqual([
       "~ resource db: total 10 -> 11",
       "group web was written again",
@@ -239,7 +254,10 @@ describe("what is told", () => {
   });
 
   it("of a configuration leaves out what cannot be read, and says so", () => {
-    const snapshot = snapshotOf(plain(keys.group("web"), "{"), plain(keys.resourceConfig("db"), "[]"));
+    const snapshot = snapshotOf(
+      createKeyValue(keys.group("web"), "{"),
+      createKeyValue(keys.resourceConfig("db"), "[]"),
+    );
     expect(buildConfiguration(snapshot)).toEqual({ groups: new Map(), resources: new Map() });
     expect(listMalformedConfig(snapshot).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       "group web",

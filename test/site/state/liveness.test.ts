@@ -9,22 +9,22 @@ import {
   judgeRunnerLiveness,
   type RunnerLiveness,
 } from "../../../src/site/state/liveness.ts";
-import { NOW } from "./pictures.ts";
+import { NOW } from "./sample-snapshots.ts";
 
 describe("whether a runner is there", () => {
   it.each([
-    { pulse: { left: 30, ttl: 30 }, verdict: "alive" },
-    { pulse: { left: 15, ttl: 30 }, verdict: "alive" },
-    { pulse: { left: 14, ttl: 30 }, verdict: "quiet" },
-    { pulse: { left: 0, ttl: 30 }, verdict: "quiet" },
-    { pulse: { left: 1, ttl: 2 }, verdict: "alive" },
-    { pulse: { left: 30, ttl: 30, isShared: true }, verdict: "agent" },
-    { pulse: { left: 14, ttl: 30, isShared: true }, verdict: "quiet" },
-    { pulse: { left: 30, ttl: 30, isShared: false }, verdict: "alive" },
-    { pulse: undefined, verdict: "gone" },
-    { pulse: null, verdict: "unknown" },
-  ])("$pulse is $verdict", ({ pulse, verdict }) => {
-    expect(judgeRunnerLiveness(pulse).verdict).toBe(verdict);
+    { liveness: { left: 30, ttl: 30 }, verdict: "alive" },
+    { liveness: { left: 15, ttl: 30 }, verdict: "alive" },
+    { liveness: { left: 14, ttl: 30 }, verdict: "quiet" },
+    { liveness: { left: 0, ttl: 30 }, verdict: "quiet" },
+    { liveness: { left: 1, ttl: 2 }, verdict: "alive" },
+    { liveness: { left: 30, ttl: 30, isShared: true }, verdict: "agent" },
+    { liveness: { left: 14, ttl: 30, isShared: true }, verdict: "quiet" },
+    { liveness: { left: 30, ttl: 30, isShared: false }, verdict: "alive" },
+    { liveness: undefined, verdict: "gone" },
+    { liveness: null, verdict: "unknown" },
+  ])("$liveness is $verdict", ({ liveness, verdict }) => {
+    expect(judgeRunnerLiveness(liveness).verdict).toBe(verdict);
   });
 
   it("is never doubted of one that renews when it is due, every sixth of its time to live", () => {

@@ -2,25 +2,25 @@
 import { describe, expect, it } from "vitest";
 import { computeDrainExtent, formatDrainExtent } from "../../../src/site/state/drain-extent.ts";
 import { formatEvictionPreview, previewEviction } from "../../../src/site/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "./pictures.ts";
+import { createSnapshot, createTicketKey, NOW, toRunId } from "./sample-snapshots.ts";
 
 const TARGET = { scope: "lock", name: "x" } as const;
 const AGES = { grantedAt: NOW - 60_000, enqueuedAt: NOW - 90_000 };
 
 /** Builds a snapshot of a lock with a holder and as many waiters. */
-function createSnapshot(waiters: number) {
+function createQueue(waiters: number) {
   const letters = "bcdefghijklmn".slice(0, waiters).split("");
-  return pictureOf([
-    stand("lock x", "a", 1, { ...AGES, state: "held" }),
-    ...letters.map((letter, at) => stand("lock x", letter, at + 2, { ...AGES, state: "waiting" })),
+  return createSnapshot([
+    createTicketKey("lock x", "a", 1, { ...AGES, state: "held" }),
+    ...letters.map((letter, at) => createTicketKey("lock x", letter, at + 2, { ...AGES, state: "waiting" })),
   ]);
 }
 
 describe("the keys of a preview", () => {
-  const extent = (waiters: number) => computeDrainExtent(createSnapshot(waiters), TARGET, NOW);
+  const extent = (waiters: number) => computeDrainExtent(createQueue(waiters), TARGET, NOW);
 
   it("are one for each line, without ages", () => {
-    const preview = previewEviction(createSnapshot(2), new Set([runOf("a")]), NOW);
+    const preview = previewEviction(createQueue(2), new Set([toRunId("a")]), NOW);
     const lines = formatEvictionPreview(preview, NOW);
     const keys = formatEvictionPreview(preview, undefined);
     expect(keys).toHaveLength(lines.length);

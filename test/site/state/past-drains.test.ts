@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import type { AuditRecord } from "../../../src/core/protocol/audit.ts";
 import { listPastDrains } from "../../../src/site/state/past-drains.ts";
-import { auditOf, drainOf, NOW, pictureOf } from "./pictures.ts";
+import { createAuditKey, createDrainKey, createSnapshot, NOW } from "./sample-snapshots.ts";
 
 const audit = (action: AuditRecord["action"], target: string, ago: number, outcome = "drained") =>
-  auditOf(`${action}${ago}`, { at: NOW - ago, host: "web1", action, target, outcome });
+  createAuditKey(`${action}${ago}`, { at: NOW - ago, host: "web1", action, target, outcome });
 
 const stored = (ago: number, until?: number) =>
-  drainOf("lock", "x", {
+  createDrainKey("lock", "x", {
     by: "ann@web1",
     at: NOW - ago,
     ...(until !== undefined && { until: NOW - until }),
@@ -61,7 +61,7 @@ describe("drains that are known", () => {
       found: ["lock a b 9-4 lifted"],
     },
   ])("$what", ({ kvs, found }) => {
-    const drains = listPastDrains(pictureOf(kvs), NOW).map(
+    const drains = listPastDrains(createSnapshot(kvs), NOW).map(
       ({ scope, name, from, until, end }) =>
         `${scope} ${name} ${NOW - from}-${until === undefined ? "" : NOW - until} ${end}`,
     );

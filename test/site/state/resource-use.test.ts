@@ -4,10 +4,10 @@ import type { PastRun } from "../../../src/core/protocol/history.ts";
 import type { QueueEntry } from "../../../src/core/protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
 import { computeResourceUse, listPastUses, type PastUse } from "../../../src/site/state/resource-use.ts";
-import { pastRun } from "./pictures.ts";
+import { createEndedRun } from "./sample-snapshots.ts";
 
 const past = (change: Partial<PastRun>) =>
-  pastRun({ run: "r1", enqueuedAt: 100, grantedAt: 150, endedAt: 200, ...change });
+  createEndedRun({ run: "r1", enqueuedAt: 100, grantedAt: 150, endedAt: 200, ...change });
 const outcome: OccurrenceOutcome = {
   scheduled: 0,
   result: "failed",

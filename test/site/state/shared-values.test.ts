@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { serializeTicket, toQueueEntry } from "../../../src/core/protocol/ticket.ts";
 import { SharedValues } from "../../../src/site/state/snapshot-builder.ts";
-import { keys, ticketWith } from "../../core/protocol/samples.ts";
-import { plain } from "./pictures.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
+import { createKeyValue } from "./sample-snapshots.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>
-  toQueueEntry(plain(keys.lock("a", inKey), serializeTicket(ticketWith({ run, host }))));
+  toQueueEntry(createKeyValue(keys.lock("a", inKey), serializeTicket(createTicket({ run, host }))));
 
 describe("SharedValues", () => {
   test("changes nothing that can be seen", () => {

@@ -2,17 +2,28 @@
 import { describe, expect, it } from "vitest";
 import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/site/state/shares.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { hostOf, pictureOf, plain, resourceOf, stand } from "./pictures.ts";
+import {
+  createHostKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+} from "./sample-snapshots.ts";
 
 const WEB1 = "web1.example.com";
 const host = (fqdn: string, cpu: number, macros: object = {}) =>
-  hostOf(fqdn, { cpu, memMb: 7_976, macros, seenAt: 1 });
+  createHostKey(fqdn, { cpu, memMb: 7_976, macros, seenAt: 1 });
 const used = (name: string, letter: string, on: string, count: number, total: number, state = "held") =>
-  stand(`resource ${name}`, letter, letter.charCodeAt(0), { host: on, count, total, state: state as "held" });
+  createTicketKey(`resource ${name}`, letter, letter.charCodeAt(0), {
+    host: on,
+    count,
+    total,
+    state: state as "held",
+  });
 
 /** What is shown: `web1.example.com: cpu 3/4, mem 1/2`. */
-function texts(...kvs: ReturnType<typeof plain>[]): string[] {
-  const { hosts, others } = computeShares(pictureOf(kvs));
+function texts(...kvs: ReturnType<typeof createKeyValue>[]): string[] {
+  const { hosts, others } = computeShares(createSnapshot(kvs));
   return [
     ...hosts.map(({ host: name, parts }) => `${name}: ${parts.map(formatShare).join(", ")}`),
     ...others.map((share) => formatShare(share)),
@@ -24,8 +35,8 @@ describe("shares", () => {
     const shown = texts(
       host(WEB1, 4),
       host("db1.example.com", 16),
-      resourceOf("FQDN_cpu", { total: "CPU", order: 1 }),
-      resourceOf("FQDN_a", { total: "int(MEMMB/1000)" }),
+      createResourceKey("FQDN_cpu", { total: "CPU", order: 1 }),
+      createResourceKey("FQDN_a", { total: "int(MEMMB/1000)" }),
       used(`${WEB1}_cpu`, "a", WEB1, 3, 99),
     );
     expect(shown).toEqual(["db1.example.com: cpu 0/16, a 0/7", `${WEB1}: cpu 3/4, a 0/7`]);
@@ -56,7 +67,10 @@ describe("shares", () => {
 
   it("are nobody's where a template means one resource for several hosts", () => {
     const racks = [host(WEB1, 4, { HOST_RACK: "r1" }), host("web1.other.com", 4, { HOST_RACK: "r1" })];
-    const configs = [resourceOf("HOST_cpu", { total: 7 }), resourceOf("HOST_RACK_net", { total: 2 })];
+    const configs = [
+      createResourceKey("HOST_cpu", { total: 7 }),
+      createResourceKey("HOST_RACK_net", { total: 2 }),
+    ];
     const shown = texts(
       ...racks,
       ...configs,
@@ -67,10 +81,10 @@ describe("shares", () => {
   });
 
   it("come without a total where none follows: no processors known, macros that are none, a fault", () => {
-    const bad = plain(keys.host(WEB1), '{"v":1,"macros":{"cpu":1,"FQDN":"x"}}');
+    const bad = createKeyValue(keys.host(WEB1), '{"v":1,"macros":{"cpu":1,"FQDN":"x"}}');
     const configs = [
-      resourceOf("FQDN_cpu", { total: "CPU" }),
-      plain(keys.resourceConfig("odd"), '{"v":1,"total":[]}'),
+      createResourceKey("FQDN_cpu", { total: "CPU" }),
+      createKeyValue(keys.resourceConfig("odd"), '{"v":1,"total":[]}'),
     ];
     expect(texts(bad, ...configs)).toEqual([`${WEB1}: cpu 0/?`, "odd 0/?"]);
   });

@@ -6,7 +6,7 @@ import {
   computePercentile,
   computeTypicalHeld,
 } from "../../../src/site/state/statistics.ts";
-import { pastRun } from "./pictures.ts";
+import { createEndedRun } from "./sample-snapshots.ts";
 
 describe("a percentile", () => {
   it.each([
@@ -47,9 +47,9 @@ describe("a lock's statistics", () => {
 
   it("count failures, and the share of the time that it was held", () => {
     const runs = [
-      pastRun({ grantedAt: 3_000, held: 500, waited: 30, exit: 1 }),
-      pastRun({ grantedAt: 2_000, held: 300, waited: 10 }),
-      pastRun({ grantedAt: 1_000, held: 200, waited: 20 }),
+      createEndedRun({ grantedAt: 3_000, held: 500, waited: 30, exit: 1 }),
+      createEndedRun({ grantedAt: 2_000, held: 300, waited: 10 }),
+      createEndedRun({ grantedAt: 1_000, held: 200, waited: 20 }),
     ];
     expect(computeLockStatistics("x", runs, 5_000)).toMatchObject({
       runs: 3,
@@ -64,7 +64,7 @@ describe("a lock's statistics", () => {
   it("bear clocks that differ", () => {
     const anyRun = fc
       .record({ grantedAt: fc.integer(), held: fc.integer(), waited: fc.integer() })
-      .map(pastRun);
+      .map(createEndedRun);
     fc.assert(
       fc.property(fc.array(anyRun, { minLength: 1 }), fc.integer(), (runs, wall) => {
         const { busy, held } = computeLockStatistics("x", runs, wall);

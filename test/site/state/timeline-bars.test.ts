@@ -1,13 +1,7 @@
 /** Bars of single runs, bands and axes, as tables. */
 import { describe, expect, it } from "vitest";
 import type { TimelineInterval } from "../../../src/site/state/timeline.ts";
-import {
-  buildRunBars,
-  countBandCells,
-  drawRunBar,
-  drawTimeAxis,
-  type RunBar,
-} from "../../../src/site/state/timeline.ts";
+import { buildRunBars, countBandCells, drawRunBar, drawTimeAxis } from "../../../src/site/state/timeline.ts";
 
 const SPAN = { from: 1_000, until: 11_000 };
 const SIGNS = { free: ".", wait: "-", hold: "#", failed: "!" };
@@ -19,7 +13,7 @@ const one = (kind: TimelineInterval["kind"], from: number, until?: number): Time
 });
 
 describe("the bar of a run", () => {
-  it.each<{ what: string; bar: Partial<RunBar>; text: string }>([
+  it.each([
     { what: "waited and held", bar: { waitedFrom: 2_000, from: 4_000, until: 5_500 }, text: ".--##....." },
     { what: "still waits", bar: { waitedFrom: 9_000 }, text: "........--" },
     { what: "failed", bar: { from: 2_000, until: 4_500, result: "1" }, text: ".##!......" },

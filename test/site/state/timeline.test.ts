@@ -2,8 +2,14 @@
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../../src/core/protocol/txn.ts";
 import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/site/state/timeline.ts";
-import { running } from "../../cli/views/schedules.ts";
-import { drainOf, historyOf, NOW, pictureOf, stand } from "./pictures.ts";
+import { createRunningKey } from "../../cli/views/schedules.ts";
+import {
+  createDrainKey,
+  createHistoryKey,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "./sample-snapshots.ts";
 
 const SPAN = { from: NOW - 10_000, until: NOW };
 
@@ -12,14 +18,14 @@ function draw(
   kvs: readonly KeyValue[],
   outcomes: Parameters<typeof buildTimeline>[0]["outcomes"] = new Map(),
 ) {
-  const tracks = buildTimeline({ snapshot: pictureOf(kvs), outcomes }, SPAN);
+  const tracks = buildTimeline({ snapshot: createSnapshot(kvs), outcomes }, SPAN);
   return formatTimeline(tracks, SPAN, { width: 10, signs: ASCII_SIGNS }).slice(1, -1);
 }
 
 const ended = (enqueued: number, granted: number, end: number, exit = 0) =>
-  historyOf("x", { enqueuedAt: NOW - enqueued, grantedAt: NOW - granted, endedAt: NOW - end, exit });
+  createHistoryKey("x", { enqueuedAt: NOW - enqueued, grantedAt: NOW - granted, endedAt: NOW - end, exit });
 const drain = (scope: "lock" | "all", name: string, at: number, until?: number) =>
-  drainOf(scope, name, { at: NOW - at, ...(until !== undefined && { until: NOW - until }) });
+  createDrainKey(scope, name, { at: NOW - at, ...(until !== undefined && { until: NOW - until }) });
 
 describe("bars", () => {
   it.each([
@@ -30,8 +36,12 @@ describe("bars", () => {
     {
       what: "a holder and a waiter of now",
       kvs: [
-        stand("resource db", "a", 1, { state: "held", enqueuedAt: NOW - 6_000, grantedAt: NOW - 3_000 }),
-        stand("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 2_000 }),
+        createTicketKey("resource db", "a", 1, {
+          state: "held",
+          enqueuedAt: NOW - 6_000,
+          grantedAt: NOW - 3_000,
+        }),
+        createTicketKey("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 2_000 }),
       ],
       bars: ["lock y       ........--", "resource db  ....---###"],
     },
@@ -43,7 +53,7 @@ describe("bars", () => {
     },
     {
       what: "a running schedule",
-      kvs: [running("a", { since: NOW - 2_000 })],
+      kvs: [createRunningKey("a", { since: NOW - 2_000 })],
       bars: ["schedule a  ........##"],
     },
   ])("$what", ({ kvs, bars }) => {

@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import { buildViewContext, listStoppingDrains } from "../../../src/site/state/view-context.ts";
-import { drainOf, groupOf, NOW, pictureOf } from "./pictures.ts";
+import { createDrainKey, createGroupKey, createSnapshot, NOW } from "./sample-snapshots.ts";
 
 test("the groups are read once for all runs of a view", () => {
-  const viewContext = buildViewContext(pictureOf([groupOf("g", "a.x"), drainOf("group", "g")]), NOW);
+  const viewContext = buildViewContext(
+    createSnapshot([createGroupKey("g", "a.x"), createDrainKey("group", "g")]),
+    NOW,
+  );
   const { groups } = viewContext;
   let readings = 0;
   const counted = Object.assign(new Map(groups), {

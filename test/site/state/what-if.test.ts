@@ -14,7 +14,17 @@ import {
   type WhatIfReport,
 } from "../../../src/site/state/what-if.ts";
 import { keys } from "../../core/protocol/samples.ts";
-import { drainOf, held, NOW, pictureOf, plain, resourceOf, runOf, stand, waiting } from "./pictures.ts";
+import {
+  createDrainKey,
+  createKeyValue,
+  createResourceKey,
+  createSnapshot,
+  createTicketKey,
+  held,
+  NOW,
+  toRunId,
+  waiting,
+} from "./sample-snapshots.ts";
 
 const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
 
@@ -29,17 +39,17 @@ function format({ ends, leaves, grants, blocked }: WhatIfReport): string[] {
 }
 
 const LOCK = [
-  stand("lock x", "a", 1, held),
-  stand("lock x", "b", 2, waiting),
-  stand("lock x", "c", 3, waiting),
+  createTicketKey("lock x", "a", 1, held),
+  createTicketKey("lock x", "b", 2, waiting),
+  createTicketKey("lock x", "c", 3, waiting),
 ];
 const UNITS = [
-  stand("resource db", "a", 1, db(8, held)),
-  stand("resource db", "b", 2, db(4)),
-  stand("resource db", "c", 3, db(6)),
-  stand("resource db", "d", 4, db(1)),
+  createTicketKey("resource db", "a", 1, db(8, held)),
+  createTicketKey("resource db", "b", 2, db(4)),
+  createTicketKey("resource db", "c", 3, db(6)),
+  createTicketKey("resource db", "d", 4, db(1)),
 ];
-const drained = drainOf("lock", "x", { by: "ann@web1" });
+const drained = createDrainKey("lock", "x", { by: "ann@web1" });
 
 describe("a reset", () => {
   it.each([
@@ -53,20 +63,20 @@ describe("a reset", () => {
     },
     {
       what: "an unreadable ticket blocks",
-      kvs: [...LOCK, plain(keys.lock("x", runOf("m")), "?", 2)],
+      kvs: [...LOCK, createKeyValue(keys.lock("x", toRunId("m")), "?", 2)],
       runs: "a",
       result: ["ends a", "b0", "never m", "never c"],
     },
   ])("$what", ({ kvs, runs, result }) => {
-    const snapshot = pictureOf(kvs);
+    const snapshot = createSnapshot(kvs);
     const claims = buildClaims(snapshot);
-    const evicted = [...runs].flatMap((letter) => claims.get(runOf(letter)) ?? []);
+    const evicted = [...runs].flatMap((letter) => claims.get(toRunId(letter)) ?? []);
     expect(format(predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW))).toEqual(result);
   });
 
   it("says what each grant would be without it", () => {
-    const snapshot = pictureOf(LOCK);
-    const evicted = [buildClaims(snapshot).get(runOf("a"))].filter((claim) => claim !== undefined);
+    const snapshot = createSnapshot(LOCK);
+    const evicted = [buildClaims(snapshot).get(toRunId("a"))].filter((claim) => claim !== undefined);
     expect(
       predictChange(snapshot, computeResetEffect(snapshot, evicted), NOW).grants.map(({ round, before }) => [
         round,
@@ -80,7 +90,7 @@ describe("a reset", () => {
 });
 
 describe("a drain", () => {
-  const both = [...LOCK, stand("lock y", "d", 5, held), stand("lock y", "e", 6, waiting)];
+  const both = [...LOCK, createTicketKey("lock y", "d", 5, held), createTicketKey("lock y", "e", 6, waiting)];
   it.each([
     {
       what: "of a lock stops its waiters only",
@@ -108,8 +118,8 @@ describe("a drain", () => {
     expect(
       format(
         predictChange(
-          pictureOf(kvs),
-          computeDrainEffect(pictureOf(kvs), { scope, name }, { by: "ann", wall: NOW }),
+          createSnapshot(kvs),
+          computeDrainEffect(createSnapshot(kvs), { scope, name }, { by: "ann", wall: NOW }),
           NOW,
         ),
       ),
@@ -118,21 +128,21 @@ describe("a drain", () => {
 });
 
 describe("a new total", () => {
-  const config = (total: string): KeyValue => resourceOf("db", { total });
+  const config = (total: string): KeyValue => createResourceKey("db", { total });
   it.each([
     { what: "more units let the next ones start", total: 12, result: ["b0", "c1", "d1"] },
     { what: "fewer units", total: 8, result: ["b1", "c2", "d2"] },
     { what: "too few for a request", total: 5, result: ["leaves c", "b1", "d1"] },
   ])("$what", ({ total, result }) => {
-    const snapshot = pictureOf([...UNITS, config("10")]);
+    const snapshot = createSnapshot([...UNITS, config("10")]);
     expect(
       format(predictChange(snapshot, computeTotalEffect(snapshot, { resource: "db", total }, NOW), NOW)),
     ).toEqual(result);
   });
 
   it("a run that states another total leaves", () => {
-    const snapshot = pictureOf(
-      [UNITS[0], stand("resource db", "b", 2, db(4, { ...waiting, isStated: true }))].filter(
+    const snapshot = createSnapshot(
+      [UNITS[0], createTicketKey("resource db", "b", 2, db(4, { ...waiting, isStated: true }))].filter(
         (kv) => kv !== undefined,
       ),
     );
@@ -142,15 +152,15 @@ describe("a new total", () => {
   });
 });
 
-const BUSY = pictureOf([
-  stand("lock x", "a", 1, held),
-  ...["b", "c", "d", "e", "f"].map((letter, at) => stand("lock x", letter, at + 2, waiting)),
-  stand("resource db", "g", 10, { ...held, count: 8, total: 10 }),
-  stand("resource db", "h", 11, { ...waiting, count: 4, total: 10 }),
+const BUSY = createSnapshot([
+  createTicketKey("lock x", "a", 1, held),
+  ...["b", "c", "d", "e", "f"].map((letter, at) => createTicketKey("lock x", letter, at + 2, waiting)),
+  createTicketKey("resource db", "g", 10, { ...held, count: 8, total: 10 }),
+  createTicketKey("resource db", "h", 11, { ...waiting, count: 4, total: 10 }),
 ]);
 
 function formatReset(letter: string): string | undefined {
-  const claim = buildClaims(BUSY).get(runOf(letter));
+  const claim = buildClaims(BUSY).get(toRunId(letter));
   return formatNextGrants(computeResetEffect(BUSY, claim === undefined ? [] : [claim]), NOW);
 }
 
@@ -175,7 +185,7 @@ describe("the line of next grants", () => {
   });
 
   it("is missing where nobody waits", () => {
-    const quiet = pictureOf(LOCK.slice(0, 1));
+    const quiet = createSnapshot(LOCK.slice(0, 1));
     const effect = computeResetEffect(quiet, [...buildClaims(quiet).values()]);
     expect(formatNextGrants(effect, NOW)).toBeUndefined();
   });

@@ -8,18 +8,24 @@ import {
   findLastExpected,
   findMainReason,
 } from "../../../src/site/state/why-then.ts";
-import { definitionOf, dueOf } from "../../cli/views/schedules.ts";
-import { auditOf, drainOf, groupOf, historyOf, pictureOf } from "./pictures.ts";
+import { createDefinition, createDue } from "../../cli/views/schedules.ts";
+import {
+  createAuditKey,
+  createDrainKey,
+  createGroupKey,
+  createHistoryKey,
+  createSnapshot,
+} from "./sample-snapshots.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const AT = Date.UTC(2026, 0, 5, 3);
 
 const audit = (action: AuditRecord["action"], target: string, at: number) =>
-  auditOf(`${action}${at}`, { at, host: "web1", action, target });
+  createAuditKey(`${action}${at}`, { at, host: "web1", action, target });
 
 const stored = (scope: "lock" | "all" | "host" | "group" | "resource", name: string, at: number) =>
-  drainOf(scope, name, { by: "ann@web1", at });
+  createDrainKey(scope, name, { by: "ann@web1", at });
 const ok = (scheduled: number, more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
   scheduled,
   result: "ok",
@@ -54,7 +60,7 @@ describe("a schedule, every hour", () => {
       runs: [ok(AT - HOUR, { endedAt: AT + MINUTE })],
       kinds: ["plan", "unknown", "running"],
     },
-    { what: "not claimed yet", runs: [], due: dueOf({ next: AT }), kinds: ["plan", "outcome"] },
+    { what: "not claimed yet", runs: [], due: createDue({ next: AT }), kinds: ["plan", "outcome"] },
     { what: "nothing is stored", runs: [], kinds: ["plan", "unknown"] },
     { what: "no occurrence", runs: [], more: { cron: "@manual" }, kinds: ["plan"] },
     {
@@ -100,15 +106,16 @@ describe("a schedule, every hour", () => {
       kinds: ["plan", "unknown", "drain"],
     },
   ])("$what", ({ runs, due, more, kvs = [], kinds }) => {
-    const schedule = { id: "a", definition: definitionOf(more), due, runs };
-    expect(explainScheduleAt(schedule, AT, pictureOf(kvs)).map(({ kind }) => kind)).toEqual(kinds);
+    const schedule = { id: "a", definition: createDefinition(more), due, runs };
+    expect(explainScheduleAt(schedule, AT, createSnapshot(kvs)).map(({ kind }) => kind)).toEqual(kinds);
   });
 });
 
 it("says when an occurrence may start that waits for its delay", () => {
-  const due = dueOf({ next: AT, runAt: AT + MINUTE });
+  const due = createDue({ next: AT, runAt: AT + MINUTE });
   const explain = (at: number) =>
-    explainScheduleAt({ id: "a", definition: definitionOf(), due, runs: [] }, at, pictureOf([]))[1]?.text;
+    explainScheduleAt({ id: "a", definition: createDefinition(), due, runs: [] }, at, createSnapshot([]))[1]
+      ?.text;
   expect(explain(AT)).toMatch(/not started yet: it may start from \S+ 03:01:00Z$/);
   expect(explain(AT + 2 * MINUTE)).toMatch(/not started yet: no worker has claimed it$/);
 });
@@ -117,9 +124,9 @@ it("says once how a run failed", () => {
   const failed = ok(AT, { result: "failed", code: 3, reason: "exit code 3", host: "web1" });
   const explain = (run: OccurrenceOutcome) =>
     explainScheduleAt(
-      { id: "a", definition: definitionOf(), due: undefined, runs: [run] },
+      { id: "a", definition: createDefinition(), due: undefined, runs: [run] },
       AT,
-      pictureOf([]),
+      createSnapshot([]),
     )[1];
   expect(explain(failed)?.text).toMatch("; failed (exit code 3, on web1) at ");
   const { reason: _, ...bare } = failed;
@@ -128,7 +135,7 @@ it("says once how a run failed", () => {
 
 describe("a lock", () => {
   const run = (enqueued: number, granted: number, ended: number) =>
-    historyOf("x", { enqueuedAt: AT + enqueued, grantedAt: AT + granted, endedAt: AT + ended });
+    createHistoryKey("x", { enqueuedAt: AT + enqueued, grantedAt: AT + granted, endedAt: AT + ended });
   it.each([
     { what: "held", kvs: [run(-2, -1, 1)], texts: [/held it from/] },
     { what: "waited for", kvs: [run(-2, 1, 2)], texts: [/waited; it got it/] },
@@ -164,13 +171,13 @@ describe("a lock", () => {
       texts: [/no run/, /reset of lock x by ann@web1/],
     },
   ])("$what", ({ kvs, texts }) => {
-    const reasons = explainLockAt("x", AT, pictureOf(kvs)).map(({ text }) => text);
+    const reasons = explainLockAt("x", AT, createSnapshot(kvs)).map(({ text }) => text);
     expect(reasons).toEqual(texts.map((text) => expect.stringMatching(text)));
   });
 });
 
 describe("drains of what a schedule uses", () => {
-  const hosts = groupOf("racks", "web1.example.com");
+  const hosts = createGroupKey("racks", "web1.example.com");
   const command = ["signalbox", "run", "--lock", "x", "--", "make"];
   const ran = [ok(AT - HOUR, { host: "web1.example.com" })];
   it.each([
@@ -220,18 +227,18 @@ describe("drains of what a schedule uses", () => {
     },
   ])("$what", ({ kvs, more, text }) => {
     const reasons = explainScheduleAt(
-      { id: "a", definition: definitionOf(more), runs: ran },
+      { id: "a", definition: createDefinition(more), runs: ran },
       AT,
-      pictureOf(kvs),
+      createSnapshot(kvs),
     );
     const drains = reasons.filter(({ kind }) => kind === "drain").map((one) => one.text);
     expect(drains).toEqual(text === undefined ? [] : [expect.stringMatching(text)]);
   });
 
   it("and of a lock: the hosts of its runs", () => {
-    const past = historyOf("x", { enqueuedAt: AT - 9, grantedAt: AT - 9, endedAt: AT - 8 });
+    const past = createHistoryKey("x", { enqueuedAt: AT - 9, grantedAt: AT - 9, endedAt: AT - 8 });
     const kvs = [past, stored("host", "web1.example.com", AT - 1)];
-    expect(explainLockAt("x", AT, pictureOf(kvs)).at(-1)?.text).toMatch(
+    expect(explainLockAt("x", AT, createSnapshot(kvs)).at(-1)?.text).toMatch(
       /host web1.example.com; runs were on this host/,
     );
   });
@@ -249,7 +256,9 @@ describe("the answer in one sentence", () => {
   });
 
   it("begins with the last expected occurrence", () => {
-    expect(findLastExpected({ id: "a", definition: definitionOf() }, AT + 5 * MINUTE)).toBe(AT);
-    expect(findLastExpected({ id: "a", definition: definitionOf({ cron: "@manual" }) }, AT)).toBeUndefined();
+    expect(findLastExpected({ id: "a", definition: createDefinition() }, AT + 5 * MINUTE)).toBe(AT);
+    expect(
+      findLastExpected({ id: "a", definition: createDefinition({ cron: "@manual" }) }, AT),
+    ).toBeUndefined();
   });
 });

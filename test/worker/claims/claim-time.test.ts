@@ -7,7 +7,7 @@ const HALF: Random = { generateBytes: (n) => new Uint8Array(n), generateFraction
 const NEVER = Number.NEGATIVE_INFINITY;
 const DUE = 100_000;
 
-test.each<[what: string, rank: number, lastClaimBefore: number, freeSince: number, expected: number]>([
+test.each([
   ["the first worker claims on time", 0, NEVER, 0, 0],
   ["whatever others claim", 0, DUE + 5_000, 0, 0],
   ["the second one claims a second and a random part later", 1, NEVER, 0, 1_250],

@@ -8,7 +8,7 @@ import { delegateStore, StoreError } from "../../../src/core/etcd/store.ts";
 import { formatAuditTime } from "../../../src/core/protocol/audit.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { SchedulePorts } from "../../../src/worker/worker-ports.ts";
-import { historyOf } from "../../site/state/pictures.ts";
+import { createHistoryKey } from "../../site/state/sample-snapshots.ts";
 import { isDeleting, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const DAY = 86_400_000;
@@ -53,7 +53,7 @@ class RetentionFixture extends WorkerFixture {
 
   async putHistory(name: string, age: number): Promise<void> {
     const endedAt = START - age * DAY;
-    await this.put(this.keys.history(name), historyOf(name, { endedAt }).value);
+    await this.put(this.keys.history(name), createHistoryKey(name, { endedAt }).value);
   }
 
   async listNames(range: Parameters<typeof this.store.readRange>[0]): Promise<string[]> {

@@ -122,7 +122,7 @@ production:
   expect(warnings.join("\n")).not.toMatch("secret");
 });
 
-test.each<[string, string | RegExp, string?]>([
+test.each<[string, string | string | RegExp, string?]>([
   ["handlers: [", /^handlers\.yaml: line 1, column 12: /],
   ["handlers: 5", 'handlers.yaml: line 1, column 1: handlers: "5" is not a list'],
   ["- a", 'handlers.yaml: line 1, column 1: "[\\"a\\"]" is not an object with "handlers"'],
@@ -139,29 +139,29 @@ test.each<[string, string | RegExp, string?]>([
     "handlers:\n- type: a",
     "handlers.yaml: line 2, column 3: handlers[0]: it needs exactly one of command, module and http",
   ],
-  ["handlers:\n- command: a", /handlers\[0\]: it has no type/],
+  ["handlers:\n- command: a", "handlers[0]: it has no type"],
   [
     "handlers: [{ type: /(/, command: a }]",
-    /line 1, column 14: handlers\[0\]\.type: "\/\(\/" is not a regular expression/,
+    'line 1, column 14: handlers[0].type: "/(/" is not a regular expression',
   ],
-  ["handlers: [{ type: '/^(a+)+$/', command: a }]", /"\/\^\(a\+\)\+\$\/" can take for ever/],
+  ["handlers: [{ type: '/^(a+)+$/', command: a }]", '"/^(a+)+$/" can take for ever'],
   [
     "handlers: [{ type: a, command: a | b }]",
-    /"a \| b" contains "\|", which needs a shell; write \["sh", "-c", "\.\.\."\]/,
+    '"a | b" contains "|", which needs a shell; write ["sh", "-c", "..."]',
   ],
-  ["handlers: [{ type: a, command: [] }]", /is neither a command line nor a list of words/],
+  ["handlers: [{ type: a, command: [] }]", "is neither a command line nor a list of words"],
   ["handlers: [{ type: a, module: ./no.ts }]", /"\.\/no\.ts" does not exist: .*\/no\.ts$/],
   [
     "handlers: [{ type: a, command: a, env: { A: 5 } }]",
-    /"A" is not a variable with a string; put numbers in quotes/,
+    '"A" is not a variable with a string; put numbers in quotes',
   ],
-  ["handlers: [{ type: a, command: a, export: b }]", /only a module can have an export/],
-  ["hooks: { failed: x }", /hooks\.failed: unknown key/],
+  ["handlers: [{ type: a, command: a, export: b }]", "only a module can have an export"],
+  ["hooks: { failed: x }", "hooks.failed: unknown key"],
   ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is not an address: https:/],
-  ["commands: yes please", /"yes please" is neither true nor false/],
-  ["a: &a [1]\nb: [*a, *a, *c]", /line 2, column 13: there is no anchor &c before this alias/],
+  ["commands: yes please", '"yes please" is neither true nor false'],
+  ["a: &a [1]\nb: [*a, *a, *c]", "line 2, column 13: there is no anchor &c before this alias"],
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],
-  ["handlers: []", /it has no environments at its top level, but "test" was requested/, "test"],
+  ["handlers: []", 'it has no environments at its top level, but "test" was requested', "test"],
 ])("%j is refused", (text, message, environment) => {
   expect(catchFault(text, environment)).toMatch(message);
 });

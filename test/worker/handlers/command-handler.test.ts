@@ -3,7 +3,6 @@ import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { TaskResult } from "../../../src/worker/handler.ts";
 import { CommandHandler, type CommandHandlerOptions } from "../../../src/worker/handlers/command-handler.ts";
 import { listRemains } from "../../core/process/helpers.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
@@ -18,7 +17,7 @@ async function runHandler(command: readonly string[], more: Partial<CommandHandl
   return { ...verdict, lines };
 }
 
-test.each<[string, readonly string[], Partial<TaskResult>]>([
+test.each([
   ["ends well", buildShellCommand("exit 0"), { result: "ok", code: 0 }],
   ["fails", buildShellCommand("exit 3"), { result: "failed", code: 3, reason: "exit code 3" }],
   ["fails with the largest code", buildShellCommand("exit 255"), { result: "failed", code: 255 }],

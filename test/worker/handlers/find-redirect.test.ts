@@ -17,7 +17,7 @@ const redirect = (status: number, location: string | undefined, request = POST) 
   return next && { ...next, url: next.url.href };
 };
 
-test.each<[number, string | undefined]>([
+test.each([
   [200, "/b"],
   [304, "/b"],
   [300, "/b"],

@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
 import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { TaskResult } from "../../../src/worker/handler.ts";
 import { HttpHandler, parseRetryAfter } from "../../../src/worker/handlers/http-handler.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 import { readHttpSpec, startWebServer } from "./http-fixture.ts";
@@ -52,7 +51,7 @@ test("a request has the task as JSON, its identity in headers, and its response 
   expect(JSON.parse(requests[1]?.body ?? "")).toMatchObject({ host: "web1" });
 });
 
-test.each<[object, string, string | undefined]>([
+test.each([
   [{ method: "GET" }, "", undefined],
   [{ method: "DELETE" }, "", undefined],
   [{ method: "PUT", body: "data" }, '{"to":"ops"}', "application/json"],
@@ -71,7 +70,7 @@ test.each<[object, string, string | undefined]>([
   expect(requests.map((one) => [one.body, one.headers["content-type"]])).toEqual([[body, type]]);
 });
 
-test.each<[number, Record<string, string>, object, TaskResult]>([
+test.each([
   [204, {}, {}, { result: "ok", code: 204 }],
   [404, {}, {}, { result: "failed", code: 404, reason: "it answered 404 Not Found" }],
   [599, {}, {}, { result: "failed", code: 599, reason: "it answered 599" }],
@@ -114,7 +113,7 @@ test.each<[number, Record<string, string>, object, TaskResult]>([
   expect(await createHandler({ url, ...more }).run(createTask())).toEqual(result);
 });
 
-test.each<[string | undefined, number | undefined]>([
+test.each([
   [undefined, undefined],
   ["", undefined],
   ["-5", undefined],
@@ -188,10 +187,10 @@ test("a server that asks for a certificate gets the client's, which is read for 
   expect(() => createHandler({ url, ...ann })).toThrow(/^key: .* can be read by everybody; run: chmod o= /);
 });
 
-test.each<[string, number, RegExp]>([
+test.each([
   ["a\nb\n", 0o600, /must contain one line, the secret$/],
   ["a\x01", 0o600, /has a character that a header cannot contain$/],
-  ["a", 0o644, /contains a password, but other users have access to it/],
+  ["a", 0o644, "contains a password, but other users have access to it"],
 ])("the secret %j with mode %i is refused", (text, mode, message) => {
   const file = writeTestFile("secret", text);
   chmodSync(file, mode);

@@ -85,7 +85,7 @@ describe("without its leases the task does not run", () => {
   const fail = (error: unknown) => () => {
     throw error;
   };
-  test.each<[string, string[], () => unknown, TaskResult["result"]]>([
+  test.each([
     ["they were not granted in time", ["db=1:2"], fail(new SignalboxError(EXIT.busy, "busy")), "released"],
     ["etcd does not answer", ["db=1:2"], fail(new StoreError("unavailable", "cut")), "released"],
     ["more than there are", ["db=1:2"], fail(new SignalboxError(EXIT.config, "too many")), "failed"],

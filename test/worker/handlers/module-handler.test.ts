@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import type { TaskResult } from "../../../src/worker/handler.ts";
 import { createModuleHandler } from "../../../src/worker/handlers/handlers.ts";
 import { listRemains } from "../../core/process/helpers.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
@@ -22,7 +21,7 @@ async function runHandler(text: string, more: { name?: string; export?: string; 
   return verdict;
 }
 
-test.each<[string, string, Partial<TaskResult>]>([
+test.each([
   ["returns", buildModule("return 5"), { result: "ok" }],
   ["finishes", buildModule("task.finish(); throw new Error('later')"), { result: "ok" }],
   ["throws", buildModule("throw new TypeError('no such table')"), matchFailure("TypeError: no such table")],

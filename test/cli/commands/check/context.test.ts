@@ -41,7 +41,7 @@ test("context list shows names, which is active, and why one cannot be used", as
   ]);
 });
 
-test.each<[{ context?: string }, Record<string, string>, string]>([
+test.each([
   [{}, {}, "prod"],
   [{ context: "staging" }, {}, "staging"],
   [{}, { SIGNALBOX_CONTEXT: "broken" }, "broken"],

@@ -27,7 +27,7 @@ function buildText(...events: string[][]): string {
 const readDays = (...events: string[][]) => readICalendarDays(buildText(...events), SPAN);
 
 describe("events of an iCalendar file", () => {
-  test.each<[string, string[], string[]]>([
+  test.each([
     ["one day", ["DTSTART;VALUE=DATE:20261225", "DTEND;VALUE=DATE:20261226"], ["2026-12-25"]],
     ["one day without an end", ["DTSTART;VALUE=DATE:20261225"], ["2026-12-25"]],
     [

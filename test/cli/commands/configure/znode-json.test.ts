@@ -14,7 +14,7 @@ dataLength = 53
 `;
 
 describe("the JSON in what ZooKeeper's shell prints", () => {
-  test.each<[what: string, printed: string, text: string | undefined, passedOver: number[]]>([
+  test.each([
     ["nothing else", JSON_LINE, JSON_LINE, []],
     ["over several lines", '{\n "a":\n {}\n}\n', '{\n "a":\n {}\n}\n', []],
     ["all that zkCli prints", PRINTED, `\n\n\n\n\n\n${JSON_LINE}\n\n\n`, [1, 2, 4, 6, 8, 9]],

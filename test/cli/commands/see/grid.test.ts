@@ -125,7 +125,7 @@ describe("a table", () => {
 });
 
 describe("a wrapped sentence", () => {
-  it.each<[string, number, string[]]>([
+  it.each([
     ["", 10, []],
     ["one two three", 7, ["one two", "three"]],
     ["one", 10, ["one"]],

@@ -8,7 +8,7 @@ import {
 } from "../../../../src/cli/commands/see/paint.ts";
 import type { CommandIo } from "../../../../src/cli/frame/command.ts";
 import type { Tone } from "../../../../src/site/state/subject.ts";
-import { spansOf } from "../../views/spans.ts";
+import { parseSpans } from "../../views/spans.ts";
 
 function detect(
   env: Record<string, string>,
@@ -24,7 +24,7 @@ function detect(
 }
 
 describe("the style of the output", () => {
-  test.each<[string, Record<string, string>, { ascii?: boolean; wide?: boolean }, object]>([
+  test.each([
     ["a terminal", {}, {}, { colours: true, width: 80, arrow: "→" }],
     ["NO_COLOR", { NO_COLOR: "1" }, {}, { colours: false, width: 80 }],
     ["an empty NO_COLOR", { NO_COLOR: "" }, {}, { colours: true }],
@@ -68,15 +68,15 @@ describe("painting", () => {
   });
 
   test("a heading is bold, and a piece without a role is left as it is", () => {
-    const spans = spansOf<Tone | "heading">("{heading}NAME{}  {held}x");
+    const spans = parseSpans<Tone | "heading">("{heading}NAME{}  {held}x");
     expect(paintSpans(spans, colours)).toBe("\x1b[1mNAME\x1b[0m  \x1b[32mx\x1b[0m");
     expect(paintSpans(spans, plain)).toBe("NAME  x");
   });
 
   test("blanks at the end of a line go, unless they are painted", () => {
-    const spans = spansOf<Tone>("{held}x {}  {quiet}  ");
-    expect(trimSpans(spans, colours)).toEqual(spansOf("{held}x "));
-    expect(trimSpans(spans, plain)).toEqual(spansOf("{held}x"));
-    expect(trimSpans(spansOf<Tone>("  "), plain)).toEqual([]);
+    const spans = parseSpans<Tone>("{held}x {}  {quiet}  ");
+    expect(trimSpans(spans, colours)).toEqual(parseSpans("{held}x "));
+    expect(trimSpans(spans, plain)).toEqual(parseSpans("{held}x"));
+    expect(trimSpans(parseSpans<Tone>("  "), plain)).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../../fixtures/split-shell-words.ts";
 import { ALL_COMMANDS } from "../../../../src/bin/commands.ts";
 import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../../src/cli/frame/command.ts";
 import { loadCommand } from "../../../../src/cli/frame/command-line/execute-command.ts";
@@ -23,7 +24,7 @@ import { resolveConfig } from "../../../../src/core/config/config.ts";
 import { getFlagName, getSetting } from "../../../../src/core/config/settings.ts";
 import { parseLeases } from "../../../../src/core/fleet/lease-spec.ts";
 import { createMacros } from "../../../../src/core/fleet/macros.ts";
-import { everyKind, runs, shellWords } from "../../commands/samples.ts";
+import { everyKind, runs } from "../../commands/samples.ts";
 
 const COLUMNS = 100;
 
@@ -86,7 +87,7 @@ describe.each(ALL_COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %
       // A line may be a pipeline; what it calls of other programs is none of ours.
       const own =
         line.split(/ && | \| | > |; /).find((part) => part.startsWith(`signalbox ${spec.id}`)) ?? "";
-      const words = shellWords(own);
+      const words = splitShellWords(own);
       expect(words.slice(0, 1 + spec.id.split(" ").length).join(" "), line).toBe(`signalbox ${spec.id}`);
       const call = parseCall(spec, words.slice(1 + spec.id.split(" ").length));
       const { config: _, ...given } = call.settings;
@@ -144,7 +145,7 @@ describe("the overview", () => {
   test("has a line for crontabs that is a good one", () => {
     const cron = text.split("\n").find((line) => line.includes("* * * * *")) ?? "";
     const [command] = ALL_COMMANDS;
-    expect(command && parseCall(command, shellWords(cron).slice(7)).command).toEqual(["./invoices.sh"]);
+    expect(command && parseCall(command, splitShellWords(cron).slice(7)).command).toEqual(["./invoices.sh"]);
   });
 });
 

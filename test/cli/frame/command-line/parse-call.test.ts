@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { splitShellWords } from "../../../../fixtures/split-shell-words.ts";
 import { declareCommand, declareFlags } from "../../../../src/cli/frame/command.ts";
 import {
   parseTime,
@@ -10,14 +11,14 @@ import {
 import { parseCall } from "../../../../src/cli/frame/command-line/parse-call.ts";
 import { createCountParser } from "../../../../src/cli/frame/command-line/values.ts";
 import { UsageError } from "../../../../src/core/base/errors.ts";
-import { anyText } from "../../../core/protocol/samples.ts";
-import { everyKind, runs, shellWords } from "../../commands/samples.ts";
+import { generateText } from "../../../core/protocol/samples.ts";
+import { everyKind, runs } from "../../commands/samples.ts";
 
-const parse = (line: string) => parseCall(everyKind, shellWords(line));
+const parse = (line: string) => parseCall(everyKind, splitShellWords(line));
 const nothing = { flags: {}, settings: {}, args: ["x"], command: [], verbosity: 0 };
 
 describe("a command line", () => {
-  test.each<[string, object]>([
+  test.each([
     ["x", {}],
     ["x --name a", { flags: { name: "a" } }],
     ["--name=a x", { flags: { name: "a" } }],
@@ -54,7 +55,7 @@ describe("a command line", () => {
     expect(parse(line)).toEqual({ ...nothing, ...expected });
   });
 
-  test.each<[string, string]>([
+  test.each([
     ["x --nmae a", 'unknown option "--nmae"; did you mean --name?'],
     ["x --endpoint=a", "did you mean --endpoints?"],
     ["x --history", "did you mean --no-history?"],
@@ -123,7 +124,7 @@ describe("a command line", () => {
 });
 
 describe("a command to run", () => {
-  test.each<[string, string, object]>([
+  test.each([
     ["-- ls", "ls", {}],
     ["-j -- ls -l --json", "ls -l --json", { json: true }],
     ["-- sh -c 'a -- b' -- '' -n", "sh -c 'a -- b' -- '' -n", {}],
@@ -133,10 +134,13 @@ describe("a command to run", () => {
     ["--help", "", { help: true }],
     ["stray --help", "", { help: true }],
   ])("%s", (line, command, flags) => {
-    expect(parseCall(runs, shellWords(line))).toMatchObject({ command: shellWords(command), flags });
+    expect(parseCall(runs, splitShellWords(line))).toMatchObject({
+      command: splitShellWords(command),
+      flags,
+    });
   });
 
-  test.each<[string, string]>([
+  test.each([
     ["", "COMMAND is missing: put it after --; see: signalbox runs --help"],
     ["--", "COMMAND is missing"],
     ["ls -j a", 'unexpected argument "ls"; put -- before the command: -- ls -j a'],
@@ -149,8 +153,8 @@ describe("a command to run", () => {
     ["5m -- ls", 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
     ["--name -- ls", "--name needs a value; got none"],
   ])("%s is refused: %s", (line, why) => {
-    expect(() => parseCall(runs, shellWords(line))).toThrow(UsageError);
-    expect(() => parseCall(runs, shellWords(line))).toThrow(why);
+    expect(() => parseCall(runs, splitShellWords(line))).toThrow(UsageError);
+    expect(() => parseCall(runs, splitShellWords(line))).toThrow(why);
   });
 });
 
@@ -193,8 +197,8 @@ describe("values of flags", () => {
     ["--since soon", "--since must be a time such as"],
     ["--since 30", "--since must be a time such as"],
   ])("%s is refused", (line, why) => {
-    expect(() => parseCall(typed, shellWords(line))).toThrow(why);
-    expect(parseCall(typed, shellWords(`${line} --help`)).flags.help).toBe(true);
+    expect(() => parseCall(typed, splitShellWords(line))).toThrow(why);
+    expect(parseCall(typed, splitShellWords(`${line} --help`)).flags.help).toBe(true);
   });
 });
 
@@ -206,7 +210,7 @@ interface Said {
   arg?: string;
 }
 
-const value = anyText({ maxLength: 6 }).filter((text) => text !== "--");
+const value = generateText({ maxLength: 6 }).filter((text) => text !== "--");
 /** A value that is no flag: one that is needs the form with `=`. */
 const separate = value.filter((text) => !/^(-[a-z](=|$)|--[a-z])/i.test(text));
 const said: fc.Arbitrary<Said> = fc.oneof(
@@ -240,7 +244,7 @@ test("what is said in flags is what is heard, in any order and style", () => {
 
 test("what stands after -- is left untouched, whatever it is", () => {
   fc.assert(
-    fc.property(fc.array(anyText(), { minLength: 1 }), (command) => {
+    fc.property(fc.array(generateText(), { minLength: 1 }), (command) => {
       expect(parseCall(runs, ["-j", "--", ...command])).toMatchObject({
         command,
         args: [],
@@ -265,7 +269,7 @@ test("any words give a call or an error of usage", () => {
       "-=",
       "--=",
     ),
-    anyText().map((text) => `-${text}`),
+    generateText().map((text) => `-${text}`),
     fc.string(),
   );
   fc.assert(

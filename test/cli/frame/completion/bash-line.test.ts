@@ -8,7 +8,7 @@ const BREAKS = " \t\n\"'@><=;|&(:"; // bash's own
 const read = (line: string, breaks = BREAKS) => parseBashLine(line, breaks);
 
 describe("a line", () => {
-  it.each<[line: string, words: string[], kept?: string, quote?: string]>([
+  it.each([
     ["s", ["s"]],
     ["s ", ["s", ""]],
     ["s  ls\tlo", ["s", "ls", "lo"]],

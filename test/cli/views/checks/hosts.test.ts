@@ -2,7 +2,14 @@ import { describe, expect, test } from "vitest";
 import { findStaleHosts, judgeHosts } from "../../../../src/cli/views/checks/hosts.ts";
 import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
 import { keys } from "../../../core/protocol/samples.ts";
-import { drainOf, groupOf, hostOf, NOW, pictureOf, plain } from "../../../site/state/pictures.ts";
+import {
+  createDrainKey,
+  createGroupKey,
+  createHostKey,
+  createKeyValue,
+  createSnapshot,
+  NOW,
+} from "../../../site/state/sample-snapshots.ts";
 
 const HOUR = 3_600_000;
 
@@ -13,16 +20,16 @@ const parseSite = (text: string): KeyValue[] =>
     .filter(Boolean)
     .map((part) => {
       const [, group, members] = /^(\S+) has ?(.*)$/.exec(part) ?? [];
-      if (group !== undefined) return groupOf(group, ...(members ?? "").split(" ").filter(Boolean));
+      if (group !== undefined) return createGroupKey(group, ...(members ?? "").split(" ").filter(Boolean));
       const [, host, seconds] = /^(\S+) seen (\d+)s ago$/.exec(part) ?? [];
-      if (host !== undefined) return hostOf(host, { seenAt: NOW - Number(seconds) * 1_000 });
+      if (host !== undefined) return createHostKey(host, { seenAt: NOW - Number(seconds) * 1_000 });
       const [, scope, name = ""] = /^(group|host) (\S+) drained$/.exec(part) ?? [];
       if (scope === undefined) throw new Error(`neither group, host nor drain: ${part}`);
-      return drainOf(scope as "group" | "host", name);
+      return createDrainKey(scope as "group" | "host", name);
     });
 
 const sight = (kvs: readonly KeyValue[], running: string[] = []) => ({
-  snapshot: pictureOf(kvs),
+  snapshot: createSnapshot(kvs),
   running: new Set(running),
   within: HOUR,
   wall: NOW,
@@ -32,7 +39,7 @@ const told = (kvs: readonly KeyValue[], running: string[] = [], wanted: string[]
 
 describe("groups and their hosts", () => {
   const ACTIVE = "ok group g: 1 of 1 host is active";
-  test.each<[what: string, site: string, running: string[], found: string[]]>([
+  test.each([
     ["nothing is configured", "", [], ["ok groups: none configured"]],
     ["seen lately", "g has a.x, a.x seen 60s ago", [], [ACTIVE]],
     ["seen as lately as hosts say that they are there", "g has a.x, a.x seen 3899s ago", [], [ACTIVE]],
@@ -93,7 +100,7 @@ describe("groups and their hosts", () => {
   });
 
   test("one that is malformed", () => {
-    expect(told([plain(keys.group("g"), "{")])).toEqual([
+    expect(told([createKeyValue(keys.group("g"), "{")])).toEqual([
       expect.stringMatching(/^failure group g: it cannot be read/),
     ]);
   });
@@ -113,7 +120,9 @@ describe("groups and their hosts", () => {
 
 test("the groups are read as often for many groups as for one", () => {
   const countReadings = (names: readonly string[]) => {
-    const whole = sight(names.flatMap((name) => [groupOf(name, "a.x"), hostOf("a.x", { seenAt: NOW })]));
+    const whole = sight(
+      names.flatMap((name) => [createGroupKey(name, "a.x"), createHostKey("a.x", { seenAt: NOW })]),
+    );
     const groups = whole.snapshot.groups;
     let readings = 0;
     const counted = Object.assign(new Map(groups), {

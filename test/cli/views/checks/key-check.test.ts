@@ -5,15 +5,23 @@ import type { PastRun } from "../../../../src/core/protocol/history.ts";
 import { createKeys } from "../../../../src/core/protocol/keys.ts";
 import type { KeyValue } from "../../../../src/core/protocol/txn.ts";
 import { keys } from "../../../core/protocol/samples.ts";
-import { historyOf, NOW, pastRun, pictureOf, plain, runOf, stand } from "../../../site/state/pictures.ts";
+import {
+  createEndedRun,
+  createHistoryKey,
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+  toRunId,
+} from "../../../site/state/sample-snapshots.ts";
 
 const past = (change: Partial<PastRun>) =>
-  pastRun({ grantedAt: NOW - 9_000, endedAt: NOW - 8_000, ...change });
-const history = (...runs: PastRun[]) => historyOf("x", ...runs);
+  createEndedRun({ grantedAt: NOW - 9_000, endedAt: NOW - 8_000, ...change });
+const history = (...runs: PastRun[]) => createHistoryKey("x", ...runs);
 
 /** In the order of keys, as they are read. */
 const findings = (kvs: readonly KeyValue[]) => {
-  const check = new KeyCheck(keys, pictureOf(kvs));
+  const check = new KeyCheck(keys, createSnapshot(kvs));
   for (const kv of [...kvs].sort((a, b) => (a.key < b.key ? -1 : 1))) check.add(kv, NOW);
   return check.listFindings("here.x", NOW);
 };
@@ -23,7 +31,11 @@ const worth = (kvs: readonly KeyValue[]) => told(kvs).filter((line) => !line.sta
 
 describe("every key under the prefix", () => {
   test("all is well: how many there are", () => {
-    const kvs = [stand("lock x held", "a", 5, { enqueuedAt: NOW }), stand("resource db", "a", 6), history()];
+    const kvs = [
+      createTicketKey("lock x held", "a", 5, { enqueuedAt: NOW }),
+      createTicketKey("resource db", "a", 6),
+      history(),
+    ];
     expect(told(kvs)).toEqual([
       "ok keys keys: 3 under /signalbox/, 2 of them tickets",
       expect.stringMatching(/^ok clock clocks of hosts: 1 host wrote/),
@@ -32,49 +44,57 @@ describe("every key under the prefix", () => {
 
   test("keys below a prefix of CRONLOCK_DB may be held: no word of deleting them", () => {
     const inner = createKeys(`${keys.prefix}db3/`);
-    const kvs = [plain(inner.lock("x", runOf("a")), "1"), plain(inner.history("x"), "1")];
+    const kvs = [createKeyValue(inner.lock("x", toRunId("a")), "1"), createKeyValue(inner.history("x"), "1")];
     expect(worth(kvs)).toEqual([
       "ok keys keys: 2 under /signalbox/, 0 of them tickets",
       "ok keys prefix /signalbox/db3/: a prefix of its own (CRONLOCK_DB), with 2 keys; check it with --prefix /signalbox/db3/",
     ]);
-    expect(worth([plain("/signalbox/db3/else", "1")])).toEqual([
+    expect(worth([createKeyValue("/signalbox/db3/else", "1")])).toEqual([
       "warning malformed key /signalbox/db3/else: not a key of signalbox",
     ]);
   });
 
-  test.each<[what: string, kv: KeyValue, found: RegExp]>([
+  test.each([
     [
       "a value of a size that signalbox does not write",
-      plain(keys.history("x"), `{"v":1,"runs":[],"pad":"${"x".repeat(300_000)}"}`),
+      createKeyValue(keys.history("x"), `{"v":1,"runs":[],"pad":"${"x".repeat(300_000)}"}`),
       /^warning large-value key .*history\/x: its value has 293 KiB/,
     ],
-    ["a key of nobody", plain("/signalbox/else", "1"), /^warning malformed key \/signalbox\/else: not a key/],
+    [
+      "a key of nobody",
+      createKeyValue("/signalbox/else", "1"),
+      /^warning malformed key \/signalbox\/else: not a key/,
+    ],
     [
       "a ticket that is none",
-      plain(keys.lock("x", runOf("a")), "hello"),
+      createKeyValue(keys.lock("x", toRunId("a")), "hello"),
       /^failure malformed lock x: the ticket .* cannot be read/,
     ],
     [
       "a drain in no JSON",
-      plain(keys.drain("lock", "x"), "stop!"),
+      createKeyValue(keys.drain("lock", "x"), "stop!"),
       /^warning malformed key .*drains\/lock\/x: .*still applies/,
     ],
-    ["a history in no JSON", plain(keys.history("x"), "[]"), /^warning malformed key .*history\/x/],
-    ["a host that says nothing", plain(keys.host("a.x"), "?"), /^warning malformed key .*hosts\/a.x/],
+    ["a history in no JSON", createKeyValue(keys.history("x"), "[]"), /^warning malformed key .*history\/x/],
+    [
+      "a host that says nothing",
+      createKeyValue(keys.host("a.x"), "?"),
+      /^warning malformed key .*hosts\/a.x/,
+    ],
     [
       "a record that is none",
-      plain(keys.audit("00000000000000000000"), "{}"),
+      createKeyValue(keys.audit("00000000000000000000"), "{}"),
       /^warning malformed key .*audit/,
     ],
     [
       "a resource that cannot be read",
-      plain(keys.resourceConfig("db"), "[]"),
+      createKeyValue(keys.resourceConfig("db"), "[]"),
       /^failure malformed resource db/,
     ],
-    ["a group that cannot be read", plain(keys.group("web"), "{"), /^failure malformed group web/],
+    ["a group that cannot be read", createKeyValue(keys.group("web"), "{"), /^failure malformed group web/],
     [
       "a host of a group that nobody saw",
-      plain(keys.group("web"), '["a.x"]'),
+      createKeyValue(keys.group("web"), '["a.x"]'),
       /^warning host group web: not seen/,
     ],
   ])("%s", (_, kv, found) => {
@@ -84,9 +104,9 @@ describe("every key under the prefix", () => {
 
   test("totals that disagree, over all tickets of a queue", () => {
     const kvs = [
-      stand("resource db", "a", 5, { total: 3 }),
-      stand("resource db", "b", 6, { total: 4 }),
-      stand("resource dc", "c", 7, { total: 9 }),
+      createTicketKey("resource db", "a", 5, { total: 3 }),
+      createTicketKey("resource db", "b", 6, { total: 4 }),
+      createTicketKey("resource dc", "c", 7, { total: 9 }),
     ];
     expect(worth(kvs)).toEqual([
       expect.stringMatching(/^warning totals resource db: runs state totals of 3, 4/),
@@ -96,15 +116,15 @@ describe("every key under the prefix", () => {
   test("a lock that is held long and waited for long is no fault of etcd", () => {
     expect(
       worth([
-        stand("lock x held", "a", 5, { enqueuedAt: 1, grantedAt: 1 }),
-        stand("lock x", "b", 6, { enqueuedAt: 1 }),
+        createTicketKey("lock x held", "a", 5, { enqueuedAt: 1, grantedAt: 1 }),
+        createTicketKey("lock x", "b", 6, { enqueuedAt: 1 }),
       ]),
     ).toEqual([expect.stringMatching(/^ok keys/)]);
   });
 
   test("of many of a kind, the first few and their number", () => {
-    const many = Array.from({ length: 1_000 }, (_, index) => plain(`/signalbox/else${index}`, ""));
-    const found = worth([...many, { ...stand("lock x", "a", 5), session: 0n }]);
+    const many = Array.from({ length: 1_000 }, (_, index) => createKeyValue(`/signalbox/else${index}`, ""));
+    const found = worth([...many, { ...createTicketKey("lock x", "a", 5), session: 0n }]);
     expect(found).toHaveLength(7);
     expect(found).toContainEqual("warning malformed and: 995 more of this kind");
   });
@@ -123,8 +143,8 @@ describe("every key under the prefix", () => {
   });
 
   test("clocks: a resource's ticket may follow its lock's as late as it pleases", () => {
-    const lock = stand("lock x", "b", 50, { enqueuedAt: NOW - 1_000 });
-    const late = stand("resource db", "a", 60, { enqueuedAt: NOW - 900_000 });
+    const lock = createTicketKey("lock x", "b", 50, { enqueuedAt: NOW - 1_000 });
+    const late = createTicketKey("resource db", "a", 60, { enqueuedAt: NOW - 900_000 });
     expect(told([lock, late])).toContainEqual(expect.stringMatching(/^ok clock/));
   });
 });
@@ -188,7 +208,7 @@ describe("clocks of hosts", () => {
     ]);
   });
 
-  test.each<[what: string, first: number, second: number]>([
+  test.each([
     ["a write that took as long as it may", NOW - 1_000, NOW - 15_000],
     ["what was long ago", NOW - 200_000_000, NOW - 300_000_000],
   ])("%s is no fault of the clock", (_, first, second) => {

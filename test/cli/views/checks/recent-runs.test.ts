@@ -29,7 +29,7 @@ const job = (runs: EndedRun[], more: Partial<RecentRuns> = {}): RecentRuns => ({
 });
 
 describe("what runs at boot", () => {
-  test.each<[string, EndedRun[], Partial<RecentRuns>, string, string]>([
+  test.each([
     ["has succeeded in a boot long ago", [ended(900)], {}, "ok", "succeeded 37d12h ago"],
     ["has not run", [], {}, "ok", "has not run yet; it runs at the next boot of its host"],
     [

@@ -44,16 +44,6 @@ function remember(id: bigint): string {
 const listFiles = () => readdirSync(join(home, "signalbox"));
 
 describe("what is remembered", () => {
-  it("is the first cluster, for all later processes", () => {
-    expect(createMemory().recall()).toBeUndefined();
-    const path = remember(0xabcn);
-    expect(createMemory().recall()).toEqual({ id: 0xabcn, path });
-    expect(createMemory().remember(0xdefn), "the second is not").toEqual({ id: 0xabcn, path });
-    expect(listFiles(), "no draft is left").toHaveLength(1);
-    const written = { clusterId: "abc", prefix: PREFIX, endpoints: ENDPOINTS };
-    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(written);
-  });
-
   test.each([
     ["the order of the endpoints", [...ENDPOINTS, ...ENDPOINTS].slice(1), PREFIX, 0xabcn],
     ["other endpoints", ["http://a:2379"], PREFIX, undefined],
@@ -61,14 +51,6 @@ describe("what is remembered", () => {
   ])("%s", (_, endpoints, prefix, id) => {
     remember(0xabcn);
     expect(createMemory(endpoints, prefix).recall()?.id).toBe(id);
-  });
-
-  it("is forgotten on demand", () => {
-    const path = remember(0xabcn);
-    expect(createMemory().forget()).toEqual([path]);
-    expect(createMemory().forget()).toEqual([]);
-    expect(remember(0xdefn)).toBe(path);
-    expect(createMemory().recall()?.id).toBe(0xdefn);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startEtcd } from "../../../../fixtures/etcd/index.ts";
-import { catchErrorKind, put, storeContract, watchOnce, write } from "../contract/index.ts";
+import { catchErrorKind, put, testStoreContract, watchOnce, write } from "../contract/index.ts";
 import { createServedSubject, open } from "../served.ts";
 
-storeContract("the http transport with one stream for all watches", () =>
+testStoreContract("the http transport with one stream for all watches", () =>
   createServedSubject("http", { sharesWatches: true }),
 );
 

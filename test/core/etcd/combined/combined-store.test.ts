@@ -6,14 +6,14 @@ import { StoreError } from "../../../../src/core/etcd/store.ts";
 import { createRealClock } from "../../../../src/core/process/clock.ts";
 import { createKeys } from "../../../../src/core/protocol/keys.ts";
 import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
-import { storeContract } from "../contract/index.ts";
+import { testStoreContract } from "../contract/index.ts";
 import { createServedSubject } from "../served.ts";
 
 const clock = createRealClock();
 const keys = createKeys("/signalbox/");
 
 for (const transport of ["http", "grpc"] as const)
-  storeContract(`combined transactions over ${transport}`, async () => {
+  testStoreContract(`combined transactions over ${transport}`, async () => {
     const subject = await createServedSubject(transport);
     return { ...subject, store: combineTransactions(subject.store, clock, keys) };
   });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { catchErrorKind, createId, place, put, type Subject, write } from "./helpers.ts";
+import { catchErrorKind, createId, createPrefix, put, type Subject, write } from "./helpers.ts";
 
 /** How calls and stores end. */
 export function testEndings(on: Subject): void {
@@ -7,7 +7,7 @@ export function testEndings(on: Subject): void {
     const stop = new AbortController();
     const reason = new Error("enough");
     const next = on.store
-      .watch({ ranges: [{ key: place() }], from: 1_000_000n }, stop.signal)
+      .watch({ ranges: [{ key: createPrefix() }], from: 1_000_000n }, stop.signal)
       [Symbol.asyncIterator]()
       .next();
     setTimeout(() => stop.abort(reason), 50);
@@ -17,7 +17,7 @@ export function testEndings(on: Subject): void {
   it("does not begin what is aborted already", async () => {
     const reason = new Error("never mind");
     const signal = AbortSignal.abort(reason);
-    const key = place();
+    const key = createPrefix();
     await expect(on.store.commitTxn({ compare: [], success: [put(key)], failure: [] }, signal)).rejects.toBe(
       reason,
     );
@@ -28,7 +28,7 @@ export function testEndings(on: Subject): void {
   });
 
   it("says how its members are", async () => {
-    const { revision } = await write(on.store, put(place()));
+    const { revision } = await write(on.store, put(createPrefix()));
     for (const member of await on.store.readMemberStatuses()) {
       if (!member.ok) throw member.error;
       expect(member).toMatchObject({ version: expect.stringMatching(/^3\./), errors: [] });
@@ -44,7 +44,7 @@ export function testEndings(on: Subject): void {
   it("refuses everything once it is closed, and ends its watches", async () => {
     const stop = new AbortController();
     const watch = on.store
-      .watch({ ranges: [{ key: place() }], from: 1_000_000n }, stop.signal)
+      .watch({ ranges: [{ key: createPrefix() }], from: 1_000_000n }, stop.signal)
       [Symbol.asyncIterator]();
     const ended = catchErrorKind(watch.next());
     await on.store.readRange({ key: "a" });

@@ -25,7 +25,7 @@ let lastId = 1000n;
 export const createId = () => ++lastId;
 let lastPlace = 0;
 /** A prefix of its own for each test. */
-export const place = () => `/contract/${++lastPlace}/`;
+export const createPrefix = () => `/contract/${++lastPlace}/`;
 
 export const put = (key: string, value = "", session?: bigint): Op => ({
   op: "put",
@@ -50,7 +50,7 @@ export const catchErrorKind = async (call: Promise<unknown>) => (await catchRefu
 
 /** The first batch of a watch of one key. */
 export async function watchOnce(store: Store, key: string, from: bigint): Promise<WatchBatch> {
-  const [batch] = await follow(store, { ranges: [{ key }], from }, () => true);
+  const [batch] = await followWatch(store, { ranges: [{ key }], from }, () => true);
   return batch as WatchBatch;
 }
 
@@ -59,7 +59,7 @@ export function write(store: Store, ...ops: Op[]): Promise<TxnResponse> {
 }
 
 /** Follows a watch until `enough` says so. */
-export async function follow(
+export async function followWatch(
   store: Store,
   request: WatchRequest,
   enough: (events: WatchEvent[]) => boolean,
@@ -74,7 +74,7 @@ export async function follow(
   return batches;
 }
 
-export const name = (event: WatchEvent) =>
+export const formatEvent = (event: WatchEvent) =>
   event.type === "put" ? `put ${event.kv.key}` : `delete ${event.key}`;
 export const getRevision = (event: WatchEvent) =>
   event.type === "put" ? event.kv.modRevision : event.revision;

@@ -13,7 +13,7 @@ export type { Subject } from "./helpers.ts";
 export { catchErrorKind, catchRefusal, compareAbsent, put, watchOnce, write } from "./helpers.ts";
 
 /** @param open makes the store under test, once for the whole suite */
-export function storeContract(title: string, open: () => Promise<Subject>): void {
+export function testStoreContract(title: string, open: () => Promise<Subject>): void {
   describe(`${title} keeps the contract of a store`, () => {
     const on = {} as Subject; // filled before the first test runs
     beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { buildPrefixRange } from "../../../../src/core/protocol/txn.ts";
-import { catchErrorKind, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
+import { catchErrorKind, createPrefix, MAX_INT64, put, type Subject, write } from "./helpers.ts";
 
 /** Reads: pages, order, filters, limits. */
 export function testRanges(on: Subject): void {
   it("reads page by page at one revision, whatever is written meanwhile", async () => {
-    const at = place();
+    const at = createPrefix();
     const keys = Array.from({ length: 25 }, (_, i) => `${at}${String(i).padStart(2, "0")}`);
     const { revision } = await write(on.store, ...keys.map((key) => put(key, "then")));
     const seen: string[] = [];
@@ -24,7 +24,7 @@ export function testRanges(on: Subject): void {
   });
 
   it("counts the whole range, whatever the limit", async () => {
-    const at = place();
+    const at = createPrefix();
     await write(on.store, put(`${at}a`, "1"), put(`${at}b`, "2"), put(`${at}c`, "3"));
     const { kvs, count, more } = await on.store.readRange({
       ...buildPrefixRange(at),
@@ -47,7 +47,7 @@ export function testRanges(on: Subject): void {
   });
 
   it("sorts and filters by revisions", async () => {
-    const at = place();
+    const at = createPrefix();
     const created: bigint[] = [];
     for (const key of ["c", "a", "b"]) created.push((await write(on.store, put(at + key))).revision);
     await write(on.store, put(`${at}c`));
@@ -84,7 +84,7 @@ export function testRanges(on: Subject): void {
   });
 
   it("reads 6 MiB at once", async () => {
-    const at = place();
+    const at = createPrefix();
     const value = "0123456789abcdef".repeat(65_536);
     for (let i = 0; i < 6; i += 1) await write(on.store, put(at + i, value));
     const { kvs } = await on.store.readRange(buildPrefixRange(at));

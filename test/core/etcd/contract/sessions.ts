@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
 import { buildPrefixRange } from "../../../../src/core/protocol/txn.ts";
-import { catchErrorKind, createId, follow, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
+import {
+  catchErrorKind,
+  createId,
+  createPrefix,
+  followWatch,
+  MAX_INT64,
+  put,
+  type Subject,
+  write,
+} from "./helpers.ts";
 
 async function grant(on: Subject, ttl = 30): Promise<bigint> {
   const id = createId();
@@ -30,7 +39,7 @@ export function testSessions(on: Subject): void {
 
   it.each([MAX_INT64, 1n << 62n, (1n << 53n) + 1n])("takes the id %s", async (id) => {
     await on.store.grant(id, 30);
-    const key = `${place()}k`;
+    const key = `${createPrefix()}k`;
     await write(on.store, put(key, "v", id));
     expect((await on.store.readRange({ key })).kvs[0]?.session).toBe(id);
     await on.store.revoke(id);
@@ -43,7 +52,7 @@ export function testSessions(on: Subject): void {
     await on.store.grant(id, 30);
     await on.store.revoke(id);
     expect(await catchErrorKind(on.store.renew(id))).toBe("noSession");
-    expect(await catchErrorKind(write(on.store, put(place(), "v", id)))).toBe("noSession");
+    expect(await catchErrorKind(write(on.store, put(createPrefix(), "v", id)))).toBe("noSession");
   });
 
   it("says how much of a session is left, and nothing of one that is gone", async () => {
@@ -66,7 +75,7 @@ export function testSessions(on: Subject): void {
   });
 
   it("revokes twice without complaint, and deletes the keys once, in one revision", async () => {
-    const at = place();
+    const at = createPrefix();
     const id = await grant(on);
     const { revision } = await write(on.store, put(`${at}a`, "", id), put(`${at}b`, "", id), put(`${at}c`));
     await on.store.revoke(id);
@@ -77,10 +86,10 @@ export function testSessions(on: Subject): void {
   });
 
   it("ends a session that nobody renews, and its keys with it", async () => {
-    const at = place();
+    const at = createPrefix();
     const id = await grant(on, 1);
     const { revision } = await write(on.store, put(`${at}k`, "v", id));
-    const gone = follow(
+    const gone = followWatch(
       on.store,
       { ranges: [buildPrefixRange(at)], from: revision + 1n },
       (seen) => seen.length === 1,
@@ -92,7 +101,7 @@ export function testSessions(on: Subject): void {
   });
 
   it("detaches a key from its session when it is put without one, keeps it with keepSession", async () => {
-    const at = place();
+    const at = createPrefix();
     const id = await grant(on);
     await write(on.store, put(`${at}kept`, "1", id), put(`${at}freed`, "1", id));
     await write(
@@ -113,7 +122,7 @@ export function testSessions(on: Subject): void {
 
   it("refuses keepSession on a key that is not there", async () => {
     expect(
-      await catchErrorKind(write(on.store, { op: "put", key: place(), value: "", keepSession: true })),
+      await catchErrorKind(write(on.store, { op: "put", key: createPrefix(), value: "", keepSession: true })),
     ).toBe("invalid");
   });
 }

@@ -1,6 +1,14 @@
 import { expect, it } from "vitest";
 import { buildPrefixRange, type Compare, type Op } from "../../../../src/core/protocol/txn.ts";
-import { catchErrorKind, compareAbsent, createId, place, put, type Subject, write } from "./helpers.ts";
+import {
+  catchErrorKind,
+  compareAbsent,
+  createId,
+  createPrefix,
+  put,
+  type Subject,
+  write,
+} from "./helpers.ts";
 
 const nest = (success: Op[], compare: Compare[] = [], failure: Op[] = []): Op => ({
   op: "txn",
@@ -10,7 +18,7 @@ const nest = (success: Op[], compare: Compare[] = [], failure: Op[] = []): Op =>
 /** Transactions: atomic, nested, refused. */
 export function testTransactions(on: Subject): void {
   it("gives all puts of a transaction one revision, and keeps create_revision on later puts", async () => {
-    const at = place();
+    const at = createPrefix();
     const first = await write(on.store, put(`${at}a`, "1"), put(`${at}b`, "1"));
     const second = await write(on.store, put(`${at}a`, "2"));
     expect(second.revision).toBe(first.revision + 1n);
@@ -22,7 +30,7 @@ export function testTransactions(on: Subject): void {
   });
 
   it("takes the failure branch and reads there when a comparison fails; nothing is written", async () => {
-    const key = place();
+    const key = createPrefix();
     const { revision } = await write(on.store, put(key, "1"));
     const failure: Op[] = [{ op: "range", key }];
     const answer = await on.store.commitTxn({
@@ -35,7 +43,7 @@ export function testTransactions(on: Subject): void {
   });
 
   it("answers each operation in its place, also in nested transactions", async () => {
-    const at = place();
+    const at = createPrefix();
     await write(on.store, put(`${at}old`, "x"));
     const failure: Op[] = [{ op: "range", key: `${at}new` }, put(`${at}deep`, "d")];
     const nested = nest([], [compareAbsent(`${at}old`)], failure);
@@ -49,14 +57,14 @@ export function testTransactions(on: Subject): void {
   });
 
   it("settles nested comparisons before anything is written", async () => {
-    const at = place();
+    const at = createPrefix();
     const nested = nest([put(`${at}b`)], [compareAbsent(`${at}a`)]);
     const answer = await write(on.store, put(`${at}a`), nested);
     expect(answer.results[1]).toMatchObject({ op: "txn", succeeded: true });
   });
 
   it("deletes a range, says how many, and makes no revision when there was none", async () => {
-    const at = place();
+    const at = createPrefix();
     const { revision } = await write(on.store, put(`${at}a`), put(`${at}b`));
     const remove: Op = { op: "delete", ...buildPrefixRange(at) };
     expect((await write(on.store, remove)).results).toEqual([{ op: "delete", deleted: 2 }]);
@@ -65,7 +73,7 @@ export function testTransactions(on: Subject): void {
   });
 
   it("refuses a key put twice, or put and deleted, in one transaction", async () => {
-    const at = place();
+    const at = createPrefix();
     const all: Op = { op: "delete", ...buildPrefixRange(at) };
     for (const other of [put(at, "2"), all, nest([put(at)])])
       expect(await catchErrorKind(write(on.store, put(at, "1"), other))).toBe("invalid");
@@ -81,13 +89,13 @@ export function testTransactions(on: Subject): void {
   });
 
   it("lets the two branches of a nested transaction put the same key", async () => {
-    const at = place();
+    const at = createPrefix();
     await write(on.store, nest([put(at, "y")], [], [put(at, "n")]));
     expect((await on.store.readRange({ key: at })).kvs[0]?.value).toBe("y");
   });
 
   it("refuses more than 128 operations, and a key that is empty", async () => {
-    const at = place();
+    const at = createPrefix();
     const many = Array.from({ length: 129 }, (_, i) => put(`${at}${i}`));
     expect(await catchErrorKind(write(on.store, ...many))).toBe("invalid");
     expect((await write(on.store, ...many.slice(0, 128))).results).toHaveLength(128);
@@ -95,7 +103,7 @@ export function testTransactions(on: Subject): void {
   });
 
   it("writes nothing when one put names a session that is gone", async () => {
-    const at = place();
+    const at = createPrefix();
     expect(await catchErrorKind(write(on.store, put(`${at}a`), put(`${at}b`, "", createId())))).toBe(
       "noSession",
     );

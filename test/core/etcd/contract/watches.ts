@@ -1,16 +1,25 @@
 import { expect, it } from "vitest";
 import type { Store } from "../../../../src/core/etcd/store.ts";
 import { buildPrefixRange, type WatchEvent } from "../../../../src/core/protocol/txn.ts";
-import { catchErrorKind, follow, getRevision, name, place, put, type Subject, write } from "./helpers.ts";
+import {
+  catchErrorKind,
+  createPrefix,
+  followWatch,
+  formatEvent,
+  getRevision,
+  put,
+  type Subject,
+  write,
+} from "./helpers.ts";
 
 /** Watches: from the past, in order, none missing. */
 export function testWatches(on: Subject): void {
   it("replays the past from the revision asked for, then goes on", async () => {
-    const at = place();
+    const at = createPrefix();
     await write(on.store, put(`${at}before`));
     const { revision } = await write(on.store, put(`${at}a`, "1"));
     await write(on.store, { op: "delete", key: `${at}a` });
-    const all = follow(
+    const all = followWatch(
       on.store,
       { ranges: [buildPrefixRange(at)], from: revision },
       (seen) => seen.length === 3,
@@ -18,14 +27,14 @@ export function testWatches(on: Subject): void {
     await write(on.store, put(`${at}b`, "2"));
     const batches = await all;
     const events = batches.flatMap((batch) => batch.events);
-    expect(events.map(name)).toEqual([`put ${at}a`, `delete ${at}a`, `put ${at}b`]);
+    expect(events.map(formatEvent)).toEqual([`put ${at}a`, `delete ${at}a`, `put ${at}b`]);
     expect(events.map(getRevision)).toEqual([revision, revision + 1n, revision + 2n]);
     expect(batches.at(-1)?.revision).toBe(revision + 2n);
     expect(events[2]).toMatchObject({ kv: { value: "2", createRevision: revision + 2n } });
   });
 
   it("watches a single key, and only puts or only deletes", async () => {
-    const at = place();
+    const at = createPrefix();
     const { revision } = await write(on.store, put(`${at}k`), put(`${at}k2`));
     await write(on.store, { op: "delete", ...buildPrefixRange(at) });
     await write(on.store, put(`${at}k`));
@@ -33,8 +42,8 @@ export function testWatches(on: Subject): void {
       const range = { key: `${at}k`, ...(only && { only }) };
       const hasEnough = (seen: WatchEvent[]) =>
         seen.length === { puts: 2, deletes: 1, all: 3 }[only ?? "all"];
-      const batches = await follow(on.store, { ranges: [range], from: revision }, hasEnough);
-      return batches.flatMap(({ events }) => events.map(name));
+      const batches = await followWatch(on.store, { ranges: [range], from: revision }, hasEnough);
+      return batches.flatMap(({ events }) => events.map(formatEvent));
     };
     expect(await see()).toEqual([`put ${at}k`, `delete ${at}k`, `put ${at}k`]);
     expect(await see("puts")).toEqual([`put ${at}k`, `put ${at}k`]);
@@ -42,21 +51,21 @@ export function testWatches(on: Subject): void {
   });
 
   it("keeps the events of one revision together, in the order of the transaction", async () => {
-    const at = place();
+    const at = createPrefix();
     const { revision } = await write(on.store, put(`${at}a`));
     await write(on.store, put(`${at}c`), { op: "delete", key: `${at}a` }, put(`${at}b`));
-    const batches = await follow(
+    const batches = await followWatch(
       on.store,
       { ranges: [buildPrefixRange(at)], from: revision + 1n },
       () => true,
     );
-    expect(batches[0]?.events.map(name)).toEqual([`put ${at}c`, `delete ${at}a`, `put ${at}b`]);
+    expect(batches[0]?.events.map(formatEvent)).toEqual([`put ${at}c`, `delete ${at}a`, `put ${at}b`]);
   });
 
   it("misses none of 2,000 quick puts, in order", async () => {
-    const at = place();
+    const at = createPrefix();
     const { revision } = await write(on.store, put(`${at}start`));
-    const all = follow(
+    const all = followWatch(
       on.store,
       { ranges: [buildPrefixRange(at)], from: revision + 1n },
       (seen) => seen.length === 2000,
@@ -64,43 +73,43 @@ export function testWatches(on: Subject): void {
     const written = await putMany(on.store, (writer, i) => `${at}${writer}/${i}`);
     const events = (await all).flatMap((batch) => batch.events);
     expect(events.map(getRevision)).toEqual(written);
-    expect(new Set(events.map(name)).size).toBe(2000);
+    expect(new Set(events.map(formatEvent)).size).toBe(2000);
   });
 
   it("replays 2,000 revisions of the past without a gap", async () => {
-    const at = place();
+    const at = createPrefix();
     const { revision } = await write(on.store, put(`${at}start`));
     const written = await putMany(on.store, (writer) => `${at}${writer}`);
     const request = { ranges: [buildPrefixRange(at)], from: revision + 1n };
-    const batches = await follow(on.store, request, (seen) => seen.length === 2000);
+    const batches = await followWatch(on.store, request, (seen) => seen.length === 2000);
     expect(batches.flatMap(({ events }) => events.map(getRevision))).toEqual(written);
   });
 
   it("watches fifty ranges with long names at once", async () => {
-    const at = place();
+    const at = createPrefix();
     const names = Array.from({ length: 50 }, (_, i) => `${at}${"long".repeat(60)}${i}/`);
     const { revision } = await write(on.store, put(`${at}start`));
     const request = { ranges: names.map(buildPrefixRange), from: revision + 1n };
-    const all = follow(on.store, request, (seen) => seen.length === 50);
+    const all = followWatch(on.store, request, (seen) => seen.length === 50);
     for (const each of names) await write(on.store, put(`${each}k`));
-    const keys = (await all).flatMap(({ events }) => events.map(name));
+    const keys = (await all).flatMap(({ events }) => events.map(formatEvent));
     expect(new Set(keys)).toEqual(new Set(names.map((each) => `put ${each}k`)));
   });
 
   it("waits for a revision of the future", async () => {
-    const key = place();
+    const key = createPrefix();
     const { revision } = await write(on.store, put(key));
-    const later = follow(on.store, { ranges: [{ key }], from: revision + 3n }, () => true);
+    const later = followWatch(on.store, { ranges: [{ key }], from: revision + 3n }, () => true);
     for (let i = 0; i < 3; i += 1) await write(on.store, put(key));
     expect((await later)[0]?.revision).toBe(revision + 3n);
   });
 
   it("refuses a revision that has been compacted, to a watch and to a read", async () => {
-    const key = place();
+    const key = createPrefix();
     const { revision: first } = await write(on.store, put(key));
     for (let i = 0; i < 3; i += 1) await write(on.store, put(key));
     await on.compact(first + 2n);
-    expect(await catchErrorKind(follow(on.store, { ranges: [{ key }], from: first }, () => true))).toBe(
+    expect(await catchErrorKind(followWatch(on.store, { ranges: [{ key }], from: first }, () => true))).toBe(
       "compacted",
     );
     expect(await catchErrorKind(on.store.readRange({ key, revision: first }))).toBe("compacted");

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../../src/core/etcd/memory/memory-store.ts";
-import { put, remove } from "../../protocol/room.ts";
-import { storeContract } from "../contract/index.ts";
+import { put, remove } from "../../protocol/claim-fixture.ts";
+import { testStoreContract } from "../contract/index.ts";
 
-storeContract("the memory store", async () => {
+testStoreContract("the memory store", async () => {
   let now = 0;
   const store = MemoryStore.create({ now: () => now }, { minTtl: 1 });
   return {

@@ -180,7 +180,7 @@ test("a listening socket can be inherited", async () => {
   expect((await launcher.receive(AGENT_REQUEST.end)).a).toBe(42n);
 });
 
-test.each<[NodeJS.ProcessEnv, number | undefined]>([
+test.each([
   [{ LISTEN_PID: "7", LISTEN_FDS: "1", LISTEN_FDNAMES: "agent" }, 3],
   [{ LISTEN_PID: "8", LISTEN_FDS: "1" }, undefined],
   [{ LISTEN_FDS: "1" }, undefined],

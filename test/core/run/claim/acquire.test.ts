@@ -4,8 +4,8 @@ import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { Acquisition } from "../../../../src/core/run/acquire.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { OTHER, put } from "../../protocol/room.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { OTHER, put } from "../../protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, REQUESTS } from "./situations.ts";
 
 const UNLIMITED = { connect: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY };
@@ -35,7 +35,7 @@ class SilentStore extends MemoryStore {
 test("a run that ends between the answer to its ticket and the first read of its queue has a ticket", async () => {
   const clock = new ManualClock();
   const store = new SilentStore(new MemoryEtcd({ now: () => clock.now() }));
-  put(store.etcd, keys.lock("a", OTHER), serializeTicket(ticketWith({ run: OTHER, state: "held" })));
+  put(store.etcd, keys.lock("a", OTHER), serializeTicket(createTicket({ run: OTHER, state: "held" })));
   const attempt = await createAttempt(createPorts(clock, store), REQUESTS["lock, queue"]);
   const stop = new AbortController();
   const acquisition = new Acquisition(attempt, UNLIMITED, stop.signal);

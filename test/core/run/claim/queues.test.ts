@@ -13,17 +13,17 @@ import {
 } from "../../../../src/core/run/claim-view.ts";
 import { decideStep } from "../../../../src/core/run/decide.ts";
 import { VanishedTickets } from "../../../../src/core/run/vanished-tickets.ts";
-import { find, put } from "../../protocol/room.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { find, put } from "../../protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, LOCK_KEY, REQUESTS, WALL } from "./situations.ts";
 
 const ALL = Number.POSITIVE_INFINITY;
 
 /** A ticket of a queue; undefined for one that cannot be read. */
-type Wish = Pick<Ticket, "count" | "total" | "state"> | undefined;
+type TicketFields = Pick<Ticket, "count" | "total" | "state"> | undefined;
 
 /** An etcd with one queue. */
-class Bed {
+class QueueFixture {
   readonly #etcd = new MemoryEtcd({ now: () => 0 });
   readonly #runs: string[] = [];
   /** Operations of the last look. */
@@ -31,13 +31,13 @@ class Bed {
   /** Places that they found, own one included. */
   read = 0;
 
-  constructor(wishes: readonly Wish[]) {
-    wishes.forEach((wish, index) => {
+  constructor(tickets: readonly TicketFields[]) {
+    tickets.forEach((fields, index) => {
       const run = `${index}`.padStart(16, "0");
       // Names are in another order than places.
       this.#runs.push([...run].reverse().join(""));
-      const ticket = ticketWith({ run: this.run(index), ...wish });
-      put(this.#etcd, this.key(index), wish === undefined ? "{" : serializeTicket(ticket));
+      const ticket = createTicket({ run: this.run(index), ...fields });
+      put(this.#etcd, this.key(index), fields === undefined ? "{" : serializeTicket(ticket));
     });
   }
 
@@ -58,7 +58,7 @@ class Bed {
   }
 }
 
-const wish = fc.option(
+const ticket = fc.option(
   fc.record({
     count: fc.integer({ min: 1, max: 4 }),
     total: fc.integer({ min: 1, max: 8 }),
@@ -66,7 +66,7 @@ const wish = fc.option(
   }),
   { nil: undefined, freq: 12 },
 );
-const queue = fc.array(wish, { minLength: 1, maxLength: 14 });
+const queue = fc.array(ticket, { minLength: 1, maxLength: 14 });
 const total = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
 
 describe("the first places of a resource's queue", () => {
@@ -78,9 +78,9 @@ describe("the first places of a resource's queue", () => {
         fc.nat(),
         fc.integer({ min: 1, max: 6 }),
         total,
-        (wishes, nth, depth, configured) => {
-          const index = nth % wishes.length;
-          const fixture = new Bed(wishes);
+        (tickets, nth, depth, configured) => {
+          const index = nth % tickets.length;
+          const fixture = new QueueFixture(tickets);
           const head = admit(fixture.look(index, depth).queue, fixture.run(index), configured).kind;
           const whole = admit(fixture.look(index, ALL).queue, fixture.run(index), configured).kind;
           if (head !== "admitted") expect(whole).toBe(head);
@@ -94,9 +94,9 @@ describe("the first places of a resource's queue", () => {
 
   test("are read up to the own place, however many there are, and the place just ahead with them", () => {
     fc.assert(
-      fc.property(queue, fc.nat(), fc.integer({ min: 1, max: 6 }), (wishes, nth, depth) => {
-        const index = nth % wishes.length;
-        const fixture = new Bed(wishes);
+      fc.property(queue, fc.nat(), fc.integer({ min: 1, max: 6 }), (tickets, nth, depth) => {
+        const index = nth % tickets.length;
+        const fixture = new QueueFixture(tickets);
         const { queue: seen, ahead, reach } = fixture.look(index, depth);
         const first = Array.from({ length: Math.min(depth, index + 1) }, (_, at) => fixture.key(at));
         const expected = first.includes(fixture.key(index)) ? first : [...first, fixture.key(index)];
@@ -109,7 +109,7 @@ describe("the first places of a resource's queue", () => {
 
   test("far back in a long queue, a few are read, and they decide", () => {
     const waiting = { count: 1, total: 4, state: "waiting" } as const;
-    const fixture = new Bed(Array.from({ length: 3_000 }, () => waiting));
+    const fixture = new QueueFixture(Array.from({ length: 3_000 }, () => waiting));
     const { queue: seen } = fixture.look(2_999, computeHeadSize(waiting));
     expect(admit(seen, fixture.run(2_999))).toMatchObject({ kind: "waiting" });
     expect(fixture.read).toBeLessThanOrEqual(25);
@@ -128,7 +128,7 @@ describe("the first places of a resource's queue", () => {
 describe("the place just ahead", () => {
   test("is all that is read otherwise", () => {
     const waiting = { count: 1, total: 4, state: "waiting" } as const;
-    const fixture = new Bed([waiting, waiting, waiting, waiting]);
+    const fixture = new QueueFixture([waiting, waiting, waiting, waiting]);
     expect(fixture.look(2, 0)).toMatchObject({ reach: "near", ahead: { key: fixture.key(1) } });
     expect(fixture.look(2, 0).queue.map(({ key }) => key)).toEqual([fixture.key(1), fixture.key(2)]);
     expect(fixture.read).toBe(1);
@@ -136,7 +136,7 @@ describe("the place just ahead", () => {
   });
 
   test("is the first of the queue for who stands in it not yet, at any depth", () => {
-    const fixture = new Bed([{ count: 1, total: 4, state: "held" }]);
+    const fixture = new QueueFixture([{ count: 1, total: 4, state: "held" }]);
     for (const depth of [0, 5]) {
       expect(fixture.look(9, depth)).toMatchObject({ reach: "near", ahead: { key: fixture.key(0) } });
     }
@@ -144,7 +144,7 @@ describe("the place just ahead", () => {
   });
 
   test("is found in a whole queue too", () => {
-    const fixture = new Bed([undefined, { count: 1, total: 1, state: "held" }, undefined]);
+    const fixture = new QueueFixture([undefined, { count: 1, total: 1, state: "held" }, undefined]);
     expect(fixture.look(1, ALL)).toMatchObject({ reach: "whole", ahead: { key: fixture.key(0) } });
     expect(fixture.look(0, ALL).ahead).toBeUndefined();
     expect(fixture.look(1, ALL).queue).toHaveLength(3);
@@ -172,11 +172,11 @@ describe("the places ahead in the queue of a lock that the run shares", () => {
           const state = held && canHold ? "held" : "waiting";
           const run = `${at}`.padStart(16, "0");
           const key = keys.lock("a", run);
-          const ticket = ticketWith({ run, state, ...(!sole && { shared: true as const }) });
+          const ticket = createTicket({ run, state, ...(!sole && { shared: true as const }) });
           put(etcd, key, serializeTicket(ticket));
           return { key, sole, state };
         });
-        put(etcd, LOCK_KEY, serializeTicket(ticketWith({ run: attempt.run, shared: true })));
+        put(etcd, LOCK_KEY, serializeTicket(createTicket({ run: attempt.run, shared: true })));
         const store = {
           ...ports.store,
           commitTxn: async (txn: Txn) => etcd.apply(txn),

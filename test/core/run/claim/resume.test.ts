@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { serializeTicket, type Ticket } from "../../../../src/core/protocol/ticket.ts";
 import { claimWithRetries, createOwnSessions, resumeGrant } from "../../../../src/core/run/claim.ts";
 import { CallAttempts, type ClaimRequest } from "../../../../src/core/run/request.ts";
-import { put } from "../../protocol/room.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { put } from "../../protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../protocol/samples.ts";
 import { createPorts, createRequest, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "./situations.ts";
 
 const NEVER = new AbortController().signal;
@@ -15,7 +15,7 @@ async function setUp(tickets: Record<string, "held" | "waiting" | "grace">, isSe
   const opened = await own.open({ run: RUN, ttl: 30 }, 1_000, NEVER);
   const { session } = opened;
   for (const [key, state] of Object.entries(tickets)) {
-    const value = serializeTicket(ticketWith({ run: RUN, state, grantedAt: 5 }));
+    const value = serializeTicket(createTicket({ run: RUN, state, grantedAt: 5 }));
     put(ports.store.etcd, key, value, session.id);
   }
   const sessions = { ...own, resume: async () => (isSessionGone ? undefined : opened) };
@@ -54,7 +54,7 @@ describe("attempts of one call", () => {
   ) {
     const ports = createPorts(); // its clock stands still
     const { etcd } = ports.store;
-    const value = serializeTicket(ticketWith({ run: FORMER, state: "held", ...ticket }));
+    const value = serializeTicket(createTicket({ run: FORMER, state: "held", ...ticket }));
     const former = keys.lock("a", FORMER);
     if (ticket !== undefined) put(etcd, former, value);
     const attempts = new CallAttempts(CALL, 2, ports.clock.getWallTime() - waited);

@@ -10,7 +10,7 @@ import type { ClaimAttempt } from "../../../../src/core/run/attempt.ts";
 import type { ClaimView, ResourceQueueView } from "../../../../src/core/run/claim-view.ts";
 import type { ClaimPorts, ClaimRequest } from "../../../../src/core/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { keys, placeWith } from "../../protocol/samples.ts";
+import { createQueueEntry, keys } from "../../protocol/samples.ts";
 
 export const RUN = "0wn0wn0wn0wn0wn0";
 export const HOST = "web1.example.com";
@@ -149,7 +149,7 @@ function createEntry(
   units: Partial<Ticket>,
 ): QueueEntry {
   const ticket = state === "broken" ? undefined : { ...units, ...toTicketState(state) };
-  return { ...placeWith(run, at, ticket), key, modRevision: BigInt(at + 10) };
+  return { ...createQueueEntry(run, at, ticket), key, modRevision: BigInt(at + 10) };
 }
 
 function toTicketState(state: string): Partial<Ticket> {

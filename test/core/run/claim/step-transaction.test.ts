@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type QueueEntry, serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { ResourceTotal } from "../../../../src/core/run/eligibility.ts";
 import { buildStepTransaction } from "../../../../src/core/run/step.ts";
-import { find, OTHER, put, remove } from "../../protocol/room.ts";
-import { EMPTY_BASIS, keys, ticketWith } from "../../protocol/samples.ts";
+import { find, OTHER, put, remove } from "../../protocol/claim-fixture.ts";
+import { createTicket, EMPTY_BASIS, keys } from "../../protocol/samples.ts";
 import {
   createAttempt,
   createPorts,
@@ -32,7 +32,7 @@ async function setUp(request: RequestName, own: { lock?: string; db?: string; ot
     const run = key === OTHER_LOCK ? OTHER : RUN;
     const change = state === "reset" ? { reset: { by: "op", at: 1 } } : { state: state as "held" };
     const session = run === RUN ? attempt.session.id : undefined;
-    put(etcd, key, serializeTicket(ticketWith({ run, ...change })), session);
+    put(etcd, key, serializeTicket(createTicket({ run, ...change })), session);
   };
   const at = { lock: LOCK_KEY, db: DB_KEY, other: OTHER_LOCK };
   for (const [name, state] of Object.entries(own)) putTicket(at[name as keyof typeof at], state);

@@ -10,7 +10,7 @@ import { finishClaim } from "../../../../src/core/run/finish.ts";
 import type { ClaimPorts, ClaimRequest, ClaimSession } from "../../../../src/core/run/request.ts";
 import { Successors } from "../../../../src/core/run/successors.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, put, remove } from "../../protocol/room.ts";
+import { find, put, remove } from "../../protocol/claim-fixture.ts";
 import { keys } from "../../protocol/samples.ts";
 import { createPorts, REQUESTS } from "./situations.ts";
 

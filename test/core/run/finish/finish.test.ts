@@ -8,8 +8,8 @@ import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { finishClaim } from "../../../../src/core/run/finish.ts";
 import type { Grant } from "../../../../src/core/run/step.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, put, remove } from "../../protocol/room.ts";
-import { keys, past, ticketWith } from "../../protocol/samples.ts";
+import { find, put, remove } from "../../protocol/claim-fixture.ts";
+import { createPastRun, createTicket, keys } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
 
 const HISTORY = keys.history("a");
@@ -63,13 +63,13 @@ async function setUp(name: "lock" | "lease" | "both", event: Event) {
   const { etcd } = store;
   const attempt = await createAttempt(createPorts(clock, store), REQUESTS[name]);
   const putTicket = (key: string, change = {}) =>
-    put(etcd, key, serializeTicket(ticketWith({ run: RUN, state: "held", ...change })), attempt.session.id);
+    put(etcd, key, serializeTicket(createTicket({ run: RUN, state: "held", ...change })), attempt.session.id);
   const own = [...attempt.lockKeys, ...attempt.resourceKeys];
   for (const key of own) putTicket(key);
   const entries = own.flatMap((key) => find(etcd, key) ?? []);
   const grant: Grant = { attempt, entries, grantedAt: 0, histories: [undefined] };
   if (event.endsWith("history"))
-    put(etcd, HISTORY, appendPastRun(undefined, past(event === "history" ? OTHER : RUN)));
+    put(etcd, HISTORY, appendPastRun(undefined, createPastRun(event === "history" ? OTHER : RUN)));
   if (event === "-lock" || event === "again lock") remove(etcd, LOCK_KEY);
   if (event === "again lock") putTicket(LOCK_KEY);
   if (event === "reset lock") putTicket(LOCK_KEY, { reset: { by: "op", at: 1 } });

@@ -6,8 +6,8 @@ import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts";
 import { type ClaimLoss, ClaimWatch } from "../../../../src/core/run/claim-watch.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { find, OTHER, put, remove } from "../../protocol/room.ts";
-import { keys, ticketWith } from "../../protocol/samples.ts";
+import { find, OTHER, put, remove } from "../../protocol/claim-fixture.ts";
+import { createTicket, keys } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, DB_KEY, HOST, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
 
 class CutStore extends MemoryStore {
@@ -34,7 +34,7 @@ async function setUp(group?: string) {
   const request = group === undefined ? REQUESTS.both : { ...REQUESTS.both, group };
   const attempt = await createAttempt(createPorts(clock, store), request);
   const putTicket = (key: string, reset = {}) =>
-    put(etcd, key, serializeTicket(ticketWith({ run: RUN, state: "held", ...reset })), attempt.session.id);
+    put(etcd, key, serializeTicket(createTicket({ run: RUN, state: "held", ...reset })), attempt.session.id);
   put(etcd, WEB, JSON.stringify([HOST]));
   for (const key of [LOCK_KEY, DB_KEY]) putTicket(key);
   const entries = [LOCK_KEY, DB_KEY].flatMap((key) => find(etcd, key) ?? []);
@@ -66,7 +66,7 @@ const EVENTS = {
   "the resource is reset": ({ putTicket }: Held) => putTicket(DB_KEY, reset),
   "the lock is drained": ({ etcd }: Held) => put(etcd, keys.drain("lock", "a"), "{}"),
   "the total is lowered": ({ etcd }: Held) => put(etcd, keys.resourceConfig("db"), "1"),
-  "another run queues": ({ etcd }: Held) => put(etcd, keys.lock("a", OTHER), serializeTicket(ticketWith())),
+  "another run queues": ({ etcd }: Held) => put(etcd, keys.lock("a", OTHER), serializeTicket(createTicket())),
   "the host leaves the group": ({ etcd }: Held) => put(etcd, WEB, "[]"),
   "the group is deleted": ({ etcd }: Held) => remove(etcd, WEB),
   "another group changes": ({ etcd }: Held) => put(etcd, keys.group("db"), "[]"),

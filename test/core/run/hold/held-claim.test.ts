@@ -7,7 +7,7 @@ import type { Op, Txn, TxnResponse } from "../../../../src/core/protocol/txn.ts"
 import { acquireClaim } from "../../../../src/core/run/held-claim.ts";
 import type { ClaimRequest } from "../../../../src/core/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
-import { remove } from "../../protocol/room.ts";
+import { remove } from "../../protocol/claim-fixture.ts";
 import { keys } from "../../protocol/samples.ts";
 import { createPorts, createRequest } from "../claim/situations.ts";
 

@@ -7,8 +7,8 @@ import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.
 import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { grantOnce } from "../../../../src/core/etcd/session/session.ts";
 import { serializeTicket } from "../../../../src/core/protocol/ticket.ts";
-import { memory, schedule, worker } from "../../../cli/views/schedules.ts";
-import { ticketWith } from "../../../core/protocol/samples.ts";
+import { createOutcomesKey, createScheduleKeys, createWorkerKey } from "../../../cli/views/schedules.ts";
+import { createTicket } from "../../../core/protocol/samples.ts";
 import { listAudits, readSchedule } from "../../support/read-keys.ts";
 import { putKeys } from "../../support/sample-schedules.ts";
 import { playStory, readDocumentedStories } from "./operator.ts";
@@ -23,7 +23,7 @@ async function queueUp(namespace: TestNamespace, lock: string, count: number): P
   await grantOnce(namespace.store, session, 600);
   const success = Array.from({ length: count }, (_, at) => {
     const run = `w${String(at).padStart(15, "0")}`;
-    const value = serializeTicket(ticketWith({ run, pid: 10_000 + at, enqueuedAt: Date.now() - 60_000 }));
+    const value = serializeTicket(createTicket({ run, pid: 10_000 + at, enqueuedAt: Date.now() - 60_000 }));
     return { op: "put" as const, key: namespace.keys.lock(lock, run), value, session };
   });
   await namespace.write(...success);
@@ -72,10 +72,10 @@ test("a schedule that fails since Tuesday", async ({ namespace }) => {
     return { ...times, run: `r${days}`, result: "failed" as const, host: "web1.example.com", code: 7, tail };
   });
   await putKeys(namespace, [
-    worker("w1"),
-    ...schedule("mail", {}, { runAt: now + 2 * HOUR }),
-    ...schedule("report", {}, { runAt: now + HOUR, ...(failed[0] && { last: failed[0] }) }),
-    memory("report", { runs: failed }),
+    createWorkerKey("w1"),
+    ...createScheduleKeys("mail", {}, { runAt: now + 2 * HOUR }),
+    ...createScheduleKeys("report", {}, { runAt: now + HOUR, ...(failed[0] && { last: failed[0] }) }),
+    createOutcomesKey("report", { runs: failed }),
   ]);
   await playStory(namespace, "a schedule that fails since Tuesday", async (operator) => {
     await operator.press([":"], "─ palette ");
@@ -104,9 +104,9 @@ test("raise a total safely", async ({ namespace }) => {
 test("the nightly backup did not run", async ({ namespace }) => {
   const now = Date.now();
   await putKeys(namespace, [
-    worker("w1"),
-    ...schedule("mail", {}, { runAt: now + 2 * HOUR }),
-    ...schedule("backup", { type: "tape" }, { runAt: now - 9 * HOUR }),
+    createWorkerKey("w1"),
+    ...createScheduleKeys("mail", {}, { runAt: now + 2 * HOUR }),
+    ...createScheduleKeys("backup", { type: "tape" }, { runAt: now - 9 * HOUR }),
   ]);
   await playStory(namespace, "the nightly backup did not run", async (operator) => {
     await operator.press([":"], "─ palette ");
@@ -126,8 +126,8 @@ test("twelve dead letters", async ({ namespace }) => {
     return { ...times, run: `r${hours}`, result: "failed" as const, host: "web1.example.com", code: 7 };
   });
   await putKeys(namespace, [
-    ...schedule("bill", {}, { runAt: now + HOUR, dead: 12 }),
-    memory("bill", { runs: dead.slice(0, 1), dead }),
+    ...createScheduleKeys("bill", {}, { runAt: now + HOUR, dead: 12 }),
+    createOutcomesKey("bill", { runs: dead.slice(0, 1), dead }),
   ]);
   await playStory(namespace, "twelve dead letters", async (operator) => {
     await operator.press(["d"], /SCHEDULED[\s\S]*(bill +\S+ \S+ +▲ failed[\s\S]*){12}/);

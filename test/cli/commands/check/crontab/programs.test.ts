@@ -47,7 +47,7 @@ function startAsCron(text: string): number | null {
 
 describe("a line whose program starts, and one whose does not", () => {
   const LINE = "* * * * * signalbox run --lock a -- true\n";
-  test.each<[name: string, text: string, detail?: RegExp]>([
+  test.each([
     ["no PATH line", "JOB", /^signalbox is not found; PATH is \/usr\/bin:\/bin, cron's default/],
     ["a PATH line with both", "PATH=ROOT/app:ROOT/node\nJOB"],
     ["a PATH line in quotes", 'PATH="ROOT/app:ROOT/node:/usr/bin"\nJOB'],
@@ -151,7 +151,7 @@ describe("what a line needs on this host", () => {
       { settings: SETTINGS, home: root, searchPath: "" },
     ).findings.map(({ level, detail }) => `${level}: ${detail}`);
 
-  test.each<[line: string, detail: RegExp]>([
+  test.each([
     ["* * * * * signalbox run --lock a -- /no/such/job", /^failure: \/no\/such\/job is not found$/],
     ["* * * * * signalbox run --lock a -- no-such-job", /^failure: no-such-job is not found; PATH is/],
     ["* * * * * signalbox run --lock a -- cd /tmp", /^failure: cd is not found/], // no shell runs it

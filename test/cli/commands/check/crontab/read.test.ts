@@ -52,7 +52,7 @@ describe("fine", () => {
 });
 
 describe("faults and hints", () => {
-  test.each<[line: string, ...found: RegExp[]]>([
+  test.each([
     ["* * * * * signalbox run --lokc a -- b", /^failure: unknown option "--lokc".*did you mean --lock/],
     ["* * * * * ssh web1 'signalbox run --lokc a -- b'", /^failure: unknown option "--lokc"/],
     ["* * * * * signalbox run ./x", /^failure: unexpected argument "\.\/x"; put -- before/],

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { formatScheduleChange } from "../../../../../src/cli/commands/schedule/describe-schedule.ts";
 import type { StoredSchedule } from "../../../../../src/site/operate/stored-schedules.ts";
-import { definitionOf, dueOf } from "../../../views/schedules.ts";
+import { createDefinition, createDue } from "../../../views/schedules.ts";
 
 const HOUR = 3_600_000;
 
@@ -17,10 +17,10 @@ function describeTrigger(...times: readonly number[]): string {
   const before = {
     id: "a",
     definitionMod: 1n,
-    definition: definitionOf(),
-    due: dueOf({ open: [openOf(0, "due")] }),
+    definition: createDefinition(),
+    due: createDue({ open: [openOf(0, "due")] }),
   };
-  const due = dueOf({ open: [openOf(0, "due"), ...times.map((at) => openOf(at, "trigger"))] });
+  const due = createDue({ open: [openOf(0, "due"), ...times.map((at) => openOf(at, "trigger"))] });
   return formatScheduleChange({ before: before as unknown as StoredSchedule, due });
 }
 
@@ -33,9 +33,9 @@ it("a trigger tells how many runs it adds, and of what times", () => {
 });
 
 it("a deletion of dead letters tells how many", () => {
-  const before = { id: "a", definitionMod: 1n, definition: definitionOf(), due: dueOf({ dead: 3 }) };
+  const before = { id: "a", definitionMod: 1n, definition: createDefinition(), due: createDue({ dead: 3 }) };
   const describeRest = (due: object) =>
-    formatScheduleChange({ before: before as unknown as StoredSchedule, due: dueOf(due) });
+    formatScheduleChange({ before: before as unknown as StoredSchedule, due: createDue(due) });
   expect(describeRest({ dead: 1 })).toBe("schedule a: 2 dead letters deleted");
   expect(describeRest({})).toBe("schedule a: 3 dead letters deleted");
 });

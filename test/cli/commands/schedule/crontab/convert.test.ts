@@ -203,23 +203,23 @@ describe("a line stays in the crontab, and that is said", () => {
   };
 
   it.each([
-    ["* * * * * signalbox run --lock x -- job", /the line uses signalbox run/],
-    ["* * * * * cd /x && nice /usr/bin/signalbox run -- job", /the line uses signalbox run/],
-    ["* * * * * signalbox --context prod run -- job", /the line uses signalbox run/],
-    ["* * * * * my-wrapper signalbox run -- job", /the line uses signalbox run/],
-    ["* * * * * signalbox cronlock job", /a lock with cronlock/],
-    ["* * * * * ssh web1 'flock -n /x job'", /a lock with flock/],
+    ["* * * * * signalbox run --lock x -- job", "the line uses signalbox run"],
+    ["* * * * * cd /x && nice /usr/bin/signalbox run -- job", "the line uses signalbox run"],
+    ["* * * * * signalbox --context prod run -- job", "the line uses signalbox run"],
+    ["* * * * * my-wrapper signalbox run -- job", "the line uses signalbox run"],
+    ["* * * * * signalbox cronlock job", "a lock with cronlock"],
+    ["* * * * * ssh web1 'flock -n /x job'", "a lock with flock"],
     [
       "* * * * * flock -n /x job",
-      /a lock with flock: it is not imported; convert it with signalbox migrate crontab/,
+      "a lock with flock: it is not imported; convert it with signalbox migrate crontab",
     ],
-    ["* * * * * sudo -u me setlock -n /x job", /a lock with setlock/],
-    ["* * * * * bash -lc 'cd /x && flock -n /x job'", /a lock with flock/],
-    ["* * * * * chpst -u me -L /x job", /a lock with chpst/],
-    ["* * * * * switchman -- job", /a lock with switchman/],
-    ["* * * * * lockrun --lockfile=/x -- job", /a lock with lockrun/],
-    ["* * * * * run-one job a", /a lock with run-one/],
-    ["* * * * * withlock /run/x /opt/job", /a lock with withlock/],
+    ["* * * * * sudo -u me setlock -n /x job", "a lock with setlock"],
+    ["* * * * * bash -lc 'cd /x && flock -n /x job'", "a lock with flock"],
+    ["* * * * * chpst -u me -L /x job", "a lock with chpst"],
+    ["* * * * * switchman -- job", "a lock with switchman"],
+    ["* * * * * lockrun --lockfile=/x -- job", "a lock with lockrun"],
+    ["* * * * * run-one job a", "a lock with run-one"],
+    ["* * * * * withlock /run/x /opt/job", "a lock with withlock"],
   ])("%s", (line, detail) => {
     expect(left(line)).toMatch(detail);
   });
@@ -234,19 +234,19 @@ describe("a line stays in the crontab, and that is said", () => {
 
 describe("a line is imported, and something said of it", () => {
   it.each([
-    ["17 * * * * cd / && run-parts --report /etc/cron.hourly", /maintain the host itself \(run-parts\)/],
-    ["0 0 * * * test -x /usr/sbin/anacron || ( cd / && run-parts /etc/cron.daily )", /\(run-parts\)/],
+    ["17 * * * * cd / && run-parts --report /etc/cron.hourly", "maintain the host itself (run-parts)"],
+    ["0 0 * * * test -x /usr/sbin/anacron || ( cd / && run-parts /etc/cron.daily )", "(run-parts)"],
     [
       "0 0 * * * /usr/sbin/logrotate /etc/logrotate.conf",
-      /\(logrotate\): it becomes a schedule that runs on every host/,
+      "(logrotate): it becomes a schedule that runs on every host",
     ],
-    ["0 0 * * * find /tmp -mtime +7 -delete", /\(find \/tmp\)/],
-    ["0 0 * * * nice rm -rf /var/cache/app/*", /\(rm \/var\/cache\/app/],
-    ["0 0 * * * [ -x /usr/lib/php/sessionclean ] && /usr/lib/php/sessionclean", /\(sessionclean\)/],
+    ["0 0 * * * find /tmp -mtime +7 -delete", "(find /tmp)"],
+    ["0 0 * * * nice rm -rf /var/cache/app/*", "(rm /var/cache/app"],
+    ["0 0 * * * [ -x /usr/lib/php/sessionclean ] && /usr/lib/php/sessionclean", "(sessionclean)"],
   ])("%s", (line, detail) => {
     const { definitions, faults, notes } = convert(`${line}\n`);
     expect([definitions.size, faults]).toEqual([1, []]);
-    expect(notes).toEqual([{ line: 1, detail: expect.stringMatching(detail) }]);
+    expect(notes).toEqual([{ line: 1, detail: expect.stringContaining(detail) }]);
   });
 
   it.each(["find /srv/data -delete", "rm /srv/x", "docker exec app find /tmp -delete", "report /var/log"])(

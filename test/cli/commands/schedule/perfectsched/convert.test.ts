@@ -44,7 +44,7 @@ const ROW = {
 };
 
 describe("ways of writing it", () => {
-  it.each<[string, string]>([
+  it.each([
     ["CSV", `${HEAD}\na.b,${T + 30},${T},0 * * * *,30,${csv(KEPT)},Asia/Tokyo\n`],
     [
       "CSV, all in quotes",
@@ -108,7 +108,7 @@ describe("ways of writing it", () => {
 describe("numbers that would be others", () => {
   const detail =
     'the number "12345678901234567890" would become 12345678901234567000; write it as a string, in quotes';
-  it.each<[string, string, string]>([
+  it.each([
     ["in data of CSV", `${HEAD}\na,1,1,@daily,0,"{""id"":12345678901234567890}",UTC\n`, `2: data: ${detail}`],
     [
       "in data of JSON",
@@ -209,7 +209,7 @@ describe("what a row means", () => {
 });
 
 describe("what is refused, with its line", () => {
-  it.each<[string, string[]]>([
+  it.each([
     ["", ["1: the file is empty"]],
     [
       "a,1,1,@daily,0,{},UTC",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { sumWrittenBytes } from "../../../../../src/cli/commands/see/exporter.impl.ts";
 import { keys } from "../../../../core/protocol/samples.ts";
-import { plain } from "../../../../site/state/pictures.ts";
+import { createKeyValue } from "../../../../site/state/sample-snapshots.ts";
 
 test("bytes are summed by the first part of the key; deletions and keys of others take no label of their own", () => {
-  const put = (key: string, value: string) => ({ type: "put" as const, kv: plain(key, value) });
+  const put = (key: string, value: string) => ({ type: "put" as const, kv: createKeyValue(key, value) });
   const sums = sumWrittenBytes(keys, [
     put("/signalbox/locks/a/1", "é"),
     put("/signalbox/locks/b/2", "x"),

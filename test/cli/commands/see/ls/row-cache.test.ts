@@ -8,7 +8,14 @@ import type { Snapshot } from "../../../../../src/site/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../../../src/site/state/snapshot-builder.ts";
 import { buildViewContext } from "../../../../../src/site/state/view-context.ts";
 import { keys } from "../../../../core/protocol/samples.ts";
-import { drainOf, historyOf, NOW, pictureOf, plain, stand } from "../../../../site/state/pictures.ts";
+import {
+  createDrainKey,
+  createHistoryKey,
+  createKeyValue,
+  createSnapshot,
+  createTicketKey,
+  NOW,
+} from "../../../../site/state/sample-snapshots.ts";
 import { SnapshotFollower } from "../../../../site/state/snapshot-follower.ts";
 
 const WISH = {
@@ -29,23 +36,23 @@ function keepRows(id: ViewId, kvs: readonly KeyValue[], filter = "") {
   return { follower, compute, listStates };
 }
 
-const held = stand("lock x held", "a", 1);
-const past = (lock: string, run: string) => historyOf(lock, { run, endedAt: NOW });
+const held = createTicketKey("lock x held", "a", 1);
+const past = (lock: string, run: string) => createHistoryKey(lock, { run, endedAt: NOW });
 
 describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) => {
   it("are the same array as long as nothing changes", () => {
     const { follower, compute } = keepRows(id, [held]);
     const first = compute();
-    follower.put(plain(`${keys.prefix}other`, "x"));
+    follower.put(createKeyValue(`${keys.prefix}other`, "x"));
     expect(compute(NOW + 1)).toBe(first);
-    follower.put(stand("lock y held", "b", 2, { enqueuedAt: NOW + 60_000 }));
+    follower.put(createTicketKey("lock y held", "b", 2, { enqueuedAt: NOW + 60_000 }));
     expect(compute(NOW + 2)).not.toBe(first);
   });
 });
 
 describe("rows of a filter that compares times", () => {
   it("come as time passes, and are the same array in between", () => {
-    const started = stand("lock x held", "a", 1, { grantedAt: NOW });
+    const started = createTicketKey("lock x held", "a", 1, { grantedAt: NOW });
     const { compute } = keepRows("locks", [started], "since:>2s");
     expect(compute()).toEqual([]);
     const first = compute(NOW + 3_000);
@@ -58,7 +65,7 @@ describe("kept rows of history", () => {
   it("are the same whatever queues do, and those of every other lock when one run has ended", () => {
     const { follower, compute } = keepRows("history", [past("x", "a"), past("y", "b")]);
     const first = compute();
-    follower.put(stand("lock x held", "c", 3));
+    follower.put(createTicketKey("lock x held", "c", 3));
     expect(compute()).toBe(first);
     follower.put(past("y", "d"));
     const now = compute();
@@ -72,12 +79,12 @@ describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
     if (view.of === "queue") return;
     const kvs = [
       held,
-      stand("resource db", "b", 2),
-      plain(keys.drain("group", "web"), "{}"),
-      plain(keys.group("web"), '["a.example.com"]'),
+      createTicketKey("resource db", "b", 2),
+      createKeyValue(keys.drain("group", "web"), "{}"),
+      createKeyValue(keys.group("web"), '["a.example.com"]'),
       past("x", "a"),
     ];
-    const whole = pictureOf(kvs);
+    const whole = createSnapshot(kvs);
     const bare = new SnapshotBuilder(keys, view.collections);
     bare.begin();
     for (const kv of kvs)
@@ -104,9 +111,9 @@ describe("kept rows", () => {
 
 describe("kept rows of queues", () => {
   it("keep those of every other queue when one changes", () => {
-    const { follower, compute } = keepRows("locks", [held, stand("lock y held", "b", 2)]);
+    const { follower, compute } = keepRows("locks", [held, createTicketKey("lock y held", "b", 2)]);
     const [x, y] = compute();
-    follower.put(stand("lock y", "c", 3));
+    follower.put(createTicketKey("lock y", "c", 3));
     const now = compute();
     expect([now[0] === x, now[1] === y]).toEqual([true, false]);
   });
@@ -114,13 +121,13 @@ describe("kept rows of queues", () => {
   it("are made again when a drain comes, goes, or ends by itself", () => {
     const { follower, listStates } = keepRows("locks", [held]);
     expect(listStates()).toEqual([["held"]]);
-    follower.put(drainOf("lock", "x", { until: NOW + 5_000 }));
+    follower.put(createDrainKey("lock", "x", { until: NOW + 5_000 }));
     expect(listStates(NOW + 1)).toEqual([["held", "drained"]]);
     expect(listStates(NOW + 6_000)).toEqual([["held"]]);
   });
 
   it("have a row for a drained lock that nobody holds any more", () => {
-    const { follower, compute, listStates } = keepRows("locks", [held, drainOf("lock", "x")]);
+    const { follower, compute, listStates } = keepRows("locks", [held, createDrainKey("lock", "x")]);
     expect(compute()).toHaveLength(1);
     follower.delete(held.key);
     expect(listStates()).toEqual([["drained"]]);

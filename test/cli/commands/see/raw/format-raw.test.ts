@@ -4,7 +4,6 @@ import {
   formatKeyFacts,
   formatValueLines,
 } from "../../../../../src/cli/commands/see/format-raw.ts";
-import type { RawKey } from "../../../../../src/site/observe/raw-keys.ts";
 
 describe("the lines of a value", () => {
   test.each([
@@ -25,7 +24,7 @@ describe("the difference to the value before", () => {
   const show = (before: string[] | undefined, after: string[]) =>
     compareLines(before, after).map(({ mark, text }) => mark + text);
 
-  test.each<[string[] | undefined, string[], string[]]>([
+  test.each([
     [undefined, ["a"], [" a"]],
     [["a"], ["a"], [" a"]],
     [
@@ -56,7 +55,7 @@ describe("the difference to the value before", () => {
   });
 });
 
-test.each<[Partial<RawKey>, string]>([
+test.each([
   [{}, "created at revision 4, changed at 9, version 3, no lease"],
   [{ session: 255n, lease: { left: 20, ttl: 30 } }, "lease ff, 20 s of 30 s left"],
   [{ session: 255n, lease: undefined }, "lease ff, which has ended"],

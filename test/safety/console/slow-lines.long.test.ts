@@ -54,7 +54,7 @@ describe("a line of 600 bytes per second", () => {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console", "--view", "locks"],
     });
     await terminal.waitFor(/slow +● held[\s\S]*live rev/);
-    await terminal.pressAndWait("D", /drain lock slow/); // the title, and nothing of what would happen
+    await terminal.pressAndWait("D", "drain lock slow"); // the title, and nothing of what would happen
     expect(terminal.getText()).not.toMatch(/Enter +drain/);
     await terminal.pressAndWait("enter", /Enter +drain/);
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
@@ -66,7 +66,7 @@ describe("the question for the state of the terminal", () => {
     const shell = `"$0" "$1" console; stty raw -echo min 0 time 5; printf 'left:'; dd bs=100 count=1 2>/dev/null | od -An -c; stty sane; echo done`;
     const terminal = open(namespace, { command: ["sh", "-c", shell, process.execPath, BUNDLE] });
     await terminal.waitFor(/live rev \d+/);
-    await terminal.pressAndWait("] ] q", /done/);
+    await terminal.pressAndWait("] ] q", "done");
     await terminal.ended;
     expect(terminal.getText()).toMatch(/left:\s*done/);
   });

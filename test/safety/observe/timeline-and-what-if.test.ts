@@ -22,7 +22,7 @@ test("collisions are listed, and the printed command ends them", async ({ namesp
   const { stdout } = await namespace.execute("collisions --within 24h");
   expect(stdout).toMatch(/^same minute\nMINUTES +FIRST +SCHEDULES\n1 .*a, b\n\nmore units than the total\n/);
   expect(stdout).toContain("  signalbox schedule edit b --delay 1m\n");
-  await namespace.execute(["schedule", "add", "late", "0 5 * * *", "--", "true"]);
+  await namespace.execute("schedule add late '0 5 * * *' -- true");
   expect((await namespace.execute("collisions late")).stdout).toBe(
     "no schedules compete with late within 1d\n",
   );
@@ -129,7 +129,7 @@ test("whatif: what a reset, a drain and a total would do is predicted, and nothi
 });
 
 test("why --at: the plan, the holder and the actions of a past time are listed", async ({ namespace }) => {
-  await namespace.execute(["schedule", "add", "backup", "0 3 * * *", "--", "true"]);
+  await namespace.execute("schedule add backup '0 3 * * *' -- true");
   const { stdout } = await namespace.execute("why backup --at 1s");
   expect(stdout).toMatch(
     /^schedule backup: its plan 0 3 \* \* \* has its last occurrence until then at .* 03:00:00Z\nno outcome/,

@@ -7,7 +7,7 @@ import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-n
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -16,7 +16,7 @@ const RUN = "0000000000000001";
 
 /** Holds a lock since a time, without a run. @returns the revision */
 async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()): Promise<bigint> {
-  const value = serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
+  const value = serializeTicket(createTicket({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
   const put = { op: "put" as const, key: namespace.keys.lock(lock, RUN), value };
   return (await namespace.write(put)).revision;
 }
@@ -26,7 +26,7 @@ async function release(namespace: TestNamespace, lock: string): Promise<bigint> 
   return (await namespace.write(gone)).revision;
 }
 
-async function travel(console: Terminal, target: string): Promise<void> {
+async function openPast(console: Terminal, target: string): Promise<void> {
   await console.pressAndWait("a", "show a past time");
   console.type(target);
   console.press("enter");
@@ -74,11 +74,11 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       await etcd.runEtcdctl("put", "/signalbox/config/groups/web", `["h${at}"]`);
     await etcd.runEtcdctl("compact", "15");
     const console = await openOn({ onTestFinished }, etcd.clientUrl, transport);
-    await travel(console, "rev 5");
+    await openPast(console, "rev 5");
     await console.waitFor("etcd has compacted this revision: the oldest state is revision 15");
-    await travel(console, "rev 99999");
+    await openPast(console, "rev 99999");
     await console.waitFor("there is no revision 99999 yet");
-    await travel(console, "rev 16");
+    await openPast(console, "rev 16");
     await console.waitFor("PAST rev 16");
     await console.waitFor("Nothing was here at this time.");
     expect(console.getText()).not.toContain("Nothing has ever run");
@@ -91,7 +91,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 async function travelTo(console: Terminal, target: string): Promise<void> {
   console.press("a"); // returns
   await console.waitFor(/live rev \d+/);
-  await travel(console, target);
+  await openPast(console, target);
 }
 
 async function openOn(
@@ -114,7 +114,7 @@ async function openOn(
 
 test("says what it does not understand, and keeps the text", async () => {
   const console = await openConsole(await cluster.createTestNamespace());
-  await travel(console, "teatime");
+  await openPast(console, "teatime");
   await console.waitFor(/write a time as .*teatime|write a time as/);
   expect(console.getText()).toContain("teatime");
   await console.pressAndWait("escape", (it) => !it.getText().includes("show a past time"));
@@ -123,7 +123,7 @@ test("says what it does not understand, and keeps the text", async () => {
 test("a dialog that was open before the past arrived cannot be confirmed there", async ({ namespace }) => {
   await hold(namespace, "alpha");
   const console = await openConsole(namespace, { shows: /alpha +● held/ });
-  await travel(console, "rev 1"); // perhaps nothing of it is shown before the dialog
+  await openPast(console, "rev 1"); // perhaps nothing of it is shown before the dialog
   await console.pressAndWait("D", (it) => it.getText().includes("PAST"));
   if (console.getText().includes("drain lock alpha")) {
     await console.pressAndWait("enter", "this is the past");
@@ -139,7 +139,7 @@ test("the past stays while etcd is away; a step says so; and the console is live
   for (const name of ["one", "two", "three"])
     await etcd.runEtcdctl("put", `/signalbox/config/groups/${name}`, '["a"]');
   const console = await openOn({ onTestFinished }, etcd.clientUrl);
-  await travel(console, "rev 3");
+  await openPast(console, "rev 3");
   await console.waitFor("PAST rev 3");
   await etcd.kill();
   console.press("}");

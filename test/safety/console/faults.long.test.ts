@@ -12,7 +12,7 @@ import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { TABS } from "../../../src/console/state/console-state.ts";
 import { serializeTicket } from "../../../src/core/protocol/ticket.ts";
-import { ticketWith } from "../../core/protocol/samples.ts";
+import { createTicket } from "../../core/protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 const { test } = cluster;
@@ -80,7 +80,7 @@ describe.concurrent("while etcd is away", () => {
 
   test("a dialog says why Enter does nothing, no longer than it is so", async ({ onTestFinished }) => {
     const etcd = await ownEtcd({ onTestFinished }); // another test compacts the shared one
-    const value = serializeTicket(ticketWith({ run: "0000000000000001", state: "held" }));
+    const value = serializeTicket(createTicket({ run: "0000000000000001", state: "held" }));
     await etcd.runEtcdctl("put", "/signalbox/locks/invoices/0000000000000001", value);
     const console = await openConsoleOn({ onTestFinished }, etcd);
     await console.waitFor(/invoices .*held/);
@@ -280,7 +280,7 @@ describe("what comes from etcd", () => {
 async function putBurst(namespace: TestNamespace, worker: number, round: number): Promise<void> {
   const ops = Array.from({ length: 10 }, (_, at) => {
     const run = `${worker}x${at}`.padEnd(16, "0");
-    const value = serializeTicket(ticketWith({ run, state: "held", pid: round }));
+    const value = serializeTicket(createTicket({ run, state: "held", pid: round }));
     return { op: "put" as const, key: namespace.keys.lock(`lock-${worker}-${at}`, run), value };
   });
   await namespace.write(...ops);

@@ -2,7 +2,7 @@
 import { MemoryEtcd } from "../../../src/core/etcd/memory/memory-store.ts";
 import type { ReadBasis } from "../../../src/core/protocol/guards.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../src/core/protocol/ticket.ts";
-import { keys, ticketWith } from "./samples.ts";
+import { createTicket, keys } from "./samples.ts";
 
 export const [SESSION, OTHERS] = [1n, 2n];
 export const [OWN, OTHER] = ["0wn0wn0wn0wn0wn0", "0ther0ther0ther0"];
@@ -11,13 +11,13 @@ export const dbKey = keys.resource("db", OWN);
 export const [dbConfig, memConfig] = [keys.resourceConfig("db"), keys.resourceConfig("mem")];
 
 /** An etcd with a configured resource, two groups, a drain of another lock and own tickets; and what a run read of it. */
-export function room(standing: readonly string[]) {
+export function createClaimFixture(standing: readonly string[]) {
   const etcd = new MemoryEtcd({ now: () => 0 });
   etcd.grant(SESSION, 30);
   etcd.grant(OTHERS, 30);
   for (const key of [dbConfig, keys.group("web"), keys.group("all"), keys.drain("lock", "z")])
     put(etcd, key, "10");
-  for (const key of standing) put(etcd, key, serializeTicket(ticketWith({ run: OWN })), SESSION);
+  for (const key of standing) put(etcd, key, serializeTicket(createTicket({ run: OWN })), SESSION);
   const config = [dbConfig, memConfig].map((key) => ({
     key,
     modRevision: find(etcd, key)?.modRevision ?? 0n,
@@ -38,4 +38,4 @@ export function find(etcd: MemoryEtcd, key: string): QueueEntry | undefined {
   return etcd.range({ key }).kvs.map(toQueueEntry)[0];
 }
 
-export const stake = (key: string) => ({ key, ticket: ticketWith({ run: OWN, state: "held" }) });
+export const createHeldTicket = (key: string) => ({ key, ticket: createTicket({ run: OWN, state: "held" }) });

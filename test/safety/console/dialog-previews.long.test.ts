@@ -4,8 +4,8 @@ import { describe, it, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
-import { keys, ticketWith } from "../../core/protocol/samples.ts";
-import { plain, runOf } from "../../site/state/pictures.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
+import { createKeyValue, toRunId } from "../../site/state/sample-snapshots.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
@@ -19,8 +19,13 @@ async function openBusyConsole(context: TestContext, size: (typeof SIZES)[number
   const namespace = await cluster.createTestNamespace("http", context);
 
   const put = (key: string, letter: string, more: Partial<Ticket>) =>
-    plain(key, serializeTicket(ticketWith({ run: runOf(letter), host: `${letter}.example.com`, ...more })));
-  await putKeys(namespace, [plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" }))]);
+    createKeyValue(
+      key,
+      serializeTicket(createTicket({ run: toRunId(letter), host: `${letter}.example.com`, ...more })),
+    );
+  await putKeys(namespace, [
+    createKeyValue(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" })),
+  ]);
   const held = { state: "held", grantedAt: Date.now() } as const;
   const all: [string, string, Partial<Ticket>][] = [
     ["lock", "a", held],
@@ -30,7 +35,7 @@ async function openBusyConsole(context: TestContext, size: (typeof SIZES)[number
     ["resource", "i", { count: 2, total: 10 }],
   ];
   for (const [kind, letter, more] of all) {
-    const run = runOf(letter);
+    const run = toRunId(letter);
     const key = kind === "lock" ? keys.lock("invoices", run) : keys.resource("db", run);
     await putKeys(namespace, [put(key, letter, more)]);
   }

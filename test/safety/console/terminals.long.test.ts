@@ -22,12 +22,12 @@ async function createSampleNamespace(): Promise<TestNamespace> {
   await namespace.execute("run --lock free-one -- true");
   await namespace.jobs.startHolder({ name: "a", options: "--lock held-one" });
   await namespace.jobs.startWaiter({ name: "b", options: "--lock held-one --wait", hold: HELD });
-  await namespace.execute(["drain", "lock", "held-one", "--reason", "a test", "--yes"]);
+  await namespace.execute("drain lock held-one --reason 'a test' --yes");
   return namespace;
 }
 
 describe("where there are no colours", () => {
-  test.each<[what: string, env: Record<string, string>]>([
+  test.each([
     ["NO_COLOR", { NO_COLOR: "1" }],
     ["a terminal without any", { TERM: "vt220" }],
   ])("for %s, the same is said in words and signs", async (_what, env) => {
@@ -48,7 +48,7 @@ describe("where there are no colours", () => {
   });
 });
 
-test.each<[what: string, args: string[], env: Record<string, string>]>([
+test.each([
   ["--ascii", ["--ascii"], {}],
   ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
 ])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {

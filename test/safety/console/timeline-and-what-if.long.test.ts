@@ -9,9 +9,9 @@ import { serializeAuditRecord } from "../../../src/core/protocol/audit.ts";
 import { appendPastRun } from "../../../src/core/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/core/protocol/ticket.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { memory, schedule } from "../../cli/views/schedules.ts";
-import { keys, ticketWith } from "../../core/protocol/samples.ts";
-import { pastRun, plain, runOf } from "../../site/state/pictures.ts";
+import { createOutcomesKey, createScheduleKeys } from "../../cli/views/schedules.ts";
+import { createTicket, keys } from "../../core/protocol/samples.ts";
+import { createEndedRun, createKeyValue, toRunId } from "../../site/state/sample-snapshots.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
@@ -22,14 +22,14 @@ const HOUR = 60 * MINUTE;
 const HOSTILE = "evil\u001b[31m\u202ename\u0007";
 
 const queueUp = (namespace: TestNamespace, letter: string, change: Partial<Ticket> = {}) =>
-  queueTicket(namespace, "invoices", { run: runOf(letter), host: `${letter}.example.com`, ...change });
+  queueTicket(namespace, "invoices", { run: toRunId(letter), host: `${letter}.example.com`, ...change });
 
 /** A lock that was held and failed, that was drained for a while, and is held and waited for now. */
 async function putLockHistory(namespace: TestNamespace, command = "invoices.sh"): Promise<void> {
   const now = Date.now();
   const past = (letter: string, ago: number, exit: number) =>
-    pastRun({
-      run: runOf(letter),
+    createEndedRun({
+      run: toRunId(letter),
       host: `${letter}.example.com`,
       command,
       exit,
@@ -42,7 +42,7 @@ async function putLockHistory(namespace: TestNamespace, command = "invoices.sh")
   const runs = [past("p", 50 * MINUTE, 0), past("q", 40 * MINUTE, 0), past("s", 20 * MINUTE, 3)];
   const history = runs.reduce<string | undefined>((text, run) => appendPastRun(text, run), undefined) ?? "";
   const audit = (action: "drain" | "undrain", ago: number) =>
-    plain(
+    createKeyValue(
       keys.audit(`${action}1`),
       serializeAuditRecord({
         id: `${action}1`,
@@ -56,7 +56,7 @@ async function putLockHistory(namespace: TestNamespace, command = "invoices.sh")
       }),
     );
   await putKeys(namespace, [
-    plain(keys.history("invoices"), history),
+    createKeyValue(keys.history("invoices"), history),
     audit("drain", 35 * MINUTE),
     audit("undrain", 25 * MINUTE),
   ]);
@@ -106,11 +106,11 @@ describe("the timeline", () => {
   }) => {
     const now = Date.now();
     const span = { enqueuedAt: now - 20 * MINUTE, grantedAt: now - 20 * MINUTE, endedAt: now - 10 * MINUTE };
-    const run = pastRun({ run: runOf("p"), host: "p.example.com", leases: { db: 7 }, ...span });
+    const run = createEndedRun({ run: toRunId("p"), host: "p.example.com", leases: { db: 7 }, ...span });
     const outcome = {
       scheduled: span.grantedAt,
       result: "failed",
-      run: runOf("q"),
+      run: toRunId("q"),
       host: "q.example.com",
       startedAt: now - 9 * MINUTE,
       endedAt: now - MINUTE,
@@ -118,12 +118,12 @@ describe("the timeline", () => {
       waited: MINUTE,
     } as const;
     await putKeys(namespace, [
-      plain(keys.history("invoices"), appendPastRun(undefined, run)),
-      plain(
-        keys.resource("db", runOf("a")),
+      createKeyValue(keys.history("invoices"), appendPastRun(undefined, run)),
+      createKeyValue(
+        keys.resource("db", toRunId("a")),
         serializeTicket(
-          ticketWith({
-            run: runOf("a"),
+          createTicket({
+            run: toRunId("a"),
             state: "held",
             count: 1,
             total: 10,
@@ -132,8 +132,8 @@ describe("the timeline", () => {
           }),
         ),
       ),
-      ...schedule("job"),
-      plain(keys.outcomes("job"), formatOutcomes({ runs: [outcome], dead: [] })),
+      ...createScheduleKeys("job"),
+      createKeyValue(keys.outcomes("job"), formatOutcomes({ runs: [outcome], dead: [] })),
     ]);
     const console = await openConsole(namespace, {
       columns: 160,
@@ -193,7 +193,9 @@ describe("what-if", () => {
   test("of a total keeps the number for the form; a read-only console refuses the form", async ({
     namespace,
   }) => {
-    await putKeys(namespace, [plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" }))]);
+    await putKeys(namespace, [
+      createKeyValue(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" })),
+    ]);
     const console = await openConsole(namespace, {
       columns: 80,
       rows: 24,
@@ -221,8 +223,8 @@ describe("why did it not run", () => {
     const outcome = { scheduled, result: "skipped" as const, endedAt: scheduled + 5, reason: "no worker" };
     const next = scheduled + HOUR;
     await putKeys(namespace, [
-      ...schedule("backup", {}, { next, runAt: next }),
-      memory("backup", { runs: [outcome] }),
+      ...createScheduleKeys("backup", {}, { next, runAt: next }),
+      createOutcomesKey("backup", { runs: [outcome] }),
     ]);
     const console = await openConsole(namespace, {
       columns: 80,
@@ -245,9 +247,9 @@ describe("collisions", () => {
     const next = Date.now() - (Date.now() % (24 * HOUR)) + 27 * HOUR;
     const due = { next: next - 24 * HOUR > Date.now() ? next - 24 * HOUR : next };
     await putKeys(namespace, [
-      ...schedule("backup", { cron }, due),
-      ...schedule("mail", { cron: "@daily" }, { next: Date.now() }),
-      ...schedule("report", { cron }, due),
+      ...createScheduleKeys("backup", { cron }, due),
+      ...createScheduleKeys("mail", { cron: "@daily" }, { next: Date.now() }),
+      ...createScheduleKeys("report", { cron }, due),
     ]);
     const console = await openConsole(namespace, {
       columns: 80,
@@ -268,20 +270,20 @@ describe("collisions", () => {
     const due = { next: Date.now() + 10 * HOUR };
     await putKeys(
       namespace,
-      ["a", "b", "c", "d"].flatMap((id) => schedule(id, { cron: "0 * * * *" }, due)),
+      ["a", "b", "c", "d"].flatMap((id) => createScheduleKeys(id, { cron: "0 * * * *" }, due)),
     );
     const console = await openConsole(namespace, { columns: 80, rows: 12, view: "schedules", shows: "a " });
     await console.typeAndWait(":collisions", /collisions +schedules that compete/);
-    await console.pressAndWait("enter", "Enter choose", /to spread them/);
+    await console.pressAndWait("enter", "Enter choose", "to spread them");
     expect(console.getText()).not.toContain("same minute");
-    await console.pressAndWait("up up up up up up", /same minute/);
+    await console.pressAndWait("up up up up up up", "same minute");
   });
 
   test("are those of the selected schedule", async ({ namespace }) => {
     const due = { next: Date.now() + 10 * HOUR };
     await putKeys(namespace, [
-      ...["a", "b", "c"].flatMap((id) => schedule(id, { cron: "*/10 * * * *" }, due)),
-      ...["x", "y"].flatMap((id) => schedule(id, { cron: "5 * * * *" }, due)),
+      ...["a", "b", "c"].flatMap((id) => createScheduleKeys(id, { cron: "*/10 * * * *" }, due)),
+      ...["x", "y"].flatMap((id) => createScheduleKeys(id, { cron: "5 * * * *" }, due)),
     ]);
     const console = await openConsole(namespace, {
       columns: 100,
