@@ -32,6 +32,12 @@ export function writeReport(report: TestReport): void {
   writeFileSync(file, JSON.stringify(report, undefined, 1));
 }
 
+/** Adds what failed after the last test, when vitest has written the report. */
+export function reportError(error: string): void {
+  const report = takeReport();
+  if (report !== undefined) writeReport({ ...report, errors: [...report.errors, error] });
+}
+
 /**
  * Reads a report, and removes it: it says nothing of a later run.
  * @returns undefined if vitest has not written it, because it did not start, or did not end
