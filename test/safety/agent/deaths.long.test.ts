@@ -75,7 +75,7 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
   });
 
   test("together with the agent: the job is dead before the next one starts, under the next agent", async () => {
-    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "12s" }); // some of them have to expire
     const { first, second } = await startTwo(host);
     host.signal("SIGKILL");
     kill(first);
