@@ -29,7 +29,7 @@ describe("README.md", () => {
     [
       ".ci/run calls some of the tests",
       readme,
-      run.replace("npm ci && npm test", "npm ci && npm test -- test/base"),
+      run.replace("npm ci && npm test", "npm ci && npm test -- test/core/base"),
       [CALL],
     ],
   ])("%s", (_, page, script, faults) => {

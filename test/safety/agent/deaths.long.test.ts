@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { listCommandLines } from "../../process/helpers.ts";
+import { listCommandLines } from "../../core/process/helpers.ts";
 import { HostAgent } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
