@@ -78,12 +78,9 @@ const RULES = [
 if (process.env.SEED === undefined) process.env.SEED = String(Math.floor(Math.random() * 2 ** 31));
 console.error(`SEED=${process.env.SEED}`);
 
-/** Read by `scripts/test-failed.ts`, which CI calls after a failure. */
-const REPORT: ["json", { outputFile: string }] = ["json", { outputFile: ".cache/test-report.json" }];
-
 export default defineConfig({
   test: {
-    reporters: process.env.CI === undefined ? ["default"] : ["default", REPORT],
+    reporters: ["default", "./scripts/test-report/reporter.ts"],
     setupFiles: ["fixtures/test-setup.ts"],
     env: {
       XDG_STATE_HOME: "/dev/null", // as NO_STATE of fixtures/signalbox.ts, for the library in tests

@@ -1,5 +1,6 @@
 // Builds dist/, the contents of the package: first the native programs, then the bundles. `node scripts/build.ts`
 // With `--natives x64,arm64`, the native programs for these processors instead of those for this machine, and static.
+// With `--quiet`, one line instead of a list of the files, for commands that build first.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -17,7 +18,7 @@ import { writeTypes } from "./build/types.ts";
 
 import { renderManualPages } from "./docs/roff.ts";
 
-const { values } = parseArgs({ options: { natives: { type: "string" } } });
+const { values } = parseArgs({ options: { natives: { type: "string" }, quiet: { type: "boolean" } } });
 const root = resolve(import.meta.dirname, "..");
 const resolvePath = (...parts: string[]) => join(root, ...parts);
 
@@ -92,6 +93,7 @@ const external = ["etcd3", "@grpc/grpc-js", "cockatiel", "protobufjs", "@opentel
 const bundled = new Set<string>();
 
 function report(product: string, note = ""): void {
+  if (values.quiet) return;
   const kib = (statSync(resolvePath(product)).size / 1024).toFixed(0);
   console.log(`${product.padEnd(27)} ${kib.padStart(6)} KiB${note && `  ${note}`}`);
 }
@@ -221,10 +223,11 @@ function checkBuilt(): void {
   const newer = findNewerSource(root, resolvePath("dist/types/library/index.d.ts"));
   if (newer !== undefined)
     throw new Error(`dist/ cannot be written, and ${relative(root, newer)} is newer than the last build`);
-  console.log("dist/ cannot be written; it is up to date");
+  if (!values.quiet) console.log("dist/ cannot be written; it is up to date");
 }
 
 async function buildAll(): Promise<void> {
+  if (values.quiet) console.log("builds signalbox, in about 8 seconds …");
   for (const name of ["maintenance", "man"]) mkdirSync(resolvePath("dist", name), { recursive: true });
   if (values.natives === undefined) {
     buildOwnNatives(root, report);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { readArguments, readNumber, refuseArguments } from "./arguments.ts";
-import { type Failure, readFailures } from "./test-report/failures.ts";
+import { type Failure, takeReport } from "./test-report/report.ts";
 import { type SlowMachine, slowDown } from "./test-slow/slow-machine.ts";
 
 const HELP = `npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]
@@ -40,14 +40,16 @@ process.exitCode = failures.length + left.length > 0 ? 1 : 0;
 
 async function runPass(pass: number, { prefix }: SlowMachine): Promise<Failure[]> {
   const file = path.join(folder, `${pass}.json`);
-  const vitest = ["vitest", "run", "--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
-  const [command = "vitest", ...args] = [...prefix, ...vitest, ...positionals];
+  const reporters = ["--reporter=dot", "--reporter=./scripts/test-report/reporter.ts"];
+  const [command = "vitest", ...args] = [...prefix, "vitest", "run", ...reporters, ...positionals];
   const since = performance.now();
-  const tests = spawn(command, args, { stdio: ["ignore", "inherit", "inherit"] });
+  const env = { ...process.env, TEST_REPORT: file };
+  const tests = spawn(command, args, { env, stdio: ["ignore", "inherit", "inherit"] });
   interrupted.signal.addEventListener("abort", () => tests.kill("SIGINT"));
   const [code] = await once(tests, "exit");
   if (interrupted.signal.aborted) return [buildRunFailure("it was interrupted")];
-  const found = readFailures(file);
+  const { failures: found = [], errors = [] } = takeReport(file) ?? {};
+  found.push(...errors.map(buildRunFailure));
   const seconds = Math.round((performance.now() - since) / 1000);
   console.error(`pass ${pass} of ${times}: ${found.length} failed, ${seconds} s`);
   return code === 0 || found.length > 0 ? found : [buildRunFailure(`ended with ${code}`)];

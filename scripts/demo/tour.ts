@@ -8,7 +8,7 @@ const running = new Set<RunningProcess>();
 const isBusy = (loadavg()[0] ?? 0) > 4 * availableParallelism();
 const MORTAL = ["--ttl", isBusy ? "12s" : "3s", "--termination-timeout", "1s"];
 
-/** Runs real commands on a few simulated hosts for 15 seconds, and prints their output as it comes. */
+/** Runs real commands on a few simulated hosts for 30 seconds, and prints their output as it comes. */
 export async function runTour(): Promise<void> {
   const etcd = await startEtcd();
   try {

@@ -66,7 +66,7 @@ function measureRanAfter(instant: number, beats: readonly number[]): number {
   return steps.reduce((sum, step) => sum + Math.max(step, 0), 0);
 }
 
-test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(testFrozen));
+test("a frozen runner's command is dead by its deadline", ({ task }) => retryAfterStalls(task, testFrozen));
 
 async function testFrozen(): Promise<void> {
   const mark = createMark();

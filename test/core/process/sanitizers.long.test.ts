@@ -55,7 +55,12 @@ test.skipIf(obstacle !== undefined)(name("no fault is found"), () => {
   ];
   const run = spawnSync(file, words, {
     cwd: ROOT,
-    env: { ...process.env, TEST_NATIVES: natives, ...buildSanitizedEnv(join(reports, "fault")) },
+    env: {
+      ...process.env,
+      TEST_NATIVES: natives,
+      TEST_REPORT: join(folder, "report.json"),
+      ...buildSanitizedEnv(join(reports, "fault")),
+    },
     encoding: "utf8",
   });
   expect(readdirSync(reports).map((path) => readFileSync(join(reports, path), "utf8"))).toEqual([]);

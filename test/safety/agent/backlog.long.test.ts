@@ -30,8 +30,10 @@ async function fillBacklog(path: string) {
   return { accepted: open.length, close };
 }
 
-test("a stopped agent with a full backlog: runs fall back, and all goes on when it continues", async () => {
-  await retryAfterStalls(async () => {
+test("a stopped agent with a full backlog: runs fall back, and all goes on when it continues", async ({
+  task,
+}) => {
+  await retryAfterStalls(task, async () => {
     const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
     const { namespace, jobs } = host;
     const run = (lock: string, options: object = {}) =>

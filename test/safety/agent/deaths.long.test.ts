@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { listCommandLines } from "../../core/process/helpers.ts";
 import { HostAgent } from "../support/host-agent.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
@@ -66,30 +65,26 @@ const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = 
 
 describe.each(DEATHS)("killed: %s", (_, kill, end) => {
   test("the job is dead before the next one starts, which need not wait for a session to expire", async () => {
-    await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
-      const { first, second } = await startTwo(host);
-      kill(first);
-      expect(await first.ended).toMatchObject(end);
-      await waitForDeath(first.mark, 5_000);
-      expect(await second.ended).toExit(0, { stderr: "" });
-      expect(host.jobs.journal.findOveruse()).toEqual([]);
-    });
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "60s" });
+    const { first, second } = await startTwo(host);
+    kill(first);
+    expect(await first.ended).toMatchObject(end);
+    await waitForDeath(first.mark, 30_000);
+    expect(await second.ended).toExit(0, { stderr: "" });
+    expect(host.jobs.journal.findOveruse()).toEqual([]);
   });
 
   test("together with the agent: the job is dead before the next one starts, under the next agent", async () => {
-    await retryAfterStalls(async () => {
-      const host = await HostAgent.start(cluster);
-      const { first, second } = await startTwo(host);
-      host.signal("SIGKILL");
-      kill(first);
-      await host.process.ended;
-      await host.start();
-      await waitForDeath(first.mark, 10_000);
-      expect(await second.ended).toExit(0, { stderr: "" });
-      expect(host.jobs.journal.findOveruse()).toEqual([]);
-      expect(await host.namespace.listTickets()).toEqual([]);
-    });
+    const host = await HostAgent.start(cluster, { SIGNALBOX_TTL: "12s" }); // some of them have to expire
+    const { first, second } = await startTwo(host);
+    host.signal("SIGKILL");
+    kill(first);
+    await host.process.ended;
+    await host.start();
+    await waitForDeath(first.mark, 30_000);
+    expect(await second.ended).toExit(0, { stderr: "" });
+    expect(host.jobs.journal.findOveruse()).toEqual([]);
+    expect(await host.namespace.listTickets()).toEqual([]);
   });
 });
 

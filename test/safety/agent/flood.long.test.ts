@@ -112,8 +112,10 @@ function startFlood(script: string, uid: number, { socket, namespace }: HostAgen
 }
 
 describe.runIf(process.getuid?.() === 0)("a flood", () => {
-  test("of a user in agentAllow ends no command of others, and delays no renewal until its deadline", async () => {
-    await retryAfterStalls(async () => {
+  test("of a user in agentAllow ends no command of others, and delays no renewal until its deadline", async ({
+    task,
+  }) => {
+    await retryAfterStalls(task, async () => {
       const host = await HostAgent.start(cluster, { SIGNALBOX_AGENT_ALLOW: String(ALLOWED) });
       const { jobs } = host;
       const other = await jobs.startHolder({

@@ -67,10 +67,10 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
     });
   });
 
-  test.each(["SIGSTOP", "SIGKILL"] as const)(
+  test.for(["SIGSTOP", "SIGKILL"] as const)(
     "gets %s: its command is dead at the deadline",
-    async (signal) => {
-      await retryAfterStalls(async () => {
+    async (signal, { task }) => {
+      await retryAfterStalls(task, async () => {
         const host = await startHost();
         const { run } = await startJob(host);
         host.signal(signal);

@@ -18,6 +18,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
+import { getPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -48,6 +49,7 @@ function createReadableFolder(): string {
 beforeEach(({ skip }) => {
   if (hasLimits(readHostFacts(thisMachine)))
     skip("with limits, as on a slow machine, no run starts an agent");
+  if (getPriority() > 0) skip("with a low priority (nice), no run starts an agent");
 });
 
 /** Lines of a crontab, on a host where nothing was set up for signalbox. */

@@ -7,7 +7,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
+import { expectNoViolation, retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
@@ -66,10 +66,10 @@ async function startHolderAndWaiter(transport: Transport) {
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
-  test.each(Object.entries(CUTS))(
+  test.for(Object.entries(CUTS))(
     "cut %s: the command is dead before its session expires, exit 125",
-    (_, cut) =>
-      retryAfterStalls(async () => {
+    ([, cut], { task }) =>
+      retryAfterStalls(task, async () => {
         const { proxy, ledger, run, next } = await startHolderAndWaiter(transport);
         cut(proxy);
         // The last renewal that counts was sent before the cut, at most a renewal period earlier.
@@ -80,13 +80,13 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
         expect(run.output.stderr).toMatch("the claim was lost, the command was terminated");
         await next.waitForOutput("up");
-        expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
+        expectNoViolation(ledger.findOverlaps());
         await next.end();
       }),
   );
 
-  test("cut while both guardians are stopped: they are woken, and the command is dead in time", () =>
-    retryAfterStalls(async () => {
+  test("cut while both guardians are stopped: they are woken, and the command is dead in time", ({ task }) =>
+    retryAfterStalls(task, async () => {
       const { proxy, ledger, run, next } = await startHolderAndWaiter(transport);
       const guardians = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
       expect(guardians).toHaveLength(2);
@@ -96,12 +96,12 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       proxy.mode = "forward";
       expect(await run.ended).toExit(125);
       await next.waitForOutput("up");
-      expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
+      expectNoViolation(ledger.findOverlaps());
       await next.end();
     }));
 
-  test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
-    await retryAfterStalls(async () => {
+  test.for(Object.entries(CUTS))("cut %s for a moment: nothing happens", async ([, cut], { task }) => {
+    await retryAfterStalls(task, async () => {
       const { proxy, far, near } = await createProxiedNamespace(transport, TTL);
       const go = cluster.createPath();
       const run = far.startRun("--lock job", WAITS_FOR_GO, { env: { GO: go } });

@@ -132,7 +132,7 @@ describe.concurrent("a run with --capture", () => {
 
   test.skipIf(process.getuid?.() !== 0)(
     "a full disk costs what is kept, and nothing else (as root)",
-    async ({ onTestFinished }) => {
+    async ({ task, onTestFinished }) => {
       const { namespace, directory } = createNamespace();
       mkdirSync(directory, { mode: 0o700 });
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", directory]);
@@ -141,7 +141,7 @@ describe.concurrent("a run with --capture", () => {
       const piece = "head -c 10000 /dev/zero; sleep 0.02";
       const script = `n=0; while [ $n -lt 30 ]; do ${piece}; n=$((n + 1)); done; echo; echo the end; exit 6`;
       const command = ["sh", "-c", script];
-      await retryAfterStalls(async () => {
+      await retryAfterStalls(task, async () => {
         const run = await namespace.run("--capture --lock full", command);
         expect(run).toExit(6, { stderr: /not kept.*(ENOSPC|full)/ });
         expect(run.stdout.length).toBe(300_009);

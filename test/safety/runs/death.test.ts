@@ -1,11 +1,11 @@
 /** Runners that are killed or frozen: their commands die with them, and before anyone else gets the lock. */
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, type RunnerTask, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
+import { expectNoViolation, retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -106,15 +106,19 @@ async function runLane(transport: Transport, kills: number): Promise<number[]> {
   const ledger = new TokenLog(cluster.createPath());
   const early = Math.ceil(kills / 3);
   const took = await measureKillsInTurn(namespace, ledger, kills - early);
-  expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
+  expectNoViolation(ledger.findOverlaps());
   for (let number = 0; number < early; number++) took.push(await measureKillAtStart(namespace));
   return took;
 }
 
 /** Once more where a machine that stood still has cost runs their sessions. */
-async function runLaneAfterStalls(transport: Transport, kills: number): Promise<number[]> {
+async function runLaneAfterStalls(
+  task: Readonly<RunnerTask>,
+  transport: Transport,
+  kills: number,
+): Promise<number[]> {
   let took: number[] = [];
-  await retryAfterStalls(async () => {
+  await retryAfterStalls(task, async () => {
     took = await runLane(transport, kills);
     expect(Math.max(...took), "ms from the kill to the death of all: no horizon was waited for").toBeLessThan(
       HORIZON - TTL / 4, // it was renewed shortly before
@@ -126,9 +130,11 @@ async function runLaneAfterStalls(transport: Transport, kills: number): Promise<
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test(
     `${KILLS / 2} runners SIGKILLed at random instants take their commands with them`,
-    async () => {
+    async ({ task }) => {
       const shares = Array.from({ length: LANES }, (_, at) => Math.floor((KILLS / 2 + at) / LANES));
-      const took = (await Promise.all(shares.map((share) => runLaneAfterStalls(transport, share)))).flat();
+      const took = (
+        await Promise.all(shares.map((share) => runLaneAfterStalls(task, transport, share)))
+      ).flat();
       expect(took).toHaveLength(Math.floor(KILLS / 2));
     },
     300_000 + KILLS * TTL,
@@ -137,8 +143,8 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   // With an agent, the agent renews for a frozen launcher, so its job goes on. A frozen agent: test/safety/agent/restart.long.test.ts.
   test.skipIf(IS_WITH_AGENT)(
     "a runner frozen past its horizon: dead before the session expires, and it says 125",
-    async () => {
-      await retryAfterStalls(async () => {
+    async ({ task }) => {
+      await retryAfterStalls(task, async () => {
         const namespace = cluster.createNamespace({ transport, env: ENV });
         const ledger = new TokenLog(cluster.createPath());
         const env = { ...ledger.env, BEAT: "deaf" }; // TERM alone would not do
@@ -154,7 +160,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         expect(await frozen.ended).toExit(125);
         expect(frozen.output.stderr).toMatch("the claim was lost");
         await waitUntil("a beat of the next run", () => ledger.readTokens().length === 2);
-        expect(ledger.findOverlaps()).toEqual([]);
+        expectNoViolation(ledger.findOverlaps());
         await next.end();
       });
     },

@@ -4,7 +4,6 @@ import { hostname } from "node:os";
 import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import {
   HOST_RECORD_INTERVAL,
   type HostRecord,
@@ -55,35 +54,31 @@ describe("what it costs", () => {
     ["a run without history", ["--lock", "x", "--no-history"], 4],
     ["a run with a lease", ["--lock", "x", "--lease", "db=1:2"], 5],
     ["a lease alone", ["--no-lock", "--lease", "db=1:2"], 5],
-  ])("%s %j: %d proposals, the first time as ever after", (_, options, wanted) =>
-    retryAfterStalls(async () => {
-      const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST } });
-      const counts: number[] = [];
-      for (let round = 0; round < 3; round += 1)
-        counts.push(await countProposals(() => namespace.run(options, job)));
-      expect(counts).toEqual([wanted, wanted, wanted]);
-      expect(await readHostRecord(namespace)).toBeDefined();
-    }),
-  );
+  ])("%s %j: %d proposals, the first time as ever after", async (_, options, wanted) => {
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST } });
+    const counts: number[] = [];
+    for (let round = 0; round < 3; round += 1)
+      counts.push(await countProposals(() => namespace.run(options, job)));
+    expect(counts).toEqual([wanted, wanted, wanted]);
+    expect(await readHostRecord(namespace)).toBeDefined();
+  });
 
   test("a run that finds the lock taken: what it always did", () =>
-    retryAfterStalls(() =>
-      playWithinOneInterval(async () => {
-        const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
-        const holder = await namespace.startHolder("--lock x");
-        const runLoser = () => namespace.run("--lock x --host loser.example.com", job);
-        expect(await countProposals(runLoser)).toBe(3);
-        expect(await readHostRecord(namespace, "loser.example.com")).toBeDefined();
-        const looker = ["--lock", "x", "--lease", "db=1:2", "--host", "looker.example.com"];
-        const counts: number[] = [];
-        for (let round = 0; round < 3; round += 1)
-          counts.push(await countProposals(() => namespace.run(looker, job)));
-        expect(counts, "who looks first claims nothing: the word is a call of its own, once").toEqual([
-          3, 2, 2,
-        ]);
-        await holder.end();
-      }),
-    ));
+    playWithinOneInterval(async () => {
+      const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
+      const holder = await namespace.startHolder("--lock x");
+      const runLoser = () => namespace.run("--lock x --host loser.example.com", job);
+      expect(await countProposals(runLoser)).toBe(3);
+      expect(await readHostRecord(namespace, "loser.example.com")).toBeDefined();
+      const looker = ["--lock", "x", "--lease", "db=1:2", "--host", "looker.example.com"];
+      const counts: number[] = [];
+      for (let round = 0; round < 3; round += 1)
+        counts.push(await countProposals(() => namespace.run(looker, job)));
+      expect(counts, "who looks first claims nothing: the word is a call of its own, once").toEqual([
+        3, 2, 2,
+      ]);
+      await holder.end();
+    }));
 });
 
 describe.each(TRANSPORTS)("over %s", (transport) => {

@@ -49,7 +49,7 @@ describe("the heartbeat", () => {
   });
 
   it("goes on over a frozen follower, and counts it out", (context) =>
-    retryAfterStalls(async () => {
+    retryAfterStalls(context.task, async () => {
       await wakeAll();
       const [follower, other, leader] = await listByRole(context);
       const endpoints = [follower, other, leader].map(({ clientUrl }) => clientUrl);

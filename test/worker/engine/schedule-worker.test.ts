@@ -434,8 +434,8 @@ describe("several workers", () => {
     expect(hand.tasks[4]?.id).toBe(left);
   });
 
-  test("nothing is left to one that is joining: it has to read first", async () => {
-    await retryAfterStalls(async () => {
+  test("nothing is left to one that is joining: it has to read first", async ({ task }) => {
+    await retryAfterStalls(task, async () => {
       fixture = new WorkerFixture(cluster.store);
       const { clock, keys } = fixture;
       clock.set(START - 2_000); // a larger step would look like a wrong clock

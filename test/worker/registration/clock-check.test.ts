@@ -97,8 +97,8 @@ describe("three workers", () => {
     return { runs, early, judged, calm, off, expected };
   }
 
-  test("one is 2 s ahead: it is warned, and no occurrence is fired twice", () =>
-    retryAfterStalls(async () => {
+  test("one is 2 s ahead: it is warned, and no occurrence is fired twice", ({ task }) =>
+    retryAfterStalls(task, async () => {
       const { runs, early, judged, calm, expected } = await play(2_000);
       expect(runs.toSorted()).toEqual(expected.toSorted());
       expect(early).toEqual([]);
@@ -107,8 +107,8 @@ describe("three workers", () => {
       expect(calm).toEqual([]);
     }));
 
-  test("one is a minute ahead: it fires nothing, the others everything, and never early", () =>
-    retryAfterStalls(async () => {
+  test("one is a minute ahead: it fires nothing, the others everything, and never early", ({ task }) =>
+    retryAfterStalls(task, async () => {
       const { runs, early, judged, calm, off, expected } = await play(60_000);
       expect(runs.toSorted()).toEqual(expected.toSorted());
       expect(early).toEqual([]);
