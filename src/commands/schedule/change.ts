@@ -7,7 +7,7 @@ import {
   type FlagsOf,
 } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { parseTime, type WrittenTime } from "../command-line/instant.ts";
+import { parseEndTime, parseTime, type WrittenTime } from "../command-line/instant.ts";
 import { createCountParser } from "../command-line/values.ts";
 import { DEFINITION_FLAGS, parseDataJson, parseVariable, START_FLAGS } from "./definition-flags.ts";
 import { TIME_FLAGS } from "./times.ts";
@@ -163,7 +163,7 @@ const scheduleDelete = declareCommand({
 });
 
 const SCHEDULE_PAUSE_FLAGS = declareFlags({
-  "--until TIME": { parse: parseTime, help: "resume automatically at this time" },
+  "--until TIME": { parse: parseEndTime, help: "resume automatically at this time" },
   ...ACTION_FLAGS,
 });
 
@@ -253,7 +253,7 @@ const scheduleTrigger = declareRowCommand({
 
 const SCHEDULE_BACKFILL_FLAGS = declareFlags({
   "--from TIME": { parse: parseTime, help: "the first time" },
-  "--to TIME": { parse: parseTime, help: "the last time (default: now)" },
+  "--to TIME": { parse: parseEndTime, help: "the last time (default: now)" },
   "--parallel N": {
     parse: createCountParser(1),
     help: "how many at a time, with --overlap allow (default: 1)",

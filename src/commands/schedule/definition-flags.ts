@@ -25,7 +25,7 @@ import {
 import { findExpectationFault } from "../../schedule/expectation.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../command.ts";
-import { parseTime } from "../command-line/instant.ts";
+import { parseEndTime, parseTime } from "../command-line/instant.ts";
 import { createCountParser } from "../command-line/values.ts";
 
 /** Parses DATA of a schedule. @throws UsageError */
@@ -145,7 +145,7 @@ export const DEFINITION_FLAGS = declareFlags({
     canClear: true,
     help: "and up to this much later; the same for all runs of a schedule",
   },
-  "--end TIME": { canClear: true, parse: parseTime, help: "no occurrence after this time" },
+  "--end TIME": { canClear: true, parse: parseEndTime, help: "no occurrence after this time" },
   "--catchup RULE": {
     choices: CATCHUPS,
     help: "which missed occurrences to run: all, only the latest, or none (default: all)",

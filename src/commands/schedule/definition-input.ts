@@ -33,7 +33,7 @@ export function readGivenFields(
   const given: Readonly<Record<string, unknown>> = {
     ...flags,
     ...(command.length > 0 && { command }),
-    end: end === null ? null : end?.(timezone ?? zone, now),
+    end: end === null ? null : end?.(timezone ?? zone, now).at,
     env: env && Object.fromEntries(env),
     lease: lease && checkLeases(lease),
     tag: tag && [...new Set(tag)],
