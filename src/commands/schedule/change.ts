@@ -163,7 +163,7 @@ const scheduleDelete = declareCommand({
 });
 
 const SCHEDULE_PAUSE_FLAGS = declareFlags({
-  "--until TIME": { parse: parseEndTime, help: "resume automatically at this time" },
+  "--until TIME": { parse: parseTime, help: "resume automatically at this time" },
   ...ACTION_FLAGS,
 });
 

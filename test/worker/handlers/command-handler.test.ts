@@ -102,6 +102,15 @@ test("the task is on standard input and in the environment", async () => {
   ]);
 });
 
+test("its standard streams can be opened by their names", async () => {
+  const script =
+    "cat /dev/stdin > /dev/null; echo out > /dev/stdout; echo err > /dev/stderr; echo more | tee /dev/stderr";
+  expect(await runHandler(buildShellCommand(script))).toMatchObject({
+    result: "ok",
+    tail: expect.stringMatching(/^out\n|\nout\n/),
+  });
+});
+
 test("data that nobody reads, more than a pipe holds, hangs nobody", async () => {
   const { ports } = createHandlerFixture();
   const verdict = await new CommandHandler(ports, { command: ["true"] }).run(
