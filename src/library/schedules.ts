@@ -432,6 +432,8 @@ const FIELDS = {
       "leases",
       "command",
       "env",
+      "folder",
+      "input",
       "hooks",
       "note",
       "after",

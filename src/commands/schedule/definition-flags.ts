@@ -113,6 +113,13 @@ export const DEFINITION_FLAGS = declareFlags({
     parse: parseVariable,
     help: "an environment variable of the command",
   },
+  "--folder DIR": {
+    canClear: true,
+    help: "working folder of the command: an absolute path, or ~ for the home of the worker's user (default: the worker's)",
+  },
+  "--input TEXT": {
+    help: "standard input of the command, which can be empty, instead of the task as JSON",
+  },
   "--after KEY[,KEY…]": {
     names: "schedule",
     canClear: true,

@@ -6,6 +6,7 @@ import { quotePosixWord } from "../../base/shell.ts";
 import { clean, formatShortList, pluralize, quoteText } from "../../base/text.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { replaceFileText } from "../../commands/documents.ts";
+import { findBackgroundInText } from "../../syntax/background-process.ts";
 import { findCommandName, removeReleaseNames } from "../../syntax/command-name.ts";
 import {
   type CronJob,
@@ -19,7 +20,6 @@ import { findLockingPrograms } from "../../syntax/line-commands.ts";
 import { hasToolName } from "../../syntax/lock-tools.ts";
 import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
 import { ASSIGNMENT } from "../../syntax/shell-wrappers.ts";
-import { findBackgroundInText } from "../background-process.ts";
 import type { ToolFiles } from "../front-end.ts";
 import type { MigrateCrontabFlags } from "./crontab.ts";
 import {

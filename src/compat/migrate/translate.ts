@@ -4,9 +4,9 @@ import { parseCall } from "../../commands/command-line/parse-call.ts";
 import { runCommand } from "../../commands/run/run.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { getSetting, type SettingKey } from "../../config/settings.ts";
+import { findBackgroundProcess } from "../../syntax/background-process.ts";
 import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../syntax/lock-tools.ts";
 import type { ShellCommand } from "../../syntax/shell-parser.ts";
-import { findBackgroundProcess } from "../background-process.ts";
 import type { ToolContext, TranslatedRun } from "../front-end.ts";
 import { TRANSLATORS } from "../lock-tools.ts";
 import {

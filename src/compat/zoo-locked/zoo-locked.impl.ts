@@ -6,7 +6,7 @@ import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { createCall, executeRun, type RunRefusal, type RunResult } from "../../commands/run/execute-run.ts";
 import { createValueLayer } from "../../config/layers.ts";
-import { findBackgroundInText } from "../background-process.ts";
+import { findBackgroundInText } from "../../syntax/background-process.ts";
 import { hasEndpoints } from "../front-end.ts";
 import {
   createZooKeeperHostsError,

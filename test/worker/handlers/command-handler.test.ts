@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { Definition } from "../../../src/schedule/definition.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
 import { CommandHandler, type CommandHandlerOptions } from "../../../src/worker/handlers/command-handler.ts";
 import { listRemains } from "../../process/helpers.ts";
@@ -236,7 +238,28 @@ test("a task can be ended that waits for its files on a disk that does not answe
 });
 
 test("what a command leaves behind is ended before its verdict", async () => {
-  expect(await runHandler(buildShellCommand("setsid sleep 30 & sleep 30 & exit 0"))).toMatchObject({
-    result: "ok",
+  const reason = "it left processes in the background, which were ended";
+  const left = await runHandler(buildShellCommand("setsid sleep 30 & sleep 30 & exit 0"));
+  expect(left).toMatchObject({ result: "ok", reason });
+  const failed = await runHandler(buildShellCommand("sleep 30 & exit 3"));
+  expect(failed).toMatchObject({ result: "failed", reason: `exit code 3; ${reason}` });
+  expect(await runHandler(buildShellCommand("sleep 0 & wait"))).not.toHaveProperty("reason");
+});
+
+test("a command in a folder, with an input of its own", async () => {
+  const { ports } = createHandlerFixture();
+  const home = dirname(writeTestFile("x", ""));
+  const command = buildShellCommand("pwd; cat; exit 3");
+  const run = async (definition: Partial<Definition>) =>
+    (await new CommandHandler(ports, { command }).run(createTask({ command, ...definition }))).tail;
+  expect(await run({ folder: "/", input: "a\nb\n" })).toBe("/\na\nb");
+  expect(await run({ folder: "~", input: "", env: { HOME: home } })).toBe(home);
+  expect(await run({ folder: "~/none", input: "", env: { HOME: home } })).toContain(`${home}/none`);
+  expect(await run({ folder: "/nowhere/at all" })).toContain("/nowhere/at all");
+  expect(
+    await new CommandHandler(ports, { command: ["/no/such"] }).run(createTask({ folder: "/" })),
+  ).toMatchObject({
+    result: "failed",
+    code: 127,
   });
 });
