@@ -76,7 +76,7 @@ function findDaemon([first = "", ...rest]: readonly string[]): BackgroundProcess
 export function describeEndedProcess(left: BackgroundProcess | undefined): string | undefined {
   if (left === undefined || left.isOutside) return undefined;
   return (
-    `it leaves ${left.what} in the background, which the worker ends as soon as the command has ended: let the command wait for it` +
+    `it leaves a process in the background (${left.what}), which the worker ends as soon as the command has ended: let the command wait for it` +
     " (without &, or with wait at its end), or start it as a service"
   );
 }

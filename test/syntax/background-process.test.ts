@@ -32,7 +32,7 @@ it.each([
 ])("%s leaves a process, which a worker ends", (text, what) => {
   const left = findBackgroundInText(text);
   expect(left).toMatchObject({ what, isOutside: false });
-  expect(describeEndedProcess(left)).toContain(`it leaves ${what} in the background, which the worker ends`);
+  expect(describeEndedProcess(left)).toContain(`in the background (${what}), which the worker ends`);
 });
 
 it.each(["echo ./x | at now", "systemd-run --user ./server", "docker run -d web", "docker compose up -d"])(
@@ -51,7 +51,7 @@ it.each([
   "./job > /dev/null 2>&1",
   "./job &> log",
   "echo 'a & b'",
-  "echo \"a\" \\& b",
+  'echo "a" \\& b',
   "a && b || c",
   "ssh web sh -c './server &'",
   "docker exec app sh -c './server &'",

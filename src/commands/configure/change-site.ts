@@ -36,7 +36,11 @@ import { type ActionOutcome, createOutcome, type SiteResult } from "../outcome.t
 import { confirmAction } from "../print-outcome.ts";
 import { QUEUE_COLLECTIONS, readAtRevision, readSnapshot, readSnapshotRanges } from "../read-snapshot.ts";
 import { listChangeNotes } from "../schedule/amend-schedules.ts";
-import { formatScheduleChange, toScheduleChange } from "../schedule/describe-schedule.ts";
+import {
+  formatPlannedChange,
+  formatScheduleChange,
+  toScheduleChange,
+} from "../schedule/describe-schedule.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 
 export type SiteKinds = ReadonlySet<SiteKind>;
@@ -298,7 +302,7 @@ function listChanges({ read, plan }: PreparedSite): string[] {
   return [
     ...plan.config.map((change) => formatConfigChange(change, groups)),
     ...plan.calendars.map(formatCalendarChange),
-    ...plan.schedules.map(formatScheduleChange),
+    ...plan.schedules.map(formatPlannedChange),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { UsageError } from "../../base/errors.ts";
 import { findCommandHint, quoteShellWord } from "../../base/shell.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
@@ -9,6 +10,7 @@ import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, runsOnEveryHost } from "../../schedule/definition.ts";
 import { EVERY_HOST, HOOK_NAMES, type Hook } from "../../schedule/definition-values.ts";
 import { findExpectationNote } from "../../schedule/expectation.ts";
+import { describeEndedProcess, findBackgroundProcess } from "../../syntax/background-process.ts";
 import type { Call } from "../command.ts";
 import type { CommandContext } from "../store-command.ts";
 import { type DefinitionFlags, listFieldFlags } from "./definition-flags.ts";
@@ -105,11 +107,11 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
 }
 
 /**
- * Lists notes about a program that is named by a relative path or with its arguments, and about an expectation without
- * effect, if the definition has changed there.
+ * Lists notes about a program that is named by a relative path or with its arguments, about processes that it leaves in the
+ * background, and about an expectation without effect, if the definition has changed there.
  */
 export function listDefinitionNotes(
-  { command = [], expect, keep }: Definition,
+  { command = [], folder, expect, keep }: Definition,
   before: Definition | undefined,
 ): string[] {
   const [file = ""] = command;
@@ -122,7 +124,9 @@ export function listDefinitionNotes(
       hint === undefined &&
       file.includes("/") &&
       !file.startsWith("/") &&
+      folder === undefined &&
       `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
+    !isDeepStrictEqual(command, before?.command) && describeEndedProcess(findBackgroundProcess(command)),
     (expect !== before?.expect || keep !== before?.keep) && findExpectationNote(expect, keep),
   ]);
 }

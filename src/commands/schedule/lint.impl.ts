@@ -19,6 +19,7 @@ import { isPlanned } from "../../schedule/cron/wall-times.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { createPlanTimes, parsePlan } from "../../schedule/plan.ts";
 import { createTiming } from "../../schedule/timing.ts";
+import { describeEndedProcess, findBackgroundProcess } from "../../syntax/background-process.ts";
 import type { CommandExecutor, CommandIo } from "../command.ts";
 import { printResult } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";
@@ -83,12 +84,14 @@ function lintSchedule(
     return [{ id, level: "error", about: "definition", detail }];
   }
   const { cron, timezone, end } = definition;
+  const left = describeEndedProcess(findBackgroundProcess(definition.command ?? []));
   const isOver = due !== undefined && due.next === undefined && end !== undefined;
   const findings = [
     ...lintCron(cron, timezone, now),
     ...(isOver
       ? [createFinding("warning", "end", "its end has passed, it never fires again", "delete the schedule")]
       : []),
+    ...(left === undefined ? [] : [createFinding("warning", "command", left)]),
     ...lintSpan(definition, now),
     ...lintCalendars(definition, calendars, now),
   ];

@@ -7,8 +7,8 @@ const FILES: ArgumentDetails = { help: "the files; - for standard input" };
 
 const READING_FLAGS = declareFlags({
   "--format FORMAT": {
-    choices: ["user", "system"],
-    help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
+    choices: ["user", "system", "supercronic"],
+    help: "whether lines have a user before the command (system) or not (user), or are those of supercronic, with seconds and years; default: detected from the path or the lines",
   },
   "--timezone ZONE": "time zone of lines without CRON_TZ (default: this host's)",
   "--on every-host|one-host": {

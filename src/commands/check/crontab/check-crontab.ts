@@ -6,8 +6,8 @@ const CHECK_CRONTAB_FLAGS = declareFlags({
   "--no-programs":
     "do not look for programs, users and folders on this host; for the crontab of another host",
   "--format FORMAT": {
-    choices: ["user", "system"],
-    help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
+    choices: ["user", "system", "supercronic"],
+    help: "whether lines have a user before the command (system) or not (user), or are those of supercronic, with seconds and years; default: detected from the path or the lines",
   },
   "--shared LOCK": {
     isRepeatable: true,
