@@ -6,6 +6,7 @@ import { thisMachine } from "../../../config/machine.ts";
 import { getEnvVariableName, getSetting, type SettingKey, type Settings } from "../../../config/settings.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
 import { validateName } from "../../../protocol/names.ts";
+import { findBackgroundProcess } from "../../../syntax/background-process.ts";
 import type { Invocation } from "../../../syntax/line-commands.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { getBaseName } from "../../../syntax/shell-wrappers.ts";
@@ -51,7 +52,11 @@ export function readSignalbox(invocation: Invocation, line: CheckedLine): LineRe
     if (call.flags.help) return { job: undefined, findings: [] };
     const config = resolveLineConfig(call, invocation, line, notes);
     const job = buildJob(call, config, line);
-    return { job, findings: [...notes, ...findBusyNotes(invocation, config.values, line)] };
+    const more = [
+      ...findBusyNotes(invocation, config.values, line),
+      ...findUncoveredProcess(call.command, config.values, line),
+    ];
+    return { job, findings: [...notes, ...more] };
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     if (error.exitCode === EXIT.usage && canHideOptions(invocation.words))
@@ -62,6 +67,19 @@ export function readSignalbox(invocation: Invocation, line: CheckedLine): LineRe
       findings: [...notes, createFindingBuilder(kind, line.where).failure(error.message)],
     };
   }
+}
+
+/** Warns of a process that continues without the lock. */
+function findUncoveredProcess(
+  command: readonly string[],
+  { killLeftovers }: Settings,
+  { where }: CheckedLine,
+): Finding[] {
+  const left = findBackgroundProcess(command);
+  if (left === undefined || killLeftovers) return [];
+  const detail = `${left.what} continues when the command has ended, and the lock does not cover it`;
+  const remedy = "let the command wait for it (without &, or with wait at its end)";
+  return [createFindingBuilder("background", where).warning(detail, remedy)];
 }
 
 /** Leaves out optional values that are only known after the shell expands them. */
