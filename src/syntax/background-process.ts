@@ -59,7 +59,8 @@ function findDaemon([first = "", ...rest]: readonly string[]): BackgroundProcess
     (/^(?:docker|docker-compose|nerdctl)$/.test(name) && isDetached);
   const isDaemon =
     isOutside ||
-    /^(?:daemonize|daemon|dtach|supervisord|forever)$/.test(name) ||
+    (/^(?:daemonize|daemon|dtach|forever)$/.test(name) && rest.length > 0) ||
+    name === "supervisord" ||
     (name === "pm2" && hasWord(/^(?:start|restart|reload|resurrect)$/)) ||
     (name === "start-stop-daemon" && hasWord(/^(?:-[a-zA-Z]*[bS]|--background|--start)$/)) ||
     (name === "screen" && hasWord(/^-[a-zA-Z]*d[a-zA-Z]*m|^-dm/)) ||

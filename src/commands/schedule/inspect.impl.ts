@@ -110,7 +110,7 @@ export const listNextRuns: CommandExecutor<ScheduleNextFlags> = async (call, io)
   const { from, count = USUAL_RUNS } = flags;
   const start = from?.(given.timezone, now).at ?? given.start ?? now;
   const notes = listTimeNotes([from, flags.start], given.timezone, now);
-  if (call.verbosity >= 0) for (const note of notes) io.writeError(`note: ${clean(note)}\n`);
+  if (call.verbosity >= 0) for (const note of notes) io.writeError(`signalbox: note: ${clean(note)}\n`);
   return printRuns({ flags, io }, { definition: given, runs: computeRunsFrom("", given, start, count) });
 };
 
