@@ -334,9 +334,9 @@ const USER_HEAD =
  * otherwise the comments. Without any evidence, the crontab is a user's, as `crontab -l` prints it.
  */
 export function guessCrontabFormat(path: string, text: string): FormatGuess {
+  if (isSupercronic(text)) return { format: "supercronic" };
   if (SYSTEM_PATH.test(path)) return { format: "system" };
   if (USER_PATH.test(path)) return { format: "user" };
-  if (isSupercronic(text)) return { format: "supercronic" };
   const { jobs } = parseCrontab(text, "user");
   const evidence = jobs.map(({ line, command }) => ({ line, says: classifyCommand(command) }));
   const listLines = (says: Evidence) => evidence.filter((one) => one.says === says).map(({ line }) => line);

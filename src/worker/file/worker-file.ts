@@ -8,7 +8,6 @@ import { clean, quoteValue } from "../../base/text.ts";
 import { type FileReader, readFileWithMode } from "../../config/files.ts";
 import { type DocumentPath, SourceDocument } from "../../config/source-document.ts";
 import type { JsonFields } from "../../schedule/json-fields.ts";
-import { describeEndedProcess, findBackgroundProcess } from "../../syntax/background-process.ts";
 import type { HttpSpec } from "./http-schema.ts";
 import { IGNORED_KEYS } from "./schema-parts.ts";
 import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
@@ -56,16 +55,10 @@ export function readWorkerFile(
         sheet.createError([...path, "handlers", index, "module"], fault),
       ),
     ),
-    warnings: [
-      ...Object.keys(value ?? {}).flatMap((key) => {
-        const why = keysRead.includes(key) ? undefined : IGNORED_KEYS[key];
-        return why === undefined ? [] : [`${clean(file)}: ${key} has no effect here: ${why}`];
-      }),
-      ...content.value.handlers.flatMap(({ type, command = [] }) => {
-        const left = describeEndedProcess(findBackgroundProcess(command));
-        return left === undefined ? [] : [`${clean(file)}: the handler of ${quoteValue(type)}: ${left}`];
-      }),
-    ],
+    warnings: Object.keys(value ?? {}).flatMap((key) => {
+      const why = keysRead.includes(key) ? undefined : IGNORED_KEYS[key];
+      return why === undefined ? [] : [`${clean(file)}: ${key} has no effect here: ${why}`];
+    }),
   };
 }
 

@@ -78,14 +78,6 @@ test("a file with handlers runs what they are for; commands of schedules only if
   expect(read("concurrency: 8\n").commands).toBe(true);
 });
 
-test("a handler that leaves a process in the background is warned of", () => {
-  const file =
-    'handlers: [{ type: a, command: [sh, -c, "./server &"] }, { type: b, command: [sh, -c, "./a & wait"] }]';
-  expect(read(file).warnings).toEqual([
-    expect.stringMatching(/the handler of "a": it leaves a process in the background \(\.\/server &\)/),
-  ]);
-});
-
 test("a module's path is relative to the file", () => {
   const module = writeTestFile("module.mjs", "");
   const file = join(dirname(module), basename(writeTestFile("handlers.yaml", "")));
