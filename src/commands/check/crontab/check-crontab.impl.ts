@@ -100,7 +100,7 @@ function judgeAsSchedules({ path, text, format }: CrontabText, { env }: CommandI
  * @throws SignalboxError 74 if one cannot be read
  */
 async function readTexts(path: string, io: CommandIo): Promise<{ path: string; text: string }[]> {
-  if (path === "-") return [{ path: "stdin", text: await readInputText(io) }];
+  if (path === "-") return [{ path: "stdin", text: await io.readInput() }];
   try {
     if (!statSync(path).isDirectory()) return [{ path, text: readFileSync(path, "utf8") }];
     return readdirSync(path, { withFileTypes: true })
@@ -113,12 +113,6 @@ async function readTexts(path: string, io: CommandIo): Promise<{ path: string; t
       cause,
     });
   }
-}
-
-/** Keeps a byte-order mark, which cron refuses. */
-async function readInputText(io: CommandIo): Promise<string> {
-  const bytes = await io.readInputBytes?.();
-  return bytes === undefined ? await io.readInput() : Buffer.from(bytes).toString();
 }
 
 function reportResult(
