@@ -1,4 +1,4 @@
-import { parseInstant } from "../../src/commands/command-line/instant.ts";
+import { parseInstant } from "../../src/cli/frame/command-line/instant.ts";
 import { listChanges, readClocks } from "./clock-oracle.ts";
 
 const MINUTE = 60_000;
