@@ -276,6 +276,8 @@ function buildFileLock(tool: string, path: string): { lock: string; notes: reado
     lock,
     notes: collectTexts([
       formatOneHostNote(tool),
+      /^\/(?:run\/lock|var\/run)\//.test(path) &&
+        "the lock has the usual name of the same file: /var/lock for /run/lock, /run for /var/run",
       RELATIVE_PATH.test(path) &&
         `${quoteText(path)} is a different file in each folder, but one lock here: give the lines of each folder a lock name of their own`,
       lock !== file &&
@@ -284,9 +286,12 @@ function buildFileLock(tool: string, path: string): { lock: string; notes: reado
   };
 }
 
+/** What a job needs whose lock becomes one of all hosts. */
+export const SHORT_JOB = "a short job also needs --grace 50s, or a host whose clock is late runs it again";
+
 /** Returns the note that a lock on one host becomes a lock on all hosts. */
 function formatOneHostNote(tool: string): string {
-  return `${tool} locks on one host, signalbox run on all hosts: while one host has the lock, the others do not run the command (for a lock per host: --lock "$(hostname):NAME")`;
+  return `${tool} locks on one host, signalbox run on all hosts: while one host has the lock, the others do not run the command (for a lock per host: --lock "$(hostname):NAME"); ${SHORT_JOB}`;
 }
 
 /** Normalizes paths of the same file on Linux: /var/lock leads to /run/lock, and /var/run to /run. */

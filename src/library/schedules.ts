@@ -436,6 +436,8 @@ const FIELDS = {
       "leases",
       "command",
       "env",
+      "folder",
+      "input",
       "hooks",
       "note",
       "after",

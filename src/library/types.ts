@@ -95,6 +95,10 @@ export interface ScheduleFields {
   command?: readonly string[];
   /** Variables of the command, by name. */
   env?: Readonly<Record<string, string>>;
+  /** Working folder of the command: an absolute path, or `~`, the home of its user. Default: the worker's. */
+  folder?: string;
+  /** Standard input of the command, instead of the task as JSON. */
+  input?: string;
   /** A URL, or a command as argv, for each event. */
   hooks?: Readonly<Partial<Record<HookName, string | readonly string[]>>>;
   /** A text about the schedule, for its readers. */

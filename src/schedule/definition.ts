@@ -101,6 +101,12 @@ const DEFINITION = v.object({
       additionalProperties: { type: "string" },
     }),
   ),
+  /** Working folder of the command: an absolute path, or `~`, the home of its user, with a path after it. Default: the worker's. */
+  folder: v.exactOptional(
+    createField("folder", isFolder, "is not an absolute path, ~, or a path below ~/", { type: "string" }),
+  ),
+  /** Standard input of the command, instead of the task as JSON. */
+  input: createTextField("input"),
   /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
   after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules", TEXT_LIST)),
   /** How those must end; or `every-host`: each occurrence runs once on each host of the group, or on each host. */
@@ -245,7 +251,16 @@ export function locateDefinitionFault(
   if (missing !== undefined)
     return { what: `${missing.name} is missing; set it, for example to ${missing.example}`, path: [] };
   const result = applySchema(DEFINITION, fields);
-  return "fault" in result ? result.fault : findEveryHostFault(result.value);
+  return "fault" in result
+    ? result.fault
+    : (findCommandFault(result.value) ?? findEveryHostFault(result.value));
+}
+
+/** The fields are about a command of the schedule's own: a handler has what its worker's file says. */
+function findCommandFault(definition: Definition): { what: string; path: readonly string[] } | undefined {
+  const field = (["folder", "input"] as const).find((name) => definition[name] !== undefined);
+  if (field === undefined || definition.command !== undefined) return undefined;
+  return { what: `${field} is about the command of a schedule, and this one has none`, path: [field] };
 }
 
 function findEveryHostFault(
@@ -419,6 +434,10 @@ function isTags(value: unknown): value is readonly string[] {
 
 function isArgv(value: unknown): value is readonly string[] {
   return isTexts(value) && value.length > 0;
+}
+
+function isFolder(value: unknown): value is string {
+  return isText(value) && /^(?:\/|~(?:\/|$))/.test(value) && !value.includes("\0");
 }
 
 function isEnv(value: unknown): value is Readonly<Record<string, string>> {

@@ -77,6 +77,7 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
         outcome: end,
         changes: changes.map(toScheduleChangeJson),
         messages,
+        notes,
       };
     }
     case "prune": {

@@ -1,14 +1,17 @@
 import { quoteText } from "../../core/base/text.ts";
 import { LOCK_TOOLS } from "./lock-tools.ts";
 
-/** `user`: five fields and the command, as `crontab -l` prints. `system`: with a user before the command. */
-export type CrontabFormat = "user" | "system";
+/**
+ * `user`: five fields and the command, as `crontab -l` prints. `system`: with a user before the command. `supercronic`: five
+ * fields, six with a year at the end, seven with a second at the beginning too, or `@every 90s`; `%` has no meaning.
+ */
+export type CrontabFormat = "user" | "system" | "supercronic";
 
 /** A line of a crontab that starts a command. */
 export interface CronJob {
   /** From 1. */
   line: number;
-  /** `*\/5 * * * *`, `@daily`. */
+  /** `*\/5 * * * *`, `@daily`; of supercronic also six or seven fields, and `@every 90s`. */
   schedule: string;
   user: string | undefined;
   /** The text that cron passes to the shell: up to the first `%` without a backslash, which is left out before a `%`. */
@@ -38,8 +41,8 @@ interface ScheduleFault {
 export interface CrontabFault extends ScheduleFault {
   /** From 1. */
   line: number;
-  /** The last line has no line break. Cron ignores the file, although every line can be parsed. */
-  isUnfinished?: true;
+  /** Cron refuses the file for it, although every line can be parsed. */
+  isOfFile?: true;
 }
 
 interface Crontab {
@@ -56,18 +59,25 @@ const FIELD =
 const JOB = /^[ \t]*(@\w+|-?\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+)(?:[ \t]+(.*))?$/;
 const NICKNAMES = ["reboot", "yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly"];
 
-/** Parses a crontab as cron does (Vixie's, Debian's, cronie). @see crontab(5) */
+const BYTE_ORDER_MARK = "\ufeff";
+const MARKED =
+  "the file begins with a byte-order mark (U+FEFF), which cron takes for a part of the first line, and refuses the file";
+
+/** Parses a crontab as cron does (Vixie's, Debian's, cronie), or supercronic. @see crontab(5) */
 export function parseCrontab(text: string, format: CrontabFormat): Crontab {
   const jobs: CronJob[] = [];
   const faults: CrontabFault[] = [];
   let variables: ReadonlyMap<string, string> = new Map();
   let comments: string[] = [];
-  const lines = text.split("\n");
+  const isMarked = text.startsWith(BYTE_ORDER_MARK);
+  if (isMarked) faults.push({ line: 1, isFatal: true, isOfFile: true, detail: MARKED });
+  // A blank in its place keeps the positions of the words.
+  const lines = (isMarked ? ` ${text.slice(1)}` : text).split("\n");
   const last = lines.pop();
   if (last !== undefined && last !== "") {
     lines.push(last);
     const detail = "the last line does not end in a newline, so cron ignores the file";
-    faults.push({ line: lines.length, isFatal: true, isUnfinished: true, detail });
+    if (format !== "supercronic") faults.push({ line: lines.length, isFatal: true, isOfFile: true, detail });
   }
   for (const [index, whole] of lines.entries()) {
     const line = index + 1;
@@ -122,27 +132,30 @@ function parseJob(
   faults: CrontabFault[],
 ): void {
   const addFault = (detail: string) => faults.push({ line, isFatal: true, detail });
-  const [, schedule, rest] = JOB.exec(content) ?? [];
+  const [, schedule, rest] =
+    (format === "supercronic" ? matchSupercronicJob(content) : JOB.exec(content)) ?? [];
   if (schedule === undefined) return void addFault("it is neither a schedule of five fields nor a variable");
+  const fields = schedule.replace(/^-/, "").split(/[ \t]+/);
   const fault = schedule.startsWith("@")
     ? findNicknameFault(schedule)
-    : findScheduleFault(schedule.replace(/^-/, "").split(/[ \t]+/));
+    : findScheduleFault(fields.length === 7 ? fields.slice(1) : fields);
   if (fault !== undefined) faults.push({ line, ...fault });
-  const extra = schedule.startsWith("@") ? 0 : countFields(rest ?? "", format);
+  const extra = schedule.startsWith("@") || format === "supercronic" ? 0 : countFields(rest ?? "", format);
   if (extra > 0)
     return void addFault(
       `the schedule has ${5 + extra} fields, but cron reads five, from the minute to the day of the week, and takes` +
         ` ${quoteText((rest ?? "").split(/[ \t]/, 1)[0] ?? "")} for ${format === "user" ? "the command" : "the user"}: ` +
-        "remove seconds and year; write a program of that name with its path",
+        `${extra === 1 ? "if it is a year" : "if they are a second and a year"}, as supercronic reads it: --format supercronic;` +
+        ` ${extra === 1 ? "if the first is a second, also write a year behind them: *; " : ""}write a program of that name with its path`,
     );
-  const [user, command] = format === "user" ? [undefined, rest] : splitUser(rest ?? "");
+  const [user, command] = format === "system" ? splitUser(rest ?? "") : [undefined, rest];
   if (user !== undefined && user !== "" && !canBeUser(user))
     return void addFault(
       `the user is missing: this file has a user between the schedule and the command, and ${quoteText(user)} is not a user`,
     );
   if (command === undefined || command === "")
     return void addFault(
-      rest === undefined || rest === "" || format === "user"
+      rest === undefined || rest === "" || format !== "system"
         ? "there is no command after the schedule"
         : `there is no command after the user ${quoteText(rest)}; this is a crontab with a user before the command`,
     );
@@ -156,9 +169,22 @@ function parseJob(
     user,
     variables,
     start: content.length - command.length,
-    ...splitAtPercent(command),
+    ...(format === "supercronic" ? { command: command.trimEnd(), isCut: false } : splitAtPercent(command)),
     ...(note !== "" && { note }),
   });
+}
+
+const INTERVAL_JOB = /^[ \t]*(@every[ \t]+\S+)(?:[ \t]+(.*))?$/;
+const FIELDS_JOB = /^[ \t]*((?:\S+[ \t]+){4}\S+)(?:[ \t]+(.*))?$/;
+
+/** Matches the schedule and the command of a line: of seven fields, else of six, else of five. */
+function matchSupercronicJob(content: string): readonly (string | undefined)[] | undefined {
+  const [whole, five = "", rest = ""] = FIELDS_JOB.exec(content) ?? [];
+  const extra = content.trimStart().startsWith("@") ? 0 : countFields(rest, "user");
+  if (extra === 0) return INTERVAL_JOB.exec(content) ?? JOB.exec(content) ?? undefined;
+  const [, more = "", command] =
+    (extra === 1 ? /^(\S+)(?:[ \t]+(.*))?$/ : /^(\S+[ \t]+\S+)(?:[ \t]+(.*))?$/).exec(rest) ?? [];
+  return [whole, `${five} ${more}`, command];
 }
 
 /** Counts the fields after the fifth: a second and a year. A user can be called `mon`. */
@@ -186,7 +212,8 @@ function splitUser(rest: string): [string, string | undefined] {
 
 function findNicknameFault(schedule: string): ScheduleFault | undefined {
   const name = schedule.slice(1).toLowerCase();
-  if (NICKNAMES.includes(name) || /^(every_minute|\d+)$/.test(name)) return undefined; // FreeBSD has more nicknames
+  // FreeBSD has more nicknames, and supercronic intervals.
+  if (NICKNAMES.includes(name) || /^(every_minute|\d+|every[ \t]+\S+)$/.test(name)) return undefined;
   return {
     isFatal: true,
     detail: `unknown schedule ${quoteText(schedule)}; use one of @${NICKNAMES.join(", @")}`,
@@ -289,7 +316,7 @@ export interface FormatGuess {
 }
 
 /** What one line indicates: a user comes first, a command comes first, or it can be either. */
-type Evidence = CrontabFormat | "likely system" | "unclear";
+type Evidence = "user" | "system" | "likely system" | "unclear";
 
 /** Sources of Debian packages contain `debian/cron.d` or `debian/NAME.cron.d`, which becomes a file in /etc/cron.d. */
 const SYSTEM_PATH = /^\/etc\/(?:ana)?crontab$|(?:^|\/)cron\.d\/|(?:^|[/.])cron\.d$/;
@@ -307,6 +334,7 @@ const USER_HEAD =
  * otherwise the comments. Without any evidence, the crontab is a user's, as `crontab -l` prints it.
  */
 export function guessCrontabFormat(path: string, text: string): FormatGuess {
+  if (isSupercronic(text)) return { format: "supercronic" };
   if (SYSTEM_PATH.test(path)) return { format: "system" };
   if (USER_PATH.test(path)) return { format: "user" };
   const { jobs } = parseCrontab(text, "user");
@@ -328,6 +356,17 @@ export function guessCrontabFormat(path: string, text: string): FormatGuess {
     format: "system",
     doubt: `the first word of its commands may be a user or a program (line ${unclear[0]})`,
   };
+}
+
+/** Whether lines have what only supercronic reads: an interval, or seven fields. Six fields can also begin with a second. */
+function isSupercronic(text: string): boolean {
+  return text.split("\n").some((line) => {
+    const [, rest = ""] = /^[ \t]*(?![#@])(?:\S+[ \t]+){4}\S+[ \t]+(.*)$/.exec(line) ?? [];
+    return (
+      /^[ \t]*@every[ \t]/.test(line) ||
+      (rest !== "" && countFields(rest, "user") === 2 && FIELD.test(line.trim().split(/[ \t]/, 1)[0] ?? ""))
+    );
+  });
 }
 
 /** Decides by the majority of the lines. If only a few lines disagree, those lines are wrong. */

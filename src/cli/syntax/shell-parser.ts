@@ -27,6 +27,8 @@ export interface ShellCommand {
   redirections: readonly Redirection[];
   /** The operator after the command: `&&`, `||`, `;`, `|`, `&`, `(`, `)`, or empty at the end. */
   next: string;
+  /** It is followed by `&`, or the last command of a group that is: `( a; b ) &`. */
+  isInBackground?: true;
 }
 
 /** Text that only the shell can evaluate: an expansion, quoted or not, or a pattern that files may match. */
@@ -230,8 +232,17 @@ export function parseShellCommands(
   function endCommand(operator: string): void {
     endWord();
     redirection = undefined;
+    const last = commands.at(-1);
+    const background = operator === "&" && ({ isInBackground: true } as const);
     if (words.length > 0)
-      commands.push({ words, spans, redirections, next: operator === "\n" ? ";" : operator });
+      commands.push({
+        words,
+        spans,
+        redirections,
+        next: operator === "\n" ? ";" : operator,
+        ...background,
+      });
+    else if (last !== undefined) commands.splice(-1, 1, { ...last, ...background });
     words = [];
     spans = [];
     redirections = [];

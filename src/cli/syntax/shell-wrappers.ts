@@ -26,6 +26,13 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   "su-exec": { words: 1 },
   env: { valued: "uC", long: ["unset", "chdir"], assigns: true },
   timeout: { valued: "ks", long: ["kill-after", "signal"], words: 1 },
+  // The command behind a lock. The tools that are front ends of signalbox are no wrappers.
+  flock: { valued: "wE", long: ["wait", "timeout", "conflict-exit-code"], words: 1 },
+  setlock: { words: 1 },
+  lckdo: { valued: "W", words: 1 },
+  "with-lock-ex": { words: 1 },
+  "run-one": {},
+  "run-this-one": {},
   nohup: {},
   setsid: {},
   time: { valued: "fo", long: ["format", "output"] },

@@ -733,6 +733,8 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ],
     ["type", definition.command === undefined ? getScheduleType(id, definition) : definition.type],
     ["command", definition.command && quoteShellWords(definition.command)],
+    ["folder", definition.folder],
+    ["input", formatIfKnown(definition.input, JSON.stringify)],
     ["data", formatIfKnown(definition.data, JSON.stringify)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
     ...listRuleFacts(definition),
@@ -927,8 +929,14 @@ export const DEAD_LETTER_COLUMNS: readonly TableColumn<DeadLetter>[] = [
   RESULT_COLUMN,
   { ...createAgeColumn<DeadLetter>("ended", 2, ({ endedAt }) => endedAt), title: "GIVEN UP" },
   createNumberColumn("attempts", 3, ({ attempt }) => attempt),
-  // The last line of its output, or the reason of its end if there is none.
-  createTextColumn("why", 2, ({ tail = "", reason }) => tail.trimEnd().split("\n").at(-1) || reason, {
-    title: "LAST LINE",
-  }),
+  // The last line of its output, or the reason of its end if there is none; after a success, what went wrong.
+  createTextColumn(
+    "why",
+    2,
+    ({ result, tail = "", reason }) =>
+      (result === "ok" && reason) || tail.trimEnd().split("\n").at(-1) || reason,
+    {
+      title: "LAST LINE",
+    },
+  ),
 ];

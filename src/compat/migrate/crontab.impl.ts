@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Call, CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
 import { replaceFileText } from "../../cli/frame/documents.ts";
+import { findBackgroundInText } from "../../cli/syntax/background-process.ts";
 import { findCommandName, removeReleaseNames } from "../../cli/syntax/command-name.ts";
 import {
   type CronJob,
@@ -17,10 +18,11 @@ import { hasToolName } from "../../cli/syntax/lock-tools.ts";
 import { parseShellCommands, type ShellCommand } from "../../cli/syntax/shell-parser.ts";
 import { ASSIGNMENT } from "../../cli/syntax/shell-wrappers.ts";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../core/base/errors.ts";
+import { formatLineRemarks } from "../../core/base/line-remarks.ts";
 import { quotePosixWord } from "../../core/base/shell.ts";
-import { clean, formatShortList, pluralize, quoteText } from "../../core/base/text.ts";
-import { findBackgroundInText } from "../background-process.ts";
+import { clean, pluralize, quoteText } from "../../core/base/text.ts";
 import type { ToolFiles } from "../front-end.ts";
+import { SHORT_JOB } from "../lock-tools.ts";
 import type { MigrateCrontabFlags } from "./crontab.ts";
 import {
   applyEdits,
@@ -105,13 +107,13 @@ function formatFileRemarks({ readPaths, unreadable }: HostFiles): string {
   ].join("");
 }
 
-/** Formats the notes about a rewritten crontab, one per line. Equal notes of several lines are written once. */
+/** Formats the notes about a rewritten crontab, one per line. */
 function formatRemarks(file: string, { lines }: Migration): string {
   const remarks = lines.flatMap((report) =>
-    listLineRemarks(report).map((text) => ({ line: report.line, text })),
+    listLineRemarks(report).map((detail) => ({ line: report.line, detail })),
   );
-  return [...Map.groupBy(remarks, ({ text }) => text).values()]
-    .map(([first, ...others]) => `${clean(file)}:${first?.line}: ${first?.text}${formatOtherLines(others)}\n`)
+  return formatLineRemarks(clean(file), remarks)
+    .map((remark) => `${remark}\n`)
     .join("");
 }
 
@@ -120,13 +122,6 @@ function listLineRemarks({ notes, reason }: LineReport): string[] {
     ...notes.map((note) => clean(note)),
     ...(reason === undefined ? [] : [`unchanged: ${clean(reason)}`]),
   ];
-}
-
-/** Lists the other lines with a note: ` (and in lines 4, 7)`. */
-function formatOtherLines(others: readonly { line: number }[]): string {
-  if (others.length === 0) return "";
-  const lines = others.map(({ line }) => String(line));
-  return ` (and in line${others.length === 1 ? "" : "s"} ${formatShortList(lines, 10)})`;
 }
 
 /** Formats what would change in a crontab. */
@@ -293,7 +288,7 @@ function reportLine(
   names: ReadonlyMap<string, string>,
 ): LineReport | undefined {
   const kept = { line, before, after: before, tools: [], notes: [] };
-  const wrong = faults.find(({ isFatal, isUnfinished }) => isFatal && !isUnfinished);
+  const wrong = faults.find(({ isFatal, isOfFile }) => isFatal && !isOfFile);
   if (options.plain && wrong !== undefined) return { ...kept, reason: wrong.detail };
   const details = faults.map(({ detail }) => detail);
   const [fault] = details;
@@ -429,7 +424,7 @@ function lockPlainLine(
 ): Pick<LineReport, "after" | "notes"> {
   const note =
     `${findOwnLockNote(plain.text) ?? "it had no lock; now"} hosts that have this line run it one at a time, and those that` +
-    ` find lock ${lock} taken skip it; a short job also needs --grace 50s, or a host whose clock is late runs it again`;
+    ` find its lock taken skip it; ${SHORT_JOB}`;
   return { after: applyEdits(before, job.start, [buildPlainEdit(plain, lock, program, job)]), notes: [note] };
 }
 

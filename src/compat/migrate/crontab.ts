@@ -12,8 +12,8 @@ const MIGRATE_CRONTAB_FLAGS = declareFlags({
   "--in-place": "write the file instead of printing it, completely or not at all",
   "--json": "print the result for each line, and the new text, as JSON",
   "--format FORMAT": {
-    choices: ["user", "system"],
-    help: "whether lines have a user before the command (system) or not (user); default: as the path or the lines suggest",
+    choices: ["user", "system", "supercronic"],
+    help: "whether lines have a user before the command (system) or not (user), or are those of supercronic; default: as the path or the lines suggest",
   },
   "--tool-config FILE": {
     isRepeatable: true,

@@ -1,12 +1,12 @@
 import { runCommand } from "../../cli/commands/run/run.ts";
 import { parseCall } from "../../cli/frame/command-line/parse-call.ts";
+import { findBackgroundProcess } from "../../cli/syntax/background-process.ts";
 import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../cli/syntax/lock-tools.ts";
 import type { ShellCommand } from "../../cli/syntax/shell-parser.ts";
 import { SignalboxError } from "../../core/base/errors.ts";
 import { findNameFault, quoteText } from "../../core/base/text.ts";
 import { resolveConfig } from "../../core/config/config.ts";
 import { getSetting, type SettingKey } from "../../core/config/settings.ts";
-import { findBackgroundProcess } from "../background-process.ts";
 import type { ToolContext, TranslatedRun } from "../front-end.ts";
 import { TRANSLATORS } from "../lock-tools.ts";
 import {

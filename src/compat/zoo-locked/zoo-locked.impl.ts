@@ -8,10 +8,10 @@ import {
 } from "../../cli/commands/run/execute-run.ts";
 import type { CommandExecutor, CommandIo } from "../../cli/frame/command.ts";
 import { explainError } from "../../cli/frame/command-line/execute-command.ts";
+import { findBackgroundInText } from "../../cli/syntax/background-process.ts";
 import { EXIT } from "../../core/base/errors.ts";
 import { clean, collectTexts } from "../../core/base/text.ts";
 import { createValueLayer } from "../../core/config/layers.ts";
-import { findBackgroundInText } from "../background-process.ts";
 import { hasEndpoints } from "../front-end.ts";
 import {
   createZooKeeperHostsError,

@@ -230,7 +230,7 @@ export function parsePastTarget(text: string, now: number): PastTarget | { fault
   const [, revision] = /^(?:rev(?:ision)?\s*|#)(\d{1,18})$/i.exec(wanted) ?? [];
   if (revision !== undefined)
     return BigInt(revision) > 0n ? { revision: BigInt(revision) } : { fault: "revisions begin at 1" };
-  const at = parseClock(wanted, now) ?? parseSpan(wanted, now) ?? parseInstant(wanted, "UTC", now);
+  const at = parseClock(wanted, now) ?? parseSpan(wanted, now) ?? parseInstant(wanted, "UTC", now)?.at;
   if (at === undefined) return { fault: `write a time as ${PAST_TARGET_FORM}; got ${quoteText(wanted)}` };
   return at > now ? { fault: `${quoteText(wanted)} is in the future` } : { at };
 }

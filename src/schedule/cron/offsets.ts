@@ -46,6 +46,27 @@ export function getZoneOffset(zone: string, at: number): number {
   return findOffsetPeriod(zone, at)?.offset ?? 0;
 }
 
+const DAY = 86_400_000;
+
+/**
+ * Lists when the clocks of a zone show a time: at no instant if they skip it, at two if they show it twice. `change` is the
+ * period that begins with the change that does so.
+ * @param wall  wall-clock ms
+ */
+export function listWallInstants(zone: string, wall: number): { instants: number[]; change?: OffsetPeriod } {
+  const instants: number[] = [];
+  let change: OffsetPeriod | undefined;
+  // No zone is a day or more away from UTC.
+  let period = findOffsetPeriod(zone, wall - DAY);
+  for (; period !== undefined && period.start < wall + DAY; period = findOffsetPeriod(zone, period.end)) {
+    const { start, end, offset, before } = period;
+    const at = wall - offset;
+    if (at >= start && at < end) instants.push(at);
+    if (wall >= start + Math.min(before, offset) && wall < start + Math.max(before, offset)) change = period;
+  }
+  return { instants, ...(change !== undefined && { change }) };
+}
+
 function probePeriods(zone: string, from: number, to: number): OffsetPeriod[] {
   const periods: OffsetPeriod[] = [];
   let start = from;

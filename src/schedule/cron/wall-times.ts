@@ -159,7 +159,7 @@ export function formatLocalTime(zone: string, at: number, offset: number): strin
 }
 
 /** Formats an offset: "+02:00". */
-function formatOffset(offset: number): string {
+export function formatOffset(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / 60_000);
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) =>
     String(part).padStart(2, "0"),

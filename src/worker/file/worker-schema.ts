@@ -100,8 +100,8 @@ export type HandlerSpec = v.InferOutput<typeof HANDLER>;
 const WORKER_FILE_ENTRIES = {
   /** In order of precedence: the first handler whose type matches runs the task. */
   handlers: v.exactOptional(v.array(HANDLER, quoteInput("is not a list")), []),
-  /** Whether the worker runs schedules with a command in their definition. */
-  commands: v.exactOptional(FLAG, true),
+  /** Whether the worker runs schedules with a command in their definition. Default: if the file has no handlers. */
+  commands: v.exactOptional(FLAG),
   concurrency: v.exactOptional(COUNT),
   tags: v.exactOptional(TEXTS, []),
   /** In ms. */
@@ -119,9 +119,10 @@ export const WORKER_FILE_KEYS = [...Object.keys(WORKER_FILE_ENTRIES), ...Object.
 /** The contents of a worker's file. */
 export const WORKER_FILE = v.pipe(
   createFields(WORKER_FILE_ENTRIES, { ignored: Object.keys(IGNORED_KEYS), filled: ["handlers"] }),
-  v.transform(({ retry_wait, ...file }) => ({
+  v.transform(({ retry_wait, commands, ...file }) => ({
     ...(retry_wait !== undefined && { retryWait: retry_wait }),
     ...file,
+    commands: commands ?? file.handlers.length === 0,
   })),
 );
 

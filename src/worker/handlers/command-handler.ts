@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { formatDuration } from "../../core/base/duration.ts";
 import { EXIT, SignalboxError } from "../../core/base/errors.ts";
+import { collectTexts } from "../../core/base/text.ts";
 import { raceAbort, waitAtMost } from "../../core/base/wait.ts";
 import type { CommandExit, CommandSpec, GuardedCommand } from "../../core/process/guarded-command/command.ts";
 import { LARGEST_CHECKPOINT } from "../../schedule/state/checkpoint.ts";
@@ -66,22 +67,23 @@ export class CommandHandler implements Handler {
   }
 
   async #runGuarded(task: ScheduledTask, output: RecordedOutput): Promise<TaskResult> {
-    const [file = "", ...args] = this.#options.command;
+    const { folder, input = serializeTask(task), env: own } = task.definition;
+    const given = { ...this.#ports.env, ...this.#options.env, ...own };
+    const [file = "", ...args] = buildArgv(this.#options.command, folder, given.HOME);
     const silent = Promise.withResolvers<void>();
     const streams = {
-      input: serializeTask(task),
+      input,
       onOutput: (chunk: Buffer, descriptor: 1 | 2) => output.take(chunk, descriptor),
       onEnd: () => silent.resolve(),
     };
-    const given = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
     const { TRACESTATE: _, ...env } = given; // only that of the trace of this task
     const timeout = task.definition.timeout ?? this.#options.timeout;
     const opening = openTaskFiles(this.#ports, task);
     let ended: GuardedRunResult;
     try {
       const files = await raceAbort(opening, task.signal); // the disk may not answer
-      const own = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
-      ended = await runGuarded(this.#ports, task, { file, args, env, streams }, own, timeout);
+      const taskEnv = { ...buildTaskEnv(task, this.#ports.host), ...files?.env };
+      ended = await runGuarded(this.#ports, task, { file, args, env, streams }, taskEnv, timeout);
       const isDone = ended.ending === undefined && ended.exit.code === EXIT.ok;
       if (files !== undefined && !isDone) await waitAtMost(this.#ports.clock, LAST_READ, files.readLast());
     } finally {
@@ -90,7 +92,11 @@ export class CommandHandler implements Handler {
     // No process can write any more, so the output ends, unless another program still has it open.
     await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
     output.end();
-    return this.#toTaskResult(task, ended, timeout);
+    const result = this.#toTaskResult(task, ended, timeout);
+    if (!ended.hadLeftovers) return result;
+    const { id: schedule, run } = task;
+    this.#ports.log.warn(LEFTOVERS, { schedule, run });
+    return { ...result, reason: collectTexts([result.reason, LEFTOVERS]).join("; ") };
   }
 
   #toTaskResult(
@@ -122,6 +128,22 @@ export class CommandHandler implements Handler {
   }
 }
 
+const LEFTOVERS = "it left processes in the background, which were ended";
+
+/** A shell goes to the folder, in the command's own process: a file system that does not answer must not hold up the worker. */
+const IN_FOLDER = 'cd -- "$0" && exec "$@"';
+
+/** Builds the argv of a command that starts in a folder. @param home  its user's, for `~` */
+function buildArgv(
+  command: readonly string[],
+  folder: string | undefined,
+  home = userInfo().homedir,
+): readonly string[] {
+  return folder === undefined
+    ? command
+    : ["/bin/sh", "-c", IN_FOLDER, folder.replace(/^~/, () => home), ...command];
+}
+
 /** Returns the result of a task that its handler has ended early. */
 export function toEndedResult(task: ScheduledTask, ending: TaskEnding, timeoutReason: string): TaskResult {
   if (ending === "timeout") return { result: ending, reason: timeoutReason };
@@ -142,6 +164,8 @@ export type TaskEnding = "task" | "timeout" | "horizon";
 interface GuardedRunResult {
   exit: CommandExit;
   ending: TaskEnding | undefined;
+  /** Processes were left in the background, and were ended. */
+  hadLeftovers: boolean;
 }
 
 /**
@@ -198,9 +222,10 @@ async function runToEnd(
     const exit = await command.exited;
     over.abort(); // later events must not change the reason
     // Processes that the first process left behind must not continue while the next occurrence runs.
-    if (exit.leftovers && !exit.terminated) terminate();
+    const hadLeftovers = exit.leftovers && !exit.terminated;
+    if (hadLeftovers) terminate();
     await command.gone;
-    return { exit, ending: ending ?? (exit.terminated ? "horizon" : undefined) };
+    return { exit, ending: ending ?? (exit.terminated ? "horizon" : undefined), hadLeftovers };
   } finally {
     disarm();
     over.abort();

@@ -77,7 +77,8 @@ function toTaskResult({ verdict, word }: CommandReport, retryWait: number | unde
   if (!isOwnEnd || (verdict.code ?? 0) > 125) return verdict;
   const { code, tail } = verdict;
   const kept = { ...(code !== undefined && { code }), ...(tail !== undefined && { tail }) };
-  if (result === "ok") return { result, ...kept };
+  if (result === "ok")
+    return { result, ...kept, ...(verdict.reason !== undefined && { reason: verdict.reason }) };
   const pause = isMillis(wait) ? wait : retryWait;
   if (result === "retry") return { result, ...(pause !== undefined && { wait: pause }), ...kept };
   if (isText(reason)) return { result: "failed", reason: clean(reason), ...kept };

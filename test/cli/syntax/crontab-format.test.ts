@@ -23,6 +23,17 @@ describe("a path tells", () => {
   });
 });
 
+test.each(["@every 90s /opt/a.sh\n", "*/5 * * * * * * /opt/a.sh\n"])(
+  "%j is read by supercronic only, wherever it is",
+  (text) => {
+    for (const path of ["-", "/etc/crontab", "docker/crontabs/root"]) {
+      expect(guessCrontabFormat(path, text)).toEqual({ format: "supercronic" });
+      expect(guessCrontabFormat(path, `# ${text}`).format).not.toBe("supercronic");
+    }
+    expect(guessCrontabFormat("-", "*/5 * * * * * /opt/a.sh\n").format).toBe("user");
+  },
+);
+
 test("lines decide about etc/crontab of an image or a project; without users it has to be asked", () => {
   for (const text of [tab("root /opt/a.sh", "/opt/b.sh"), tab("report weekly"), ""])
     expect(guessCrontabFormat("rootfs/etc/crontab", text)).toEqual({ format: "system" });

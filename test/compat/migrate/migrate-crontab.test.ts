@@ -436,7 +436,7 @@ describe("plain lines, on request", () => {
   });
 
   test("a lock without a grace is told", () => {
-    expect(listNotes("job", PLAIN)).toEqual([expect.stringMatching(/lock job taken skip it;.*--grace 50s/)]);
+    expect(listNotes("job", PLAIN)).toEqual([expect.stringMatching(/its lock taken skip it;.*--grace 50s/)]);
   });
 
   test.each([

@@ -23,6 +23,8 @@ const FULL: Definition = {
   data: { to: "ann's list", n: 1 },
   command: ["sh", "-c", "echo 'a b'; exit"],
   env: { PATH: "/a b", X: "1" },
+  folder: "~/x y",
+  input: "a b",
   catchup: "latest",
   deadline: 3_600_000,
   overlap: "replace",

@@ -99,6 +99,19 @@ describe.concurrent("check crontab", () => {
     expect(meant).toMatchObject({ code: 0, stdout: "fine: 3 jobs in 3 crontabs\n" });
   });
 
+  test("lines without signalbox count, and an import of them is judged on request", async () => {
+    const namespace = await createSampleNamespace();
+    const path = writeCrontab("plain", "0 3 * * * true", "0 4 * * * nohup true &");
+    const check = ["check", "crontab", "--offline", path];
+    expect(await namespace.execute(check)).toMatchObject({
+      code: 0,
+      stdout: "fine: 2 jobs in 1 crontab, 0 runs of signalbox\n",
+    });
+    expect(await namespace.execute([...check, "--as-schedules"])).toExit(1, {
+      stdout: /plain:2: it leaves a process in the background \(nohup true &\)/,
+    });
+  });
+
   test("JSON and Nagios", async () => {
     const namespace = await createSampleNamespace();
     const path = writeCrontab("formats", "* * * * * signalbox run -g wbe -- ./a.sh");

@@ -242,6 +242,9 @@ describe.concurrent("perfectsched", () => {
     // Its next occurrence after this one is a year away.
     const cron = `0 ${hourAgo.getUTCHours()} ${hourAgo.getUTCDate()} ${hourAgo.getUTCMonth() + 1} *`;
     const due = hourAgo.getTime() / 1000;
+    // A shell schedule of the site, which another worker runs: this one takes only what it routes.
+    const foreign = `touch ${join(folder, "foreign")}`;
+    await namespace.expectDone("schedule at +1s --id foreign --", "sh", "-c", foreign);
     const add = ["add", "s1", "user_task", cron, '{"x":1}', "-s", String(due - 60), "-a", String(due + 1)];
     expect((await run(add))[0]).toBe(0);
     const row = { id: "s2", timeout: due, next_time: due, cron, delay: 0, data: '{"type":"user_task"}' };
@@ -253,6 +256,11 @@ describe.concurrent("perfectsched", () => {
     const log = join(folder, "worker.log");
     const read = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
     await waitUntil("both are done", () => read().split("result=ok").length === 3);
+    const { foreign: left } = JSON.parse(
+      await namespace.expectDone("export --only schedules --format json"),
+    ).schedules;
+    expect([left !== undefined, existsSync(join(folder, "foreign"))]).toEqual([true, false]);
+    expect(await namespace.execute("ls problems")).toExit(0, { stdout: /no worker runs commands: foreign/ });
     const text = readFileSync(join(folder, "tasks"), "utf8").trim();
     const tasks = text.split("\n").map((task) => JSON.parse(task));
     const common = { type: "user_task", scheduled: due * 1000 };
@@ -289,7 +297,7 @@ describe.concurrent("import perfectsched", () => {
     expect(dry).toExit(0, {
       stderr: "",
       stdout:
-        /^schedule a added: "0 \* \* \* \*" Asia\/Tokyo, type mail; next 2033-05-18 03:33:20 UTC, run at 2033-05-18 03:33:50 UTC\n/,
+        /^schedule a would be added: "0 \* \* \* \*" Asia\/Tokyo, type mail; next 2033-05-18 03:33:20 UTC, run at 2033-05-18 03:33:50 UTC\n/,
     });
     expect(await importText(namespace, buildCsv(A, B))).toExit(64, { stderr: "cannot ask for confirmation" });
     expect(await namespace.listKeys()).toEqual([]);

@@ -70,7 +70,7 @@ describe("a site", () => {
     expect(await first.execute(`diff ${file}`)).toExit(1, { stdout: "2 schedules added" });
     const dry = await first.execute(`apply ${file} --dry-run`);
     expect(dry).toExit(0, {
-      stdout: /\+ group web: web1[\s\S]*schedule backup added: [\s\S]*do it with --expect-revision/,
+      stdout: /\+ group web: web1[\s\S]*schedule backup would be added: [\s\S]*do it with --expect-revision/,
     });
     expect(await first.listKeys()).toEqual([]);
     expect(await first.execute(`apply ${file}`)).toExit(64, { stderr: "add --yes" });
@@ -147,7 +147,7 @@ describe("a site", () => {
     await namespace.expectDone("diff", build("a"), "--owner", "one");
     const diff = await namespace.execute(["diff", build("a"), "--owner", "one", "--prune"]);
     expect(diff).toExit(1, {
-      stdout: /^- group b \(h\)\nschedule b deleted: [^\n]*\n1 group deleted, 1 schedule deleted\n$/,
+      stdout: /^- group b \(h\)\nschedule b would be deleted: [^\n]*\n1 group deleted, 1 schedule deleted\n$/,
     });
     await namespace.expectDone("apply", build("a"), "--owner", "one", "--prune", "--yes");
     expect(Object.keys(JSON.parse(await namespace.expectDone("schedule export")).schedules)).toEqual([

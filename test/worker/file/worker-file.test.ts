@@ -71,6 +71,13 @@ test.each(["", "# nothing\n", "{}", "handlers: []\n"])(
   },
 );
 
+test("a file with handlers runs what they are for; commands of schedules only if it says so", () => {
+  const handlers = 'handlers: [{ type: a, command: "b" }]\n';
+  expect(read(handlers).commands).toBe(false);
+  expect(read(`${handlers}commands: true\n`).commands).toBe(true);
+  expect(read("concurrency: 8\n").commands).toBe(true);
+});
+
 test("a module's path is relative to the file", () => {
   const module = writeTestFile("module.mjs", "");
   const file = join(dirname(module), basename(writeTestFile("handlers.yaml", "")));

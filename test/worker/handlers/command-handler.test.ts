@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { Definition } from "../../../src/schedule/definition.ts";
 import { CommandHandler, type CommandHandlerOptions } from "../../../src/worker/handlers/command-handler.ts";
 import { listRemains } from "../../core/process/helpers.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
@@ -99,6 +101,15 @@ test("the task is on standard input and in the environment", async () => {
     "SIGNALBOX_TOKEN=77",
     "SIGNALBOX_TYPE=reports",
   ]);
+});
+
+test("its standard streams can be opened by their names", async () => {
+  const script =
+    "cat /dev/stdin > /dev/null; echo out > /dev/stdout; echo err > /dev/stderr; echo more | tee /dev/stderr";
+  expect(await runHandler(buildShellCommand(script))).toMatchObject({
+    result: "ok",
+    tail: expect.stringMatching(/^out\n|\nout\n/),
+  });
 });
 
 test("data that nobody reads, more than a pipe holds, hangs nobody", async () => {
@@ -226,7 +237,28 @@ test("a task can be ended that waits for its files on a disk that does not answe
 });
 
 test("what a command leaves behind is ended before its verdict", async () => {
-  expect(await runHandler(buildShellCommand("setsid sleep 30 & sleep 30 & exit 0"))).toMatchObject({
-    result: "ok",
+  const reason = "it left processes in the background, which were ended";
+  const left = await runHandler(buildShellCommand("setsid sleep 30 & sleep 30 & exit 0"));
+  expect(left).toMatchObject({ result: "ok", reason });
+  const failed = await runHandler(buildShellCommand("sleep 30 & exit 3"));
+  expect(failed).toMatchObject({ result: "failed", reason: `exit code 3; ${reason}` });
+  expect(await runHandler(buildShellCommand("sleep 0 & wait"))).not.toHaveProperty("reason");
+});
+
+test("a command in a folder, with an input of its own", async () => {
+  const { ports } = createHandlerFixture();
+  const home = dirname(writeTestFile("x", ""));
+  const command = buildShellCommand("pwd; cat; exit 3");
+  const run = async (definition: Partial<Definition>) =>
+    (await new CommandHandler(ports, { command }).run(createTask({ command, ...definition }))).tail;
+  expect(await run({ folder: "/", input: "a\nb\n" })).toBe("/\na\nb");
+  expect(await run({ folder: "~", input: "", env: { HOME: home } })).toBe(home);
+  expect(await run({ folder: "~/none", input: "", env: { HOME: home } })).toContain(`${home}/none`);
+  expect(await run({ folder: "/nowhere/at all" })).toContain("/nowhere/at all");
+  expect(
+    await new CommandHandler(ports, { command: ["/no/such"] }).run(createTask({ folder: "/" })),
+  ).toMatchObject({
+    result: "failed",
+    code: 127,
   });
 });

@@ -42,7 +42,11 @@ import {
 } from "../../frame/read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
 import { listChangeNotes } from "../schedule/amend-schedules.ts";
-import { formatScheduleChange, toScheduleChange } from "../schedule/describe-schedule.ts";
+import {
+  formatPlannedChange,
+  formatScheduleChange,
+  toScheduleChange,
+} from "../schedule/describe-schedule.ts";
 
 export type SiteKinds = ReadonlySet<SiteKind>;
 
@@ -303,7 +307,7 @@ function listChanges({ read, plan }: PreparedSite): string[] {
   return [
     ...plan.config.map((change) => formatConfigChange(change, groups)),
     ...plan.calendars.map(formatCalendarChange),
-    ...plan.schedules.map(formatScheduleChange),
+    ...plan.schedules.map(formatPlannedChange),
   ];
 }
 

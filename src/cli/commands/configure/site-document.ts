@@ -350,7 +350,7 @@ function convertInstants(value: unknown, convert: (value: unknown) => unknown): 
 
 function readInstant(value: unknown): unknown {
   const isDate = typeof value === "string" && /^\d{4}-/.test(value);
-  return (isDate ? parseInstant(value, "UTC", 0) : undefined) ?? value;
+  return (isDate ? parseInstant(value, "UTC", 0)?.at : undefined) ?? value;
 }
 
 /** Finds a hook that is a text and not an address. */

@@ -13,7 +13,7 @@ import { confirmAction } from "../../frame/print-outcome.ts";
 import { checkPastRevision } from "../../frame/read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../../frame/store-command.ts";
 import { listDefinitionNotes } from "./definition-input.ts";
-import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
+import { formatPlannedChange, formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 
 /** A mutation of schedules, and the texts around it. */
 interface AmendmentDraft {
@@ -61,7 +61,7 @@ export async function amendSchedules(
   const notes = [...(texts.notes ?? []), ...(await listChangeNotes(context, changes))];
   for (const note of notes) printMessage(`note: ${note}`);
   if (changes.length === 0) return createAmendmentOutcome("nothing", [nothing], plan, { notes });
-  const lines = changes.map(formatScheduleChange);
+  const lines = changes.map(formatPlannedChange);
   const repeat = `--expect-revision ${revision} --yes`;
   if (flags["dry-run"]) return createAmendmentOutcome("dry-run", lines, plan, { notes, repeat });
   const isAsked = !flags.yes && (needsConfirmation || changes.some(({ isDeleted }) => isDeleted));
@@ -74,10 +74,12 @@ export async function amendSchedules(
   if (end.kind === "changed")
     return createAmendmentOutcome("changed", end.ids.map(formatMovedLine), undone, { notes });
   const done = end.changes;
+  // What follows names the next runs.
+  const isNextTold = texts.buildFollowUp === undefined;
   const told =
     isAsked || done.length > MAX_REPORTED_CHANGES
       ? [`done: ${formatImportCounts(done)}`]
-      : done.map(formatScheduleChange);
+      : done.map((change) => formatScheduleChange(change, isNextTold));
   const messages = [...told, ...(texts.buildFollowUp?.(done) ?? [])];
   return createAmendmentOutcome("done", messages, end, { notes });
 }

@@ -26,7 +26,13 @@ import {
 import { readStoredSchedules, type StoredSchedule } from "../../../site/operate/stored-schedules.ts";
 import { type ActionImplementation, toFlags } from "../../frame/command.ts";
 import { ACTION_FLAGS, type ActionFlags } from "../../frame/command-line/flags.ts";
-import { formatInstantUtc, INSTANT_FORM, parseInstant } from "../../frame/command-line/instant.ts";
+import {
+  formatInstantUtc,
+  INSTANT_FORM,
+  listTimeNotes,
+  parseInstant,
+  type WrittenInstant,
+} from "../../frame/command-line/instant.ts";
 import { editText } from "../../frame/editor.ts";
 import { escapeInvisible, formatJsonDocument } from "../../frame/json-output.ts";
 import type { ActionOutcome } from "../../frame/outcome.ts";
@@ -77,8 +83,11 @@ async function editByFlags(
   const { flags } = context;
   const now = context.clock.getWallTime();
   const given = readGivenFields(context, definition.timezone, now);
-  const notes = await checkConfiguredTotals(context, given.leases ?? []);
   const zone = given.timezone ?? definition.timezone;
+  const notes = [
+    ...listTimeNotes([flags.start, flags.at, flags.end], zone, now),
+    ...(await checkConfiguredTotals(context, given.leases ?? [])),
+  ];
   const { times, first } = readPlannedTimes(flags, undefined, zone, now);
   const applyChange = (before: Definition | undefined) =>
     applyGivenFields(applyTimes(before ?? definition, flags, times), given, flags);
@@ -164,7 +173,7 @@ export const scheduleOnce = createActionCommand<ScheduleAtFlags>((context) =>
 /** Adds a schedule as its arguments and flags say. @throws UsageError, CronError */
 async function addSchedule(
   context: CommandContext<ScheduleAddFlags>,
-  { id, type, cron, data, start }: AddArguments,
+  { id, type, cron, data, once }: AddArguments,
 ): Promise<ActionOutcome> {
   const { flags } = context;
   checkNoneEmpty(flags);
@@ -172,12 +181,8 @@ async function addSchedule(
   if (data !== undefined && flags.data !== undefined)
     throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
   const given = readGivenFields(context, "UTC", now);
-  const { times = MANUAL_PLAN, first: firstGiven } = readPlannedTimes(
-    flags,
-    cron,
-    given.timezone ?? "UTC",
-    now,
-  );
+  const zone = given.timezone ?? "UTC";
+  const { times = MANUAL_PLAN, first: firstGiven } = readPlannedTimes(flags, cron, zone, now);
   const { text } = parsePlan(times); // refused as an argument, not as a part of a definition
   const base = {
     cron: typeof times === "string" ? times : text,
@@ -188,8 +193,12 @@ async function addSchedule(
     ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, flags),
     ...buildPause(context, now),
   };
-  const first = { ...(start !== undefined && { start }), ...firstGiven };
-  const notes = await checkConfiguredTotals(context, definition.leases);
+  const first = { ...(once !== undefined && { start: once.at }), ...firstGiven };
+  const notes = [
+    ...(once?.notes ?? []),
+    ...listTimeNotes([flags.start, flags.at, flags.end], zone, now),
+    ...(await checkConfiguredTotals(context, definition.leases)),
+  ];
   const calendars = await readCalendarsOf(context, definition);
   return await amendSchedules(context, {
     amendment: buildAddMutation(id, definition, first),
@@ -223,7 +232,7 @@ function readPlannedTimes(
   const times = readTimes(flags, cron, { zone, start, now: Math.floor((now - 1) / 1_000) * 1_000 });
   // The start of a rule is a part of it, and may be in the past.
   const begins = start !== undefined && flags.rrule === undefined;
-  return { times, first: { ...(begins && { start }), ...(at !== undefined && { at }) } };
+  return { times, first: { ...(begins && { start: start.at }), ...(at !== undefined && { at: at.at }) } };
 }
 
 /** What the arguments of a new schedule say. */
@@ -234,8 +243,8 @@ interface AddArguments {
   cron?: string;
   /** JSON. */
   data?: string;
-  /** The first occurrence is not before this instant, ms since the epoch, unless --start is given. */
-  start?: number;
+  /** When it is due once. The first occurrence is not before, unless --start is given. */
+  once?: WrittenInstant;
 }
 
 /**
@@ -283,15 +292,16 @@ function parseOnceArguments(context: CommandContext<ScheduleAtFlags>): AddArgume
   const [when = "", type, data] = context.args;
   const { timezone: zone = "UTC", id: given } = context.flags;
   const now = context.clock.getWallTime();
-  const at = parseInstant(when, zone, now);
-  if (at === undefined)
+  const once = parseInstant(when, zone, now);
+  if (once === undefined)
     throw new UsageError(`WHEN: ${quoteText(when)} is not an instant; write it as ${INSTANT_FORM}`);
+  const { at } = once;
   if (at < now) throw new UsageError(`WHEN: ${new Date(at).toISOString()} has passed`);
   if (!hasCommand(context) && type === undefined)
     throw new UsageError("COMMAND or TYPE is missing: write WHEN -- COMMAND, or WHEN TYPE [DATA]");
   const stamp = new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
   const id = given ?? `at-${stamp}-${generateRunId(context.random).slice(-4)}`;
-  return { id, cron: formatOncePlan(at), start: at, ...buildHandler(type, data) };
+  return { id, cron: formatOncePlan(at), once, ...buildHandler(type, data) };
 }
 
 /** Time between two looks at a backfill, ms. */
@@ -301,17 +311,18 @@ const change = createActionCommand<ScheduleBackfillFlags>(async (context) => {
   const { cancel, parallel = 1, ...span } = context.flags;
   const { id, definition } = await readSchedule(context, context.args[0] ?? "");
   const now = context.clock.getWallTime();
-  const from = span.from?.(definition.timezone, now);
+  const from = span.from?.(definition.timezone, now).at;
   if (cancel && from !== undefined)
     throw new UsageError("--from and --cancel exclude each other; leave one of them out");
   if (from === undefined && !cancel) throw new UsageError("--to and --parallel need --from");
-  const to = span.to?.(definition.timezone, now) ?? now;
+  const to = span.to?.(definition.timezone, now).at ?? now;
   return await amendSchedules(context, {
     amendment:
       from === undefined
         ? buildBackfillCancellation([id])
         : buildBackfillMutation(id, { from, to, parallel }),
     nothing: `no backfill of schedule ${id} is under way`,
+    notes: listTimeNotes([span.from, span.to], definition.timezone, now),
     buildQuestion: () => (from === undefined ? `Cancel the backfill of ${id}?` : `Backfill schedule ${id}?`),
     buildFollowUp: ([one]) => (one?.due?.backfill === undefined ? [] : [formatProgress(one.due)]),
   });
@@ -374,7 +385,7 @@ export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
 export const pauseSchedules = createKeysCommand<SchedulePauseFlags>(
   "Pause",
   (ids, { flags, clock, operator }) => {
-    const until = flags.until?.("UTC", clock.getWallTime());
+    const until = flags.until?.("UTC", clock.getWallTime()).at;
     return buildPauseMutation(ids, { by: formatOperator(operator), until, why: flags.reason });
   },
 );
@@ -392,7 +403,7 @@ export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger
 
 /** Returns the values of `--dead`, with times in ms since the epoch. */
 function readDeadTimes({ flags, clock }: CommandContext<ScheduleBuryFlags>) {
-  return flags.dead?.map((one) => (one === "all" ? one : one("UTC", clock.getWallTime())));
+  return flags.dead?.map((one) => (one === "all" ? one : one("UTC", clock.getWallTime()).at));
 }
 
 /** Creates a command on named schedules: `KEY…`. @param verb  for the question */

@@ -7,7 +7,7 @@ import {
   type FlagsOf,
 } from "../../frame/command.ts";
 import { ACTION_FLAGS } from "../../frame/command-line/flags.ts";
-import { parseTime, type WrittenTime } from "../../frame/command-line/instant.ts";
+import { parseEndTime, parseTime, type WrittenTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
 import { DEFINITION_FLAGS, parseDataJson, parseVariable, START_FLAGS } from "./definition-flags.ts";
 import { TIME_FLAGS } from "./times.ts";
@@ -253,7 +253,7 @@ const scheduleTrigger = declareRowCommand({
 
 const SCHEDULE_BACKFILL_FLAGS = declareFlags({
   "--from TIME": { parse: parseTime, help: "the first time" },
-  "--to TIME": { parse: parseTime, help: "the last time (default: now)" },
+  "--to TIME": { parse: parseEndTime, help: "the last time (default: now)" },
   "--parallel N": {
     parse: createCountParser(1),
     help: "how many at a time, with --overlap allow (default: 1)",

@@ -1,9 +1,10 @@
-import { parseDuration } from "../../../core/base/duration.ts";
+import { formatDuration, parseDuration } from "../../../core/base/duration.ts";
 import { ConfigError, SignalboxError } from "../../../core/base/errors.ts";
 import { hash } from "../../../core/base/hash.ts";
+import type { LineRemark } from "../../../core/base/line-remarks.ts";
 import { quotePosixWord } from "../../../core/base/shell.ts";
-import { clean, type ParseResult, quoteText } from "../../../core/base/text.ts";
-import { CRON_MACROS, isCron } from "../../../schedule/cron/cron.ts";
+import { clean, collectTexts, type ParseResult, quoteText } from "../../../core/base/text.ts";
+import { CRON_MACROS, isCron, markSeconds } from "../../../schedule/cron/cron.ts";
 import { listCronDifferences } from "../../../schedule/cron/lint.ts";
 import { checkZone } from "../../../schedule/cron/offsets.ts";
 import { type Definition, runsOnEveryHost } from "../../../schedule/definition.ts";
@@ -15,6 +16,7 @@ import {
   parseHookAddress,
 } from "../../../schedule/definition-values.ts";
 import { BOOT_PLAN, type Plan, parsePlan } from "../../../schedule/plan.ts";
+import { describeEndedProcess, findBackgroundInText } from "../../syntax/background-process.ts";
 import { removeReleaseNames } from "../../syntax/command-name.ts";
 import { type CronJob, type CrontabFormat, findScheduleFault, parseCrontab } from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
@@ -42,18 +44,12 @@ export interface CrontabImportOptions {
   now: number;
 }
 
-/** A message about a line, counted from 1. */
-interface CrontabRemark {
-  line: number;
-  detail: string;
-}
-
 interface ConvertedCrontab {
   definitions: ReadonlyMap<string, Definition>;
   /** Lines that cannot be converted to a schedule. */
-  faults: readonly CrontabRemark[];
+  faults: readonly LineRemark[];
   /** Differences to cron. */
-  notes: readonly CrontabRemark[];
+  notes: readonly LineRemark[];
 }
 
 /** Variables for cron itself, or set by cron. */
@@ -73,31 +69,29 @@ export function convertCrontab(
   met = new Map<string, number>(),
 ): ConvertedCrontab {
   const { jobs, faults } = parseCrontab(text, terms.format);
-  const fatal = faults.filter(({ isFatal, isUnfinished }) => isFatal && !isUnfinished);
+  const fatal = faults.filter(({ isFatal, isOfFile }) => isFatal && !isOfFile);
   const bad = new Set(fatal.map(({ line }) => line));
   const notes = faults
     .filter((fault) => !fatal.includes(fault))
-    .map(({ line, detail, isUnfinished }) => ({
-      line,
-      detail: isUnfinished ? `${detail}; it is imported` : detail,
-    }));
+    .map(({ line, detail, isOfFile }) => ({ line, detail: isOfFile ? `${detail}; it is imported` : detail }));
   const ids = buildScheduleIds(jobs, terms.prefix, met);
   const definitions = new Map<string, Definition>();
-  const refused: CrontabRemark[] = fatal.map(({ line, detail }) => ({ line, detail }));
+  const refused: LineRemark[] = fatal.map(({ line, detail }) => ({ line, detail }));
   for (const [index, job] of jobs.entries()) {
     if (bad.has(job.line)) continue;
     const reason = findSkipReason(job);
     const work = terms.on === EVERY_HOST ? undefined : findHostMaintenance(job.command, job.variables);
     const note = reason ?? (work && formatHostWorkNote(work, terms));
     if (note !== undefined) notes.push({ line: job.line, detail: note });
-    if (/^@reboot$/i.test(job.schedule)) notes.push({ line: job.line, detail: AT_BOOT });
+    if (/^@reboot$/i.test(job.schedule) && reason === undefined)
+      notes.push({ line: job.line, detail: AT_BOOT });
     if (job.isCut && reason === undefined) notes.push({ line: job.line, detail: CUT });
     if (reason !== undefined) continue;
     const converted = tryConvert(() => buildDefinition(job, terms));
     if ("fault" in converted) refused.push({ line: job.line, detail: converted.fault });
     else {
       definitions.set(ids[index] ?? "", converted.value);
-      notes.push(...listCronNotes(job, converted.value, terms.now));
+      if (terms.format !== "supercronic") notes.push(...listCronNotes(job, converted.value, terms.now));
     }
   }
   return {
@@ -107,7 +101,7 @@ export function convertCrontab(
   };
 }
 
-const compareLines = (a: CrontabRemark, b: CrontabRemark): number => a.line - b.line;
+const compareLines = (a: LineRemark, b: LineRemark): number => a.line - b.line;
 
 function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition {
   const { variables, note } = job;
@@ -125,6 +119,8 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
     cron: plan.text,
     timezone: checkZone(variables.get("CRON_TZ") ?? terms.timezone),
     command: isOther ? buildSudoArgv(job, env) : buildArgv(job),
+    ...(!isOther && terms.format !== "supercronic" && { folder: "~" }),
+    input: job.input === undefined ? "" : `${job.input.replace(/\n$/, "")}\n`,
     ...(!isOther && Object.keys(env).length > 0 && { env }),
     catchup: terms.catchup,
     overlap: terms.overlap,
@@ -144,7 +140,7 @@ function toMailHook(to = ""): string | undefined {
 }
 
 /** Notes where cron fires at other times than signalbox. */
-function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): CrontabRemark[] {
+function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): LineRemark[] {
   const plan = parsePlan(cron);
   if (plan.kind !== "cron") return [];
   return plan.crons.filter(isCron).flatMap((one) =>
@@ -161,31 +157,33 @@ const AT_BOOT =
   "@reboot: it runs on every host, from the next boot of each on; what it leaves in the background ends with it, so start a daemon with systemd";
 const LONGEST_NOTE = 500;
 
-/** Converts a schedule of cron to five fields or a macro. @throws CronError */
+/** Converts a schedule of cron or supercronic. @throws CronError, ConfigError for a year */
 function toPlan(schedule: string): Plan {
   const text = schedule.replace(/^-/, "").replace(/[ \t]+/g, " ");
-  const known = /^@every_minute$/i.test(text)
-    ? "* * * * *"
-    : text.startsWith("@")
-      ? text.toLowerCase()
-      : text;
-  return parsePlan(known);
+  const [, seconds] = /^@(\d+)$/.exec(text) ?? [];
+  if (seconds !== undefined) return parsePlan(`@after-end ${formatDuration(Number(seconds) * 1_000)}`); // of FreeBSD
+  if (/^@every_minute$/i.test(text)) return parsePlan("* * * * *");
+  if (text.startsWith("@")) return parsePlan(text.toLowerCase());
+  const fields = text.split(" ");
+  const year = fields.length > 5 ? fields.pop() : "*";
+  if (year !== "*" && year !== "?")
+    throw new ConfigError(
+      `year ${quoteText(year ?? "")}: a schedule has no years; write *, and give the schedule --start and --end`,
+    );
+  const hasSeconds = fields.length === 6 && !/^0+$/.test(fields[0] ?? "");
+  return parsePlan(hasSeconds ? markSeconds(fields.join(" ")) : fields.slice(-5).join(" "));
 }
 
-/** A script that passes the text after `%` as input to a shell line. Its exit code is that of the line. */
-const WITH_INPUT = `printf '%s\\n' "$1" | "$2" -c "$3"`;
-
-function buildArgv({ variables, command, input }: CronJob): string[] {
-  const shell = variables.get("SHELL") ?? "/bin/sh";
-  if (input === undefined) return [shell, "-c", command];
-  return ["/bin/sh", "-c", WITH_INPUT, "cron", input.replace(/\n$/, ""), shell, command];
+function buildArgv({ variables, command }: CronJob): string[] {
+  return [variables.get("SHELL") ?? "/bin/sh", "-c", command];
 }
 
-/** Builds the argv for sudo. sudo keeps no variables, so `env` sets them. */
+/** Builds the argv for sudo. sudo keeps no variables, so `env` sets them. The command starts in the home of its user. */
 function buildSudoArgv(job: CronJob, env: Readonly<Record<string, string>>): string[] {
   const sets = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const given = sets.length === 0 ? [] : ["env", ...sets];
-  return ["sudo", "-n", "-H", "-u", job.user ?? "", "--", ...given, ...buildArgv(job)];
+  const atHome = ["/bin/sh", "-c", 'cd && exec "$@"', "cron"];
+  return ["sudo", "-n", "-H", "-u", job.user ?? "", "--", ...given, ...atHome, ...buildArgv(job)];
 }
 
 /**
@@ -200,8 +198,8 @@ function parseRandomDelay(text: string | undefined): number | undefined {
 }
 
 /** Lists notes about variables that have no effect in a schedule, once for each. */
-function listVariableNotes(jobs: readonly CronJob[]): CrontabRemark[] {
-  const notes = new Map<string, CrontabRemark>();
+function listVariableNotes(jobs: readonly CronJob[]): LineRemark[] {
+  const notes = new Map<string, LineRemark>();
   for (const { line, variables } of jobs) {
     const addNote = (about: string, detail: string) => notes.has(about) || notes.set(about, { line, detail });
     const to = variables.get("MAILTO") ?? "";
@@ -219,6 +217,12 @@ function listVariableNotes(jobs: readonly CronJob[]): CrontabRemark[] {
       addNote(
         "zone",
         "TZ applies only to the command, as with cron; CRON_TZ or --timezone sets the time zone of the schedule",
+      );
+    const path = variables.get("PATH") ?? "";
+    if (/[$~]/.test(path))
+      addNote(
+        `path ${path}`,
+        `PATH: cron expands neither variables nor ~, so ${quoteText(path)} stays as it is; write the folders`,
       );
     if (variables.has("START_HOURS_RANGE"))
       addNote("hours", "START_HOURS_RANGE is a variable of anacron, and is ignored");
@@ -238,7 +242,10 @@ function tryConvert<T>(make: () => T): ParseResult<T> {
 /** Returns the reason why a line is not imported and stays in the crontab; undefined if it is imported. */
 function findSkipReason({ command, variables }: CronJob): string | undefined {
   const tool = findLockingPrograms(command, variables)[0]?.name;
-  if (tool === undefined) return undefined;
+  if (tool === undefined) {
+    const left = describeEndedProcess(findBackgroundInText(command));
+    return left && `${left}; until then it is not imported, and stays with cron`;
+  }
   if (tool === "signalbox run") return "the line uses signalbox run: it is not imported, and stays with cron";
   return (
     `the line takes a lock with ${tool}: it is not imported; convert it with signalbox migrate crontab, or remove` +
@@ -394,8 +401,11 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
     ...(runsOnEveryHost(definition) ? ["# for the crontab of every host"] : []),
   ];
   if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
-  const { argv, input } = splitInput(command);
-  const parts = [formatCommandLine(argv, definition.env ?? {}), ...input];
+  const { input = "" } = definition;
+  const parts = [
+    formatCommandLine(definition),
+    ...(input === "" ? [] : input.replace(/\n$/, "").split("\n")),
+  ];
   const work = parts.map((text) => text.replaceAll("%", "\\%")).join("%");
   if (work.replaceAll("\t", " ") !== clean(work))
     return [...head, "# its command has line breaks or invisible characters, which cron does not support"];
@@ -417,17 +427,22 @@ function isKnownToCron(cron: string): boolean {
 }
 
 /** Formats a command line. An imported shell line is restored, any other argv is quoted. */
-function formatCommandLine(command: readonly string[], env: Readonly<Record<string, string>>): string {
+function formatCommandLine({ command = [], folder, env = {} }: Definition): string {
   const sets = Object.entries(env).map(([name, value]) => quotePosixWord(`${name}=${value}`));
   const [shell, flag, script] = command;
   const isPlain = shell === "/bin/sh" && flag === "-c" && script !== undefined && command.length === 3;
   const text = isPlain && sets.length === 0 ? script : command.map(quotePosixWord).join(" ");
-  return [...(sets.length === 0 ? [] : ["env", ...sets]), text].join(" ");
+  const isAtHome = folder === undefined || folder === "~"; // where cron starts it
+  return collectTexts([
+    !isAtHome && `cd ${formatFolder(folder)} &&`,
+    sets.length > 0 && "env",
+    ...sets,
+    text,
+  ]).join(" ");
 }
 
-/** Splits off the input of a command that was imported with `%`. */
-function splitInput(command: readonly string[]): { argv: readonly string[]; input: readonly string[] } {
-  const [, , script, , input = "", shell = "", line = ""] = command;
-  if (script !== WITH_INPUT) return { argv: command, input: [] };
-  return { argv: [shell, "-c", line], input: input.split("\n") };
+/** Quotes a folder, except a `~`, which the shell must expand. */
+function formatFolder(folder: string): string {
+  const [home = ""] = /^~\/?/.exec(folder) ?? [];
+  return `${home}${quotePosixWord(folder.slice(home.length))}`;
 }

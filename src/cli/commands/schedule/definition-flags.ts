@@ -24,7 +24,7 @@ import {
 } from "../../../schedule/definition-values.ts";
 import { findExpectationFault } from "../../../schedule/expectation.ts";
 import { declareFlags, type Flag, type FlagsOf, toFlags } from "../../frame/command.ts";
-import { parseTime } from "../../frame/command-line/instant.ts";
+import { parseEndTime, parseTime } from "../../frame/command-line/instant.ts";
 import { createCountParser } from "../../frame/command-line/values.ts";
 import { parseShellCommands, UNKNOWN_VALUE } from "../../syntax/shell-parser.ts";
 
@@ -113,6 +113,13 @@ export const DEFINITION_FLAGS = declareFlags({
     parse: parseVariable,
     help: "an environment variable of the command",
   },
+  "--folder DIR": {
+    canClear: true,
+    help: "working folder of the command: an absolute path, or ~ for the home of the worker's user (default: the worker's)",
+  },
+  "--input TEXT": {
+    help: "standard input of the command, which can be empty, instead of the task as JSON",
+  },
   "--after KEY[,KEY…]": {
     names: "schedule",
     canClear: true,
@@ -145,7 +152,7 @@ export const DEFINITION_FLAGS = declareFlags({
     canClear: true,
     help: "and up to this much later; the same for all runs of a schedule",
   },
-  "--end TIME": { canClear: true, parse: parseTime, help: "no occurrence after this time" },
+  "--end TIME": { canClear: true, parse: parseEndTime, help: "no occurrence after this time" },
   "--catchup RULE": {
     choices: CATCHUPS,
     help: "which missed occurrences to run: all, only the latest, or none (default: all)",

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { UsageError } from "../../../core/base/errors.ts";
 import { findCommandHint, quoteShellWord } from "../../../core/base/shell.ts";
 import { collectTexts, quoteText } from "../../../core/base/text.ts";
@@ -11,6 +12,7 @@ import { findExpectationNote } from "../../../schedule/expectation.ts";
 import { readKeysIfAllowed } from "../../../site/observe/ports.ts";
 import type { Call } from "../../frame/command.ts";
 import type { CommandContext } from "../../frame/store-command.ts";
+import { describeEndedProcess, findBackgroundProcess } from "../../syntax/background-process.ts";
 import { type DefinitionFlags, listFieldFlags } from "./definition-flags.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */
@@ -33,7 +35,7 @@ export function readGivenFields(
   const given: Readonly<Record<string, unknown>> = {
     ...flags,
     ...(command.length > 0 && { command }),
-    end: end === null ? null : end?.(timezone ?? zone, now),
+    end: end === null ? null : end?.(timezone ?? zone, now).at,
     env: env && Object.fromEntries(env),
     lease: lease && checkLeases(lease),
     tag: tag && [...new Set(tag)],
@@ -105,11 +107,11 @@ function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
 }
 
 /**
- * Lists notes about a program that is named by a relative path or with its arguments, and about an expectation without
- * effect, if the definition has changed there.
+ * Lists notes about a program that is named by a relative path or with its arguments, about processes that it leaves in the
+ * background, and about an expectation without effect, if the definition has changed there.
  */
 export function listDefinitionNotes(
-  { command = [], expect, keep }: Definition,
+  { command = [], folder, expect, keep }: Definition,
   before: Definition | undefined,
 ): string[] {
   const [file = ""] = command;
@@ -122,7 +124,9 @@ export function listDefinitionNotes(
       hint === undefined &&
       file.includes("/") &&
       !file.startsWith("/") &&
+      folder === undefined &&
       `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
+    !isDeepStrictEqual(command, before?.command) && describeEndedProcess(findBackgroundProcess(command)),
     (expect !== before?.expect || keep !== before?.keep) && findExpectationNote(expect, keep),
   ]);
 }

@@ -58,39 +58,49 @@ function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): S
  * Formats a change as one line:
  * `schedule backup changed: cron "0 3 * * *" -> "0 4 * * *"; next 2026-11-22 04:00:00 UTC`.
  */
-export function formatScheduleChange(change: PlannedChange): string {
+export function formatScheduleChange(change: PlannedChange, isNextTold = true): string {
+  return formatChange(change, "", isNextTold);
+}
+
+/** Formats a change that may be made: `schedule backup would be deleted: …`. */
+export function formatPlannedChange(change: PlannedChange): string {
+  return formatChange(change, "would be ", true);
+}
+
+/** @param be  before the verb */
+function formatChange(change: PlannedChange, be: string, isNextTold: boolean): string {
   const { before, definition, due } = change;
   const what = `schedule ${before.id}${before.host === undefined ? "" : ` on ${before.host}`}`;
   // For a host, `before` may have another plan than the schedule has now.
-  const isTold = before.host === undefined || due?.next !== undefined;
+  const isTold = isNextTold && (before.host === undefined || due?.next !== undefined);
   const next = isTold ? formatNextDue(due, definition ?? before.definition) : "";
   switch (getChangeKind(change)) {
     case "deleted":
-      return `${what} deleted${before.definition === undefined ? "" : `: ${formatDefinitionSummary(before.definition)}`}`;
+      return `${what} ${be}deleted${before.definition === undefined ? "" : `: ${formatDefinitionSummary(before.definition)}`}`;
     case "added":
-      return `${what} added: ${definition === undefined ? "" : formatDefinitionSummary(definition)}${next}`;
+      return `${what} ${be}added: ${definition === undefined ? "" : formatDefinitionSummary(definition)}${next}`;
     case "paused":
-      return `${what} paused${formatSchedulePause(definition?.pause)}`;
+      return `${what} ${be}paused${formatSchedulePause(definition?.pause)}`;
     case "resumed":
-      return `${what} resumed${next}`;
+      return `${what} ${be}resumed${next}`;
     case "triggered": {
       const times = listTriggeredTimes(before.due, due).map(formatInstantUtc);
       const count = times.length === 1 ? "one run" : `${times.length} runs`;
-      return `${what} triggered: ${count} of ${formatShortList(times, 5)}`;
+      return `${what} ${be}triggered: ${count} of ${formatShortList(times, 5)}`;
     }
     case "changed": {
       const buried = (before.due?.dead ?? 0) - (due?.dead ?? 0);
       if (definition === undefined && due !== undefined && buried > 0)
-        return `${what}: ${pluralize(buried, "dead letter")} deleted`;
+        return `${what}: ${pluralize(buried, "dead letter")} ${be}deleted`;
       if (definition === undefined && !isDeepStrictEqual(before.due?.successors, due?.successors))
         return due?.successors === undefined
           ? `${what}: no schedule follows it`
           : `${what}: followed by ${due.successors.join(", ")}`;
       if (definition === undefined && before.due?.backfill !== due?.backfill)
-        return `${what}: ${due?.backfill === undefined ? "backfill canceled" : `backfill of ${due.backfill.total} occurrences`}`;
+        return `${what}: ${due?.backfill === undefined ? `backfill ${be}canceled` : `backfill of ${due.backfill.total} occurrences`}`;
       const fields = definition === undefined ? [] : computeFieldChanges(before.definition, definition);
       const told = fields.map((one) => `${one.field} ${one.before ?? "none"} -> ${one.after ?? "none"}`);
-      return `${what} changed${told.length === 0 ? "" : `: ${told.join(", ")}`}${next}`;
+      return `${what} ${be}changed${told.length === 0 ? "" : `: ${told.join(", ")}`}${next}`;
     }
   }
 }
@@ -362,7 +372,8 @@ function formatUpcomingRun({ at, local, runAt, mark, note }: UpcomingRun): strin
       : lag > 0
         ? `, started ${formatDuration(lag)} later`
         : `, started ${formatInstantUtc(runAt)}`;
-  return `${local}, ${formatInstantUtc(at)}${started}${formatClockMark({ mark, note })}`;
+  const inUtc = local.endsWith("(+00:00)") ? "" : `, ${formatInstantUtc(at)}`;
+  return `${local}${inUtc}${started}${formatClockMark({ mark, note })}`;
 }
 
 /** Formats how a clock change affects an occurrence. */

@@ -9,7 +9,7 @@ import { type ChainGraph, listConnected } from "../../../schedule/state/chain.ts
 import { readAllStoredSchedules, type StoredSchedule } from "../../../site/operate/stored-schedules.ts";
 import type { CommandExecutor, CommandIo } from "../../frame/command.ts";
 import type { JsonFlags } from "../../frame/command-line/flags.ts";
-import { formatInstantUtc } from "../../frame/command-line/instant.ts";
+import { formatInstantUtc, listTimeNotes } from "../../frame/command-line/instant.ts";
 import { printResult } from "../../frame/json-output.ts";
 import { createReadCommand, type OutcomeHistories, readOutcomes } from "../../frame/read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../frame/store-command.ts";
@@ -108,7 +108,9 @@ export const listNextRuns: CommandExecutor<ScheduleNextFlags> = async (call, io)
   if (given === undefined && args.length === 0) throw new UsageError("KEY or CRON is missing");
   if (given === undefined) return await showNextOfSchedule(call, io);
   const { from, count = USUAL_RUNS } = flags;
-  const start = from?.(given.timezone, now) ?? given.start ?? now;
+  const start = from?.(given.timezone, now).at ?? given.start ?? now;
+  const notes = listTimeNotes([from, flags.start], given.timezone, now);
+  if (call.verbosity >= 0) for (const note of notes) io.writeError(`signalbox: note: ${clean(note)}\n`);
   return printRuns({ flags, io }, { definition: given, runs: computeRunsFrom("", given, start, count) });
 };
 
@@ -116,7 +118,9 @@ const showNextOfSchedule = createStoreCommand<ScheduleNextFlags>(async (context)
   const { id, definition, due } = await readSchedule(context, context.args[0] ?? "");
   const now = context.clock.getWallTime();
   const { count = USUAL_RUNS } = context.flags;
-  const from = context.flags.from?.(definition.timezone, now);
+  const from = context.flags.from?.(definition.timezone, now).at;
+  for (const one of listTimeNotes([context.flags.from], definition.timezone, now))
+    context.printMessage(`note: ${one}`);
   const marks = { calendars: await readCalendarsOf(context, definition), since: from ?? now };
   const runs =
     from === undefined && due !== undefined

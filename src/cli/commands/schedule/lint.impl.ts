@@ -22,6 +22,7 @@ import {
 import type { CommandExecutor, CommandIo } from "../../frame/command.ts";
 import { printResult } from "../../frame/json-output.ts";
 import { createStoreCommand } from "../../frame/store-command.ts";
+import { describeEndedProcess, findBackgroundProcess } from "../../syntax/background-process.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
 import { createUnknownScheduleError, findCronArgument } from "./read-schedule.ts";
 
@@ -83,12 +84,14 @@ function lintSchedule(
     return [{ id, level: "error", about: "definition", detail }];
   }
   const { cron, timezone, end } = definition;
+  const left = describeEndedProcess(findBackgroundProcess(definition.command ?? []));
   const isOver = due !== undefined && due.next === undefined && end !== undefined;
   const findings = [
     ...lintCron(cron, timezone, now),
     ...(isOver
       ? [createFinding("warning", "end", "its end has passed, it never fires again", "delete the schedule")]
       : []),
+    ...(left === undefined ? [] : [createFinding("warning", "command", left)]),
     ...lintSpan(definition, now),
     ...lintCalendars(definition, calendars, now),
   ];

@@ -112,5 +112,5 @@ export function parseTimeArguments(
   const start = written?.(timezone, now);
   const cron = readTimes(call.flags, text, { zone: timezone, start, now });
   if (cron === undefined) return undefined;
-  return { cron: parsePlan(cron).text, timezone, ...(start !== undefined && { start }) };
+  return { cron: parsePlan(cron).text, timezone, ...(start !== undefined && { start: start.at }) };
 }

@@ -6,6 +6,7 @@ import { formatRecurrence } from "../../../schedule/cron/recurrence.ts";
 import { anchorInterval } from "../../../schedule/interval.ts";
 import type { CronText } from "../../../schedule/plan.ts";
 import { declareFlags, type FlagsOf } from "../../frame/command.ts";
+import type { WrittenInstant } from "../../frame/command-line/instant.ts";
 
 export const SECONDS_FLAG = declareFlags({
   "--seconds": "cron texts may have six fields; the first one is for seconds",
@@ -27,12 +28,12 @@ export const TIME_FLAGS = declareFlags({
 
 export type TimeFlags = FlagsOf<typeof TIME_FLAGS>;
 
-/** Where times begin. Instants in ms since the epoch. */
+/** Where times begin. */
 interface TimeOrigin {
   zone: string;
   /** Of --start. */
-  start: number | undefined;
-  /** Without --start. */
+  start: WrittenInstant | undefined;
+  /** Without --start, ms since the epoch. */
   now: number;
 }
 
@@ -45,14 +46,15 @@ export function readTimes(
   const { cron = [], rrule, "after-end": wait } = flags;
   if (rrule !== undefined && start === undefined)
     throw new UsageError("--rrule needs --start: its first day, and the time of the day");
-  const wall = start === undefined ? 0 : start + getZoneOffset(zone, start);
+  // A rule keeps the time of the day that was written, also if the clocks skip it on the first day.
+  const wall = start === undefined ? 0 : (start.wall ?? start.at + getZoneOffset(zone, start.at));
   const texts = [
     ...readCronTexts(given === undefined ? cron : [given, ...cron], flags),
     ...(rrule === undefined ? [] : [formatRecurrence(rrule, wall)]),
     ...(wait === undefined ? [] : [`@after-end ${formatDuration(wait)}`]),
   ];
   const [only, ...more] = texts;
-  return only === undefined || more.length > 0 ? only && texts : anchorInterval(only, start ?? now);
+  return only === undefined || more.length > 0 ? only && texts : anchorInterval(only, start?.at ?? now);
 }
 
 /** Reads cron texts, of which those with six fields have seconds if the flag says so. */

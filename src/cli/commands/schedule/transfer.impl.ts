@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { EXIT, UsageError } from "../../../core/base/errors.ts";
+import { formatLineRemarks, type LineRemark } from "../../../core/base/line-remarks.ts";
 import { clean, quoteText } from "../../../core/base/text.ts";
 import { validateName } from "../../../core/protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/offsets.ts";
@@ -19,7 +20,7 @@ import { type ActionContext, type CommandContext, createStoreCommand } from "../
 import { type CrontabFormat, guessCrontabFormat } from "../../syntax/crontab.ts";
 import { amendSchedules } from "./amend-schedules.ts";
 import { type CrontabImportOptions, convertCrontab } from "./crontab.ts";
-import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
+import { formatPlannedChange, toScheduleChange } from "./describe-schedule.ts";
 import { convertTable } from "./perfectsched.ts";
 import type {
   ImportPerfectschedFlags,
@@ -61,7 +62,7 @@ export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (contex
     io.writeOutput(formatJsonDocument({ revision, changes: records, notes }));
   } else {
     for (const note of notes) context.printMessage(`note: ${note}`);
-    for (const change of changes) io.writeOutput(`${clean(formatScheduleChange(change))}\n`);
+    for (const change of changes) io.writeOutput(`${clean(formatPlannedChange(change))}\n`);
     io.writeOutput(`${formatImportCounts(changes)}\n`);
   }
   return changes.length === 0 ? EXIT.ok : EXIT.undone;
@@ -89,15 +90,20 @@ async function readImportInput(
       );
     const { definitions, ...remarks } = convertCrontab(text, terms, met);
     faults.push(...formatRemarks(file, remarks.faults));
-    notes.push(...formatRemarks(file, remarks.notes));
+    notes.push(...formatLineRemarks(formatDocumentName(file), remarks.notes, getNoteKind));
     const prunes = context.flags.prune === true;
     wanted.push({ target: source.replace(":", " "), definitions, source, prunes });
   }
   return faults.length > 0 ? { faulty: createImportFaults(faults) } : { wanted, notes };
 }
 
-function formatRemarks(file: string, remarks: readonly { line: number; detail: string }[]): string[] {
-  return remarks.map(({ line, detail }) => `${formatDocumentName(file)}:${line}: ${detail}`);
+/** Notes that differ only in what they quote are of one kind. */
+function getNoteKind(detail: string): string {
+  return detail.replace(/\([^()]*\)|"[^"]*"/g, "");
+}
+
+function formatRemarks(file: string, remarks: readonly LineRemark[]): string[] {
+  return formatLineRemarks(formatDocumentName(file), remarks);
 }
 
 function parseImportOptions(

@@ -7,8 +7,8 @@ const FILES: ArgumentDetails = { help: "the files; - for standard input" };
 
 const READING_FLAGS = declareFlags({
   "--format FORMAT": {
-    choices: ["user", "system"],
-    help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
+    choices: ["user", "system", "supercronic"],
+    help: "whether lines have a user before the command (system) or not (user), or are those of supercronic, with seconds and years; default: detected from the path or the lines",
   },
   "--timezone ZONE": "time zone of lines without CRON_TZ (default: this host's)",
   "--on every-host|one-host": {
@@ -45,7 +45,7 @@ const scheduleImport = declareCommand({
     "Each line that starts a command becomes a schedule. Its id comes from that command, so a second import of the same file" +
       " changes nothing, and a line with another time changes its schedule. The comments right above a line become the note" +
       " of the schedule, the variables above it the variables of its command; SHELL, CRON_TZ, RANDOM_DELAY and % have the" +
-      " meaning that cron gives them. Lines that take a lock (signalbox run, flock, …) stay with cron;" +
+      " meaning that cron gives them. A command starts in the home of its user, with an empty standard input. Lines that take a lock (signalbox run, flock, …) or leave a process in the background stay with cron;" +
       " the import lists them. Lines that maintain their host (run-parts, logrotate) and lines of @reboot become schedules that run on every host.",
     "Schedules of a crontab belong to the file (--source). The next import updates them, except whether they are paused, and" +
       " never changes other schedules. All lines of all files are checked first. If some are bad, the import lists them all and changes" +

@@ -1,40 +1,85 @@
 import { parseDuration } from "../../../core/base/duration.ts";
 import { UsageError } from "../../../core/base/errors.ts";
 import { quoteText } from "../../../core/base/text.ts";
-import { getZoneOffset } from "../../../schedule/cron/offsets.ts";
+import { listWallInstants } from "../../../schedule/cron/offsets.ts";
+import { formatClockChange } from "../../../schedule/cron/upcoming-occurrences.ts";
+import { formatOffset } from "../../../schedule/cron/wall-times.ts";
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(Z| ?UTC|[+-]\d\d:\d\d)?$/;
 
 /** Examples of instants, for messages. */
 export const INSTANT_FORM = "2026-11-22T05:00Z, 2026-11-22 05:00, 1795000000, now or +2h";
 
+/** What a written time means. */
+export interface WrittenInstant {
+  /** ms since the epoch. */
+  at: number;
+  /** For a time without an offset: what the clocks show, wall-clock ms. */
+  wall?: number;
+  /** What the user may not expect. */
+  notes: readonly string[];
+}
+
+/** The instant that counts if the clocks show a time twice: the first, or for the end of a range the last. */
+type Repeat = "first" | "last";
+
 /**
- * Parses an instant: ISO 8601, in the given zone if there is no offset; seconds or ms since the epoch; `now`; `+2h`.
+ * Parses an instant: ISO 8601, in the given zone if there is no offset; seconds or ms since the epoch; `now`; `+2h`. A time
+ * that the clocks skip is the end of the gap.
  * @param now  ms since the epoch
- * @returns ms since the epoch; undefined for other texts
+ * @returns undefined for other texts
  */
-export function parseInstant(text: string, zone: string, now: number): number | undefined {
+export function parseInstant(
+  text: string,
+  zone: string,
+  now: number,
+  repeat: Repeat = "first",
+): WrittenInstant | undefined {
+  const at = parseFixedInstant(text, now);
+  if (at !== undefined) return { at, notes: [] };
+  const [, day, time = "00:00", seconds = "", offset] = ISO.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const wall = Date.parse(`${day}T${time}${seconds}${offset?.replace(/^ ?UTC$/, "Z") ?? "Z"}`);
+  if (Number.isNaN(wall) || wall < 0 || !isSameDay(day)) return undefined;
+  return offset === undefined ? resolveWallTime(wall, zone, repeat) : { at: wall, notes: [] };
+}
+
+/** Parses an instant without a day. */
+function parseFixedInstant(text: string, now: number): number | undefined {
   if (text === "now") return now;
   if (/^\d{9,11}$/.test(text)) return Number(text) * 1000; // shorter ones are durations without a unit
   if (/^\d{12,14}$/.test(text)) return Number(text); // ms, as in --json
-  if (text.startsWith("+")) {
-    const span = parseDuration(text.slice(1));
-    return "value" in span ? now + span.value : undefined;
-  }
-  const [, day, time = "00:00", seconds = "", offset] = ISO.exec(text) ?? [];
-  if (day === undefined) return undefined;
-  const at = Date.parse(`${day}T${time}${seconds}${offset?.replace(/^ ?UTC$/, "Z") ?? "Z"}`);
-  if (Number.isNaN(at) || at < 0 || !isSameDay(day)) return undefined;
-  return offset === undefined ? fromWallTime(at, zone) : at;
+  const span = text.startsWith("+") ? parseDuration(text.slice(1)) : { fault: "" };
+  return "value" in span ? now + span.value : undefined;
 }
 
-/**
- * Converts a wall time in a zone to ms since the epoch. For a time that a clock change skips or repeats, picks one of
- * the two.
- */
-function fromWallTime(wall: number, zone: string): number {
-  const guess = wall - getZoneOffset(zone, wall);
-  return wall - getZoneOffset(zone, guess);
+function resolveWallTime(wall: number, zone: string, repeat: Repeat): WrittenInstant {
+  const { instants, change } = listWallInstants(zone, wall);
+  const [first = change?.start ?? wall, last = first] = instants;
+  const at = repeat === "first" ? first : last;
+  if (change === undefined) return { at, wall, notes: [] };
+  const { start, offset, before } = change;
+  const shown = formatWall(wall);
+  const clocks = `the clocks of ${zone} go from ${formatClockChange(change)}`;
+  const note =
+    instants.length === 0
+      ? `${shown} does not exist: ${clocks}; it is taken for ${formatAtOffset(start, offset)}; for another instant, write` +
+        ` an offset: ${formatAtOffset(wall - before, before)}`
+      : `${shown} comes twice: ${clocks}; the ${repeat === "first" ? "first" : "second"} counts,` +
+        ` ${formatAtOffset(at, wall - at)}; for the ${repeat === "first" ? "second" : "first"}, write an offset:` +
+        ` ${repeat === "first" ? formatAtOffset(last, wall - last) : formatAtOffset(first, wall - first)}`;
+  return { at, wall, notes: [note] };
+}
+
+/** Formats an instant with an offset; in UTC if the offset is no number of minutes, which cannot be written. */
+function formatAtOffset(at: number, offset: number): string {
+  return offset % 60_000 === 0 ? `${formatWall(at + offset)}${formatOffset(offset)}` : `${formatWall(at)}Z`;
+}
+
+/** Formats wall-clock ms: `2026-03-29T02:30`. */
+function formatWall(wall: number): string {
+  const iso = new Date(wall).toISOString();
+  return iso.slice(0, wall % 60_000 === 0 ? 16 : wall % 1_000 === 0 ? 19 : 23);
 }
 
 /** Checks that a day exists: `Date` accepts February 31 as March 3. */
@@ -47,16 +92,34 @@ function isSameDay(day: string): boolean {
  * A time as it was written, which is an instant once its zone and the present are known, both in ms since the epoch.
  * The zone is that of a time without an offset.
  */
-export type WrittenTime = (zone: string, now: number) => number;
+export type WrittenTime = (zone: string, now: number) => WrittenInstant;
 
 /** Parses a time that is not relative to the past. An empty text counts as not given. @throws UsageError */
 export function parseTime(text: string, flag: string): WrittenTime | undefined {
+  return parseWrittenTime(text, flag, "first");
+}
+
+/** Parses the end of a range, see `parseTime`. @throws UsageError */
+export function parseEndTime(text: string, flag: string): WrittenTime | undefined {
+  return parseWrittenTime(text, flag, "last");
+}
+
+function parseWrittenTime(text: string, flag: string, repeat: Repeat): WrittenTime | undefined {
   if (text === "") return undefined;
-  if (parseInstant(text, "UTC", 0) !== undefined)
-    return (zone, now) => parseInstant(text, zone, now) ?? Number.NaN;
+  const inUtc = parseInstant(text, "UTC", 0);
+  if (inUtc !== undefined) return (zone, now) => parseInstant(text, zone, now, repeat) ?? inUtc;
   const isEarly = /^(0\d|1[0-8]|19[0-6])\d+-\d\d-\d\d/.test(text);
   const fault = isEarly ? "is before 1970-01-01T00:00Z, the earliest instant" : "is not an instant";
   throw new UsageError(`${flag}: ${quoteText(text)} ${fault}; write it as ${INSTANT_FORM}`);
+}
+
+/** Lists the notes about times that the clocks of a zone skip or show twice. @param now  ms since the epoch */
+export function listTimeNotes(
+  times: readonly (WrittenTime | null | undefined)[],
+  zone: string,
+  now: number,
+): string[] {
+  return times.flatMap((time) => time?.(zone, now).notes ?? []);
 }
 
 /** Formats an instant for listings, in UTC: `2026-11-21 05:31:02 UTC`. Milliseconds are shown unless they are 0. */
@@ -86,7 +149,7 @@ function parsePastTime(what: string, text: string, now: number): number {
 function parsePastOrFutureTime(what: string, text: string, now: number): number {
   const duration = parseDuration(text);
   if ("value" in duration) return now - duration.value;
-  const at = parseTimeOfDay(text, now) ?? parseInstant(text, "UTC", now);
+  const at = parseTimeOfDay(text, now) ?? parseInstant(text, "UTC", now)?.at;
   if (at !== undefined) return at;
   throw new UsageError(
     `${what} must be a time such as 2026-11-22T05:00Z, 03:00 or yesterday 02:00 (UTC), or a duration such as 2h; got ${quoteText(text)}`,

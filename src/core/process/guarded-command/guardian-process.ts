@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { constants, openSync } from "node:fs";
+import { Socket } from "node:net";
 import { Duplex, type Readable } from "node:stream";
 import { EXIT, getErrorMessage, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/locate.ts";
@@ -16,6 +18,8 @@ export const GUARDIAN_NAME = "sbxgd";
 const COPIES_WORD = "copies";
 /** The argument that leaves the command in the process group of the guardian. */
 const FOREGROUND_WORD = "foreground";
+/** The argument that requests pipes as standard streams. */
+const PIPES_WORD = "pipes";
 const COPY_SOCKETS = ["pipe", "pipe"] as const;
 
 /** A guardian that is a child of this process, and this process's end of its socket. */
@@ -27,26 +31,37 @@ export class GuardianProcess implements Guardian {
   readonly #socket: Duplex | undefined;
   /** Process id of the inner guardian, once received. */
   #inner: number | undefined;
+  /** The command's standard streams, until they are open. */
+  #unopened: Streams | undefined;
+  /** Frames that wait for the streams: the guardian closes its ends when it has started the command. */
+  #unsent: Buffer[] = [];
+  /** Why the streams cannot be opened. */
+  #failure: SignalboxError | undefined;
 
   /** @throws SignalboxError when the system refuses the command's environment */
   constructor(binary: string, spec: CommandSpec, onFrame: (frame: Frame) => void) {
     this.#child = startGuardian(binary, spec);
     this.pid = this.#child.pid;
     this.#socket = findSocket(this.#child);
-    if (spec.streams !== undefined) attachStreams(this.#child, spec.streams);
+    this.#unopened = spec.streams;
+    // What the guardian itself has to say. The command gets its own streams later.
+    this.#child.stderr?.on("data", (chunk: Buffer) => spec.streams?.onOutput(chunk, 2));
+    this.#child.once("close", () => this.#endUnopened());
     if (spec.copies !== undefined) attachCopies(this.#child, spec.copies);
     this.#receiveFrames(onFrame);
     const silent = this.#waitForSocketEnd();
     this.ended = waitForExit(this.#child, binary).then(async (end) => {
       this.wake(); // without the outer guardian, nothing else wakes the inner one
       if (end.failure === undefined) await silent;
-      return end;
+      else this.#endUnopened();
+      return this.#failure === undefined ? end : { ...end, failure: this.#failure };
     });
   }
 
   /** The inner guardian lives as long as the socket is open. */
   setInnerPid(inner: number) {
     this.#inner = inner;
+    if (this.#unopened !== undefined) this.#openStreams(inner, this.#unopened);
   }
 
   wake() {
@@ -58,11 +73,29 @@ export class GuardianProcess implements Guardian {
   }
 
   send(frames: Buffer) {
-    if (this.#socket?.writable) this.#socket.write(frames);
+    if (this.#unopened !== undefined) this.#unsent.push(frames);
+    else if (this.#socket?.writable) this.#socket.write(frames);
   }
 
   close() {
     this.#socket?.destroy();
+  }
+
+  #endUnopened(): void {
+    this.#unopened?.onEnd();
+    this.#unopened = undefined;
+  }
+
+  #openStreams(inner: number, streams: Streams): void {
+    try {
+      attachStreams(inner, streams);
+      this.#unopened = undefined;
+      for (const frames of this.#unsent.splice(0)) this.send(frames);
+    } catch (cause) {
+      const message = `cannot open the standard streams of the command in /proc: ${getErrorMessage(cause)}`;
+      this.#failure = new SignalboxError(EXIT.config, message, { cause });
+      this.close();
+    }
   }
 
   #signal(name: "SIGCONT" | "SIGKILL"): void {
@@ -97,18 +130,24 @@ export class GuardianProcess implements Guardian {
  * reach it. A command in the foreground needs the terminal of the session; the guardian blocks those signals in any case.
  */
 function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
-  const own = spec.streams === undefined ? ("inherit" as const) : "pipe";
+  const isPiped = spec.streams !== undefined;
+  const own = isPiped ? "ignore" : "inherit";
   const { inherited = parseInherited(), isForeground = false } = spec;
   try {
-    const words = [...(spec.copies === undefined ? [] : [COPIES_WORD]), ...inherited.words];
-    return spawn(binary, isForeground ? [...words, FOREGROUND_WORD] : words, {
+    const words = [
+      ...(spec.copies === undefined ? [] : [COPIES_WORD]),
+      ...inherited.words,
+      ...(isForeground ? [FOREGROUND_WORD] : []),
+      ...(isPiped ? [PIPES_WORD] : []),
+    ];
+    return spawn(binary, words, {
       argv0: GUARDIAN_NAME,
       detached: !isForeground,
       env: spec.env,
       stdio: [
         own,
         own,
-        own,
+        isPiped ? "pipe" : own,
         "pipe",
         ...(spec.copies === undefined ? [] : COPY_SOCKETS),
         ...inherited.descriptors,
@@ -121,16 +160,30 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
 }
 
 /**
- * Connects the streams. Both outputs end when the last process that could write has ended. A guardian that never
- * started has none.
+ * Opens the streams and connects them. Both outputs end when the last process that could write has ended.
+ * @throws the error of the system
  */
-function attachStreams({ stdin, stdout, stderr }: Partial<ChildProcess>, streams: Streams): void {
-  stdin?.on("error", () => {}); // the command did not read all of its input
-  stdin?.end(streams.input);
-  const outputs = [stdout, stderr].filter((output) => output !== null && output !== undefined);
-  for (const output of outputs)
-    output.on("data", (chunk: Buffer) => streams.onOutput(chunk, output === stdout ? 1 : 2));
-  callAtEnd(outputs, () => streams.onEnd());
+function attachStreams(inner: number, streams: Streams): void {
+  const opened: Socket[] = [];
+  const open = (descriptor: 0 | 1 | 2) => {
+    const isInput = descriptor === 0;
+    const mode = (isInput ? constants.O_WRONLY : constants.O_RDONLY) | constants.O_NONBLOCK;
+    const fd = openSync(`/proc/${inner}/fd/${descriptor}`, mode);
+    const stream = new Socket({ fd, readable: !isInput, writable: isInput });
+    opened.push(stream);
+    return stream;
+  };
+  try {
+    const [stdin, stdout, stderr] = [open(0), open(1), open(2)];
+    stdin.on("error", () => {}); // the command did not read all of its input
+    stdin.end(streams.input);
+    stdout.on("data", (chunk: Buffer) => streams.onOutput(chunk, 1));
+    stderr.on("data", (chunk: Buffer) => streams.onOutput(chunk, 2));
+    callAtEnd([stdout, stderr], () => streams.onEnd());
+  } catch (error) {
+    for (const stream of opened) stream.destroy();
+    throw error;
+  }
 }
 
 /** Connects the sockets for copies of the output. */

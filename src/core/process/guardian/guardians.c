@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "command-streams.h"
 #include "inherited.h"
 #include "inner.h"
 #include "launch.h"
@@ -85,6 +86,7 @@ static const char *prepare(void) {
   note_runner();
   raise_priority();
   cgroup_open();
+  if (streams_open() < 0) return "cannot make a pipe"; /* last: what fails before is told on standard error */
   return NULL;
 }
 

@@ -3,7 +3,8 @@
  * runs CMD when ordered, and ensures that no process of CMD survives when the runner is killed, frozen or late. Neither
  * its name nor its arguments contain a word of CMD or of the runner, so that killing a job by its name does not kill
  * its guardians. Its arguments are "copies", which requests copies of the output (output-copies.c), the words for what
- * the caller passes on (inherited.c), and "foreground", which leaves the command in the guardian's process group.
+ * the caller passes on (inherited.c), "foreground", which leaves the command in the guardian's process group, and "pipes",
+ * which requests pipes as standard streams (command-streams.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "command-streams.h"
 #include "guardians.h"
 #include "inherited.h"
 #include "launch.h"
@@ -35,8 +37,10 @@ int main(int argc, char **argv) {
   }
   const char *failed = has_copies ? copies_start() : NULL;
   if (failed) return fail(failed);
-  for (char **word = argv + 1; *word; word++)
+  for (char **word = argv + 1; *word; word++) {
     if (strcmp(*word, "foreground") == 0) launch_in_own_group();
+    if (strcmp(*word, "pipes") == 0) streams_request();
+  }
   if (inherited_take(argv + 1, has_copies ? COPIES_FD + 2 : WIRE_FD + 1, &sock) < 0)
     return fail("cannot pass on a descriptor");
   return run_guardians(sock, NULL);

@@ -182,7 +182,7 @@ describe("values of flags", () => {
     expect(flag("count", "--count", "1", "--count=2")).toEqual([1, 2]);
     expect(flag("count", "--count", "")).toBeNull();
     const from = flag("from", "--from", "2026-11-22 05:00") as WrittenTime;
-    expect(from("Europe/Berlin", 0)).toBe(Date.UTC(2026, 10, 22, 4));
+    expect(from("Europe/Berlin", 0).at).toBe(Date.UTC(2026, 10, 22, 4));
     const since = flag("since", "--since", "2h") as WrittenPastTime;
     expect(since(Date.UTC(2026, 0, 1))).toBe(Date.UTC(2025, 11, 31, 22));
     expect(() => since(0)).toThrow('--since must not be in the future or before 1970; got "2h"');

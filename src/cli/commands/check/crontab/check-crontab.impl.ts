@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describeFileError, EXIT, SignalboxError } from "../../../../core/base/errors.ts";
 import { createFindingBuilder, type Finding } from "../../../../core/base/finding.ts";
@@ -6,11 +7,14 @@ import { pluralize, quoteText } from "../../../../core/base/text.ts";
 import { resolveConfig } from "../../../../core/config/config.ts";
 import type { Settings } from "../../../../core/config/settings.ts";
 import { StoreError } from "../../../../core/etcd/store.ts";
+import { createRealClock } from "../../../../core/process/clock.ts";
 import type { Collection, Snapshot } from "../../../../site/state/snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../../frame/command.ts";
 import { readSnapshot } from "../../../frame/read-snapshot.ts";
 import { createStoreCommand } from "../../../frame/store-command.ts";
+import { guessCrontabFormat } from "../../../syntax/crontab.ts";
 import { type JobConfiguration, judgeJobs } from "../../../views/checks/crontab.ts";
+import { convertCrontab } from "../../schedule/crontab.ts";
 import { type CheckReport, printReport, reportErrorsToNagios } from "../findings.ts";
 import type { CheckCrontabFlags } from "./check-crontab.ts";
 import { type CrontabReading, type CrontabText, readJobs } from "./read.ts";
@@ -46,12 +50,14 @@ interface CrontabCheck extends Pick<Call<CheckCrontabFlags>, "args" | "flags"> {
   settings: Settings;
 }
 
-async function readAllJobs({
-  args,
-  flags,
-  io,
-  settings,
-}: CrontabCheck): Promise<CrontabReading & { files: number }> {
+/** What was read of all crontabs. */
+interface AllReadings extends CrontabReading {
+  files: number;
+  /** Lines that start a command. */
+  lines: number;
+}
+
+async function readAllJobs({ args, flags, io, settings }: CrontabCheck): Promise<AllReadings> {
   const { env } = io;
   const isTextOnly = flags.offline || flags["no-programs"];
   const environment = { settings, home: env.HOME, searchPath: isTextOnly ? undefined : (env.PATH ?? "") };
@@ -61,9 +67,32 @@ async function readAllJobs({
   const readings = texts.map((text) => readJobs(text, environment));
   return {
     files: texts.length,
+    lines: readings.reduce((sum, { count }) => sum + count, 0),
     jobs: readings.flatMap(({ jobs }) => jobs),
-    findings: readings.flatMap(({ findings }) => findings),
+    findings: [
+      ...readings.flatMap(({ findings }) => findings),
+      ...(flags["as-schedules"] ? texts.flatMap((text) => judgeAsSchedules(text, io)) : []),
+    ],
   };
+}
+
+/** Finds what an import would refuse or change. */
+function judgeAsSchedules({ path, text, format }: CrontabText, { env }: CommandIo): Finding[] {
+  const { faults, notes } = convertCrontab(text, {
+    format: format ?? guessCrontabFormat(path, text).format,
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    source: path,
+    prefix: "",
+    workerUser: env.USER ?? userInfo().username,
+    sudo: false,
+    catchup: "latest",
+    overlap: "forbid",
+    now: createRealClock().getWallTime(),
+  });
+  return [
+    ...faults.map(({ line, detail }) => createFindingBuilder("schedule", `${path}:${line}`).failure(detail)),
+    ...notes.map(({ line, detail }) => createFindingBuilder("schedule", `${path}:${line}`).warning(detail)),
+  ];
 }
 
 /**
@@ -88,7 +117,7 @@ async function readTexts(path: string, io: CommandIo): Promise<{ path: string; t
 
 function reportResult(
   check: CrontabCheck,
-  { jobs, files, findings: textual }: CrontabReading & { files: number },
+  { jobs, files, lines, findings: textual }: AllReadings,
   configured: (JobConfiguration & Pick<Snapshot, "revision">) | undefined,
   more: readonly Finding[] = [],
 ): number {
@@ -98,9 +127,9 @@ function reportResult(
     findings: [...findings, ...more],
     figures: [
       { name: "files", value: files },
-      { name: "jobs", value: jobs.length },
+      { name: "jobs", value: lines },
     ],
-    summary: `${pluralize(jobs.length, "job")} in ${pluralize(files, "crontab")}`,
+    summary: `${pluralize(lines, "job")} in ${pluralize(files, "crontab")}${jobs.length === lines ? "" : `, ${pluralize(jobs.length, "run")} of signalbox`}`,
     revision: configured?.revision,
   };
   return printReport(report, check);

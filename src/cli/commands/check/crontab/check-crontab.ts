@@ -6,9 +6,10 @@ const CHECK_CRONTAB_FLAGS = declareFlags({
   "--no-programs":
     "do not look for programs, users and folders on this host; for the crontab of another host",
   "--format FORMAT": {
-    choices: ["user", "system"],
-    help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
+    choices: ["user", "system", "supercronic"],
+    help: "whether lines have a user before the command (system) or not (user), or are those of supercronic, with seconds and years; default: detected from the path or the lines",
   },
+  "--as-schedules": "also tell what would change if schedule import made schedules of the lines",
   "--shared LOCK": {
     isRepeatable: true,
     names: "lock",
@@ -43,6 +44,7 @@ export const checkCrontab = declareCommand({
     "signalbox check crontab /etc/crontab /etc/cron.d": "all crontabs of this host",
     "crontab -l | signalbox check crontab -": "your own crontab",
     "signalbox check crontab --offline deploy/crontab": "in CI, without etcd",
+    "signalbox check crontab --as-schedules /etc/cron.d/app": "before an import",
     "signalbox check crontab --nagios /etc/cron.d": "for monitoring",
   },
   load: () => import("./check-crontab.impl.ts"),

@@ -16,7 +16,7 @@ import type { CheckedLine } from "./signalbox.ts";
 const BUILTINS =
   /^(?:[.:]|alias|bg|break|cd|continue|declare|echo|eval|exec|exit|export|false|fg|for|function|getopts|hash|jobs|kill|let|local|popd|printf|pushd|read|readonly|return|select|set|shift|shopt|source|time|times|trap|true|type|typeset|ulimit|umask|unalias|unset|until|wait|while)$/;
 /** What the name of a program can be, as opposed to syntax that is not parsed here. */
-const PROGRAM = /^[\w./+@:-]*\w$/;
+const PROGRAM = /^(?!-)[\w./+@:-]*\w$/;
 
 /** A program that is missing, or an interpreter that it needs. */
 interface MissingProgram {

@@ -41,6 +41,7 @@ export interface CrontabText {
 
 /** The jobs and findings of a crontab. */
 export interface CrontabReading {
+  /** The runs of signalbox and switchman. */
   jobs: readonly CrontabJob[];
   findings: readonly Finding[];
 }
@@ -48,8 +49,11 @@ export interface CrontabReading {
 /** Kinds of findings that name no line, so that equal ones of several lines are merged. */
 const MERGED_KINDS = /^(?:program|command|folder|user|characters)$/;
 
-/** Reads every run in a crontab, and the faults that its text shows. */
-export function readJobs({ path, text, format }: CrontabText, environment: CheckEnvironment): CrontabReading {
+/** Reads every run in a crontab, the number of its lines that start a command, and the faults that its text shows. */
+export function readJobs(
+  { path, text, format }: CrontabText,
+  environment: CheckEnvironment,
+): CrontabReading & { count: number } {
   const isOurs = isToolMentioned(text);
   const guess = guessCrontabFormat(path, text);
   const crontab = parseCrontab(text, format ?? guess.format);
@@ -58,6 +62,7 @@ export function readJobs({ path, text, format }: CrontabText, environment: Check
   );
   const readings = crontab.jobs.map((job) => readLine(job, path, environment));
   return {
+    count: crontab.jobs.length,
     jobs: readings.flatMap(({ jobs }) => jobs),
     findings: mergeUnread(path, [
       ...judgeCrontabFile(path),
@@ -65,7 +70,7 @@ export function readJobs({ path, text, format }: CrontabText, environment: Check
       ...faults,
       ...findRepeatedLines(path, crontab.jobs),
       ...mergeFindings([
-        ...findForeignCharacters(path, text),
+        ...findForeignCharacters(path, text.replace(/^\ufeff/, "")),
         ...readings.flatMap(({ findings }) => findings),
       ]),
     ]),
@@ -159,14 +164,25 @@ function findHostFaults(job: CronJob, readings: readonly CommandReading[], line:
   );
   const user = findUnknownUser(job, where);
   const commands = readings.map(({ command }) => command);
-  if (isConditional(commands)) return [...user, ...tools];
+  if (isPreparing(commands)) return [...user, ...tools];
+  const asked = commands.filter(isQuestion).flatMap(({ words }) => words);
   const isOurs = readings.some(({ invocation }) => invocation !== undefined);
   return [
     ...user,
     ...tools,
-    ...findMissingFolders(commands, where, isOurs ? "failure" : "warning"),
-    ...readings.flatMap((reading) => judgeCommandOf(reading, line)),
+    ...(asked.length > 0 ? [] : findMissingFolders(commands, where, isOurs ? "failure" : "warning")),
+    ...readings
+      .filter(({ command }) => !isAskedFor(command, asked))
+      .flatMap((reading) => judgeCommandOf(reading, line)),
   ];
+}
+
+/** Returns whether a line asks for a program, or for a folder that it is in. @param asked  the words of its questions */
+function isAskedFor({ words }: LineCommand, asked: readonly string[]): boolean {
+  const program = words[unwrapWords(words).program] ?? "";
+  return asked.some(
+    (word) => word === program || program.startsWith(`${word}/`) || getBaseName(word) === program,
+  );
 }
 
 /** A missing program is a failure only where signalbox was to start it; other lines are not its own. */
@@ -270,15 +286,21 @@ function readSwitchman({ words }: Invocation, { where, settings }: CheckedLine):
   }
 }
 
-/** Commands that ask whether something exists, or create it, so that what follows may be right without it. */
-const CONDITIONS = /^(?:\[{1,2}|test|case|command|which|type|hash|mkdir|install|mount)$/;
+/** Commands that ask whether something exists, so that what follows may be right without it. */
+const QUESTIONS = /^(?:\[{1,2}|test|case|command|which|type|hash)$/;
+/** Commands that create files. */
+const PREPARING = /^(?:mkdir|install|mount)$/;
 const WRITING_OPERATOR = /^(?:>|>>|>\||&>|&>>|<>)$/;
 
-/** Returns whether a line examines or creates files itself. The check does not judge the files of such a line. */
-function isConditional(commands: readonly LineCommand[]): boolean {
+/** Returns whether a line creates files itself, or defines functions. The check does not judge the files of such a line. */
+function isPreparing(commands: readonly LineCommand[]): boolean {
   return commands.some(
-    ({ words, next }) => next === "(" || words.some((word) => CONDITIONS.test(getBaseName(word))),
+    ({ words, next }) => next === "(" || words.some((word) => PREPARING.test(getBaseName(word))),
   );
+}
+
+function isQuestion({ words }: LineCommand): boolean {
+  return words.some((word) => QUESTIONS.test(getBaseName(word)));
 }
 
 /** Finds absolute paths of `cd` and of redirections that do not exist, so that the shell does not start the command. */

@@ -13,6 +13,7 @@ import { readHostFacts } from "../../../../core/fleet/host.ts";
 import { validateName } from "../../../../core/protocol/names.ts";
 import type { Call } from "../../../frame/command.ts";
 import { parseCall } from "../../../frame/command-line/parse-call.ts";
+import { findBackgroundProcess } from "../../../syntax/background-process.ts";
 import type { Invocation } from "../../../syntax/line-commands.ts";
 import { UNKNOWN_VALUE } from "../../../syntax/shell-parser.ts";
 import { getBaseName } from "../../../syntax/shell-wrappers.ts";
@@ -63,7 +64,11 @@ export function readSignalbox(invocation: Invocation, line: CheckedLine): LineRe
     if (call.flags.help) return { job: undefined, findings: [] };
     const config = resolveLineConfig(call, invocation, line, notes);
     const job = buildJob(call, config, line);
-    return { job, findings: [...notes, ...findBusyNotes(invocation, config.values, line)] };
+    const more = [
+      ...findBusyNotes(invocation, config.values, line),
+      ...findUncoveredProcess(call.command, config.values, line),
+    ];
+    return { job, findings: [...notes, ...more] };
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     if (error.exitCode === EXIT.usage && canHideOptions(invocation.words))
@@ -77,6 +82,19 @@ export function readSignalbox(invocation: Invocation, line: CheckedLine): LineRe
       findings: [...notes, createFindingBuilder(kind, line.where).failure(error.message)],
     };
   }
+}
+
+/** Warns of a process that continues without the lock. */
+function findUncoveredProcess(
+  command: readonly string[],
+  { killLeftovers }: Settings,
+  { where }: CheckedLine,
+): Finding[] {
+  const left = findBackgroundProcess(command);
+  if (left === undefined || killLeftovers) return [];
+  const detail = `${left.what} continues when the command has ended, and the lock does not cover it`;
+  const remedy = "let the command wait for it (without &, or with wait at its end)";
+  return [createFindingBuilder("background", where).warning(detail, remedy)];
 }
 
 /** Leaves out optional values that are only known after the shell expands them. */

@@ -181,6 +181,20 @@ describe("what a line needs on this host", () => {
   });
 
   test.each([
+    "* * * * * flock -n /tmp/x no-such-job",
+    "* * * * * flock -w 5 /tmp/x -c 'no-such-job --all'",
+    "* * * * * setlock -n /tmp/x no-such-job",
+    "* * * * * [ -d /tmp ] && no-such-job",
+    "* * * * * test -e /tmp && flock -n /tmp/x nice no-such-job",
+  ])("behind a lock or a condition: %s", (line) => {
+    expect(judgeLine(line).filter((one) => !/setlock/.test(one))).toEqual([
+      expect.stringMatching(/^warning: no-such-job is not found/),
+    ]);
+  });
+
+  test.each([
+    ["* * * * * [ -d /no/such ] && /no/such/bin/job"],
+    ["* * * * * which no-such-job > /dev/null && no-such-job"],
     ["* * * * * test -x /no/such/job && /no/such/job"],
     ["* * * * * [ -d /no/such ] && cd /no/such && signalbox run --lock a -- ./x"],
     ["* * * * * if command -v no-such-job; then no-such-job; fi"],

@@ -126,6 +126,25 @@ describe("faults and hints", () => {
     for (const [index, text] of told.entries()) expect(text).toMatch(found[index] ?? /never/);
   });
 
+  test("a process that the lock does not cover", () => {
+    expect(findings("* * * * * signalbox run --lock a -- sh -c './server &'")).toEqual([
+      "warning: ./server & continues when the command has ended, and the lock does not cover it",
+    ]);
+    for (const line of [
+      "* * * * * signalbox run --lock a -- sh -c './a & ./b & wait'",
+      "* * * * * signalbox run --kill-leftovers --lock a -- sh -c './server &'",
+      "* * * * * ./server &", // as cron has it
+    ])
+      expect(findings(line)).toEqual([]);
+  });
+
+  test("a byte-order mark, which cron refuses", () => {
+    expect(findings("\ufeff* * * * * signalbox run --lock a -- true")).toEqual([
+      expect.stringMatching(/^failure: the file begins with a byte-order mark/),
+    ]);
+    expect(read("\ufeff* * * * * true\n")).toMatchObject({ count: 1, findings: [{ level: "warning" }] });
+  });
+
   test("a user where none belongs, and none where one does", () => {
     const three = "* * * * * /bin/a\n* * * * * root signalbox run -- x\n* * * * * /bin/b\n";
     expect(read(three).findings).toMatchObject([

@@ -109,6 +109,8 @@ describe("a crontab with every oddity", () => {
       ...common,
       hooks: { failure: "mailto:ops@example.com" },
       command: ["/bin/bash", "-c", "/opt/bin/db-dump.sh --all > /dev/null 2>&1"],
+      folder: "~",
+      input: "",
       note: "Nightly dump of the database. Ask the data team before moving it.",
     });
     expect(found("clean-up")).toMatchObject({ cron: "15 4 1,15 * *", timezone: "UTC" });
@@ -134,12 +136,10 @@ describe("a crontab with every oddity", () => {
 
   it("gives what follows % to the command", () => {
     expect(found("curl")?.command?.[2]).toBe("curl -fsS https://example.com/?a=100%25");
-    expect(found("mail")?.command?.slice(3)).toEqual([
-      "cron",
-      "Good morning\n50% off",
-      "/bin/bash",
-      'mail -s "Hello" ops',
-    ]);
+    expect(found("mail")).toMatchObject({
+      command: ["/bin/bash", "-c", 'mail -s "Hello" ops'],
+      input: "Good morning\n50% off\n",
+    });
   });
 
   it("says what is not as cron has it", () => {
@@ -158,7 +158,7 @@ describe("a crontab with every oddity", () => {
       [...all.values()].map(({ cron, timezone }) => `${timezone} ${cron}`).sort();
     expect(times(again.definitions)).toEqual(times(definitions));
     const mail = [...again.definitions.values()].find(({ cron }) => String(cron).startsWith("0 8"));
-    expect(mail?.command?.[4]).toBe("Good morning\n50% off");
+    expect(mail?.input).toBe("Good morning\n50% off\n");
   });
 });
 
@@ -180,7 +180,8 @@ describe("a line is refused with its reason", () => {
     ["RANDOM_DELAY=soon\n0 0 * * * x\n", 2, /RANDOM_DELAY/],
     ["nonsense\n", 1, /neither a schedule/],
     ["0 0 * * * x\r\n", 1, /carriage return/],
-    ["@3600 x\n", 1, /3600/],
+    ["@sometimes x\n", 1, /@sometimes/],
+    ["*/5 * * * * * x\n", 1, /6 fields.*if it is a year.*--format supercronic; if the first is a second/],
   ] as const)("%j", (text, line, detail) => {
     const { faults } = convert(text);
     expect(faults.map((fault) => fault.line)).toContain(line);
@@ -188,7 +189,7 @@ describe("a line is refused with its reason", () => {
   });
 
   it("and all that are bad are told", () => {
-    const { faults, definitions } = convert("@3600 a\n0 0 * * * fine\n99 * * * * b\n");
+    const { faults, definitions } = convert("@sometimes a\n0 0 * * * fine\n99 * * * * b\n");
     expect(faults.map(({ line }) => line)).toEqual([1, 3]);
     expect(definitions.size).toBe(1);
   });
@@ -222,6 +223,17 @@ describe("a line stays in the crontab, and that is said", () => {
     ["* * * * * withlock /run/x /opt/job", "a lock with withlock"],
   ])("%s", (line, detail) => {
     expect(left(line)).toMatch(detail);
+  });
+
+  it.each([
+    "nohup ./server &",
+    "setsid ./server",
+    "[ -s pid ] || { ./server & echo $! > pid; }",
+    "screen -dmS x ./server",
+    "start-stop-daemon --start --background --exec /opt/server",
+  ])("%s, because a worker would end what it leaves in the background", (command) => {
+    for (const times of ["* * * * *", "@reboot"])
+      expect(left(`${times} ${command}`)).toMatch(/in the background.*until then it is not imported/);
   });
 
   it.each(["job --flock", "echo flock", "chpst -u me job", "consul kv get lock", "clock /a /b", "db-lock x"])(
@@ -265,12 +277,61 @@ describe("a line is imported, and something said of it", () => {
     ]);
   });
 
+  it("a file with a byte-order mark", () => {
+    const { definitions, faults, notes } = convert("\ufeff0 1 * * * a\n");
+    expect([[...definitions.values()].map(({ cron }) => cron), faults]).toEqual([["0 1 * * *"], []]);
+    expect(notes).toEqual([{ line: 1, detail: expect.stringMatching(/byte-order mark.*it is imported/) }]);
+  });
+
+  it("a PATH that cron does not expand, once", () => {
+    const { notes, definitions } = convert("PATH=$PATH:/opt/bin\n0 1 * * * a\n0 2 * * * b\n");
+    expect(notes).toEqual([{ line: 2, detail: expect.stringMatching(/^PATH: .*"\$PATH:\/opt\/bin" stays/) }]);
+    expect([...definitions.values()][0]?.env).toEqual({ PATH: "$PATH:/opt/bin" });
+  });
+
+  it("an interval of FreeBSD is one after the end of the last run", () => {
+    expect(only("@3600 x\n")).toMatchObject([{ cron: "@after-end 1h" }]);
+  });
+
   it("a file whose last line has no line break", () => {
     const { definitions, faults, notes } = convert("0 1 * * * a\n0 2 * * * b");
     expect([definitions.size, faults]).toEqual([2, []]);
     expect(notes).toEqual([
       { line: 2, detail: expect.stringMatching(/newline, so cron ignores.*it is imported/) },
     ]);
+  });
+});
+
+describe("a crontab of supercronic", () => {
+  const convertLine = (line: string) => convert(`${line}\n`, { format: "supercronic" });
+
+  it.each([
+    ["*/5 * * * * * * job", "@seconds */5 * * * * *"],
+    ["0 0 3 * * mon * job", "0 3 * * mon"],
+    ["*/5 * * * * * job", "*/5 * * * *"],
+    ["*/5 * * * * job", "*/5 * * * *"],
+    ["@every 90s job", "@every 90s"],
+    ["@hourly job", "@hourly"],
+  ])("%s", (line, cron) => {
+    const { definitions, faults, notes } = convertLine(line);
+    expect([faults, notes]).toEqual([[], []]);
+    const [definition] = definitions.values();
+    expect(definition).toMatchObject({ cron, command: ["/bin/sh", "-c", "job"], input: "" });
+    expect(definition?.folder).toBeUndefined();
+  });
+
+  it("keeps percent signs, and needs no line break at the end", () => {
+    const { definitions, notes } = convert("0 3 * * * date +%F", { format: "supercronic" });
+    expect([...definitions.values()]).toMatchObject([{ command: ["/bin/sh", "-c", "date +%F"], input: "" }]);
+    expect(notes).toEqual([]);
+  });
+
+  it.each([
+    ["0 3 1 1 * 2027 job", /year "2027": a schedule has no years/],
+    ["99 * * * * * * job", /second/],
+    ["@every soon job", /soon/],
+  ])("%s is refused", (line, detail) => {
+    expect(convertLine(line).faults).toEqual([{ line: 1, detail: expect.stringMatching(detail) }]);
   });
 });
 
@@ -324,8 +385,14 @@ describe("a system's crontab", () => {
       "A=b",
       "/bin/sh",
       "-c",
+      'cd && exec "$@"',
+      "cron",
+      "/bin/sh",
+      "-c",
       "theirs",
     ]);
+    expect(theirs).toMatchObject({ input: "" });
+    expect(theirs?.folder).toBeUndefined();
     expect(theirs?.env).toBeUndefined();
   });
 });

@@ -1,0 +1,7 @@
+/** Written times of all zones, over the clock changes of 20 years, against Intl. */
+import { expect, test } from "vitest";
+import { findWrongTimes } from "./written-times.ts";
+
+test("agree with Intl in all zones", () => {
+  expect([...Intl.supportedValuesOf("timeZone"), "UTC"].flatMap(findWrongTimes)).toEqual([]);
+}, 900_000);
