@@ -290,6 +290,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         "frame/store-command.ts",
       ],
       "the notations of other programs": [
+        "syntax/background-process.ts",
         "syntax/command-name.ts",
         "syntax/crontab.ts",
         "syntax/getopt.ts",
