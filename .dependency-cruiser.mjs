@@ -97,6 +97,7 @@ const folders = {
       "etcd",
       "process",
       "observe",
+      "check",
       "run",
       "operate",
       "worker",

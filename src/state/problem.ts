@@ -20,6 +20,7 @@ export const PROBLEM_KINDS = [
   "postponed",
   "dead-letter",
   "paused",
+  "hooks",
   "no-worker",
   "alarm",
   "member",

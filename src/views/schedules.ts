@@ -639,6 +639,21 @@ function createServedPredicate({ workers }: Snapshot, groups: ViewContext["group
   return served;
 }
 
+/** Returns whether a worker may run a schedule. A program that polls names no types: it takes what has no command. */
+export function canWorkerRun(
+  { types, host, concurrency }: Pick<WorkerRecord, "types" | "host" | "concurrency">,
+  id: string,
+  definition: Definition,
+  groups: ViewContext["groups"],
+): boolean {
+  const { group, command } = definition;
+  const isHandled = canHandle(types, id, definition) || (concurrency === 0 && command === undefined);
+  return (
+    isHandled &&
+    (group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined))
+  );
+}
+
 function createPredicate(workers: readonly WorkerRecord[], groups: ViewContext["groups"]): ServedPredicate {
   const kinds = new Map<string, boolean>();
   const known = new WeakMap<Definition, boolean>(); // there may be 100,000, each checked many times
@@ -649,10 +664,8 @@ function createPredicate(workers: readonly WorkerRecord[], groups: ViewContext["
     const answer =
       kinds.get(kind) ??
       workers.some(
-        ({ types, host }) =>
-          (only === undefined || host === only) &&
-          canHandle(types, id, definition) &&
-          (group === undefined || (groups.has(group) && findMembership(groups, group, host) !== undefined)),
+        (worker) =>
+          (only === undefined || worker.host === only) && canWorkerRun(worker, id, definition, groups),
       );
     kinds.set(kind, answer);
     return answer;
