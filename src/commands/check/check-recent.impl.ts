@@ -61,7 +61,7 @@ async function readSelected(
   given: readonly string[],
   tags: readonly string[],
 ): Promise<ChosenSchedules> {
-  const more = [context.keys.getOutcomesRange()];
+  const more = [context.keys.outcomeHistories()];
   const snapshot = await readSnapshotRanges(context, ["schedules", "dues", "runnings"], more);
   const wall = context.clock.getWallTime();
   const selected = [...snapshot.schedules].filter(([, { value }]) =>

@@ -132,7 +132,7 @@ export const importSwitchmanData = createActionCommand<ImportSwitchmanFlags>(asy
   if (!("faults" in input)) notes.push(...listShortNameNotes(input.document));
   for (const note of notes) context.printMessage(`${name}: ${note}`);
   if ("faults" in input) return input.faults;
-  const terms = { prunes: context.flags.prune ?? false };
+  const terms = { prunes: readPrune(context.flags.prune) };
   return await changeSite(context, { ...SITE, action: "import", ...input, terms });
 });
 
@@ -168,8 +168,12 @@ function readTerms({ owner, adopt, prune }: DocumentFlags): SiteTerms {
   return {
     owner: owner === undefined ? undefined : `site:${validateName("owner", owner)}`,
     adopts: adopt === true,
-    prunes: prune ?? false,
+    prunes: readPrune(prune),
   };
+}
+
+function readPrune(prune: "own" | "all" | true | undefined): SiteTerms["prunes"] {
+  return prune === "all" ? prune : prune !== undefined;
 }
 
 function selectKinds(only: readonly string[] | undefined): SiteKinds {

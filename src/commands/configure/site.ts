@@ -8,16 +8,17 @@ const KIND_FLAGS = declareFlags({
   "--only KIND": { isRepeatable: true, choices: SITE_KINDS, help: "only what is of this kind" },
 });
 
+const PRUNES = ["own", "all"] as const;
 const PRUNE_FLAG = {
-  choices: ["all"],
-  help: "also delete what is not in the file and belongs to the owner; without --owner, to nobody; with `all`, to anybody",
+  choices: PRUNES,
+  help: "also delete what is not in the file and belongs to the owner, or, without --owner, to nobody; all: whoever owns it (default: own)",
 } as const;
 
 const SITE_FLAGS = declareFlags({
   "--owner TEAM":
     "own everything in the file, so that files of other owners cannot change it (default: the file may change everything)",
   "--adopt": "also take over what exists and has no owner, or another one",
-  "--prune[=all]": PRUNE_FLAG,
+  "--prune[=WHICH]": PRUNE_FLAG,
   ...KIND_FLAGS,
 });
 
@@ -124,9 +125,9 @@ const editSite = declareCommand({
 });
 
 const IMPORT_SWITCHMAN_FLAGS = declareFlags({
-  "--prune[=all]": {
-    choices: ["all"],
-    help: "also delete what the document does not have and nobody owns; with `all`, also what has an owner",
+  "--prune[=WHICH]": {
+    choices: PRUNES,
+    help: "also delete what the document does not have and nobody owns; all: whoever owns it (default: own)",
   },
   ...ACTION_FLAGS,
 });

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../commands/store-command.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 
-/** Minimum time between two reads, ms. */
+/** Minimum time between two reads of the outcomes of some schedules, ms. */
 const PAUSE = 500;
 
 const NO_OUTCOMES: OutcomeHistories = new Map();
@@ -23,7 +23,13 @@ export class OutcomeReader {
   /** The state whose outcomes are wanted. */
   #of: unknown = this;
 
-  constructor(context: CommandContext, ranges: readonly Required<KeyRange>[], onChange: () => void) {
+  /** @param pause  minimum time between two reads, ms */
+  constructor(
+    context: CommandContext,
+    ranges: readonly Required<KeyRange>[],
+    onChange: () => void,
+    pause = PAUSE,
+  ) {
     const read = async (signal: AbortSignal) => {
       await this.#wanted.promise;
       this.#wanted = Promise.withResolvers();
@@ -34,7 +40,7 @@ export class OutcomeReader {
         throw error;
       }
     };
-    this.#reader = new RepeatedRead({ clock: context.clock, pause: PAUSE, read, onChange });
+    this.#reader = new RepeatedRead({ clock: context.clock, pause, read, onChange });
   }
 
   /** The outcomes by schedule: the same map until they are read again. */

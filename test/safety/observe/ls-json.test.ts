@@ -67,7 +67,13 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
         keys.history("past"),
         appendPastRun(
           undefined,
-          pastRun({ label: "nightly", reason: "reset by ann", shared: true, leases: { db: 2 } }),
+          pastRun({
+            label: "nightly",
+            reason: "reset by ann",
+            tail: "no room",
+            shared: true,
+            leases: { db: 2 },
+          }),
         ),
       ),
       put(

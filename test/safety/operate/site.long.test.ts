@@ -193,7 +193,7 @@ describe("a site", () => {
     for (const words of [["--prune=everything"], ["--prune=all", "--owner", "b"]])
       expect(await namespace.execute(["apply", build("b"), ...words, "--yes"])).toExit(64, {
         stderr:
-          words.length === 1 ? 'one of all; got "everything"' : '--owner "b" excludes it; write --prune',
+          words.length === 1 ? 'one of own, all; got "everything"' : '--owner "b" excludes it; write --prune',
       });
     const owners = "deletes what has other owners: 2 groups of site:a, 2 schedules of site:a";
     const preview = await namespace.execute(["apply", build("b"), "--prune=all", "--dry-run"]);
