@@ -16,6 +16,7 @@ export const PROBLEM_KINDS = [
   "group",
   "host",
   "late",
+  "missed",
   "overrun",
   "postponed",
   "dead-letter",

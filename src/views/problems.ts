@@ -14,6 +14,7 @@ import { formatExecutionOwner, formatTicketOwner } from "../state/claims.ts";
 import { listMalformedConfig } from "../state/configuration.ts";
 import { describeDrainTarget, findPlainTotal } from "../state/eviction-preview.ts";
 import { isSeenWithin } from "../state/liveness.ts";
+import { formatMissedRuns } from "../state/missed-runs.ts";
 import {
   buildProblemId,
   createFailure,
@@ -98,7 +99,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   "hooks.md": ["hooks"],
   "maintenance.md": ["drain-ended", "reset-unanswered"],
   "output.md": ["output"],
-  "schedules.md": ["dead-letter", "late", "overrun", "paused", "postponed"],
+  "schedules.md": ["dead-letter", "late", "missed", "overrun", "paused", "postponed"],
   "when-etcd-fails.md": ["alarm", "etcd", "leader", "member", "quorum", "space"],
   "worker.md": ["clock", "no-worker"],
 };
@@ -397,6 +398,7 @@ function findScheduleProblems(inputs: ProblemInputs): Problem[] {
     ...rows.flatMap(findOwnPauses),
     ...rows.flatMap(findPostponedProblems),
     ...rows.flatMap((row) => findOverrunProblems(row, wall)),
+    ...rows.flatMap(findMissedProblems),
     ...findLateProblems(rows, inputs),
     ...findUnservedProblems(rows),
     ...findHookProblems(rows, snapshot),
@@ -462,6 +464,22 @@ function findOverrunProblems(row: ScheduleRow, wall: number): Problem[] {
       { host, run },
     ),
   );
+}
+
+/** Finds schedules of which what was due did not run: one problem for each, with the host that has missed most. */
+function findMissedProblems(row: ScheduleRow): Problem[] {
+  const [worst, ...more] = row.missed.toSorted((a, b) => a.since - b.since);
+  if (worst === undefined) return [];
+  const others = more.length === 0 ? "" : `; and ${pluralize(more.length, "more host")}`;
+  return [
+    createWarning(
+      "missed",
+      `schedule ${row.id}`,
+      `nothing has run since ${formatInstant(worst.since)}: ${formatMissedRuns(worst)}${others}`,
+      `signalbox show schedule ${quoteShellWord(row.id)}`,
+      worst.host === undefined ? {} : { host: worst.host },
+    ),
+  ];
 }
 
 /** Finds occurrences that ask again and again for another start later. */

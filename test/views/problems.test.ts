@@ -219,6 +219,15 @@ describe("problems with schedules", () => {
       ],
       ["warning postponed schedule s"],
     ],
+    [
+      "one whose occurrences are all skipped",
+      [
+        worker("w"),
+        ...schedule("s", {}, { skipped: { since: NOW - 300_000, count: 2 } }),
+        ...schedule("t", {}, { skipped: { since: NOW - 299_000, count: 2 } }),
+      ],
+      ["warning missed schedule s"],
+    ],
     ["one that runs, and long", [worker("w"), ...schedule("s", {}, LONG), running("s")], []],
     ["one that was paused", [worker("w"), ...schedule("s", { pause: { by: "a", at: 1 } }, LONG)], []],
     [

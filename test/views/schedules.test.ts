@@ -1,7 +1,7 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import type { LastOccurrence, OpenOccurrence } from "../../src/schedule/state/due.ts";
+import { formatDue, type LastOccurrence, type OpenOccurrence } from "../../src/schedule/state/due.ts";
 import { buildViewContext } from "../../src/state/view-context.ts";
 import { runsView } from "../../src/views/runs.ts";
 import {
@@ -36,6 +36,12 @@ function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefin
   const snapshot = pictureOf([worker("w1"), ...kvs]);
   return buildScheduleRows(snapshot, buildViewContext(snapshot, wall))[0]?.states;
 }
+
+const skippedFor = (minutes: number) => ({
+  since: NOW - minutes * 60_000,
+  count: 7,
+  reason: "the load is high",
+});
 
 const NOTHING_DUE = plain(keys.due("s"), '{"v":1,"runAt":0}');
 
@@ -72,6 +78,35 @@ describe("a schedule", () => {
     ["went well", schedule("s", {}, last("ok")), ["waiting"]],
     ["has no worker for its type", schedule("s", { type: "bill" }), ["no-worker", "waiting"]],
     ["has no worker in its group", schedule("s", { group: "db" }), ["no-worker", "waiting"]],
+    ["has skipped all for minutes", schedule("s", {}, { skipped: skippedFor(5) }), ["missed", "waiting"]],
+    ["has skipped what was due just now", schedule("s", {}, { skipped: skippedFor(4) }), ["waiting"]],
+    ["has skipped, and is paused", schedule("s", paused(), { skipped: skippedFor(5) }), ["paused"]],
+    [
+      "has skipped the only time that it had",
+      [schedule("s")[0], plain(keys.due("s"), formatDue({ runAt: 0, open: [], skipped: skippedFor(0) }))],
+      ["missed", "ended"],
+    ],
+    [
+      "gets no leases",
+      schedule("s", {}, { open: open({ failures: 0, refusedSince: NOW - 300_000 }) }),
+      ["missed", "waiting"],
+    ],
+    [
+      "may be waiting for its leases now",
+      [
+        ...schedule("s", {}, { open: open({ failures: 0, refusedSince: NOW - 300_000 }) }),
+        running("s", { since: NOW - 119_000 }),
+      ],
+      ["running", "missed"],
+    ],
+    [
+      "has got its leases in the end",
+      [
+        ...schedule("s", {}, { open: open({ failures: 0, refusedSince: NOW - 300_000 }) }),
+        running("s", { since: NOW - 120_000 }),
+      ],
+      ["running"],
+    ],
     ["runs a command", schedule("s", { type: "bill", command: ["true"] }), ["waiting"]],
     ["has ended", [schedule("s")[0], NOTHING_DUE], ["ended"]],
     ["waits for the next boot", atBoot(), ["waiting"]],

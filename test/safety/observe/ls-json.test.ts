@@ -105,7 +105,14 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
       ...kvs.map(({ key, value }) => put(own(key), value)),
       put(
         keys.due("split", "web1.example.com"),
-        formatDue({ next: 9, runAt: 9, open: [open], last, dead: 1 }),
+        formatDue({
+          next: 9,
+          runAt: 9,
+          open: [open],
+          last,
+          dead: 1,
+          skipped: { since: 1, count: 2, reason: "the load is high" },
+        }),
       ),
       ...[keys.schedule("bad"), keys.running("whole", 0), keys.worker("bad")].map((key) => put(key, "{")),
     ],
