@@ -23,8 +23,8 @@ interface HookCall {
   host: string;
 }
 
-/** Starts a web server that hooks call. @returns their addresses, and the calls so far */
-async function startReceiver() {
+/** Starts a web server that hooks call. @param onEnd  of the test @returns their addresses, and the calls so far */
+async function startReceiver(onEnd: (close: () => void) => void) {
   const calls: HookCall[] = [];
   const server = http.createServer((request, response) => {
     let text = "";
@@ -37,7 +37,7 @@ async function startReceiver() {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
+  onEnd(() => {
     server.close();
     server.closeAllConnections();
   });
@@ -76,7 +76,7 @@ describe.concurrent("a worker of a program calls the hooks", () => {
   test("of starts, failures, the first one, dead letters, recoveries and successes, before it ends", async ({
     namespace,
   }) => {
-    const { hooks, waitForEvents, calls } = await startReceiver();
+    const { hooks, waitForEvents, calls } = await startReceiver((close) => namespace.onClose(close));
     const { schedules, worker } = await startWorker(namespace);
     await schedules.add("flaky", { cron: "@manual", hooks });
     await schedules.trigger("flaky");
@@ -104,7 +104,7 @@ describe.concurrent("a worker of a program calls the hooks", () => {
   test("of late starts, missed occurrences, and runs that are too long or too short", async ({
     namespace,
   }) => {
-    const { hooks, waitForEvents } = await startReceiver();
+    const { hooks, waitForEvents } = await startReceiver((close) => namespace.onClose(close));
     const { schedules } = await startWorker(namespace);
     await schedules.add("good.late", { cron: "@yearly", start: "2019-01-01", catchup: "latest", hooks });
     await waitForEvents("good.late", "missed", "start", "late", "success");
@@ -119,14 +119,14 @@ describe.concurrent("a worker of a program calls the hooks", () => {
   });
 
   test("of a job", async ({ namespace }) => {
-    const { url, waitForEvents } = await startReceiver();
+    const { url, waitForEvents } = await startReceiver((close) => namespace.onClose(close));
     const { jobs } = await startWorker(namespace);
     const { id } = await jobs.add("flaky", undefined, { key: "1", hooks: { dead: url, success: url } });
     await waitForEvents(id, "dead");
   });
 
   test("that are commands only with `hookCommands`; else `ls problems` names them", async ({ namespace }) => {
-    const folder = createTestFolder();
+    const folder = createTestFolder((remove) => namespace.onClose(remove));
     const hooks = (name: string) => ({
       success: [
         "sh",
@@ -164,7 +164,7 @@ describe.concurrent("a worker of a program calls the hooks", () => {
 
 describe.concurrent("a source of tasks calls the hooks", () => {
   test("of what it takes, gives back, fails, finishes and skips", async ({ namespace }) => {
-    const { hooks, waitForEvents, calls } = await startReceiver();
+    const { hooks, waitForEvents, calls } = await startReceiver((close) => namespace.onClose(close));
     const { schedules } = await connectLibrary(namespace);
     const source = await schedules.open();
     await schedules.add("a", { cron: "@manual", retries: 1, backoff: 0, hooks });
@@ -200,7 +200,7 @@ describe.concurrent("a source of tasks calls the hooks", () => {
   });
 
   test("of a task that it loses with its session", async ({ namespace }) => {
-    const { hooks, waitForEvents, calls } = await startReceiver();
+    const { hooks, waitForEvents, calls } = await startReceiver((close) => namespace.onClose(close));
     const { schedules } = await connectLibrary(namespace);
     await schedules.add("a", { cron: "@manual", hooks });
     await schedules.trigger("a");
@@ -215,7 +215,7 @@ describe.concurrent("a source of tasks calls the hooks", () => {
 });
 
 test("openTestSignalbox calls no hooks: it is a test", async () => {
-  const { hooks, calls } = await startReceiver();
+  const { hooks, calls } = await startReceiver(onTestFinished);
   const box = openTestSignalbox({ now: "2026-03-01T00:00Z" });
   await box.schedules.add("a", { cron: "@hourly", hooks });
   expect(await box.runUntil("2026-03-01T03:00Z", { handlers: { a: () => {} } })).toHaveLength(4);
@@ -226,7 +226,7 @@ test("openTestSignalbox calls no hooks: it is a test", async () => {
 test("`signalbox worker` runs no commands of hooks where it runs no commands of schedules", async ({
   namespace,
 }) => {
-  const folder = createTestFolder();
+  const folder = createTestFolder((remove) => namespace.onClose(remove));
   const touch = (name: string) => ["touch", join(folder, name)];
   const file = join(folder, "worker.yaml");
   writeFileSync(

@@ -92,6 +92,7 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
   const kvs = [
     ...schedule("whole", {}, { open: [open], last }),
     ...schedule("split", { on: "every-host" }),
+    ...schedule("skipped", {}, { skipped: { since: 1, count: 2, reason: "the load is high" } }),
     ...schedule("paused", {}, { pause: { by: "signalbox", at: 1, why: "after 3 failures" } }),
     running("whole"),
     running("odd", { run: "b".repeat(16) }),
