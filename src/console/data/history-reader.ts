@@ -1,5 +1,5 @@
-import type { CommandContext } from "../../commands/store-command.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 import type { PastMoment } from "./live-view.ts";
 import { OutcomeReader } from "./outcome-reader.ts";
 

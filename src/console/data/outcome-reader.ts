@@ -1,13 +1,13 @@
-import type { Clock } from "../../base/clock.ts";
-import { getErrorMessage } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
-import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
-import type { CommandContext } from "../../commands/store-command.ts";
-import type { KeyRange } from "../../protocol/txn.ts";
-import type { Snapshot } from "../../state/snapshot.ts";
+import { type OutcomeHistories, readOutcomes } from "../../cli/frame/read-snapshot.ts";
+import type { CommandContext } from "../../cli/frame/store-command.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { getErrorMessage } from "../../core/base/errors.ts";
+import { clean } from "../../core/base/text.ts";
+import type { KeyRange } from "../../core/protocol/txn.ts";
+import type { Snapshot } from "../../site/state/snapshot.ts";
 
 /** Minimum time between two reads of the outcomes of some schedules, ms. */
-const PAUSE = 500;
+const READ_PAUSE_MS = 500;
 
 const NO_OUTCOMES: OutcomeHistories = new Map();
 
@@ -28,7 +28,7 @@ export class OutcomeReader {
     context: CommandContext,
     ranges: readonly Required<KeyRange>[],
     onChange: () => void,
-    pause = PAUSE,
+    pause = READ_PAUSE_MS,
   ) {
     const read = async (signal: AbortSignal) => {
       await this.#wanted.promise;

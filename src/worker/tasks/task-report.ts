@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/wait.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { NO_LONGER_NEEDED } from "../../core/base/wait.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { getExpectation } from "../../schedule/expectation.ts";
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
@@ -35,7 +35,7 @@ export class TaskReport {
 
   /** Call this when the task has ended, and its result is not stored yet: it takes no longer. */
   stop(): void {
-    this.#over.abort(OVER);
+    this.#over.abort(NO_LONGER_NEEDED);
   }
 
   /** Reports the end once; also a result that is stored after the task was reported as lost. */
